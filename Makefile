@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
+# Every target first installs what is missing of the Debian packages that it needs, and says so.
+.DEFAULT_GOAL := build
+.PHONY: build test demo bench fuzz-long soak model model-all sim-long format lint structure \
+    install-deps clean help deps-build deps-test
+
+PYTHON := /usr/bin/python3
+FUZZ_SECONDS ?= 600
+SOAK ?= 60
+SEEDS ?= 1..50000
+
+build: deps-build ## the optimised binary, build/peal
+	@cmake --preset release >build/release.log 2>&1 || { cat build/release.log; exit 1; }
+	@cmake --build build/release
+	@if [ -x build/release/peal ]; then ln -sfn release/peal build/peal; fi
+
+test: deps-test ## build and run all tests
+	@$(PYTHON) scripts/run-tests.py test $(if $(RESULTS),--save $(RESULTS))
+
+demo: build ## a center, an executor and sample jobs, followed in this terminal
+	@scripts/demo.sh
+
+bench: build ## the benchmarks; a table at the end, also in build/bench/
+	@$(PYTHON) bench/run.py
+
+fuzz-long: deps-test ## each fuzzer for FUZZ_SECONDS (600); goes on where it stopped
+	@$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS) --keep
+
+soak: build ## SOAK minutes (60) under load, with kill -9
+	@$(PYTHON) bench/soak.py --minutes $(SOAK)
+
+model: deps-test ## search the quick configurations of the protocol's models
+	@$(PYTHON) scripts/model.py
+
+model-all: deps-test ## search all of them (a few minutes)
+	@$(PYTHON) scripts/model.py --all
+
+sim-long: deps-test ## simulate SEEDS (1..50000); goes on where it stopped
+	@$(PYTHON) scripts/sim.py --seeds $(SEEDS) --resume
+
+format: deps-test ## write the C files as .clang-format says
+	@$(PYTHON) scripts/run-tests.py --format
+
+lint: deps-test ## clang-tidy, and the checks of the house's structure
+	@$(PYTHON) scripts/run-tests.py lint
+
+install-deps: ## everything that building, testing and interop need
+	@scripts/install-deps.sh build test interop
+
+clean: ## remove build/, but for what the long runs have gathered
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name fuzz-corpus ! -name sim \
+	    -exec rm -rf {} +; fi
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+
+deps-build:
+	@scripts/install-deps.sh build
+	@mkdir -p build
+
+deps-test:
+	@scripts/install-deps.sh build test
+	@mkdir -p build

@@ -1,0 +1,271 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The house's rules that a program can check; docs/development.md says why each is there.
+
+  includes   src/ includes point downward only; libraries stay behind the layer that owns them
+  pure       cron, sched and wire include nothing that knows clock, I/O, chance or threads
+  archives   the same, seen by the linker: the pure folders' objects need no such symbol
+  headers    each header compiles on its own, and twice
+  comments   C has no // comments
+  calls      no call of a libc function that cannot be used safely
+  licence    one SPDX line in each source and script
+
+usage: check-structure.py [--root DIR] [--build DIR] [CHECK...]
+tests/structure shows for each check that it fails on a planted violation.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+# Which folders of src/ a folder may include, itself apart. The drawing: docs/architecture.md.
+LAYERS = {
+    "base": [],
+    "cron": ["base"],
+    "sched": ["base", "cron"],
+    "wire": ["base"],
+    "store": ["base", "cron", "sched"],
+    "net": ["base"],
+    "server": ["base", "cron", "sched", "wire", "store", "net"],
+    "api": ["base", "cron", "sched", "wire", "store", "net", "server"],
+    "executor": ["base", "wire", "net", "peal"],
+    "cli": ["base", "cron", "sched", "wire", "store", "net", "server", "api", "executor", "peal"],
+    "peal": [],  # include/peal, the installed header
+}
+PURE = ["cron", "sched", "wire"]
+
+# Headers of base that a pure folder may not see.
+IMPURE_BASE = {"base/clock.h", "base/log.h", "base/mailbox.h", "base/secret.h"}
+# Headers of libc and libraries that it may see; all others are forbidden there. stdatomic.h is for
+# counted objects that any thread may let go of.
+PURE_SYSTEM = {
+    "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "stdalign.h",
+    "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "stdnoreturn.h",
+    "string.h", "strings.h",
+}
+PURE_EXTRA = {"wire": {"jansson.h"}}
+# Libraries that have one owner: who else needs them asks the owner.
+OWNERS = {
+    "sqlite3.h": ["store"],
+    "argon2.h": ["api"],
+    "jansson.h": ["wire", "server", "api", "executor", "cli"],
+    "openssl/": ["base", "net"],
+}
+
+# Symbols that a pure archive may need from outside the house, as whole names.
+PURE_SYMBOLS = re.compile(
+    r"mem(cpy|move|set|cmp|chr|rchr|mem|pcpy)|malloc|calloc|realloc|reallocarray|free|abort|"
+    r"str(n?len|n?cmp|n?casecmp|chr|rchr|chrnul|str|casestr|pbrk|c?spn|n?dup|lcpy|tod|tol|toll|toul|"
+    r"toull)|qsort|bsearch|v?snprintf|l?labs|abs|l?lrint|l?lround|(floor|ceil|round|trunc|fmod|log|"
+    r"log2|log1p|exp|exp2|pow|ldexp|frexp|modf|scalbn|sqrt)f?|"
+    r"isalpha|isdigit|isalnum|isspace|isupper|islower|isxdigit|toupper|tolower|"
+    r"__ctype_(b|toupper|tolower)_loc|__errno_location|__assert_fail|__isoc\d+_strto\w+|"
+    r"__(mem|str)\w+_chk|__v?snprintf_chk|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|"
+    r"__(asan|ubsan|tsan|sanitizer|lsan)_\w+|__popcount\w+|__gcov_\w+"
+)
+PURE_SYMBOLS_EXTRA = {"wire": re.compile(r"jansson_\w+|json_\w+")}
+
+# Calls without bounds, with hidden static state, or that run a shell.
+BANNED_CALLS = (
+    "strcpy strcat stpcpy sprintf vsprintf gets strtok strncpy strncat asctime ctime localtime gmtime "
+    "asctime_r ctime_r tmpnam tempnam mktemp system popen atoi atol atoll atof rand srand alloca"
+).split()
+
+SOURCES = (".c", ".h")
+LICENSED = SOURCES + (".py", ".sh", ".cmake", ".pml", ".sql", ".js", ".mjs", ".ts", ".vue", ".go",
+                      ".java", ".yml", ".yaml", ".supp")
+LICENSED_NAMES = ("CMakeLists.txt", "Makefile", "Dockerfile")
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+
+
+class House:
+    """The tree under check: its files, and the findings so far."""
+
+    def __init__(self, root, build):
+        self.root, self.build, self.findings = root, build, []
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True,
+                                capture_output=True, text=True).stdout.splitlines()
+        self.files = sorted(f for f in listed if os.path.isfile(os.path.join(root, f)))
+
+    def read(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def report(self, where, text):
+        self.findings.append(f"{where}: {text}")
+
+    def c_files(self, *folders):
+        return [f for f in self.files if f.endswith(SOURCES) and f.startswith(folders)]
+
+
+def layer_of(path):
+    parts = path.split("/")
+    return "peal" if parts[0] == "include" else parts[1]
+
+
+def strip(text, keep_comments=False):
+    """C without strings and comments, line for line; // comments become a lone '//' if asked."""
+    def blank(match):
+        token = match.group(0)
+        if keep_comments and token.startswith("//"):
+            return "//"
+        return ("\"\"" if token[0] in "\"'" else " ") + "\n" * token.count("\n")
+    return re.sub(r"/\*.*?\*/|//(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text,
+                  flags=re.S)
+
+
+def includes(house, path):
+    """(line, brackets or quotes, name) of each include of a file."""
+    for number, line in enumerate(house.read(path).splitlines(), 1):
+        match = re.match(r"\s*#\s*include\s*([<\"])([^>\"]+)", line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def check_includes(house):
+    for path in house.c_files("src/", "include/"):
+        layer = layer_of(path)
+        if layer not in LAYERS:
+            house.report(path, f"src/{layer} is not in the table of layers (scripts/check-structure.py)")
+            continue
+        for number, mark, name in includes(house, path):
+            where = f"{path}:{number}"
+            if mark == "<":
+                for library, owners in OWNERS.items():
+                    if name.startswith(library) and layer not in owners:
+                        house.report(where, f"{layer} may not include <{name}>: {', '.join(owners)} may")
+                continue
+            target = name.split("/")[0] if "/" in name else layer
+            if "/" not in name or ".." in name.split("/"):
+                house.report(where, f'write the include from the root: "{layer}/{os.path.basename(name)}"')
+            elif target != layer and target not in LAYERS[layer]:
+                house.report(where, f'{layer} may not include "{name}": includes point downward only')
+
+
+def check_pure(house):
+    for path in house.c_files(*(f"src/{layer}/" for layer in PURE)):
+        layer = layer_of(path)
+        allowed = PURE_SYSTEM | PURE_EXTRA.get(layer, set())
+        for number, mark, name in includes(house, path):
+            if mark == "<" and name not in allowed:
+                house.report(f"{path}:{number}", f"{layer} is pure and may not include <{name}>")
+            elif name in IMPURE_BASE:
+                house.report(f"{path}:{number}", f'{layer} is pure and may not include "{name}"')
+
+
+def symbols(archive):
+    """{object: (defined, undefined)} of a static archive."""
+    out = subprocess.run(["nm", "-P", archive], check=True, capture_output=True, text=True).stdout
+    objects, current = {}, None
+    for line in out.splitlines():
+        member = re.match(r".*\[(.+)\]:$", line)
+        if member:
+            current = objects.setdefault(member.group(1), (set(), set()))
+            continue
+        fields = line.split()
+        if current and len(fields) >= 2:
+            current[1 if fields[1] in "Uwv" else 0].add(fields[0].split("@")[0])
+    return objects
+
+
+def check_archives(house):
+    """Each pure archive, against libc's allowed names and the pure part of what lies below it."""
+    def archive(layer):
+        path = os.path.join(house.build, f"libpeal_{layer}.a")
+        return symbols(path) if os.path.exists(path) else {}
+
+    impure = {os.path.basename(h)[:-2] + ".c.o" for h in IMPURE_BASE}
+    for layer in PURE:
+        if not house.c_files(f"src/{layer}/"):
+            continue
+        own = archive(layer)
+        if not own:
+            house.report(f"src/{layer}", f"{house.build}/libpeal_{layer}.a is missing: build first")
+            continue
+        known = set().union(*(defined for defined, _ in own.values()))
+        for below in LAYERS[layer]:
+            for member, (defined, _) in archive(below).items():
+                if below != "base" or member not in impure:
+                    known |= defined
+        extra = PURE_SYMBOLS_EXTRA.get(layer)
+        for member, (_, undefined) in own.items():
+            for name in sorted(undefined - known):
+                if not (PURE_SYMBOLS.fullmatch(name) or extra and extra.fullmatch(name)):
+                    house.report(f"src/{layer}/{member[:-2]}", f"{layer} is pure and may not need {name}()")
+
+
+def check_headers(house):
+    def compile_alone(path):
+        name = path.split("/", 1)[1]
+        done = subprocess.run(
+            ["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-Isrc",
+             "-Iinclude", "-fsyntax-only", "-x", "c", "-"], cwd=house.root, text=True, capture_output=True,
+            input=f'#include "{name}"\n#include "{name}"\n')
+        return None if done.returncode == 0 else done.stderr.strip().splitlines()[:6]
+
+    headers = [f for f in house.c_files("src/", "include/") if f.endswith(".h")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, trouble in zip(headers, pool.map(compile_alone, headers)):
+            if trouble:
+                house.report(path, "does not compile on its own:\n    " + "\n    ".join(trouble))
+
+
+def check_comments(house):
+    for path in house.c_files(""):
+        for number, line in enumerate(strip(house.read(path), keep_comments=True).split("\n"), 1):
+            if "//" in line:
+                house.report(f"{path}:{number}", "// comment: write /* */")
+
+
+def check_calls(house):
+    banned = re.compile(rf"(?<![\w.>])({'|'.join(BANNED_CALLS)})\s*\(")
+    for path in house.c_files("src/", "include/"):
+        for number, line in enumerate(strip(house.read(path)).split("\n"), 1):
+            for match in banned.finditer(line):
+                house.report(f"{path}:{number}", f"{match.group(1)}() is banned here")
+
+
+def check_licence(house):
+    for path in house.files:
+        name = os.path.basename(path)
+        text = house.read(path)
+        if not (name.endswith(LICENSED) or name in LICENSED_NAMES or text.startswith("#!")):
+            continue
+        head = sum(SPDX in line for line in text.split("\n")[:3])
+        if head != 1:
+            house.report(path, f"one line in the first three says {SPDX}")
+
+
+CHECKS = {
+    "includes": check_includes,
+    "pure": check_pure,
+    "archives": check_archives,
+    "headers": check_headers,
+    "comments": check_comments,
+    "calls": check_calls,
+    "licence": check_licence,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("--build", help="folder with the archives (ROOT/build/dev)")
+    args = parser.parse_args()
+    names = args.checks or list(CHECKS)
+    if set(names) - set(CHECKS):
+        parser.error(f"the checks are {', '.join(CHECKS)}")
+    house = House(args.root, args.build or os.path.join(args.root, "build", "dev"))
+    for name in names:
+        CHECKS[name](house)
+    for finding in house.findings:
+        print(finding)
+    print(f"{len(names)} checks, {len(house.files)} files, {len(house.findings)} findings")
+    return 1 if house.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What `make demo` does: install what the build needs (saying so), build, run `peal demo`.
+#
+#   scripts/demo.sh [OPTIONS OF peal demo]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-deps.sh build
+mkdir -p build
+quietly() { # LOG COMMAND...: show what was said only if it fails
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+}
+[ -f build/release/build.ninja ] || echo "Building Peal (a minute or two the first time) ..."
+quietly build/release.log cmake --preset release
+quietly build/release-build.log cmake --build build/release --target peal
+exec build/release/peal demo "$@"

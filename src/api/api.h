@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.h - everything that a center answers over HTTP.
+ *
+ * What executors call and the health checks are answered on the scheduler's loop, at once. Every
+ * other request moves, with its connection, to the web loop, a thread of its own, and is answered
+ * there by one of four workers that may block. docs/internals/api.md draws it. */
+#ifndef PEAL_API_API_H
+#define PEAL_API_API_H
+
+#include "server/center.h"
+#include "wire/message.h"
+
+struct api;
+
+struct api_config {
+    int64_t start_deadline_ms; /* of jobs that do not say (60,000) */
+    enum wire_lang lang;       /* of the messages in the trigger log */
+    const char *address;       /* of this center, shown there; borrowed for good */
+};
+
+void api_config_default(struct api_config *c);
+
+/* Serve what the center's front gets. Before center_run, on its thread. */
+MUST_CHECK enum err api_new(struct center *c, const struct api_config *config, struct api **ret,
+                            struct why *why);
+/* After center_run has returned, before center_free. */
+void api_free(struct api *a);
+
+#define API_PASSWORD_SIZE 64
+
+/* Make the user "admin" if there are no users: with the password wanted, or a random one if that is
+ * NULL or empty; ret_password gets it (empty text: there were users already, wanted is ignored).
+ * From then on /readyz may say yes. Blocks; any thread but the scheduler's. */
+MUST_CHECK enum err api_first_user(struct api *a, const char *wanted,
+                                   char ret_password[API_PASSWORD_SIZE], struct why *why);
+
+#endif

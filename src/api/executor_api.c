@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything is answered with HTTP 200 and a JSON object whose code is a number: some clients end
+ * their process, and some stop registering for ever, on any other answer. */
+#include "api/executor_api.h"
+#include "api/web.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "wire/open_api.h"
+#include "wire/texts.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void answer(struct httpd_request *q, struct slice body)
+{
+    httpd_reply(q, 200, "application/json", slice_of(NULL, 0), body);
+}
+
+static void refuse(struct httpd_request *q, const char *text)
+{
+    struct buf b = BUF_INIT(2048);
+    wire_reply_error(&b, 500, slice_text(text));
+    answer(q, slice_of(b.data, b.len));
+    buf_done(&b);
+}
+
+static void refuse_path(struct httpd_request *q)
+{
+    struct buf b = BUF_INIT(512);
+    buf_printf(&b, WIRE_TEXT_TARGET, (int)utf8_cut(q->path.p, q->path.n, 200), q->path.p);
+    refuse(q, buf_str(&b));
+    buf_done(&b);
+}
+
+/* The part behind "/api/"; false if the path is not ours. */
+static bool action_of(struct slice path, struct slice *ret)
+{
+    path = web_path(path);
+    if (path.n < 5 || memcmp(path.p, "/api/", 5) != 0)
+        return false;
+    *ret = slice_of(path.p + 5, path.n - 5);
+    return true;
+}
+
+bool executor_api_path(struct slice path)
+{
+    struct slice action;
+    return action_of(path, &action) && !(action.n > 2 && memcmp(action.p, "v1/", 3) == 0);
+}
+
+/* The header of today's executors, or that of 2.1. */
+static bool token_ok(struct center *c, const struct httpd_request *q)
+{
+    struct slice want = slice_text(center_token(c));
+    if (want.n == 0)
+        return true;
+    struct slice got = httpd_header(q, WIRE_HEADER_TOKEN);
+    if (!got.p)
+        got = httpd_header(q, WIRE_HEADER_TOKEN_OLD);
+    return got.p && secret_equal(got, want);
+}
+
+static void registry(struct center *c, struct httpd_request *q, bool add)
+{
+    struct wire_registry r;
+    struct why why = { "" };
+    if (wire_registry_parse(q->body, &r, &why)) {
+        refuse(q, why.text);
+        return;
+    }
+    bool taken = true;
+    if (add)
+        taken = center_register(c, r.key, r.value,
+                                slice_eq(httpd_header(q, WIRE_HEADER_EXECUTOR), "1"));
+    else
+        center_unregister(c, r.key, r.value);
+    wire_registry_done(&r);
+    if (taken)
+        answer(q, slice_text(WIRE_REPLY_OK));
+    else
+        refuse(q, "registryValue: more addresses or apps than this center takes (10,000 of one "
+                  "app, 100,000 apps)");
+}
+
+static void callback(struct center *c, struct httpd_request *q)
+{
+    struct wire_callbacks items;
+    struct why why = { "" };
+    if (wire_callbacks_parse(q->body, &items, &why)) {
+        refuse(q, why.text);
+        return;
+    }
+    struct center_result few[16];
+    struct center_result *results = few;
+    if (items.n > countof(few))
+        results = try_alloc(items.n * sizeof(*results));
+    if (!results) {
+        wire_callbacks_done(&items);
+        refuse(q, "out of memory: send fewer results in one request");
+        return;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < items.n; i++) {
+        const struct wire_callback *item = &items.items[i];
+        if (item->fault)
+            log_warn("api", "callback: element %zu is left out: %s", i, item->fault);
+        else
+            results[n++] = (struct center_result){ item->log_id, item->code, item->msg };
+    }
+    center_results(c, results, n, q);
+    if (results != few)
+        free(results);
+    wire_callbacks_done(&items);
+}
+
+void executor_api_serve(struct center *c, struct httpd_request *q)
+{
+    struct slice action = { NULL, 0 };
+    action_of(q->path, &action);
+    bool add = slice_eq(action, "registry"), gone = slice_eq(action, "registryRemove");
+    if (!slice_eq(q->method, "POST"))
+        refuse(q, WIRE_TEXT_METHOD);
+    else if (!add && !gone && !slice_eq(action, "callback"))
+        refuse_path(q);
+    else if (slice_trim(q->body).n == 0)
+        refuse(q, WIRE_TEXT_BODY_EMPTY);
+    else if (!token_ok(c, q))
+        refuse(q, WIRE_TEXT_TOKEN);
+    else if (add || gone)
+        registry(c, q, add);
+    else
+        callback(c, q);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/health.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum probe { PROBE_LIVE, PROBE_READY, PROBE_STARTED };
+enum form_of_answer { AS_TEXT, AS_JSON }; /* as Kubernetes' own probes, or as Spring's actuator */
+
+static const struct row {
+    const char *path;
+    enum probe probe;
+    enum form_of_answer form;
+} rows[] = {
+    { "/livez", PROBE_LIVE, AS_TEXT },
+    { "/readyz", PROBE_READY, AS_TEXT },
+    { "/startupz", PROBE_STARTED, AS_TEXT },
+    { "/healthz", PROBE_READY, AS_JSON },
+    { "/health", PROBE_READY, AS_JSON },
+    { "/actuator/health", PROBE_READY, AS_JSON },
+    { "/actuator/health/liveness", PROBE_LIVE, AS_JSON },
+    { "/actuator/health/readiness", PROBE_READY, AS_JSON },
+};
+
+static const struct row *find(struct slice path)
+{
+    for (size_t i = 0; i < countof(rows); i++)
+        if (slice_eq(path, rows[i].path))
+            return &rows[i];
+    return NULL;
+}
+
+bool health_path(struct slice path)
+{
+    return find(path) != NULL;
+}
+
+struct findings {
+    struct center_health health;
+    bool started, up;
+};
+
+static void look(struct center *c, bool started, enum probe probe, struct findings *f)
+{
+    center_health(c, &f->health);
+    f->started = started;
+    bool ready = started && f->health.store_ok && f->health.fires && !f->health.draining;
+    f->up = probe == PROBE_LIVE || (probe == PROBE_STARTED ? started : ready);
+    if (!started && f->health.store_ok && !f->health.draining)
+        text_copy(f->health.reason, sizeof(f->health.reason), slice_text("starting"));
+}
+
+static void text_check(struct buf *b, const char *name, bool ok)
+{
+    buf_printf(b, "%s %s\n", ok ? "[+]" : "[-]", name);
+}
+
+static void write_text(struct buf *b, const struct findings *f, bool verbose)
+{
+    if (verbose) {
+        text_check(b, "started", f->started);
+        text_check(b, "database takes writes", f->health.store_ok);
+        text_check(b, "schedule fires", f->health.fires);
+        text_check(b, "not stopping", !f->health.draining);
+        if (f->health.reason[0])
+            buf_printf(b, "%s\n", f->health.reason);
+    }
+    buf_text(b, f->up ? "ok\n" : "not ready\n");
+}
+
+static void json_check(struct jsonw *w, const char *name, bool ok)
+{
+    jsonw_object(w, name);
+    jsonw_text(w, "status", ok ? "UP" : "DOWN");
+    jsonw_object_end(w);
+}
+
+static void write_json(struct buf *b, const struct findings *f, bool verbose)
+{
+    struct jsonw w = jsonw_on(b);
+    jsonw_object(&w, NULL);
+    jsonw_text(&w, "status", f->up ? "UP" : "DOWN");
+    if (verbose) {
+        jsonw_object(&w, "components");
+        json_check(&w, "db", f->health.store_ok);
+        json_check(&w, "schedule", f->health.fires);
+        jsonw_object_end(&w);
+        if (f->health.reason[0])
+            jsonw_text(&w, "reason", f->health.reason);
+    }
+    jsonw_object_end(&w);
+}
+
+/* Reasons can hold file names: for this machine's own people only. */
+static bool from_here(const struct httpd_request *q)
+{
+    char peer[46];
+    httpd_peer(q, peer, sizeof(peer));
+    return strncmp(peer, "127.", 4) == 0 || strcmp(peer, "::1") == 0;
+}
+
+void health_serve(struct center *c, bool started, struct httpd_request *q)
+{
+    if (!slice_eq(q->method, "GET") && !slice_eq(q->method, "HEAD")) {
+        httpd_reply_error(q, 405, "GET is wanted");
+        return;
+    }
+    const struct row *row = find(web_path(q->path));
+    struct findings f;
+    look(c, started, row->probe, &f);
+    bool asked = slice_eq(q->query, "verbose") || slice_eq(q->query, "verbose=true");
+    bool verbose = from_here(q) && (asked || row->form == AS_JSON);
+    struct buf b = BUF_INIT(4096);
+    if (row->form == AS_JSON)
+        write_json(&b, &f, verbose);
+    else
+        write_text(&b, &f, verbose);
+    httpd_reply(q, f.up ? 200 : 503,
+                row->form == AS_JSON ? "application/json" : "text/plain;charset=UTF-8",
+                slice_text("Cache-Control: no-store\r\n"), slice_of(b.data, b.len));
+    buf_done(&b);
+}
+
+void health_metrics(struct web_call *call)
+{
+    struct totals t;
+    int64_t open = 0;
+    struct why why = { "" };
+    enum err err = call->db ? call->db->ops->totals_get(call->db, &t, &open, &why) : ERR_STORE;
+    if (err) {
+        call->status = 503;
+        call->content_type = "text/plain;charset=UTF-8";
+        buf_printf(&call->output, "the ledger cannot be read: %s\n",
+                   why.text[0] ? why.text : err_text(err));
+        return;
+    }
+    int64_t unaccounted = t.n[TOTAL_PLANNED] - t.n[TOTAL_FINISHED] - t.n[TOTAL_REJECTED] -
+                          t.n[TOTAL_LOST] - t.n[TOTAL_SKIPPED] - t.n[TOTAL_WITHDRAWN] - open;
+    call->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(center_metrics(call->center), unaccounted, &call->output);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/web.h"
+#include "api/login.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/loop.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTEXT "/xxl-job-admin"
+#define WORKERS 4
+#define WAITING_MAX 1000 /* requests that wait for a worker; above: answered busy */
+#define STOP_MS 2000     /* answers under way may leave when the center stops */
+
+static const int class_limits[WEB_CLASSES] = {
+    [WEB_PAGE] = WORKERS, [WEB_EXECUTOR] = 2, [WEB_PASSWORD] = 1
+};
+
+enum mail_kind { MAIL_MOVED, MAIL_ANSWER, MAIL_STOP };
+
+struct web {
+    struct center *center;
+    const struct api_config *config;
+    struct logins *logins;
+    const struct web_route *(*find)(struct slice path);
+    void (*serve)(struct web_call *call);
+    bool (*stays)(struct slice path);
+    /* web loop's thread */
+    struct loop *loop;
+    struct httpd *front;
+    struct loop_timer patience;
+    struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
+    struct loop_mail mail;
+    struct letter stop;
+    pthread_t thread;
+    /* scheduler's thread */
+    struct mailbox *back; /* connections that turned to what executors call */
+    struct loop_mail back_mail;
+    /* workers */
+    pthread_t workers[WORKERS];
+    int nworkers;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t ready;
+    struct list queues[WEB_CLASSES];
+    int running[WEB_CLASSES];
+    int waiting;
+    bool stopping;
+};
+
+/* Clients whose base address ends in a slash double it. */
+static struct slice one_slash(struct slice path)
+{
+    while (path.n > 1 && path.p[0] == '/' && path.p[1] == '/')
+        path = slice_of(path.p + 1, path.n - 1);
+    return path;
+}
+
+static bool has_context(struct slice path)
+{
+    const size_t n = sizeof(CONTEXT) - 1;
+    path = one_slash(path);
+    return path.n >= n && memcmp(path.p, CONTEXT, n) == 0 && (path.n == n || path.p[n] == '/');
+}
+
+struct slice web_path(struct slice path)
+{
+    const size_t n = sizeof(CONTEXT) - 1;
+    path = one_slash(path);
+    if (!has_context(path))
+        return path;
+    return path.n == n ? slice_text("/") : one_slash(slice_of(path.p + n, path.n - n));
+}
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+static size_t copy(char *to, struct slice from, struct slice *ret)
+{
+    if (from.n)
+        memcpy(to, from.p, from.n);
+    *ret = slice_of(from.p ? to : NULL, from.n);
+    return from.n;
+}
+
+/* NULL when there is no memory for its text. */
+static struct web_call *call_new(struct web *w, struct httpd_request *q)
+{
+    struct slice from[] = { q->method,
+                            web_path(q->path),
+                            q->query,
+                            q->body,
+                            httpd_header(q, "Content-Type"),
+                            httpd_header(q, "Cookie"),
+                            httpd_header(q, "Origin"),
+                            httpd_header(q, "Host"),
+                            httpd_header(q, "Sec-Fetch-Site") };
+    size_t total = 1;
+    for (size_t i = 0; i < countof(from); i++)
+        total += from[i].n;
+    char *text = try_alloc(total);
+    if (!text)
+        return NULL;
+    struct web_call *call = mem_new(sizeof(*call));
+    struct slice *to[] = { &call->method, &call->path, &call->query,
+                           &call->body,   &call->type, &call->cookie,
+                           &call->origin, &call->host, &call->fetch_site };
+    call->text = text;
+    for (size_t i = 0; i < countof(from); i++)
+        text += copy(text, from[i], to[i]);
+    httpd_peer(q, call->peer, sizeof(call->peer));
+    call->letter.kind = MAIL_ANSWER;
+    call->request = q;
+    call->config = w->config;
+    call->center = w->center;
+    call->logins = w->logins;
+    call->context = has_context(q->path) ? CONTEXT : "";
+    call->status = 200;
+    call->content_type = "application/json;charset=UTF-8";
+    buf_init(&call->headers, 8192);
+    buf_init(&call->output, WEB_REPLY_MAX);
+    call->route = w->find(call->path);
+    return call;
+}
+
+static void call_free(struct web_call *call)
+{
+    form_done(&call->form);
+    user_record_done(&call->user);
+    buf_done(&call->headers);
+    buf_done(&call->output);
+    free(call->text);
+    free(call);
+}
+
+/* ---- workers -----------------------------------------------------------------------------------
+ */
+
+static bool queue_call(struct web *w, struct web_call *call)
+{
+    enum web_class class = call->route ? call->route->class : WEB_PAGE;
+    pthread_mutex_lock(&w->lock);
+    bool room = w->waiting < WAITING_MAX && !w->stopping;
+    if (room) {
+        list_push(&w->queues[class], &call->node);
+        w->waiting++;
+        pthread_cond_signal(&w->ready);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return room;
+}
+
+/* The next call that its class allows; waits for one. NULL: stop. Called with the lock. */
+static struct web_call *next_call(struct web *w, enum web_class *ret_class)
+{
+    while (!w->stopping) {
+        for (int i = 0; i < WEB_CLASSES; i++) {
+            if (w->running[i] >= class_limits[i])
+                continue;
+            struct list_node *n = list_pop(&w->queues[i]);
+            if (n) {
+                w->running[i]++;
+                w->waiting--;
+                *ret_class = (enum web_class)i;
+                return container_of(n, struct web_call, node);
+            }
+        }
+        pthread_cond_wait(&w->ready, &w->lock);
+    }
+    return NULL;
+}
+
+static void *work(void *arg)
+{
+    struct web *w = arg;
+    struct store *db = NULL;
+    enum web_class class;
+    struct web_call *call;
+    pthread_mutex_lock(&w->lock);
+    while ((call = next_call(w, &class))) {
+        pthread_mutex_unlock(&w->lock);
+        struct why why = { "" };
+        if (!db && center_reader(w->center, &db, &why))
+            log_warn("web", "pages cannot be read: %s", why.text);
+        call->db = db;
+        w->serve(call);
+        mailbox_post(w->mailbox, &call->letter);
+        pthread_mutex_lock(&w->lock);
+        w->running[class]--;
+        pthread_cond_signal(&w->ready); /* its class may have had to wait for this */
+    }
+    pthread_mutex_unlock(&w->lock);
+    store_close(db);
+    return NULL;
+}
+
+/* ---- the web loop ------------------------------------------------------------------------------
+ */
+
+static void on_web_request(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        struct httpd_moved *m = httpd_detach(q);
+        m->letter.kind = MAIL_MOVED;
+        mailbox_post(w->back, &m->letter);
+        return;
+    }
+    if (q->body.n > WEB_BODY_MAX) {
+        httpd_reply_error(q, 413, "the request's body has more than 2 MiB");
+        return;
+    }
+    struct web_call *call = call_new(w, q);
+    if (call && queue_call(w, call))
+        return;
+    if (call)
+        call_free(call);
+    httpd_reply_error(q, 503, "busy: too many requests wait, try again");
+}
+
+static void send_answer(struct web_call *call)
+{
+    if (call->output.failed || call->headers.failed)
+        httpd_reply_error(call->request, 500, "the answer is larger than this server sends");
+    else
+        httpd_reply(call->request, call->status, call->content_type,
+                    slice_of(call->headers.data, call->headers.len),
+                    slice_of(call->output.data, call->output.len));
+    call_free(call);
+}
+
+static void on_web_mail(struct loop_mail *m, struct letter *l)
+{
+    struct web *w = container_of(m, struct web, mail);
+    switch (l->kind) {
+    case MAIL_MOVED:
+        httpd_attach(w->front, container_of(l, struct httpd_moved, letter));
+        break;
+    case MAIL_ANSWER:
+        send_answer(container_of(l, struct web_call, letter));
+        break;
+    case MAIL_STOP:
+        loop_timer_set(w->loop, &w->patience, loop_now_ms(w->loop) + STOP_MS);
+        httpd_drain(w->front);
+        break;
+    }
+}
+
+static void on_drained(void *arg)
+{
+    loop_stop(((struct web *)arg)->loop);
+}
+
+static void on_patience(struct loop_timer *t)
+{
+    loop_stop(container_of(t, struct web, patience)->loop);
+}
+
+static void *turn(void *arg)
+{
+    loop_run(((struct web *)arg)->loop);
+    return NULL;
+}
+
+/* ---- the scheduler's side ----------------------------------------------------------------------
+ */
+
+void web_take(struct web *w, struct httpd_request *q)
+{
+    struct httpd_moved *m = httpd_detach(q);
+    m->letter.kind = MAIL_MOVED;
+    mailbox_post(w->mailbox, &m->letter);
+}
+
+static void on_back(struct loop_mail *m, struct letter *l)
+{
+    struct web *w = container_of(m, struct web, back_mail);
+    httpd_attach(center_front(w->center), container_of(l, struct httpd_moved, letter));
+}
+
+/* ---- start, stop --------------------------------------------------------------------------------
+ */
+
+/* Signals are the main thread's. */
+static int thread_start(pthread_t *t, void *(*fn)(void *), void *arg)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(t, NULL, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
+}
+
+static enum err start(struct web *w, struct why *why)
+{
+    enum err err = loop_mail_add(w->loop, &w->mail);
+    if (!err)
+        err = loop_mail_add(center_loop(w->center), &w->back_mail);
+    if (err) {
+        why_set(why, "no descriptors left");
+        return err;
+    }
+    int rc = thread_start(&w->thread, turn, w);
+    while (!rc && w->nworkers < WORKERS) {
+        rc = thread_start(&w->workers[w->nworkers], work, w);
+        w->nworkers += rc == 0;
+    }
+    if (!rc)
+        return OK;
+    log_error("web", "cannot start a thread: %s", strerror(rc));
+    abort(); /* at start, with nothing done yet */
+}
+
+enum err web_new(struct center *c, const struct api_config *config,
+                 const struct web_route *(*find)(struct slice path),
+                 void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
+                 struct web **ret, struct why *why)
+{
+    struct web *w = mem_new(sizeof(*w));
+    w->center = c;
+    w->config = config;
+    w->logins = logins_new();
+    w->find = find;
+    w->serve = serve;
+    w->stays = stays;
+    w->loop = loop_new();
+    struct httpd_config front = {
+        .on_request = on_web_request, .on_drained = on_drained, .arg = w, .body_max = WEB_BODY_MAX
+    };
+    w->front = httpd_new(w->loop, &front);
+    w->mailbox = mailbox_new();
+    w->back = mailbox_new();
+    w->mail.mailbox = w->mailbox;
+    w->mail.letter = on_web_mail;
+    w->back_mail.mailbox = w->back;
+    w->back_mail.letter = on_back;
+    w->patience.fire = on_patience;
+    w->stop.kind = MAIL_STOP;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ready, NULL);
+    for (int i = 0; i < WEB_CLASSES; i++)
+        list_init(&w->queues[i]);
+    enum err err = start(w, why);
+    if (err) {
+        free(w); /* the process ends: nothing was started */
+        return err;
+    }
+    *ret = w;
+    return OK;
+}
+
+static void drop_mail(struct mailbox *m)
+{
+    struct list rest;
+    list_init(&rest);
+    while (mailbox_take(m, &rest))
+        ;
+    for (struct list_node *n; (n = list_pop(&rest));) {
+        struct letter *l = container_of(n, struct letter, node);
+        if (l->kind == MAIL_MOVED)
+            httpd_moved_free(container_of(l, struct httpd_moved, letter));
+        else if (l->kind == MAIL_ANSWER)
+            call_free(container_of(l, struct web_call, letter));
+    }
+}
+
+void web_free(struct web *w)
+{
+    if (!w)
+        return;
+    mailbox_post(w->mailbox, &w->stop);
+    pthread_join(w->thread, NULL);
+    pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    pthread_cond_broadcast(&w->ready);
+    pthread_mutex_unlock(&w->lock);
+    for (int i = 0; i < w->nworkers; i++)
+        pthread_join(w->workers[i], NULL);
+    for (int i = 0; i < WEB_CLASSES; i++)
+        for (struct list_node *n; (n = list_pop(&w->queues[i]));)
+            call_free(container_of(n, struct web_call, node));
+    httpd_free(w->front);
+    loop_mail_remove(w->loop, &w->mail);
+    loop_mail_remove(center_loop(w->center), &w->back_mail);
+    drop_mail(w->mailbox);
+    drop_mail(w->back);
+    mailbox_free(w->mailbox);
+    mailbox_free(w->back);
+    loop_free(w->loop);
+    pthread_cond_destroy(&w->ready);
+    pthread_mutex_destroy(&w->lock);
+    logins_free(w->logins);
+    free(w);
+}

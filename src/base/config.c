@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/config.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/properties.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENV_PREFIX "PEAL_"
+#define NAME_MAX_BYTES 64
+#define HINT_SIZE (NAME_MAX_BYTES + 32)
+
+static int find(const struct config_table *t, struct slice name)
+{
+    for (int i = 0; i < t->n; i++)
+        if (slice_eq(name, t->rows[i].key) || slice_has_item(slice_text(t->rows[i].alias), name))
+            return i;
+    return -1;
+}
+
+static int must_find(const struct config *c, const char *key)
+{
+    int i = find(c->table, slice_text(key));
+    if (i < 0)
+        abort(); /* a key that the table lacks is a bug of ours */
+    return i;
+}
+
+/* The k-th name of a row: its key, then its aliases. False after the last. */
+static bool name_at(const struct config_row *row, int k, struct slice *ret)
+{
+    struct slice rest = slice_text(row->alias);
+    *ret = slice_text(row->key);
+    while (k-- > 0)
+        if (!slice_item(&rest, ret))
+            return false;
+    return true;
+}
+
+/* ---- the nearest name ------------------------------------------------------------------------ */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters to change, add, drop or swap with their neighbour make b of a (optimal string
+ * alignment: Wagner and Fischer's table with Damerau's swap). Both shorter than NAME_MAX_BYTES. */
+static int distance(struct slice a, struct slice b)
+{
+    int rows[3][NAME_MAX_BYTES + 1];
+    int *two = rows[0], *one = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= b.n; j++)
+        one[j] = (int)j;
+    for (size_t i = 1; i <= a.n; i++) {
+        now[0] = (int)i;
+        for (size_t j = 1; j <= b.n; j++) {
+            int same = a.p[i - 1] == b.p[j - 1] ? 0 : 1;
+            now[j] = least(one[j - 1] + same, least(one[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1])
+                now[j] = least(now[j], two[j - 2] + 1);
+        }
+        int *free_row = two;
+        two = one;
+        one = now;
+        now = free_row;
+    }
+    return one[b.n];
+}
+
+/* Is name the last part of a key: appname of xxl.job.executor.appname? */
+static bool is_tail(struct slice key, struct slice name)
+{
+    return name.n && key.n > name.n && key.p[key.n - name.n - 1] == '.' &&
+           memcmp(key.p + key.n - name.n, name.p, name.n) == 0;
+}
+
+/* "; did you mean --listen?" where a known name is near enough, else "". */
+static const char *hint(const struct config_table *t, struct slice name, const char *dashes,
+                        char to[HINT_SIZE])
+{
+    /* with as many mistakes it is another word */
+    int limit = name.n < 3 ? 1 : least(2 + (int)(name.n / 6), 4);
+    to[0] = '\0';
+    for (int i = 0; i < t->n && name.n < NAME_MAX_BYTES; i++) {
+        struct slice known;
+        for (int k = 0; name_at(&t->rows[i], k, &known); k++) {
+            int d = is_tail(known, name) ? 0 : distance(name, known);
+            if (d >= limit)
+                continue;
+            limit = d;
+            snprintf(to, HINT_SIZE, "; did you mean %s%.*s?", dashes, (int)known.n, known.p);
+        }
+    }
+    return to;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool parse_ms(struct slice s, int64_t *ret)
+{
+    static const struct {
+        const char *suffix;
+        int64_t factor;
+    } units[] = { { "ms", 1 },      { "s", 1000 },     { "m", 60000 },
+                  { "h", 3600000 }, { "d", 86400000 }, { "", 1 } };
+    for (size_t i = 0; i < countof(units); i++) {
+        size_t n = strlen(units[i].suffix);
+        int64_t v;
+        if (s.n <= n || memcmp(s.p + s.n - n, units[i].suffix, n) ||
+            !parse_i64(slice_of(s.p, s.n - n), &v))
+            continue;
+        return !__builtin_mul_overflow(v, units[i].factor, ret);
+    }
+    return false;
+}
+
+static bool parse_flag(struct slice s, bool *ret)
+{
+    static const char *const words[] = { "false", "true", "off", "on", "no", "yes", "0", "1" };
+    for (size_t i = 0; i < countof(words); i++)
+        if (slice_eq_nocase(s, words[i])) {
+            *ret = i % 2;
+            return true;
+        }
+    return false;
+}
+
+static int64_t number(const struct config_row *row, const char *text)
+{
+    int64_t v = 0;
+    if (!text)
+        return 0;
+    struct slice s = slice_trim(slice_text(text));
+    bool ok = row->type == CONFIG_MS ? parse_ms(s, &v) : parse_i64(s, &v);
+    return ok ? v : 0;
+}
+
+static enum err check(const struct config_row *row, struct slice value, const char *where,
+                      struct why *why)
+{
+    int64_t v = 0;
+    bool flag;
+    if (!utf8_valid(value.p ? value.p : "", value.n)) {
+        why_set(why, "%s (%s) must be UTF-8", row->key, where);
+        return ERR_INVALID;
+    }
+    switch (row->type) {
+    case CONFIG_TEXT:
+        return OK;
+    case CONFIG_FLAG:
+        if (parse_flag(value, &flag))
+            return OK;
+        why_set(why, "%s (%s) must be true or false", row->key, where);
+        return ERR_INVALID;
+    case CONFIG_INT:
+        if (parse_i64(value, &v) && v >= row->min && v <= row->max)
+            return OK;
+        why_set(why, "%s (%s) must be a whole number from %lld to %lld", row->key, where,
+                (long long)row->min, (long long)row->max);
+        return ERR_INVALID;
+    case CONFIG_MS:
+        if (parse_ms(value, &v) && v >= row->min && v <= row->max)
+            return OK;
+        why_set(why, "%s (%s) must be a duration such as 500ms, 5s or 10m, from %lld to %lld ms",
+                row->key, where, (long long)row->min, (long long)row->max);
+        return ERR_INVALID;
+    }
+    return ERR_INVALID;
+}
+
+static enum err set(struct config *c, int i, struct slice value, enum config_origin origin,
+                    const char *where, struct why *why)
+{
+    enum err err = check(&c->table->rows[i], value, where, why);
+    if (err)
+        return err;
+    free(c->values[i]);
+    c->values[i] = mem_dupn(value.n ? value.p : "", value.n);
+    c->origin[i] = origin;
+    return OK;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+struct file {
+    struct config *c;
+    const char *name;
+};
+
+static enum err file_entry(void *ctx, struct slice key, struct slice value, int line,
+                           struct why *why)
+{
+    struct file *f = ctx;
+    const struct config_table *t = f->c->table;
+    int i = find(t, key);
+    if (i >= 0) /* nobody means the blanks at the end of a line */
+        return set(f->c, i, slice_trim(value), CONFIG_FILE, f->name, why);
+    if (t->shared_file && (key.n < 5 || memcmp(key.p, "peal.", 5) != 0))
+        return OK;
+    char meant[HINT_SIZE];
+    why_set(why, "%s, line %d: there is no setting %.*s%s", f->name, line,
+            (int)utf8_cut(key.p, key.n, NAME_MAX_BYTES), key.p, hint(t, key, "", meant));
+    return ERR_INVALID;
+}
+
+static enum err read_file(const char *name, struct buf *b, struct why *why)
+{
+    FILE *in = fopen(name, "rbe");
+    if (!in) {
+        why_set(why, "cannot read %s: %s", name, strerror(errno));
+        return ERR_IO;
+    }
+    enum err err = OK;
+    while (!err && !feof(in)) {
+        char *room = buf_room(b, 4096);
+        size_t n = room ? fread(room, 1, 4096, in) : 0;
+        b->len += n;
+        if (!room) {
+            why_set(why, "%s has more than %u bytes", name, PROPERTIES_MAX);
+            err = ERR_TOOBIG;
+        } else if (ferror(in)) {
+            why_set(why, "cannot read %s: %s", name, strerror(errno));
+            err = ERR_IO;
+        }
+    }
+    fclose(in);
+    return err;
+}
+
+static enum err load_file(struct config *c, const char *name, struct why *why)
+{
+    struct buf b = BUF_INIT(PROPERTIES_MAX + 4096);
+    struct file f = { c, name };
+    struct why inner = { "" };
+    enum err err = read_file(name, &b, why);
+    if (!err)
+        err = properties_read(slice_of(b.data, b.len), file_entry, &f, &inner);
+    if (inner.text[0] && strncmp(inner.text, "line ", 5) == 0)
+        why_set(why, "%s, %s", name, inner.text);
+    else if (inner.text[0])
+        why_set(why, "%s", inner.text);
+    buf_done(&b);
+    return err;
+}
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+/* "lane.queue" -> "PEAL_LANE_QUEUE", "xxl.job.x" -> "XXL_JOB_X" */
+static void env_name(struct slice key, char to[NAME_MAX_BYTES])
+{
+    bool whole = key.n > 5 && (memcmp(key.p, "xxl.", 4) == 0 || memcmp(key.p, "peal.", 5) == 0);
+    snprintf(to, NAME_MAX_BYTES, "%s%.*s", whole ? "" : ENV_PREFIX, (int)key.n, key.p);
+    for (char *p = to; *p; p++) {
+        if (*p == '.' || *p == '-')
+            *p = '_';
+        else if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    }
+}
+
+static const char *env_value(char **list, const char *name)
+{
+    size_t n = strlen(name);
+    for (; list && *list; list++)
+        if (strncmp(*list, name, n) == 0 && (*list)[n] == '=')
+            return *list + n + 1;
+    return NULL;
+}
+
+static enum err load_env(struct config *c, char **list, struct why *why)
+{
+    for (int i = 0; i < c->table->n; i++) {
+        char name[NAME_MAX_BYTES];
+        const char *value = NULL;
+        struct slice key;
+        for (int k = 0; !value && name_at(&c->table->rows[i], k, &key); k++) {
+            env_name(key, name);
+            value = env_value(list, name);
+        }
+        enum err err = value ? set(c, i, slice_text(value), CONFIG_ENV, name, why) : OK;
+        if (err)
+            return err;
+    }
+    return OK;
+}
+
+void config_forget(const struct config *c, const char *key)
+{
+    const struct config_row *row = &c->table->rows[must_find(c, key)];
+    struct slice one;
+    for (int k = 0; name_at(row, k, &one); k++) {
+        char name[NAME_MAX_BYTES];
+        env_name(one, name);
+        unsetenv(name);
+    }
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+struct argument { /* one option of the command line */
+    struct slice key;
+    struct slice value;
+    bool has_value;
+    bool file; /* -c */
+};
+
+static bool is(const char *arg, const char *text)
+{
+    return strcmp(arg, text) == 0;
+}
+
+/* Read argv[*i] (and its value, if that is the next one); *i ends on the last one used. */
+static enum err argument(const struct config *c, int argc, char **argv, int *i,
+                         struct argument *ret, struct why *why)
+{
+    const char *arg = argv[*i];
+    if (arg[0] != '-' || (arg[1] != '-' && !is(arg, "-c"))) {
+        why_set(why, "%.64s is no option; options begin with -- (--help lists them)", arg);
+        return ERR_INVALID;
+    }
+    const char *equals = strchr(arg, '=');
+    size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+    ret->file = is(arg, "-c") || (n == 8 && memcmp(arg, "--config", 8) == 0);
+    ret->key = slice_of(arg + 2, n - 2);
+    int row = ret->file ? -1 : find(c->table, ret->key);
+    if (!ret->file && row < 0) {
+        char meant[HINT_SIZE];
+        why_set(why, "there is no option %.*s (--help lists them)%s",
+                (int)utf8_cut(arg, n, NAME_MAX_BYTES), arg, hint(c->table, ret->key, "--", meant));
+        return ERR_INVALID;
+    }
+    ret->has_value = true;
+    if (equals) {
+        ret->value = slice_text(equals + 1);
+    } else if (row >= 0 && c->table->rows[row].type == CONFIG_FLAG) {
+        ret->value = slice_text("true");
+    } else if (*i + 1 < argc) {
+        ret->value = slice_text(argv[++*i]);
+    } else {
+        why_set(why, "a value is missing after %.64s", arg);
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
+/* files: only the -c options; else only the others. */
+static enum err load_arguments(struct config *c, int argc, char **argv, bool files, struct why *why)
+{
+    for (int i = 1; i < argc; i++) {
+        struct argument a = { 0 };
+        enum err err = argument(c, argc, argv, &i, &a, why);
+        if (!err && a.file && files) {
+            char *name = mem_dupn(a.value.p, a.value.n);
+            err = load_file(c, name, why);
+            free(name);
+        } else if (!err && !a.file && !files) {
+            err = set(c, find(c->table, a.key), a.value, CONFIG_ARGUMENT, "command line", why);
+        }
+        if (err)
+            return err;
+    }
+    return OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+enum err config_read(const struct config_table *table, int argc, char **argv, char **environ_list,
+                     struct config *ret, struct why *why)
+{
+    size_t n = (size_t)table->n;
+    *ret = (struct config){ .table = table,
+                            .values = mem_new(n * sizeof(char *)),
+                            .origin = mem_new(n * sizeof(*ret->origin)) };
+    for (size_t i = 0; i < n; i++)
+        ret->values[i] = mem_dup(table->rows[i].fallback);
+    for (int i = 1; i < argc; i++)
+        ret->help |= is(argv[i], "--help") || is(argv[i], "-h");
+    if (ret->help)
+        return OK;
+    enum err err = load_arguments(ret, argc, argv, true, why);
+    if (!err)
+        err = load_env(ret, environ_list, why);
+    if (!err)
+        err = load_arguments(ret, argc, argv, false, why);
+    return err;
+}
+
+void config_done(struct config *c)
+{
+    for (int i = 0; i < c->table->n; i++)
+        free(c->values[i]);
+    free(c->values);
+    free(c->origin);
+}
+
+const char *config_text(const struct config *c, const char *key)
+{
+    return c->values[must_find(c, key)];
+}
+
+int64_t config_int(const struct config *c, const char *key)
+{
+    int i = must_find(c, key);
+    return number(&c->table->rows[i], c->values[i]);
+}
+
+bool config_flag(const struct config *c, const char *key)
+{
+    bool flag = false;
+    const char *text = config_text(c, key);
+    return text && parse_flag(slice_text(text), &flag) && flag;
+}
+
+enum config_origin config_origin(const struct config *c, const char *key)
+{
+    return c->origin[must_find(c, key)];
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+static void help_text(const char *text, FILE *to)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        fprintf(to, "        %.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* All names of a row, as they are written on the command line or in the environment. */
+static void help_names(const struct config_row *row, bool env, FILE *to)
+{
+    struct slice one;
+    const char *between = env ? "" : "--";
+    for (int k = 0; name_at(row, k, &one); k++) {
+        char name[NAME_MAX_BYTES];
+        if (env)
+            env_name(one, name);
+        else
+            text_copy(name, sizeof(name), one);
+        fprintf(to, "%s%s", between, name);
+        between = env ? ", " : ", --";
+    }
+}
+
+void config_help(const struct config_table *table, FILE *to)
+{
+    for (int i = 0; i < table->n; i++) {
+        const struct config_row *row = &table->rows[i];
+        fputs("  ", to);
+        help_names(row, false, to);
+        fprintf(to, "%s%s", row->what ? " " : "", row->what ? row->what : "");
+        if (row->fallback && row->fallback[0])
+            fprintf(to, "  (default %s)", row->fallback);
+        fputc('\n', to);
+        help_text(row->help, to);
+        fputs("        environment: ", to);
+        help_names(row, true, to);
+        fputc('\n', to);
+    }
+    fputs("  -c FILE, --config FILE\n"
+          "        read settings from a file in the grammar of Java's .properties: key=value\n"
+          "  -h, --help\n"
+          "        this text\n",
+          to);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.h - a program's settings out of one table: flag > environment > file > default.
+ *
+ * A row is a key such as "lane.queue": `--lane.queue 100` or `--lane.queue=100` on the command
+ * line, PEAL_LANE_QUEUE in the environment, `lane.queue=100` in the file that `-c` (`--config`)
+ * names. Keys that begin with "peal." or "xxl." have no second prefix in the environment:
+ * XXL_JOB_EXECUTOR_PORT, as Java programs have it. The same table prints --help. Unknown keys are
+ * refused wherever they are a choice of the user's, with the nearest known one. One thread, at
+ * start. */
+#ifndef PEAL_BASE_CONFIG_H
+#define PEAL_BASE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/err.h"
+#include "base/why.h"
+
+enum config_type {
+    CONFIG_TEXT,
+    CONFIG_INT,  /* decimal, within min and max */
+    CONFIG_MS,   /* a duration: plain milliseconds, or 250ms, 5s, 10m, 2h, 1d; in ms min and max */
+    CONFIG_FLAG, /* true or false; on the command line the bare key means true */
+};
+
+struct config_row {
+    const char *key;
+    const char *alias; /* more names in all three places, comma separated; NULL: none */
+    enum config_type type;
+    const char *fallback; /* default as text; NULL: not set */
+    const char *what;     /* placeholder in the help: "DIR" */
+    const char *help;     /* one or more lines */
+    int64_t min, max;
+};
+
+struct config_table {
+    const struct config_row *rows;
+    int n;
+    bool shared_file; /* the file may hold other programs' keys: only unknown peal.* are refused */
+};
+
+enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENV, CONFIG_ARGUMENT };
+
+struct config {
+    const struct config_table *table;
+    char **values;              /* owned; NULL: not set */
+    enum config_origin *origin; /* of each value */
+    bool help;                  /* --help or -h was given: nothing else has been looked at */
+};
+
+/* Read and check everything. environ_list: "NAME=value" entries, NULL-terminated (environ).
+ * ERR_INVALID, ERR_IO, ERR_TOOBIG: why names key, origin and rule. *ret always needs config_done,
+ * and borrows the table. */
+MUST_CHECK enum err config_read(const struct config_table *table, int argc, char **argv,
+                                char **environ_list, struct config *ret, struct why *why);
+void config_done(struct config *c);
+
+/* The value as text, NULL if not set; the key must be one of the table's. */
+const char *config_text(const struct config *c, const char *key);
+int64_t config_int(const struct config *c, const char *key);
+bool config_flag(const struct config *c, const char *key);
+enum config_origin config_origin(const struct config *c, const char *key);
+
+/* Take a secret out of this process's environment under all its names, so that no child inherits
+ * it. The value that was read stays. */
+void config_forget(const struct config *c, const char *key);
+
+/* The table for people. */
+void config_help(const struct config_table *table, FILE *to);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mailbox.h"
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct mailbox {
+    pthread_mutex_t lock; /* held for a few pointer writes only */
+    struct list letters;
+    int fd;
+};
+
+struct mailbox *mailbox_new(void)
+{
+    struct mailbox *m = mem_new(sizeof(*m));
+    pthread_mutex_init(&m->lock, NULL);
+    list_init(&m->letters);
+    m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (m->fd < 0)
+        abort(); /* out of descriptors before anything runs */
+    return m;
+}
+
+void mailbox_free(struct mailbox *m)
+{
+    if (!m)
+        return;
+    close(m->fd);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+void mailbox_post(struct mailbox *m, struct letter *l)
+{
+    l->node.prev = l->node.next = NULL;
+    pthread_mutex_lock(&m->lock);
+    bool first = list_empty(&m->letters);
+    list_push(&m->letters, &l->node);
+    pthread_mutex_unlock(&m->lock);
+    if (!first)
+        return; /* whoever posted the first one rings the bell */
+    uint64_t one = 1;
+    while (write(m->fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+bool mailbox_take(struct mailbox *m, struct list *into)
+{
+    uint64_t count;
+    ssize_t n = read(m->fd, &count, sizeof(count)); /* EAGAIN: no bell since the last time */
+    (void)n;
+    bool any = false;
+    pthread_mutex_lock(&m->lock);
+    for (struct list_node *node; (node = list_pop(&m->letters)); any = true)
+        list_push(into, node);
+    pthread_mutex_unlock(&m->lock);
+    return any;
+}
+
+void mailbox_wait(struct mailbox *m, int timeout_ms)
+{
+    struct pollfd p = { .fd = m->fd, .events = POLLIN };
+    poll(&p, 1, timeout_ms);
+}
+
+int mailbox_fd(const struct mailbox *m)
+{
+    return m->fd;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mailbox.h - how threads speak: posting gives the message away, nobody waits to post.
+ *
+ * Many posters, one receiver. A letter is embedded in the sender's message, so posting allocates
+ * nothing and cannot fail. The receiver either sleeps in mailbox_wait, or has the descriptor in
+ * its epoll set (eventfd, readable while there may be mail). */
+#ifndef PEAL_BASE_MAILBOX_H
+#define PEAL_BASE_MAILBOX_H
+
+#include "base/list.h"
+#include <stdint.h>
+
+struct letter {
+    struct list_node node; /* private to the mailbox until taken */
+    int kind;              /* for the receiver's switch */
+};
+
+struct mailbox;
+
+struct mailbox *mailbox_new(void);
+void mailbox_free(struct mailbox *m); /* must be empty; no poster may be left */
+/* Any thread. The letter belongs to the receiver from here on. */
+void mailbox_post(struct mailbox *m, struct letter *l);
+/* Receiver. All letters so far, oldest first, moved to the end of into. False if none. */
+bool mailbox_take(struct mailbox *m, struct list *into);
+/* Receiver. Sleeps until there is mail or timeout_ms (-1: for ever) has passed. */
+void mailbox_wait(struct mailbox *m, int timeout_ms);
+/* For epoll; mailbox_take clears it. */
+int mailbox_fd(const struct mailbox *m);
+
+#endif

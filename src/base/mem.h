@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mem.h - allocation for small, fixed sizes: aborts the server when even that fails.
+ * What is sized by input uses try_alloc and refuses politely. Any thread. */
+#ifndef PEAL_BASE_MEM_H
+#define PEAL_BASE_MEM_H
+
+#include <stddef.h>
+
+/* Zeroed memory; aborts when there is none. Release with free(). */
+void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
+/* Like realloc(); new bytes are not cleared. Aborts when there is none. */
+void *mem_resize(void *p, size_t size) __attribute__((returns_nonnull));
+/* Copies of text; NULL gives NULL. */
+char *mem_dup(const char *text);
+char *mem_dupn(const char *text, size_t n);
+char *mem_join(const char *a, const char *b); /* a, then b */
+/* Zeroed memory or NULL. */
+void *try_alloc(size_t size);
+
+#define countof(a) (sizeof(a) / sizeof(*(a)))
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/secret.h"
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+
+void secret_random(void *p, size_t n)
+{
+    if (RAND_bytes(p, (int)n) != 1)
+        abort();
+}
+
+void secret_token(char *to, size_t size, size_t n)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char bytes[96];
+    if (n > sizeof(bytes) || size < (n * 4 + 2) / 3 + 1)
+        abort(); /* a bug of the caller */
+    secret_random(bytes, n);
+    unsigned bits = 0, have = 0;
+    for (size_t i = 0; i < n; i++) {
+        bits = bits << 8 | bytes[i];
+        for (have += 8; have >= 6; have -= 6)
+            *to++ = alphabet[bits >> (have - 6) & 63];
+    }
+    if (have)
+        *to++ = alphabet[bits << (6 - have) & 63];
+    *to = '\0';
+}
+
+void sha256(const void *p, size_t n, unsigned char ret_digest[32])
+{
+    unsigned int len = 32;
+    if (!EVP_Digest(p, n, ret_digest, &len, EVP_sha256(), NULL))
+        abort();
+}
+
+void hex_text(const unsigned char *p, size_t n, char *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        *to++ = digits[p[i] >> 4];
+        *to++ = digits[p[i] & 15];
+    }
+    *to = '\0';
+}
+
+bool secret_equal(struct slice a, struct slice b)
+{
+    return a.n == b.n && CRYPTO_memcmp(a.p, b.p, a.n) == 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peal executor: the executor as a process of its own. */
+#include "executor/executor.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include "base/config.h"
+#include "base/mem.h"
+#include "cli/command.h"
+
+#define TOKEN_KEY "xxl.job.accessToken"
+
+extern char **environ;
+
+static const char help_head[] =
+    "usage: peal executor [-c FILE] [OPTIONS]\n"
+    "\n"
+    "Takes runs from a scheduling center (Peal's, or XXL-JOB's admin 2.2 to 3.4), runs them, "
+    "keeps\n"
+    "their logs and reports how they ended. It finds its center, not the other way round: give it "
+    "the\n"
+    "center's address, the shared token, and the app name of an executor group.\n"
+    "\n"
+    "  PEAL_ACCESS_TOKEN=... peal executor --centers http://127.0.0.1:8080 --app demo\n"
+    "\n"
+    "Then create a job in that group whose handler is one of these:\n"
+    "  demoJobHandler      five lines of log with pauses\n"
+    "  shardingJobHandler  logs which shard it is (route SHARDING_BROADCAST)\n"
+    "  failJobHandler      fails; the parameter is the message\n"
+    "  sleepJobHandler     sleeps; the parameter is the milliseconds\n"
+    "  commandJobHandler   runs a program without a shell; the parameter is program and "
+    "arguments,\n"
+    "                      'quoted' if need be. Off unless --peal.executor.commands lists the "
+    "program\n"
+    "Jobs of type GLUE_SHELL bring a script along and run it with bash: off unless\n"
+    "--peal.executor.glue=shell, because whoever can edit jobs can then run anything here.\n"
+    "\n"
+    "Options. Each is also a variable of the environment and a line key=value of the file given\n"
+    "with -c, which may be a Java application's: an option counts before a variable, a variable\n"
+    "before the file.\n";
+
+static const char help_tail[] =
+    "\n"
+    "SIGTERM or SIGINT: deregister, take no more runs, give those that are here the time of\n"
+    "--peal.executor.stop.timeout, end the rest, deliver the results. A second one cuts that "
+    "short.\n";
+
+static const struct config_row rows[] = {
+    { "xxl.job.admin.addresses", "centers", CONFIG_TEXT, "", "URLS",
+      "addresses of the centers, comma separated", 0, 0 },
+    { TOKEN_KEY, "token, access.token, xxl.job.admin.accessToken", CONFIG_TEXT, "", "TEXT",
+      "the token that center and executor share; better in PEAL_ACCESS_TOKEN, where ps does\n"
+      "not show it",
+      0, 0 },
+    { "xxl.job.executor.appname", "app", CONFIG_TEXT, "", "NAME",
+      "app name of the group to register in", 0, 0 },
+    { "xxl.job.executor.address", "address", CONFIG_TEXT, "", "URL",
+      "address to register, verbatim; empty: http://ip:port/", 0, 0 },
+    { "xxl.job.executor.ip", "ip", CONFIG_TEXT, "", "IP",
+      "ip to register; empty: the one it listens on, or the first of the machine", 0, 0 },
+    { "xxl.job.executor.port", "port", CONFIG_INT, "9999", "PORT",
+      "0 or -1: the first free one from 9999 on", -1, 65535 },
+    { "xxl.job.executor.logpath", "logs", CONFIG_TEXT, "peal-executor-logs", "DIR",
+      "folder of the runs' logs: day/logId.log", 0, 0 },
+    { "listen", NULL, CONFIG_TEXT, "", "HOST", "host to listen on; empty: every interface", 0, 0 },
+    { "peal.executor.glue", "glue", CONFIG_TEXT, "", "KINDS",
+      "script kinds that may run here: shell", 0, 0 },
+    { "peal.executor.commands", "commands", CONFIG_TEXT, "", "PROGRAMS",
+      "programs that commandJobHandler may run, comma separated; *: any", 0, 0 },
+    { "peal.executor.workers", "workers", CONFIG_INT, "64", "N", "runs at a time", 1, 1000 },
+    { "peal.executor.queue", "queue", CONFIG_INT, "10000", "N",
+      "runs that may wait, per job; more are refused", 1, 1000000 },
+    { "peal.executor.remember", NULL, CONFIG_INT, "1000000", "N",
+      "finished log ids to remember, at most for a day: known ones are refused", 0, 100000000 },
+    { "peal.executor.stop.timeout", NULL, CONFIG_MS, "5s", "DURATION",
+      "time that runs have when it stops", 0, 86400000 },
+    { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
+      "start without a token: anybody can then start runs", 0, 0 },
+};
+/* -c may name the configuration of a whole Java application */
+static const struct config_table table = { rows, countof(rows), .shared_file = true };
+
+struct agent {
+    struct loop *loop;
+    struct executor *executor;
+    struct loop_fd signals;
+};
+
+static int complain(const char *text, int status)
+{
+    fprintf(stderr, "peal executor: %s (peal executor --help explains)\n", text);
+    return status;
+}
+
+static void on_signal(struct loop_fd *f, uint32_t events)
+{
+    struct agent *a = container_of(f, struct agent, signals);
+    struct signalfd_siginfo info;
+    (void)events;
+    while (read(f->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        executor_stop(a->executor);
+}
+
+static void on_stopped(void *arg)
+{
+    struct agent *a = arg;
+    loop_stop(a->loop);
+}
+
+/* Blocked before any thread exists, so that all of them inherit it. */
+static enum err watch_signals(struct agent *a, struct why *why)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    a->signals = (struct loop_fd){ .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                                   .events = EPOLLIN,
+                                   .ready = on_signal };
+    if (a->signals.fd >= 0)
+        return loop_fd_add(a->loop, &a->signals);
+    why_set(why, "signals cannot be watched: %s", strerror(errno));
+    return ERR_IO;
+}
+
+static enum err configure(const struct config *c, struct executor_config *cf, struct why *why)
+{
+    *cf = (struct executor_config){
+        .centers = config_text(c, "xxl.job.admin.addresses"),
+        .token = config_text(c, TOKEN_KEY),
+        .appname = config_text(c, "xxl.job.executor.appname"),
+        .address = config_text(c, "xxl.job.executor.address"),
+        .ip = config_text(c, "xxl.job.executor.ip"),
+        .port = (int)config_int(c, "xxl.job.executor.port"),
+        .logpath = config_text(c, "xxl.job.executor.logpath"),
+        .listen = config_text(c, "listen"),
+        .glue = config_text(c, "peal.executor.glue"),
+        .commands = config_text(c, "peal.executor.commands"),
+        .workers = (int)config_int(c, "peal.executor.workers"),
+        .queue = (int)config_int(c, "peal.executor.queue"),
+        .remember = (int)config_int(c, "peal.executor.remember"),
+        .stop_ms = (int)config_int(c, "peal.executor.stop.timeout"),
+    };
+    if (cf->token[0] || config_flag(c, "insecure-no-token"))
+        return OK;
+    why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "
+                 "--insecure-no-token");
+    return ERR_INVALID;
+}
+
+static void print_start(const struct executor *e, const struct executor_config *cf)
+{
+    printf("peal executor listens on %s\n", executor_address(e));
+    if (cf->centers[0] && cf->appname[0])
+        printf("  registers as %s at %s\n", cf->appname, cf->centers);
+    else
+        printf("  registers nowhere: that takes --centers and --app\n");
+    printf("  handlers:");
+    const char *name;
+    for (int i = 0; (name = executor_handler_name(e, i)); i++)
+        printf(" %s", name);
+    printf("\n  scripts: %s\n  logs: %s\n", cf->glue[0] ? cf->glue : "off", cf->logpath);
+    fflush(stdout);
+}
+
+static int serve(const struct executor_config *given)
+{
+    struct why why = { { 0 } };
+    struct agent a = { .loop = loop_new(), .signals = { .fd = -1 } };
+    struct executor_config cf = *given;
+    cf.on_stopped = on_stopped;
+    cf.arg = &a;
+    enum err err = watch_signals(&a, &why);
+    if (!err)
+        err = executor_new(a.loop, &cf, &a.executor, &why);
+    if (!err) {
+        print_start(a.executor, &cf);
+        loop_run(a.loop);
+        executor_free(a.executor);
+    }
+    if (a.signals.fd >= 0) {
+        loop_fd_remove(a.loop, &a.signals);
+        close(a.signals.fd);
+    }
+    loop_free(a.loop);
+    if (!err)
+        return EXIT_DONE;
+    return complain(why.text[0] ? why.text : err_text(err),
+                    err == ERR_INVALID ? EXIT_USAGE : EXIT_FAILED);
+}
+
+int cmd_executor(int argc, char **argv)
+{
+    struct config config;
+    struct executor_config cf;
+    struct why why = { { 0 } };
+    int status;
+    if (config_read(&table, argc, argv, environ, &config, &why)) {
+        status = complain(why.text, EXIT_USAGE);
+    } else if (config.help) {
+        fputs(help_head, stdout);
+        config_help(&table, stdout);
+        fputs(help_tail, stdout);
+        status = EXIT_DONE;
+    } else if (configure(&config, &cf, &why)) {
+        status = complain(why.text, EXIT_USAGE);
+    } else {
+        config_forget(&config, TOKEN_KEY); /* scripts and commands shall not find it */
+        status = serve(&cf);
+    }
+    config_done(&config);
+    return status;
+}

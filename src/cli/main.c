@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peal: one binary, its subcommands in one table. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include <stdio.h>
+#include <string.h>
+
+static int cmd_help(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+
+static const struct command commands[] = {
+    { "server", "the scheduling center", cmd_server },
+    { "executor", "take runs from a center, run them, report back", cmd_executor },
+    { "demo", "a center, two executors and sample jobs, to watch", cmd_demo },
+    { "cron", "when a cron expression fires, and what it means", cmd_cron },
+    { "help", "this list, or the help of one command", cmd_help },
+    { "version", "the version of this binary", cmd_version },
+};
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < countof(commands); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void usage(FILE *to)
+{
+    fprintf(to, "peal %s, a distributed job scheduler\n\nusage: peal COMMAND [ARGUMENTS]\n\n",
+            PEAL_VERSION);
+    for (size_t i = 0; i < countof(commands); i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].line);
+    fprintf(to, "\npeal COMMAND --help explains a command.\n");
+}
+
+static int unknown(const char *name)
+{
+    fprintf(stderr, "peal: there is no command %.64s; peal help lists them\n", name);
+    return EXIT_USAGE;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+    if (argc < 2 || argv[1][0] == '-') {
+        usage(stdout);
+        return EXIT_DONE;
+    }
+    const struct command *c = find(argv[1]);
+    if (!c)
+        return unknown(argv[1]);
+    if (c->run == cmd_help || c->run == cmd_version) {
+        printf("peal %s: %s\n", c->name, c->line);
+        return EXIT_DONE;
+    }
+    char help[] = "--help";
+    char *args[] = { argv[1], help, NULL };
+    return c->run(2, args);
+}
+
+static int cmd_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("peal %s\n", PEAL_VERSION);
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return cmd_help(1, argv + 1);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return cmd_version(1, argv + 1);
+    const struct command *c = find(argv[1]);
+    return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+}

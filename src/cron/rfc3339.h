@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rfc3339.h - moments as text: RFC 3339 with an offset, and `yyyy-MM-dd HH:mm:ss` in a zone.
+ *
+ * Proleptic Gregorian calendar. Date to days is Howard Hinnant's ("chrono-Compatible Low-Level Date
+ * Algorithms"); days to date is Neri and Schneider's ("Euclidean affine functions and their
+ * application to calendar algorithms", 2022), which needs no 64-bit division. Pure; any thread. */
+#ifndef PEAL_CRON_RFC3339_H
+#define PEAL_CRON_RFC3339_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/why.h"
+#include "cron/zone.h"
+
+enum { RFC3339_SIZE = 40 }; /* bytes that hold any text below, terminated */
+
+/* `2024-02-29T23:59:59.123+08:00`: date, `T`, `t` or a blank, time, optional fraction (1-9 digits,
+ * cut to ms), `Z`, `z` or an offset within +-23:59. A second of 60 counts as the next minute's
+ * first. Nothing may follow. */
+MUST_CHECK enum err rfc3339_parse(struct slice text, int64_t *ret_ms, struct why *why);
+/* With z's offset at that moment (`Z` only for UTC itself); the fraction (3 digits) is left out
+ * when it is 0. Offsets with seconds are rounded down to the minute, and the time with them, so
+ * that the text always means the same moment. Returns text. */
+char *rfc3339_format(int64_t ms, const struct zone *z, char text[RFC3339_SIZE]);
+
+/* `yyyy-MM-dd HH:mm:ss` on z's wall. Parsing: a time in a gap means the first instant after it, one
+ * that exists twice its first pass. */
+MUST_CHECK enum err walltime_parse(struct slice text, const struct zone *z, int64_t *ret_ms,
+                                   struct why *why);
+char *walltime_format(int64_t ms, const struct zone *z, char text[RFC3339_SIZE]);
+
+/* Year of a moment on z's wall (for "the year of now + 100"). */
+int wall_year(int64_t ms, const struct zone *z);
+
+/* Dates and days since 1970-01-01. month 1-12, day 1-31; weekday 0 = Sunday. Days from a date are
+ * right for every year, dates from days for the years -30000 to 30000. */
+struct civil {
+    int year, month, day;
+};
+int64_t civil_to_days(int year, int month, int day);
+struct civil civil_from_days(int64_t days);
+int civil_month_days(int year, int month);
+int civil_weekday(int64_t days);
+
+#endif

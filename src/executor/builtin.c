@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers that come with `peal executor`: to try things out, to test, and to run commands. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "executor/executor.h"
+#include "executor/handler.h"
+#include "executor/process.h"
+#include "executor/words.h"
+#include "wire/texts.h"
+
+enum { DEMO_LINES = 5, DEMO_PAUSE_MS = 200, SLEEP_MAX_MS = 86400000 };
+
+static int shown(struct slice s)
+{
+    return (int)utf8_cut(s.p, s.n, 1000);
+}
+
+static void demo(struct run *r)
+{
+    run_log(r, "hello; the parameter is: %.*s", shown(r->params), r->params.p);
+    for (int i = 1; i <= DEMO_LINES; i++) {
+        run_log(r, "beat %d of %d", i, DEMO_LINES);
+        if (!run_wait(r, DEMO_PAUSE_MS))
+            return;
+    }
+}
+
+static void sharding(struct run *r)
+{
+    run_log(r, "this is shard %d of %d", r->shard, r->shard_total);
+    for (int i = 0; i < r->shard_total && i < 1000; i++)
+        if (i == r->shard)
+            run_log(r, "item %d: mine", i);
+        else
+            run_log(r, "item %d: another's", i);
+}
+
+static void fail(struct run *r)
+{
+    run_log(r, "about to fail, as asked");
+    if (r->params.n)
+        run_result(r, WIRE_CODE_FAIL, "%.*s", shown(r->params), r->params.p);
+    else
+        run_result(r, WIRE_CODE_FAIL, "failed on purpose");
+}
+
+static void sleep_ms(struct run *r)
+{
+    int64_t ms = 0;
+    if (!parse_i64(slice_trim(r->params), &ms) || ms < 0 || ms > SLEEP_MAX_MS) {
+        run_result(r, WIRE_CODE_FAIL, "sleepJobHandler: the parameter must be 0-%d milliseconds",
+                   SLEEP_MAX_MS);
+        return;
+    }
+    run_log(r, "sleeping for %lld ms", (long long)ms);
+    if (run_wait(r, ms))
+        run_log(r, "awake");
+}
+
+static void command(struct run *r)
+{
+    struct why why = { { 0 } };
+    char **argv = NULL;
+    enum err err = words_split(r->params, &argv, &why);
+    if (err) {
+        run_result(r, WIRE_CODE_FAIL, "%s", why.text[0] ? why.text : err_text(err));
+        return;
+    }
+    struct slice allowed = slice_text(r->config->commands);
+    if (slice_has_item(allowed, slice_text("*")) || slice_has_item(allowed, slice_text(argv[0]))) {
+        run_log(r, "command: %.*s", shown(r->params), r->params.p);
+        process_run(r, argv);
+    } else {
+        run_result(r, WIRE_CODE_FAIL, "%.200s is not in this executor's peal.executor.commands",
+                   argv[0]);
+    }
+    free(argv);
+}
+
+static bool commands_allowed(const struct executor_config *config)
+{
+    return config->commands && config->commands[0];
+}
+
+static const struct handler handlers[] = {
+    { "demoJobHandler", demo, NULL, NULL },
+    { "shardingJobHandler", sharding, NULL, NULL },
+    { "failJobHandler", fail, NULL, NULL },
+    { "sleepJobHandler", sleep_ms, NULL, NULL },
+    { "commandJobHandler", command, commands_allowed,
+      "Commands are off on this executor; --peal.executor.commands=LIST allows them." },
+};
+
+const struct handler *handler_at(size_t i)
+{
+    return i < countof(handlers) ? &handlers[i] : NULL;
+}
+
+const struct handler *handler_find(struct slice name)
+{
+    for (size_t i = 0; i < countof(handlers); i++)
+        if (slice_eq(name, handlers[i].name))
+            return &handlers[i];
+    return NULL;
+}
+
+bool handler_allowed(const struct handler *h, const struct executor_config *config)
+{
+    return !h->allowed || h->allowed(config);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* centers.h - the executor's word to its centers: I am here, these runs ended so, I leave.
+ *
+ * The centers of the list are one cluster: for each request the one that answered last is tried
+ * first, then the others in order, and the first yes ends the round. A round without a yes is
+ * repeated after a pause that doubles from 1 s to 30 s. Results go in batches, one request at a
+ * time, and are kept until a center has acknowledged them. Thread: the loop's. */
+#ifndef PEAL_EXECUTOR_CENTERS_H
+#define PEAL_EXECUTOR_CENTERS_H
+
+#include "base/list.h"
+#include "executor/executor.h"
+
+struct centers; /* opaque */
+
+struct result {
+    struct list_node node; /* private */
+    int64_t log_id, log_date_ms;
+    int code;
+    int tries; /* private: requests that carried it in vain */
+    bool has_log;
+    char *msg; /* owned */
+};
+
+struct centers_config { /* borrowed until centers_free */
+    const char *addresses, *token, *appname, *address;
+    /* a result was acknowledged, or refused for the first time; borrowed */
+    void (*told)(const struct result *r, bool acknowledged, void *arg);
+    void (*left)(void *arg); /* centers_leave is done, successfully or not */
+    void *arg;
+};
+
+/* ERR_INVALID with the reason in why: an address or the token cannot be used. */
+MUST_CHECK enum err centers_new(struct loop *l, const struct centers_config *config,
+                                struct centers **ret, struct why *why);
+void centers_free(struct centers *c); /* results not delivered are thrown away */
+/* Begin to register, at once and every 30 s. */
+void centers_join(struct centers *c);
+/* Deregister, once; then "left", never from within this call. */
+void centers_leave(struct centers *c);
+/* c owns r. Without centers it is gone at once. */
+void centers_report(struct centers *c, struct result *r);
+/* Results not acknowledged yet. */
+size_t centers_pending(const struct centers *c);
+
+void result_free(struct result *r);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor.h - the executor: takes runs from scheduling centers, runs them, reports their ends.
+ *
+ * It lives on its caller's loop and adds threads of its own: workers, in which handlers run, and a
+ * keeper, which reads logs. What it remembers (known log ids, queues, results that no center has
+ * taken yet) is in memory. It touches no signals: the caller says when to stop.
+ * docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
+#ifndef PEAL_EXECUTOR_EXECUTOR_H
+#define PEAL_EXECUTOR_EXECUTOR_H
+
+#include "base/err.h"
+#include "base/why.h"
+#include "net/loop.h"
+
+struct executor; /* opaque */
+
+struct executor_config {  /* texts are borrowed until executor_free; NULL is as "" */
+    const char *centers;  /* addresses, comma separated; empty: serve, but register nowhere */
+    const char *token;    /* of both directions; empty: none is asked for */
+    const char *appname;  /* empty: serve, but register nowhere */
+    const char *address;  /* to register verbatim; empty: http://ip:port/ */
+    const char *ip;       /* to register; empty: the listening address, or a found one */
+    const char *listen;   /* host to listen on; empty: every interface */
+    int port;             /* 0 or less: the first free one from 9999 on */
+    const char *logpath;  /* folder of the runs' logs, made if it is missing */
+    const char *glue;     /* script kinds that may run, comma separated: "shell" */
+    const char *commands; /* programs that commandJobHandler may run, comma separated; "*": any */
+    int workers;          /* runs at a time */
+    int queue;            /* runs that may wait, per job */
+    int remember;         /* finished log ids to refuse a second time */
+    int stop_ms;          /* how long executor_stop lets runs go on */
+    void (*on_stopped)(void *arg); /* executor_stop is complete; free the executor after it */
+    void *arg;
+};
+
+/* Listen and begin to register. ERR_INVALID, ERR_NET or ERR_IO with the reason in why. */
+MUST_CHECK enum err executor_new(struct loop *l, const struct executor_config *config,
+                                 struct executor **ret, struct why *why);
+/* The address that centers are told. */
+const char *executor_address(const struct executor *e);
+/* Names of the handlers that this configuration allows, one a call; NULL after the last. */
+const char *executor_handler_name(const struct executor *e, int i);
+
+/* Leave the centers, refuse new runs, let those that are here go on for stop_ms, end the rest,
+ * deliver what can be delivered, call on_stopped. A second call ends the waiting. */
+void executor_stop(struct executor *e);
+void executor_free(struct executor *e); /* at once; results not delivered are lost */
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What centers ask: /beat, /idleBeat, /run, /kill, /log. Everything is answered with HTTP 200, and
+ * at once, except for /log, which the keeper reads. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "executor/handler.h"
+#include "executor/inside.h"
+#include "wire/open_api.h"
+#include "wire/texts.h"
+
+#define CONTENT_TYPE "application/json;charset=UTF-8"
+#define REPLY_MAX (RUNLOG_PAGE * 12 + 65536) /* twice the page, each byte escaped */
+
+static void answer(struct httpd_request *q, const struct buf *reply)
+{
+    httpd_reply(q, 200, CONTENT_TYPE, slice_of("", 0), slice_of(buf_str(reply), reply->len));
+}
+
+static void answer_yes(struct httpd_request *q)
+{
+    httpd_reply(q, 200, CONTENT_TYPE, slice_of("", 0), slice_text(WIRE_REPLY_OK));
+}
+
+static void answer_no(struct httpd_request *q, const char *text)
+{
+    struct buf reply = BUF_INIT(65536);
+    wire_reply_error(&reply, WIRE_CODE_FAIL, slice_text(text));
+    answer(q, &reply);
+    buf_done(&reply);
+}
+
+static void answer_bad(struct httpd_request *q, const struct why *why)
+{
+    struct buf text = BUF_INIT(1024);
+    buf_printf(&text, "%s%s", WIRE_TEXT_REQUEST_ERROR, why->text);
+    answer_no(q, buf_str(&text));
+    buf_done(&text);
+}
+
+/* --- /idleBeat, /kill --- */
+
+static void idle_beat(struct executor *e, struct httpd_request *q)
+{
+    struct why why = { { 0 } };
+    int64_t job_id;
+    if (wire_job_request_parse(q->body, &job_id, &why))
+        answer_bad(q, &why);
+    else if (jobs_busy(&e->jobs, job_id))
+        answer_no(q, WIRE_TEXT_BUSY);
+    else
+        answer_yes(q);
+}
+
+static void kill_job(struct executor *e, struct httpd_request *q)
+{
+    struct why why = { { 0 } };
+    int64_t job_id;
+    if (wire_job_request_parse(q->body, &job_id, &why)) {
+        answer_bad(q, &why);
+        return;
+    }
+    if (jobs_end(&e->jobs, job_id, RUN_KILLED)) {
+        answer_yes(q);
+        return;
+    }
+    struct buf reply = BUF_INIT(4096);
+    wire_reply_note(&reply, slice_text(WIRE_TEXT_ALREADY_KILLED));
+    answer(q, &reply);
+    buf_done(&reply);
+}
+
+/* --- /run --- */
+
+static void why_quoting(struct why *why, const char *format, struct slice name, const char *more)
+{
+    char text[256];
+    snprintf(text, sizeof(text), format, (int)utf8_cut(name.p, name.n, 100), name.p ? name.p : "");
+    why_set(why, "%s%s%s", text, more ? " " : "", more ? more : "");
+}
+
+static enum err choose_handler(const struct executor *e, const struct wire_run_request *q,
+                               struct run *r, struct why *why)
+{
+    r->handler = handler_find(q->handler);
+    if (r->handler && handler_allowed(r->handler, &e->cf))
+        return OK;
+    why_quoting(why, WIRE_TEXT_NO_HANDLER, q->handler,
+                r->handler ? r->handler->how_to_allow : NULL);
+    return ERR_NOTFOUND;
+}
+
+static bool has_nul(struct slice s)
+{
+    return s.n && memchr(s.p, '\0', s.n);
+}
+
+static enum err choose_script(const struct executor *e, const struct wire_run_request *q,
+                              struct run *r, struct why *why)
+{
+    r->script = script_kind_find(q->glue_type);
+    if (!r->script) {
+        why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, NULL);
+        return ERR_NOTFOUND;
+    }
+    if (!script_kind_allowed(r->script, &e->cf)) {
+        char how[128];
+        snprintf(how, sizeof(how),
+                 "Scripts are off on this executor; --peal.executor.glue=%s "
+                 "allows them.",
+                 r->script->name);
+        why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, how);
+        return ERR_INVALID;
+    }
+    if (has_nul(q->params) || has_nul(q->glue_source)) {
+        why_set(why, "%s%s: must not contain a NUL in a script's run", WIRE_TEXT_REQUEST_ERROR,
+                has_nul(q->params) ? "executorParams" : "glueSource");
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
+/* Everything but the queue: may this run be here at all? */
+static enum err admit(const struct executor *e, const struct wire_run_request *q, struct run *r,
+                      struct why *why)
+{
+    if (e->phase != RUNNING) {
+        why_set(why, "this executor is shutting down");
+        return ERR_STOPPING;
+    }
+    if (centers_pending(e->centers) >= RESULTS_MAX) {
+        why_set(why, "%d results wait for a center to take them", RESULTS_MAX);
+        return ERR_FULL;
+    }
+    if (slice_eq(q->glue_type, "BEAN"))
+        return choose_handler(e, q, r, why);
+    return choose_script(e, q, r, why);
+}
+
+static void run_request(struct executor *e, struct httpd_request *q)
+{
+    struct why why = { { 0 } };
+    struct wire_run_request request;
+    if (wire_run_request_parse(q->body, &request, &why)) {
+        answer_bad(q, &why);
+        return;
+    }
+    /* first of all: who sends an id twice wants to hear that it is here, not that it is not wanted
+     */
+    if (known_find(&e->jobs.known, request.log_id) != KNOWN_NOT) {
+        why_set(&why, WIRE_TEXT_DUPLICATE, (long long)request.log_id);
+        answer_no(q, why.text);
+        wire_run_request_done(&request);
+        return;
+    }
+    struct run *r = run_make(&request, &e->cf);
+    enum err err = r ? admit(e, &request, r, &why) : ERR_NOMEM;
+    if (!err)
+        err = jobs_offer(&e->jobs, r, request.block, &why);
+    wire_run_request_done(&request);
+    if (!err) {
+        answer_yes(q);
+        return;
+    }
+    answer_no(q, why.text[0] ? why.text : err_text(err));
+    run_drop(r);
+}
+
+/* --- /log --- */
+
+static void log_request(struct executor *e, struct httpd_request *q)
+{
+    struct why why = { { 0 } };
+    struct wire_log_request request;
+    if (wire_log_request_parse(q->body, &request, &why)) {
+        answer_bad(q, &why);
+        return;
+    }
+    struct keeper_read *r = mem_new(sizeof(*r));
+    r->letter.kind = LETTER_PAGE;
+    r->log_id = request.log_id;
+    r->log_date_ms = request.log_date_ms;
+    r->from_line = request.from_line;
+    r->whole_lines = known_find(&e->jobs.known, request.log_id) == KNOWN_LIVE;
+    r->user = q;
+    keeper_read(e->keeper, r);
+}
+
+void front_page(struct keeper_read *r)
+{
+    struct buf reply = BUF_INIT(REPLY_MAX);
+    const struct runlog_page *p = &r->page;
+    if (p->found)
+        wire_log_page_reply(&reply, r->from_line, p->to_line,
+                            slice_of(buf_str(&p->content), p->content.len), false);
+    else
+        wire_log_page_reply(&reply, r->from_line, 0, slice_text(WIRE_TEXT_NO_LOG), true);
+    if (reply.failed)
+        answer_no(r->user, err_text(ERR_NOMEM));
+    else
+        answer(r->user, &reply);
+    buf_done(&reply);
+    buf_done(&r->page.content);
+    free(r);
+}
+
+/* --- all of them --- */
+
+static bool token_ok(const struct executor *e, const struct httpd_request *q)
+{
+    if (!e->cf.token[0])
+        return true;
+    struct slice given = httpd_header(q, WIRE_HEADER_TOKEN);
+    if (!given.p)
+        given = httpd_header(q, WIRE_HEADER_TOKEN_OLD);
+    return given.p && secret_equal(given, slice_text(e->cf.token));
+}
+
+/* Path and query as they were sent, in one. */
+static struct slice target_of(const struct httpd_request *q)
+{
+    bool query = q->query.p == q->path.p + q->path.n + 1;
+    return slice_of(q->path.p, q->path.n + (query ? 1 + q->query.n : 0));
+}
+
+void front_request(struct httpd_request *q, void *executor)
+{
+    struct executor *e = executor;
+    struct buf refusal = BUF_INIT(65536);
+    switch (wire_action_of(q->method, target_of(q), token_ok(e, q), &refusal)) {
+    case WIRE_REFUSED:
+        answer(q, &refusal);
+        break;
+    case WIRE_BEAT:
+        answer_yes(q);
+        break;
+    case WIRE_IDLE_BEAT:
+        idle_beat(e, q);
+        break;
+    case WIRE_RUN:
+        run_request(e, q);
+        break;
+    case WIRE_KILL:
+        kill_job(e, q);
+        break;
+    case WIRE_LOG:
+        log_request(e, q);
+        break;
+    }
+    buf_done(&refusal);
+}

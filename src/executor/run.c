@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "executor/run.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "executor/executor.h"
+#include "executor/handler.h"
+#include "wire/executor_side.h"
+#include "wire/texts.h"
+
+#define CUT_MARK "..."
+#define MSG_MAX (WIRE_HANDLE_MSG_UNITS * 3 + sizeof(CUT_MARK))
+
+static const char *const stop_texts[] = {
+    [RUN_KILLED] = WIRE_TEXT_KILL,
+    /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): the macro is one text in pieces */
+    [RUN_COVERED] = WIRE_TEXT_COVER,
+    [RUN_CHANGED] = "the job's handler or script has changed.",
+    [RUN_SHUTDOWN] = "the executor is shutting down.",
+};
+
+static struct slice keep_text(char **at, struct slice s)
+{
+    struct slice kept = { *at, s.n };
+    if (s.n)
+        memcpy(*at, s.p, s.n);
+    (*at)[s.n] = '\0';
+    *at += s.n + 1;
+    return kept;
+}
+
+struct run *run_make(const struct wire_run_request *q, const struct executor_config *config)
+{
+    struct run *r = try_alloc(sizeof(*r) + q->params.n + q->glue_source.n + 2);
+    if (!r)
+        return NULL;
+    char *at = (char *)(r + 1);
+    r->log_id = q->log_id;
+    r->log_date_ms = q->log_date_ms;
+    r->job_id = q->job_id;
+    r->glue_update_ms = q->glue_update_ms;
+    r->timeout_s = q->timeout_s;
+    r->shard = q->shard;
+    r->shard_total = q->shard_total;
+    r->params = keep_text(&at, q->params);
+    r->source = keep_text(&at, q->glue_source);
+    r->config = config;
+    r->begun.kind = RUN_BEGUN;
+    r->over.kind = RUN_OVER;
+    r->code = WIRE_CODE_OK;
+    r->bell = -1;
+    r->log.fd = -1;
+    buf_init(&r->msg, MSG_MAX);
+    return r;
+}
+
+void run_drop(struct run *r)
+{
+    if (!r)
+        return;
+    buf_done(&r->msg);
+    free(r);
+}
+
+/* --- stopping --- */
+
+static void ring(const struct run *r)
+{
+    uint64_t one = 1;
+    while (write(r->bell, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void run_ask_to_stop(struct run *r, enum run_stop why)
+{
+    int goes_on = RUN_GOES_ON;
+    if (atomic_compare_exchange_strong(&r->stop, &goes_on, (int)why) && r->seen_begun)
+        ring(r);
+}
+
+void run_saw_begun(struct run *r)
+{
+    r->seen_begun = true;
+    if (run_stopping(r)) /* asked while its worker's bell was not known yet */
+        ring(r);
+}
+
+void run_set_stopped(struct run *r, enum run_stop why, bool waiting)
+{
+    if (why == RUN_TIMED_OUT) {
+        run_result(r, WIRE_CODE_TIMEOUT, "%s", WIRE_TEXT_TIMEOUT);
+        return;
+    }
+    run_result(r, WIRE_CODE_FAIL, "%s%s", stop_texts[why],
+               waiting ? WIRE_TEXT_WAS_QUEUED : WIRE_TEXT_WAS_RUNNING);
+}
+
+/* --- running --- */
+
+static void own_line(struct run *r, struct slice text)
+{
+    char thread[32];
+    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
+    runlog_line(&r->log, "executor", "run", __LINE__, thread, text, true);
+}
+
+static void log_start(struct run *r)
+{
+    struct buf text = BUF_INIT(r->params.n + 256);
+    buf_printf(&text, WIRE_LOG_START, (int)r->params.n, r->params.p);
+    own_line(r, slice_of(buf_str(&text), text.len));
+    buf_done(&text);
+}
+
+static void log_end(struct run *r)
+{
+    struct buf text = BUF_INIT(r->msg.len + 256);
+    const char *how = r->code == WIRE_CODE_OK ? "finish" : "error";
+    buf_printf(&text, WIRE_LOG_END, how, r->code, (int)r->msg.len, buf_str(&r->msg));
+    own_line(r, slice_of(buf_str(&text), text.len));
+    buf_done(&text);
+}
+
+/* From here on nobody can stop it; a stop that came before decides the result. */
+static void settle(struct run *r)
+{
+    enum run_stop why = (enum run_stop)atomic_exchange(&r->stop, RUN_ENDED);
+    if (why != RUN_GOES_ON)
+        run_set_stopped(r, why, !r->started);
+}
+
+void run_execute(struct run *r)
+{
+    run_clear_bell(r);
+    if (run_stopping(r)) { /* ended while it waited for a worker */
+        settle(r);
+        return;
+    }
+    struct why why = { { 0 } };
+    r->started = true;
+    if (runlog_open(&r->log, r->config->logpath, r->log_date_ms, r->log_id, &why))
+        log_warn("executor", "run %lld: no log: %s", (long long)r->log_id, why.text);
+    log_start(r);
+    if (r->handler)
+        r->handler->run(r);
+    else
+        script_run(r);
+    settle(r);
+    log_end(r);
+    if (r->log.failed)
+        log_warn("executor", "run %lld: its log is not complete: %s", (long long)r->log_id,
+                 strerror(r->log.failed));
+    runlog_close(&r->log);
+}
+
+/* --- for handlers --- */
+
+void run_clear_bell(struct run *r)
+{
+    uint64_t count;
+    ssize_t n = read(r->bell, &count, sizeof(count));
+    (void)n;
+    if (run_stopping(r)) /* that ring may have been ours */
+        ring(r);
+}
+
+bool run_wait(struct run *r, int64_t ms)
+{
+    int64_t end = clock_boot_ms() + ms;
+    while (!run_stopping(r)) {
+        int64_t left = end - clock_boot_ms();
+        if (left <= 0)
+            return true;
+        struct pollfd p = { .fd = r->bell, .events = POLLIN };
+        if (poll(&p, 1, left > 60000 ? 60000 : (int)left) > 0)
+            run_clear_bell(r);
+    }
+    return false;
+}
+
+void run_result(struct run *r, int code, const char *format, ...)
+{
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    char *text = n < 0 ? NULL : try_alloc((size_t)n + 1);
+    r->code = code;
+    buf_reset(&r->msg);
+    if (text) {
+        vsnprintf(text, (size_t)n + 1, format, again);
+        size_t keep = utf8_cut_units(text, (size_t)n, WIRE_HANDLE_MSG_UNITS);
+        buf_add(&r->msg, text, keep);
+        if (keep < (size_t)n)
+            buf_text(&r->msg, CUT_MARK);
+    }
+    free(text);
+    va_end(again);
+}
+
+void run_log_at(struct run *r, const char *function, int line, const char *format, ...)
+{
+    char thread[32], text[4096];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    size_t len = utf8_cut(text, strlen(text), sizeof(text));
+    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
+    runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line, thread,
+                slice_of(text, len), false);
+}

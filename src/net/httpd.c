@@ -1,0 +1,773 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The usual request takes one recv, one callback and one send: it is complete in one read, its
+ * timeout is a store, and nothing is allocated. Everything else (slow heads, half-closed peers,
+ * full sockets, closing so that the answer arrives) is off that path.
+ *
+ * Reading stops while an answer waits to be taken and while a request is with its handler, so a
+ * connection holds at most one message and what the kernel's buffer has. */
+#include "net/httpd.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/http.h"
+#include "net/listen.h"
+
+enum {
+    READ_SIZE = 4095,     /* one page with the buffer's NUL */
+    READ_LARGE = 65535,   /* inside a body that is longer than that */
+    KEEP_BUFFER = 16384,  /* a larger buffer is given back between requests */
+    OUT_BATCH = 65536,    /* answers of pipelined requests gather up to this */
+    LINGER_MS = 2000,     /* after our last byte, wait so long for the peer's end */
+    LINGER_MAX = 1 << 20, /* and take so many bytes of it */
+    BODY_PROGRESS = 1024, /* bytes that a body must gain in its time */
+    EVICT_IDLE_MS = 1000, /* a connection idle for so long yields to a new one when full */
+    EVICT_LOOK = 64,      /* of the least recently used */
+    REFUSED_MAX = 64,     /* connections above the limit that are told so */
+};
+
+/*   READING --request complete--> OPEN --reply--> READING
+ *      | refused                    | reply, and the connection shall end
+ *      +------------> CLOSING <-----+
+ *                        | last byte sent
+ *                        +--> LINGER (if the peer may still be sending) --> freed
+ *   The peer goes away: OPEN waits with fd -1 for its reply, all others are freed. */
+enum conn_state { READING, OPEN, CLOSING, LINGER };
+
+/* What the timer waits for. */
+enum conn_wait { WAIT_IDLE, WAIT_HEAD, WAIT_BODY, WAIT_WRITE, WAIT_LINGER, WAITS };
+
+struct conn {
+    struct httpd_moved moved;
+    struct httpd_request q;
+    struct httpd *h; /* NULL while it is on its way to another front */
+    struct loop_fd fd;
+    struct loop_timer timer;
+    struct list_node node; /* in h->conns, least recently used first */
+    struct list_node more; /* in h->more: has unread input to look at */
+    enum conn_state state;
+    enum conn_wait wait;
+    struct buf in, out;
+    size_t out_at; /* of out: sent already */
+    struct http_reader reader;
+    size_t counted;     /* of in.cap: part of h->bodies */
+    uint64_t body_mark; /* body bytes at the last look of the timer; LINGER: bytes thrown away */
+    bool processing;    /* conn_process is on the stack: it sends and goes on */
+    bool linger, sent_continue, paused;
+    struct sockaddr_storage peer;
+};
+
+struct delivery { /* a callback on the stack */
+    struct conn *c;
+    bool gone; /* detached within */
+    struct delivery *outer;
+};
+
+struct httpd {
+    struct loop *loop;
+    struct httpd_config cf;
+    int timeout_ms[WAITS];
+    struct listen listen;
+    struct list conns, more;
+    struct loop_task more_task, drained_task;
+    struct delivery *deliveries;
+    size_t bodies; /* bytes that buffers of large bodies take together */
+    bool draining, drained;
+    int64_t date_key;
+    char date[40];
+    struct httpd_stats stats;
+};
+
+static void conn_process(struct conn *c);
+static void conn_ready(struct loop_fd *f, uint32_t events);
+static void conn_timeout(struct loop_timer *t);
+
+/* --- life of a connection --- */
+
+static void check_drained(struct httpd *h)
+{
+    if (h->draining && !h->drained && list_empty(&h->conns)) {
+        h->drained = true;
+        loop_defer(h->loop, &h->drained_task);
+    }
+}
+
+/* Large buffers are counted: many clients with large bodies must not take all memory. */
+static void count_buffer(struct conn *c)
+{
+    size_t now = c->in.cap > KEEP_BUFFER ? c->in.cap : 0;
+    c->h->bodies += now - c->counted;
+    c->counted = now;
+}
+
+static void conn_unlink(struct conn *c)
+{
+    struct httpd *h = c->h;
+    h->bodies -= c->counted;
+    c->counted = 0;
+    if (c->fd.fd >= 0)
+        loop_fd_remove(h->loop, &c->fd);
+    loop_timer_clear(h->loop, &c->timer);
+    list_remove(&c->more);
+    list_remove(&c->node);
+    h->stats.connections--;
+    h->stats.open_requests -= c->state == OPEN;
+    check_drained(h);
+}
+
+static void conn_link(struct conn *c, struct httpd *h)
+{
+    c->h = h;
+    c->q.front = h;
+    list_push(&h->conns, &c->node);
+    count_buffer(c);
+    h->stats.connections++;
+    h->stats.open_requests += c->state == OPEN;
+}
+
+static void conn_destroy(struct conn *c)
+{
+    if (c->fd.fd >= 0)
+        close(c->fd.fd);
+    buf_done(&c->in);
+    buf_done(&c->out);
+    free(c);
+}
+
+/* The peer is gone, or we are done with it. A request with its handler keeps the memory. */
+static void conn_close(struct conn *c)
+{
+    if (c->state != OPEN) {
+        conn_unlink(c);
+        conn_destroy(c);
+        return;
+    }
+    if (c->fd.fd < 0)
+        return;
+    loop_fd_remove(c->h->loop, &c->fd);
+    close(c->fd.fd);
+    c->fd.fd = -1;
+    loop_timer_clear(c->h->loop, &c->timer);
+    buf_done(&c->out);
+    c->out_at = 0;
+}
+
+static void conn_wait(struct conn *c, enum conn_wait wait)
+{
+    if (c->wait == wait && wait != WAIT_IDLE && loop_timer_is_set(&c->timer))
+        return; /* a deadline does not move because a byte came */
+    c->wait = wait;
+    c->body_mark = wait == WAIT_LINGER ? 0 : c->reader.body_total;
+    loop_timer_set(c->h->loop, &c->timer, loop_now_ms(c->h->loop) + c->h->timeout_ms[wait]);
+}
+
+static struct conn *conn_new(struct httpd *h, int fd)
+{
+    struct conn *c = mem_new(sizeof(*c));
+    c->fd = (struct loop_fd){ .fd = fd, .events = EPOLLIN, .ready = conn_ready };
+    c->timer.fire = conn_timeout;
+    c->state = READING;
+    /* a body in small chunks holds besides its bytes one size line and one read */
+    buf_init(&c->in, h->cf.body_max + HTTP_HEAD_MAX * 3 + READ_LARGE);
+    buf_init(&c->out, SIZE_MAX / 4);
+    http_begin(&c->reader, HTTP_REQUEST, 0, h->cf.body_max);
+    conn_link(c, h);
+    return c;
+}
+
+/* --- sending --- */
+
+static size_t conn_unsent(const struct conn *c)
+{
+    return c->out.len - c->out_at;
+}
+
+static void conn_events(struct conn *c)
+{
+    uint32_t events = conn_unsent(c)                      ? EPOLLOUT
+                      : c->state == OPEN && c->paused     ? 0
+                      : c->state == CLOSING && !c->linger ? 0
+                                                          : EPOLLIN;
+    loop_fd_change(c->h->loop, &c->fd, events);
+}
+
+/* The last byte has left. True if the connection still exists. */
+static bool conn_end(struct conn *c)
+{
+    if (!c->linger) {
+        conn_close(c);
+        return false;
+    }
+    /* Closing now would answer what the peer still sends with a reset, and a reset can destroy our
+     * answer before it is read: end our side only, and wait for the peer's end. */
+    shutdown(c->fd.fd, SHUT_WR);
+    c->state = LINGER;
+    conn_wait(c, WAIT_LINGER);
+    conn_events(c);
+    return true;
+}
+
+/* Send what is there. False: the connection was freed (never if state is OPEN). */
+static bool conn_flush(struct conn *c)
+{
+    if (c->out.failed) { /* no memory for the answer: half of one must not be sent */
+        bool keep = c->state == OPEN;
+        conn_close(c);
+        return keep;
+    }
+    while (conn_unsent(c)) {
+        ssize_t n = send(c->fd.fd, c->out.data + c->out_at, conn_unsent(c), MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN) {
+            bool keep = c->state == OPEN;
+            conn_close(c);
+            return keep;
+        }
+        if (n < 0) {
+            conn_wait(c, WAIT_WRITE);
+            conn_events(c);
+            return true;
+        }
+        c->out_at += (size_t)n;
+        if (c->wait == WAIT_WRITE)
+            loop_timer_clear(c->h->loop, &c->timer); /* progress: its time starts anew */
+    }
+    c->out_at = 0;
+    buf_reset(&c->out);
+    if (c->out.cap > KEEP_BUFFER)
+        buf_done(&c->out);
+    if (c->state == CLOSING)
+        return conn_end(c);
+    if (c->h->draining && c->state == READING && c->in.len == 0) {
+        conn_close(c);
+        return false;
+    }
+    conn_events(c);
+    return true;
+}
+
+static const char *http_date(struct httpd *h)
+{
+    int64_t key = loop_now_ms(h->loop) / 500;
+    if (key != h->date_key) {
+        static const char days[] = "SunMonTueWedThuFriSat";
+        static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        time_t now = (time_t)(clock_wall_ms() / 1000);
+        struct tm t;
+        gmtime_r(&now, &t);
+        snprintf(h->date, sizeof(h->date), "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+                 days + 3 * t.tm_wday, t.tm_mday % 100, months + 3 * t.tm_mon,
+                 (t.tm_year + 1900) % 10000, t.tm_hour % 100, t.tm_min % 100, t.tm_sec % 100);
+        h->date_key = key;
+    }
+    return h->date;
+}
+
+static void put_answer(struct conn *c, int status, const char *content_type, struct slice headers,
+                       struct slice body, bool head_only)
+{
+    struct buf *out = &c->out;
+    if (status == 200) {
+        buf_text(out, "HTTP/1.1 200 OK\r\nDate: ");
+    } else {
+        buf_text(out, "HTTP/1.1 ");
+        buf_i64(out, status);
+        buf_char(out, ' ');
+        buf_text(out, http_reason(status));
+        buf_text(out, "\r\nDate: ");
+    }
+    buf_text(out, http_date(c->h));
+    if (content_type) {
+        buf_text(out, "\r\nContent-Type: ");
+        buf_text(out, content_type);
+    }
+    bool bodiless = status == 204 || status == 304 || status < 200;
+    if (!bodiless) {
+        buf_text(out, "\r\nContent-Length: ");
+        buf_i64(out, (int64_t)body.n);
+    }
+    if (!c->reader.keep_alive)
+        buf_text(out, "\r\nConnection: close");
+    else if (c->reader.minor_0)
+        buf_text(out, "\r\nConnection: keep-alive");
+    buf_text(out, "\r\n");
+    buf_slice(out, headers);
+    buf_text(out, "\r\n");
+    if (!bodiless && !head_only)
+        buf_slice(out, body);
+}
+
+static void put_error(struct conn *c, int status, const char *text, bool head_only)
+{
+    struct buf body = BUF_INIT(4096);
+    struct jsonw w = jsonw_on(&body);
+    jsonw_object(&w, NULL);
+    jsonw_i64(&w, "code", status);
+    jsonw_text(&w, "msg", text);
+    jsonw_object_end(&w);
+    put_answer(c, status, "application/json", slice_of(NULL, 0), slice_of(buf_str(&body), body.len),
+               head_only);
+    buf_done(&body);
+}
+
+/* Answer by ourselves and end the connection. The caller flushes. */
+static void conn_refuse(struct conn *c, int status, const char *text)
+{
+    c->h->stats.bad_requests++;
+    c->reader.keep_alive = false;
+    c->reader.phase = HTTP_IN_ERROR;
+    c->state = CLOSING;
+    c->linger = true;
+    buf_done(&c->in);
+    count_buffer(c);
+    put_error(c, status, text, false);
+}
+
+/* --- requests --- */
+
+static void fill_request(struct conn *c)
+{
+    struct slice target = http_target(&c->reader, &c->in);
+    const char *mark = memchr(target.p, '?', target.n);
+    size_t n = mark ? (size_t)(mark - target.p) : target.n;
+    c->q.method = http_method(&c->reader, &c->in);
+    c->q.path = slice_of(target.p, n);
+    c->q.query = mark ? slice_of(mark + 1, target.n - n - 1) : slice_of("", 0);
+    c->q.body = http_body(&c->reader, &c->in);
+}
+
+/* Hand c's request to the handler. False: it was detached, c is no longer ours. */
+static bool deliver(struct conn *c)
+{
+    struct httpd *h = c->h;
+    struct delivery d = { c, false, h->deliveries };
+    h->deliveries = &d;
+    h->stats.requests++;
+    h->cf.on_request(&c->q, h->cf.arg);
+    h->deliveries = d.outer;
+    return !d.gone;
+}
+
+static void waiting_for_more(struct conn *c)
+{
+    const struct http_reader *r = &c->reader;
+    if (r->phase == HTTP_IN_BODY) {
+        if (r->expect_continue && !c->sent_continue && r->body_total == 0)
+            buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        c->sent_continue = true;
+        conn_wait(c, WAIT_BODY);
+    } else if (c->in.len) {
+        conn_wait(c, WAIT_HEAD);
+    }
+}
+
+/* After this turn look at what the buffer still holds. */
+static void look_again(struct conn *c)
+{
+    if (c->state != READING || conn_unsent(c) || c->in.len == 0 || list_linked(&c->more))
+        return;
+    list_push(&c->h->more, &c->more);
+    loop_defer(c->h->loop, &c->h->more_task);
+}
+
+/* Read messages out of the buffer, hand them over, send what was answered. May free c. */
+static void conn_process(struct conn *c)
+{
+    c->processing = true;
+    while (c->state == READING && c->in.len > 0) {
+        if (conn_unsent(c) > OUT_BATCH)
+            break; /* the peer must take its answers first */
+        enum http_event e = http_read(&c->reader, &c->in);
+        if (e == HTTP_BAD) {
+            conn_refuse(c, c->reader.status, c->reader.why);
+        } else if (e == HTTP_MORE) {
+            waiting_for_more(c);
+            break;
+        } else {
+            c->state = OPEN;
+            c->h->stats.open_requests++;
+            fill_request(c);
+            if (!deliver(c))
+                return;
+        }
+    }
+    c->processing = false;
+    bool blocked = conn_unsent(c) > OUT_BATCH;
+    if (conn_unsent(c) && !conn_flush(c))
+        return;
+    if (blocked)
+        look_again(c);
+}
+
+/* Connections whose next request was in the buffer already when the last was answered. */
+static void run_more(struct loop_task *t)
+{
+    struct httpd *h = container_of(t, struct httpd, more_task);
+    struct list now;
+    list_init(&now);
+    for (struct list_node *n; (n = list_pop(&h->more));)
+        list_push(&now, n);
+    for (struct list_node *n; (n = list_pop(&now));) {
+        struct conn *c = container_of(n, struct conn, more);
+        if (c->state == READING)
+            conn_process(c);
+    }
+}
+
+/* The reply is in the buffer: on to the next message, or to the end. */
+static void next_message(struct conn *c)
+{
+    struct httpd *h = c->h;
+    h->stats.open_requests--;
+    c->q.user = NULL;
+    c->sent_continue = c->paused = false;
+    if (!c->reader.keep_alive) {
+        c->state = CLOSING;
+        return;
+    }
+    c->state = READING;
+    list_remove(&c->node);
+    list_push(&h->conns, &c->node);
+    buf_eat(&c->in, http_rest(&c->reader));
+    if (c->in.len == 0 && c->in.cap > KEEP_BUFFER) {
+        buf_done(&c->in);
+        count_buffer(c);
+    }
+    http_begin(&c->reader, HTTP_REQUEST, 0, h->cf.body_max);
+    conn_wait(c, WAIT_IDLE);
+}
+
+static bool reply_begins(struct conn *c)
+{
+    if (c->fd.fd < 0) { /* the client has gone: nobody to tell */
+        conn_unlink(c);
+        conn_destroy(c);
+        return false;
+    }
+    /* whoever asked for the end sends nothing more; else it may be in the middle of it */
+    c->linger = c->reader.keep_alive || c->in.len > http_rest(&c->reader);
+    if (c->h->draining)
+        c->reader.keep_alive = false;
+    return true;
+}
+
+static void reply_ends(struct conn *c)
+{
+    next_message(c);
+    if (c->processing)
+        return; /* conn_process sends, and goes on */
+    if (conn_flush(c))
+        look_again(c);
+}
+
+void httpd_reply(struct httpd_request *q, int status, const char *content_type,
+                 struct slice headers, struct slice body)
+{
+    struct conn *c = container_of(q, struct conn, q);
+    if (!reply_begins(c))
+        return;
+    put_answer(c, status, content_type, headers, body, slice_eq(q->method, "HEAD"));
+    reply_ends(c);
+}
+
+void httpd_reply_error(struct httpd_request *q, int status, const char *text)
+{
+    struct conn *c = container_of(q, struct conn, q);
+    if (!reply_begins(c))
+        return;
+    put_error(c, status, text, slice_eq(q->method, "HEAD"));
+    reply_ends(c);
+}
+
+struct slice httpd_header(const struct httpd_request *q, const char *name)
+{
+    const struct conn *c = container_of(q, struct conn, q);
+    return http_header(&c->reader, &c->in, name);
+}
+
+void httpd_peer(const struct httpd_request *q, char *to, size_t size)
+{
+    const struct conn *c = container_of(q, struct conn, q);
+    addr_text(&c->peer, to, size);
+}
+
+/* A fleet that keeps its connections must not lock out who comes next: the connection that has been
+ * idle the longest goes. */
+static bool make_room(struct httpd *h)
+{
+    if (h->stats.connections < h->cf.max_connections)
+        return true;
+    int64_t before = loop_now_ms(h->loop) + h->timeout_ms[WAIT_IDLE] - EVICT_IDLE_MS;
+    int looks = 0;
+    list_each(&h->conns, n, tmp)
+    {
+        struct conn *c = container_of(n, struct conn, node);
+        if (++looks > EVICT_LOOK)
+            break;
+        if (c->state != READING || c->wait != WAIT_IDLE || c->in.len || c->timer.due_ms > before)
+            continue;
+        conn_close(c);
+        return true;
+    }
+    return false;
+}
+
+/* --- moving --- */
+
+struct httpd_moved *httpd_detach(struct httpd_request *q)
+{
+    struct conn *c = container_of(q, struct conn, q);
+    struct httpd *h = c->h;
+    conn_unlink(c);
+    for (struct delivery *d = h->deliveries; d; d = d->outer)
+        d->gone |= d->c == c;
+    c->h = q->front = NULL;
+    c->processing = false;
+    c->moved.user = q->user;
+    return &c->moved;
+}
+
+void httpd_attach(struct httpd *h, struct httpd_moved *m)
+{
+    struct conn *c = container_of(m, struct conn, moved);
+    if (!make_room(h))
+        c->reader.keep_alive = false; /* this request is still served */
+    conn_link(c, h);
+    c->q.user = m->user;
+    c->in.max = h->cf.body_max + HTTP_HEAD_MAX * 3 + READ_LARGE;
+    if (c->fd.fd >= 0) {
+        c->paused = false;
+        c->fd.events = conn_unsent(c) ? EPOLLOUT : EPOLLIN;
+        if (loop_fd_add(h->loop, &c->fd)) {
+            close(c->fd.fd);
+            c->fd.fd = -1;
+        }
+    }
+    if (c->fd.fd < 0) {
+        deliver(c); /* the client has gone: the reply frees it */
+        return;
+    }
+    c->processing = true;
+    if (deliver(c))
+        conn_process(c);
+}
+
+void httpd_moved_free(struct httpd_moved *m)
+{
+    conn_destroy(container_of(m, struct conn, moved));
+}
+
+/* --- events --- */
+
+static void linger_input(struct conn *c)
+{
+    char waste[16384];
+    ssize_t n = recv(c->fd.fd, waste, sizeof(waste), 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        c->body_mark += (uint64_t)n;
+    if (n <= 0 || c->body_mark > LINGER_MAX)
+        conn_close(c);
+}
+
+static void conn_input(struct conn *c)
+{
+    if (c->state == LINGER) {
+        linger_input(c);
+        return;
+    }
+    if (c->state != READING) { /* one request at a time; the rest stays in the kernel */
+        c->paused = true;
+        conn_events(c);
+        return;
+    }
+    const struct http_reader *r = &c->reader;
+    bool large = r->phase == HTTP_IN_BODY &&
+                 (r->chunked ? r->body_total : r->length - r->body_total) > READ_SIZE;
+    size_t want = large ? READ_LARGE : READ_SIZE;
+    char *room = buf_room(&c->in, want);
+    if (!room) {
+        conn_refuse(c, 413, "the body is larger than allowed, or memory is short");
+        conn_flush(c);
+        return;
+    }
+    count_buffer(c);
+    if (large && c->h->bodies > c->h->cf.bodies_max) {
+        conn_refuse(c, 503, "too many large bodies at once");
+        conn_flush(c);
+        return;
+    }
+    ssize_t n = recv(c->fd.fd, room, want, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        conn_close(c); /* between requests the usual end; within one nobody waits for an answer */
+        return;
+    }
+    c->in.len += (size_t)n;
+    c->in.data[c->in.len] = '\0';
+    conn_process(c);
+}
+
+static void conn_ready(struct loop_fd *f, uint32_t events)
+{
+    struct conn *c = container_of(f, struct conn, fd);
+    if (events & (EPOLLERR | EPOLLHUP)) {
+        conn_close(c);
+        return;
+    }
+    if (events & EPOLLOUT) {
+        if (!conn_flush(c) || conn_unsent(c) || c->fd.fd < 0)
+            return;
+        if (c->state == READING) {
+            conn_wait(c, WAIT_IDLE);
+            conn_process(c); /* pipelined requests that waited for room */
+        }
+        return;
+    }
+    if (events & EPOLLIN)
+        conn_input(c);
+}
+
+static void conn_timeout(struct loop_timer *t)
+{
+    struct conn *c = container_of(t, struct conn, timer);
+    const struct http_reader *r = &c->reader;
+    if (c->wait == WAIT_WRITE || c->wait == WAIT_LINGER || c->state == CLOSING) {
+        conn_close(c);
+    } else if (c->state == OPEN) { /* how long a handler may take is the handler's matter */
+        c->wait = WAIT_IDLE;
+        conn_wait(c, WAIT_IDLE);
+    } else if (c->wait == WAIT_IDLE) {
+        conn_close(c);
+    } else if (c->wait == WAIT_BODY && r->body_total - c->body_mark >= BODY_PROGRESS) {
+        conn_wait(c, WAIT_BODY);
+    } else {
+        conn_refuse(c, 408,
+                    c->wait == WAIT_HEAD ? "the head did not come in time"
+                                         : "the body did not come in time");
+        conn_flush(c);
+    }
+}
+
+/* --- accepting --- */
+
+static void accepted(void *arg, int fd, const struct sockaddr_storage *peer)
+{
+    struct httpd *h = arg;
+    h->stats.accepted++;
+    bool full = !make_room(h);
+    h->stats.refused_full += full;
+    if (h->stats.connections >= h->cf.max_connections + REFUSED_MAX) {
+        close(fd);
+        return;
+    }
+    struct conn *c = conn_new(h, fd);
+    c->peer = *peer;
+    if (loop_fd_add(h->loop, &c->fd)) {
+        c->fd.fd = -1;
+        close(fd);
+        conn_close(c);
+        return;
+    }
+    if (full) {
+        conn_refuse(c, 503, "the server holds as many connections as it may");
+        h->stats.bad_requests--;
+        conn_flush(c);
+    } else {
+        conn_wait(c, WAIT_IDLE);
+    }
+}
+
+enum err httpd_listen(struct httpd *h, const struct addr_listen *at, struct why *why)
+{
+    return listen_add(&h->listen, at, why);
+}
+
+uint16_t httpd_port(const struct httpd *h)
+{
+    return h->listen.port;
+}
+
+/* --- the front --- */
+
+static void run_drained(struct loop_task *t)
+{
+    struct httpd *h = container_of(t, struct httpd, drained_task);
+    if (h->cf.on_drained)
+        h->cf.on_drained(h->cf.arg);
+}
+
+static int or_default(int value, int otherwise)
+{
+    return value > 0 ? value : otherwise;
+}
+
+struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
+{
+    struct httpd *h = mem_new(sizeof(*h));
+    h->loop = l;
+    h->cf = *config;
+    h->cf.max_connections = or_default(config->max_connections, 4096);
+    if (!h->cf.body_max)
+        h->cf.body_max = 8 << 20;
+    if (!h->cf.bodies_max)
+        h->cf.bodies_max = 256 << 20;
+    h->timeout_ms[WAIT_IDLE] = or_default(config->idle_timeout_ms, 75000);
+    h->timeout_ms[WAIT_HEAD] = or_default(config->head_timeout_ms, 10000);
+    h->timeout_ms[WAIT_BODY] = or_default(config->body_timeout_ms, 10000);
+    h->timeout_ms[WAIT_WRITE] = or_default(config->write_timeout_ms, 30000);
+    h->timeout_ms[WAIT_LINGER] = LINGER_MS;
+    h->date_key = INT64_MIN;
+    listen_init(&h->listen, l, accepted, h);
+    h->more_task.run = run_more;
+    h->drained_task.run = run_drained;
+    list_init(&h->conns);
+    list_init(&h->more);
+    return h;
+}
+
+void httpd_drain(struct httpd *h)
+{
+    h->draining = true;
+    listen_done(&h->listen);
+    list_each(&h->conns, n, tmp)
+    {
+        struct conn *c = container_of(n, struct conn, node);
+        char byte; /* what has arrived already is still answered */
+        if (c->state == READING && c->in.len == 0 && !conn_unsent(c) &&
+            recv(c->fd.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
+            conn_close(c);
+    }
+    check_drained(h);
+}
+
+void httpd_free(struct httpd *h)
+{
+    if (!h)
+        return;
+    listen_done(&h->listen);
+    h->draining = false;
+    for (struct list_node *n; (n = list_first(&h->conns));) {
+        struct conn *c = container_of(n, struct conn, node);
+        conn_unlink(c);
+        conn_destroy(c);
+    }
+    loop_undefer(h->loop, &h->more_task);
+    loop_undefer(h->loop, &h->drained_task);
+    free(h);
+}
+
+void httpd_stats(const struct httpd *h, struct httpd_stats *ret)
+{
+    *ret = h->stats;
+}

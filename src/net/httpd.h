@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* httpd.h - the server front: connections in, requests out to a callback, answers back.
+ *
+ * One request of a connection is open at a time; pipelined ones wait in its buffer, so answers
+ * leave in order. An answer may come at once or much later. A request can be moved with its
+ * connection to another front on another thread: the scheduler's loop keeps /api, the web loop
+ * takes the rest. docs/internals/net.md has limits and life cycle.
+ * Thread: a front belongs to its loop's thread; so do its requests until moved. */
+#ifndef PEAL_NET_HTTPD_H
+#define PEAL_NET_HTTPD_H
+
+#include "base/err.h"
+#include "base/mailbox.h"
+#include "base/str.h"
+#include "base/why.h"
+#include "net/addr.h"
+#include "net/loop.h"
+
+struct httpd; /* opaque */
+
+/* A request in the hands of the handler. Slices stay valid until the reply. */
+struct httpd_request {
+    struct slice method;
+    struct slice path;  /* as sent, not decoded, begins with '/' */
+    struct slice query; /* without '?', not decoded; empty if none */
+    struct slice body;
+    struct httpd *front; /* the front that it is on now */
+    void *user;          /* the handler's; NULL at first, kept when moved */
+};
+
+struct httpd_config {     /* 0 in a number: the default */
+    int max_connections;  /* 4096; then the longest idle yields; none idle: 503 and closed */
+    size_t body_max;      /* 8 MiB; above: 413 */
+    size_t bodies_max;    /* 256 MiB in the buffers of all large bodies together; above: 503 */
+    int head_timeout_ms;  /* 10 s from a request's first byte to the end of its head: 408 */
+    int body_timeout_ms;  /* 10 s, in which the body must end or gain 1 KiB: 408 */
+    int idle_timeout_ms;  /* 75 s between requests; then closed */
+    int write_timeout_ms; /* 30 s in which the peer must take a byte of a waiting answer */
+    /* Called for each request, in order within a connection. Reply, keep, or detach it. */
+    void (*on_request)(struct httpd_request *q, void *arg);
+    /* Optional: after httpd_drain, the last connection has gone. */
+    void (*on_drained)(void *arg);
+    void *arg;
+};
+
+/* A front without a socket: it serves what is attached to it. */
+struct httpd *httpd_new(struct loop *l, const struct httpd_config *config);
+/* Closes everything at once. Requests still with a handler must not be used afterwards. */
+void httpd_free(struct httpd *h);
+
+/* Listen as well; several times for several addresses. A host name is resolved here (at start).
+ * ERR_NET or ERR_FULL with the reason in why. */
+MUST_CHECK enum err httpd_listen(struct httpd *h, const struct addr_listen *at, struct why *why);
+/* The port of the first listener, as bound; 0 if there is none. */
+uint16_t httpd_port(const struct httpd *h);
+
+/* The first header of that name, any case; p is NULL if absent. */
+struct slice httpd_header(const struct httpd_request *q, const char *name);
+/* Numeric text of the peer's address. size >= 46. */
+void httpd_peer(const struct httpd_request *q, char *to, size_t size);
+
+/* Answer; q is gone afterwards. content_type NULL: no such header. headers: further complete lines,
+ * each with its CRLF, or empty; the caller vouches for their bytes. The body is copied. If the
+ * client has gone the answer is dropped. For HEAD the body's length is sent, not the body. */
+void httpd_reply(struct httpd_request *q, int status, const char *content_type,
+                 struct slice headers, struct slice body);
+/* The same with {"code":status,"msg":text} as its body. */
+void httpd_reply_error(struct httpd_request *q, int status, const char *text);
+
+/* A request on its way to another front: its connection, unread bytes, and unsent answers. */
+struct httpd_moved {
+    struct letter letter; /* for a mailbox; kind is the sender's */
+    void *user;           /* q->user */
+};
+
+/* Take q off its front. The caller owns the result: post it, attach it, or free it. */
+struct httpd_moved *httpd_detach(struct httpd_request *q);
+/* Go on there: calls h's on_request for it, from within. h owns it from here on. */
+void httpd_attach(struct httpd *h, struct httpd_moved *m);
+void httpd_moved_free(struct httpd_moved *m); /* closes the connection */
+
+/* Stop accepting, close idle connections, answer what is open with "Connection: close". */
+void httpd_drain(struct httpd *h);
+
+struct httpd_stats {
+    int connections;
+    int open_requests; /* with the handler */
+    uint64_t requests, accepted, refused_full, bad_requests;
+};
+void httpd_stats(const struct httpd *h, struct httpd_stats *ret);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/listen.h"
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/addr.h"
+
+enum {
+    ACCEPT_BATCH = 64, /* a turn; the rest comes in the next */
+    PAUSE_MS = 100,    /* when out of descriptors */
+};
+
+static void watch(struct listen *l, uint32_t events)
+{
+    for (int i = 0; i < l->n; i++)
+        loop_fd_change(l->loop, &l->sockets[i].fd, events);
+}
+
+static void pause_accepting(struct listen *l)
+{
+    log_warn("net", "out of descriptors or memory: accepting again in %d ms", PAUSE_MS);
+    watch(l, 0);
+    loop_timer_set(l->loop, &l->again, loop_now_ms(l->loop) + PAUSE_MS);
+}
+
+static void accept_again(struct loop_timer *t)
+{
+    watch(container_of(t, struct listen, again), EPOLLIN);
+}
+
+static void socket_ready(struct loop_fd *f, uint32_t events)
+{
+    struct listen *l = container_of(f, struct listen_socket, fd)->set;
+    (void)events;
+    for (int i = 0; i < ACCEPT_BATCH; i++) {
+        struct sockaddr_storage peer;
+        socklen_t len = sizeof(peer);
+        int fd = accept4(f->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            l->accepted(l->arg, fd, &peer);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_accepting(l);
+        if (errno != ECONNABORTED && errno != EINTR)
+            return;
+    }
+}
+
+static uint16_t bound_port(int fd)
+{
+    struct sockaddr_in6 a = { .sin6_port = 0 }; /* the port stands at the same place in both */
+    socklen_t len = sizeof(a);
+    if (getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+        return 0;
+    return ntohs(a.sin6_port);
+}
+
+static int listen_on(const struct addrinfo *a, bool both)
+{
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    int on = 1, only6 = !both;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* accepted sockets inherit it */
+    if (a->ai_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only6, sizeof(only6));
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, 4096) == 0)
+        return fd;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
+static enum err add_socket(struct listen *l, int fd)
+{
+    if (l->n == LISTEN_MAX)
+        return ERR_FULL;
+    struct listen_socket *s = &l->sockets[l->n];
+    *s = (struct listen_socket){ { .fd = fd, .events = EPOLLIN, .ready = socket_ready }, l };
+    enum err err = loop_fd_add(l->loop, &s->fd);
+    if (err)
+        return err;
+    if (l->n++ == 0)
+        l->port = bound_port(fd);
+    return OK;
+}
+
+enum err listen_add(struct listen *l, const struct addr_listen *at, struct why *why)
+{
+    struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+    struct addrinfo *found = NULL;
+    bool both = !at->host[0] || strcmp(at->host, "::") == 0;
+    char port[8];
+    snprintf(port, sizeof(port), "%u", at->port);
+    int rc = getaddrinfo(both ? "::" : at->host, port, &hints, &found);
+    if (rc != 0) {
+        why_set(why, "cannot listen on %s: %s", at->host, gai_strerror(rc));
+        return ERR_NET;
+    }
+    int fd = -1;
+    for (struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
+        fd = listen_on(a, both);
+    if (fd < 0 && both) { /* a system without IPv6 */
+        struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(at->port) };
+        struct addrinfo v4 = { .ai_family = AF_INET,
+                               .ai_addr = (struct sockaddr *)&any,
+                               .ai_addrlen = sizeof(any) };
+        fd = listen_on(&v4, false);
+    }
+    int saved = errno;
+    freeaddrinfo(found);
+    if (fd < 0) {
+        why_set(why, "cannot listen on %s:%u: %s", at->host[0] ? at->host : "*", at->port,
+                strerror(saved));
+        return ERR_NET;
+    }
+    enum err err = add_socket(l, fd);
+    if (err) {
+        close(fd);
+        why_set(why, "cannot listen on more than %d addresses", LISTEN_MAX);
+    }
+    return err;
+}
+
+void listen_init(struct listen *l, struct loop *loop, listen_fn *accepted, void *arg)
+{
+    *l = (struct listen){
+        .loop = loop, .accepted = accepted, .arg = arg, .again = { .fire = accept_again }
+    };
+}
+
+void listen_done(struct listen *l)
+{
+    for (int i = 0; i < l->n; i++) {
+        loop_fd_remove(l->loop, &l->sockets[i].fd);
+        close(l->sockets[i].fd.fd);
+    }
+    l->n = 0;
+    loop_timer_clear(l->loop, &l->again);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epoll for descriptors, a binary heap for timers, and an absolute timerfd for the wall clock,
+ * because epoll's own timeout rounds up to a whole millisecond and knows nothing of clock steps.
+ * The heap is lazy: a timer moved to a later moment keeps its old place (key_ms) and is put right
+ * when that comes up, so that a connection's timeout costs one store per request. */
+#include "net/loop.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { LOOP_BATCH = 256 };
+
+struct loop {
+    int epoll, wall;
+    struct loop_fd stop_fd, wall_fd;
+    atomic_bool stop;
+    int64_t now_ms;
+    uint64_t turns;
+    struct epoll_event batch[LOOP_BATCH];
+    int nbatch, batch_at; /* events of this turn not yet handed out */
+    struct loop_timer **heap;
+    size_t nheap, heap_cap;
+    struct list deferred;
+    void (*before_sleep)(void *arg);
+    void *before_sleep_arg;
+    void (*on_wake)(void *arg);
+    void (*on_set)(void *arg);
+    void *wall_arg;
+    int64_t wake_ms;
+    bool clock_set; /* noticed while arming: told at the end of the turn */
+};
+
+static void stop_ready(struct loop_fd *f, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    ssize_t n = read(f->fd, &count, sizeof(count));
+    (void)n; /* the flag tells, the descriptor only wakes */
+}
+
+/* Arm the timerfd. Without a moment it stands in the far future: only an armed one reports that
+ * the clock was set. */
+static void wall_arm(struct loop *l)
+{
+    const int64_t far_s = INT64_C(1) << 40;
+    struct itimerspec at = { .it_value = { .tv_sec = far_s } };
+    if (l->wake_ms / 1000 < far_s) {
+        int64_t ms = l->wake_ms > 0 ? l->wake_ms : 1;
+        at.it_value.tv_sec = ms / 1000;
+        at.it_value.tv_nsec = ms % 1000 * 1000000;
+    }
+    int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+    if (timerfd_settime(l->wall, flags, &at, NULL) < 0 && errno == ECANCELED)
+        l->clock_set = true; /* armed all the same */
+}
+
+static void wall_ready(struct loop_fd *f, uint32_t events)
+{
+    struct loop *l = container_of(f, struct loop, wall_fd);
+    (void)events;
+    uint64_t count;
+    if (read(f->fd, &count, sizeof(count)) == (ssize_t)sizeof(count)) {
+        l->wake_ms = INT64_MAX;
+        wall_arm(l);
+        if (l->on_wake)
+            l->on_wake(l->wall_arg);
+    } else if (errno == ECANCELED) {
+        wall_arm(l);
+        l->clock_set = true;
+    }
+}
+
+struct loop *loop_new(void)
+{
+    struct loop *l = mem_new(sizeof(*l));
+    list_init(&l->deferred);
+    l->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->wall = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    l->stop_fd = (struct loop_fd){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                                   .events = EPOLLIN,
+                                   .ready = stop_ready };
+    l->wall_fd = (struct loop_fd){ .fd = l->wall, .events = EPOLLIN, .ready = wall_ready };
+    if (l->epoll < 0 || l->wall < 0 || l->stop_fd.fd < 0 || loop_fd_add(l, &l->stop_fd) ||
+        loop_fd_add(l, &l->wall_fd))
+        abort(); /* out of descriptors before anything runs */
+    l->wake_ms = INT64_MAX;
+    l->now_ms = clock_boot_ms();
+    wall_arm(l);
+    l->clock_set = false;
+    return l;
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    close(l->stop_fd.fd);
+    close(l->wall);
+    close(l->epoll);
+    free(l->heap);
+    free(l);
+}
+
+int64_t loop_now_ms(const struct loop *l)
+{
+    return l->now_ms;
+}
+
+uint64_t loop_turns(const struct loop *l)
+{
+    return l->turns;
+}
+
+/* --- descriptors --- */
+
+enum err loop_fd_add(struct loop *l, struct loop_fd *f)
+{
+    struct epoll_event ev = { .events = f->events, .data.ptr = f };
+    if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, f->fd, &ev) == 0)
+        return OK;
+    return errno == ENOSPC ? ERR_FULL : ERR_NOMEM;
+}
+
+void loop_fd_change(struct loop *l, struct loop_fd *f, uint32_t events)
+{
+    if (f->events == events)
+        return;
+    f->events = events;
+    struct epoll_event ev = { .events = events, .data.ptr = f };
+    epoll_ctl(l->epoll, EPOLL_CTL_MOD, f->fd, &ev);
+}
+
+void loop_fd_remove(struct loop *l, struct loop_fd *f)
+{
+    struct epoll_event none = { 0 };
+    epoll_ctl(l->epoll, EPOLL_CTL_DEL, f->fd, &none);
+    for (int i = l->batch_at; i < l->nbatch; i++)
+        if (l->batch[i].data.ptr == f)
+            l->batch[i].data.ptr = NULL; /* its memory may be gone before we come to it */
+}
+
+/* --- timers: a binary heap by key_ms; slot is index + 1 --- */
+
+static void heap_put(struct loop *l, size_t i, struct loop_timer *t)
+{
+    l->heap[i] = t;
+    t->slot = i + 1;
+}
+
+static void heap_up(struct loop *l, size_t i, struct loop_timer *t)
+{
+    while (i > 0 && l->heap[(i - 1) / 2]->key_ms > t->key_ms) {
+        heap_put(l, i, l->heap[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    heap_put(l, i, t);
+}
+
+static void heap_down(struct loop *l, size_t i, struct loop_timer *t)
+{
+    for (size_t child; (child = 2 * i + 1) < l->nheap; i = child) {
+        if (child + 1 < l->nheap && l->heap[child + 1]->key_ms < l->heap[child]->key_ms)
+            child++;
+        if (l->heap[child]->key_ms >= t->key_ms)
+            break;
+        heap_put(l, i, l->heap[child]);
+    }
+    heap_put(l, i, t);
+}
+
+void loop_timer_set(struct loop *l, struct loop_timer *t, int64_t due_ms)
+{
+    t->due_ms = due_ms;
+    if (t->slot && due_ms >= t->key_ms)
+        return; /* its place is early enough */
+    t->key_ms = due_ms;
+    if (t->slot) {
+        heap_up(l, t->slot - 1, t);
+        return;
+    }
+    if (l->nheap == l->heap_cap) {
+        l->heap_cap = l->heap_cap ? l->heap_cap * 2 : 64;
+        l->heap = mem_resize(l->heap, l->heap_cap * sizeof(struct loop_timer *));
+    }
+    l->nheap++;
+    heap_up(l, l->nheap - 1, t);
+}
+
+void loop_timer_clear(struct loop *l, struct loop_timer *t)
+{
+    if (!t->slot)
+        return;
+    size_t i = t->slot - 1;
+    t->slot = 0;
+    struct loop_timer *last = l->heap[--l->nheap];
+    if (last == t)
+        return;
+    if (last->key_ms < t->key_ms)
+        heap_up(l, i, last);
+    else
+        heap_down(l, i, last);
+}
+
+/* Put right the timers whose place is before their moment, until the first one tells the truth. */
+static int64_t heap_first(struct loop *l)
+{
+    while (l->nheap) {
+        struct loop_timer *t = l->heap[0];
+        if (t->key_ms > l->now_ms || t->due_ms == t->key_ms)
+            return t->key_ms;
+        t->key_ms = t->due_ms;
+        heap_down(l, 0, t);
+    }
+    return INT64_MAX;
+}
+
+static void fire_timers(struct loop *l)
+{
+    /* What a callback sets for now fires in the next turn, else it could keep us here. */
+    for (size_t bound = l->nheap; bound > 0 && heap_first(l) <= l->now_ms; bound--) {
+        struct loop_timer *t = l->heap[0];
+        loop_timer_clear(l, t);
+        t->fire(t);
+    }
+}
+
+/* --- deferred --- */
+
+void loop_defer(struct loop *l, struct loop_task *t)
+{
+    if (!list_linked(&t->node))
+        list_push(&l->deferred, &t->node);
+}
+
+void loop_undefer(struct loop *l, struct loop_task *t)
+{
+    (void)l;
+    list_remove(&t->node);
+}
+
+static void run_deferred(struct loop *l)
+{
+    if (list_empty(&l->deferred))
+        return;
+    struct loop_task end = { .run = NULL }; /* what is deferred from here on waits a turn */
+    list_push(&l->deferred, &end.node);
+    for (struct list_node *n; (n = list_pop(&l->deferred)) != &end.node;) {
+        struct loop_task *t = container_of(n, struct loop_task, node);
+        t->run(t);
+    }
+}
+
+void loop_before_sleep(struct loop *l, void (*hook)(void *arg), void *arg)
+{
+    l->before_sleep = hook;
+    l->before_sleep_arg = arg;
+}
+
+/* --- the wall clock --- */
+
+void loop_on_wall(struct loop *l, void (*on_wake)(void *arg), void (*on_set)(void *arg), void *arg)
+{
+    l->on_wake = on_wake;
+    l->on_set = on_set;
+    l->wall_arg = arg;
+}
+
+void loop_wake_at(struct loop *l, int64_t wall_ms)
+{
+    if (wall_ms == l->wake_ms)
+        return;
+    l->wake_ms = wall_ms;
+    wall_arm(l);
+}
+
+/* --- mail --- */
+
+static void mail_ready(struct loop_fd *f, uint32_t events)
+{
+    struct loop_mail *m = container_of(f, struct loop_mail, fd);
+    (void)events;
+    struct list letters;
+    list_init(&letters);
+    mailbox_take(m->mailbox, &letters);
+    for (struct list_node *n; (n = list_pop(&letters));)
+        m->letter(m, container_of(n, struct letter, node));
+}
+
+enum err loop_mail_add(struct loop *l, struct loop_mail *m)
+{
+    m->fd =
+        (struct loop_fd){ .fd = mailbox_fd(m->mailbox), .events = EPOLLIN, .ready = mail_ready };
+    return loop_fd_add(l, &m->fd);
+}
+
+void loop_mail_remove(struct loop *l, struct loop_mail *m)
+{
+    loop_fd_remove(l, &m->fd);
+}
+
+/* --- turning --- */
+
+static int sleep_ms(struct loop *l, int max_ms)
+{
+    if (!list_empty(&l->deferred) || l->clock_set || atomic_load(&l->stop))
+        return 0;
+    int64_t first = heap_first(l);
+    if (first == INT64_MAX)
+        return max_ms;
+    int64_t wait = first - clock_boot_ms(); /* the turn itself took time */
+    if (wait < 0)
+        wait = 0;
+    if (max_ms >= 0 && wait > max_ms)
+        return max_ms;
+    return wait > 60000 ? 60000 : (int)wait;
+}
+
+void loop_turn(struct loop *l, int max_ms)
+{
+    int n = epoll_wait(l->epoll, l->batch, LOOP_BATCH, sleep_ms(l, max_ms));
+    l->now_ms = clock_boot_ms();
+    l->turns++;
+    l->nbatch = n > 0 ? n : 0;
+    for (l->batch_at = 0; l->batch_at < l->nbatch;) {
+        struct epoll_event *ev = &l->batch[l->batch_at++];
+        struct loop_fd *f = ev->data.ptr;
+        if (f)
+            f->ready(f, ev->events);
+    }
+    l->nbatch = 0;
+    fire_timers(l);
+    if (l->clock_set) {
+        l->clock_set = false;
+        if (l->on_set)
+            l->on_set(l->wall_arg);
+    }
+    run_deferred(l);
+    if (l->before_sleep)
+        l->before_sleep(l->before_sleep_arg);
+}
+
+void loop_run(struct loop *l)
+{
+    while (!atomic_load(&l->stop))
+        loop_turn(l, -1);
+    atomic_store(&l->stop, false);
+}
+
+void loop_stop(struct loop *l)
+{
+    atomic_store(&l->stop, true);
+    uint64_t one = 1;
+    ssize_t n = write(l->stop_fd.fd, &one, sizeof(one));
+    (void)n; /* full means it rings already */
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ask.c - what became of a run that did not answer: the asking table.
+ *
+ * One round is idleBeat for the job first, /log of the id second (the other way round a whole run
+ * fits between them). A cell acts when two rounds at least ask_gap_ms apart agree, because what was
+ * on its way when the connection was reset has arrived or died by then. The table, its proofs and
+ * what goes wrong without each rule: docs/model/README.md. */
+#include "sched/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ASKS_AT_ONCE 16  /* rounds in flight to one address */
+#define ASK_MAX_MS 60000 /* longest pause between rounds */
+
+enum cell {
+    CELL_NONE_YET,
+    CELL_IDLE_END,
+    CELL_IDLE_STARTED,
+    CELL_IDLE_NONE,
+    CELL_BUSY_STARTED,
+    CELL_BUSY_NONE,
+    CELL_IDLE_CANNOT,
+    CELL_BUSY_CANNOT,
+};
+
+static struct ask *ask_of(struct run *r)
+{
+    if (!r->ask)
+        r->ask = mem_new(sizeof(*r->ask));
+    return r->ask;
+}
+
+void ask_stop(struct sched *s, struct run *r)
+{
+    (void)s;
+    if (r->ask && r->ask->step && r->lane)
+        r->lane->asking--;
+    free(r->ask);
+    r->ask = NULL;
+}
+
+void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms)
+{
+    wait_until(s, r, now.boot_ms + in_ms);
+}
+
+/* ---- a round -------------------------------------------------------------------------------- */
+
+static void ask_call(struct sched *s, struct run *r, enum call_kind kind)
+{
+    r->ask->ticket = ++s->ticket;
+    s->stats.asks++;
+    call_out(s, r->lane,
+             (struct call){
+                 .kind = kind,
+                 .log_id = r->log_id,
+                 .ticket = r->ask->ticket,
+                 .job_id = r->job->id,
+                 .log_time_ms = r->moment_ms - r->moment_ms % 1000,
+             });
+}
+
+void ask_pump(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    while (!s->draining && lane->asking < ASKS_AT_ONCE) {
+        struct list_node *n = list_pop(&lane->asks);
+        if (!n)
+            return;
+        struct run *r = container_of(n, struct run, place);
+        struct ask *a = ask_of(r);
+        lane->asking++;
+        a->step = 1;
+        a->rounds++;
+        a->begun_ms = now.boot_ms;
+        ask_call(s, r, CALL_IDLE);
+    }
+}
+
+/* The run's wait is over: LOST goes, the others are asked about. */
+void ask_timer(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->flags & RUN_HELD) { /* an edit ends it, or gives it back */
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+        return;
+    }
+    if (r->phase == PHASE_LOST) {
+        run_close_lost(s, r);
+        s->wanted = true;
+        return;
+    }
+    if (!r->lane || list_linked(&r->place) || (r->ask && r->ask->step))
+        return;
+    list_push(&r->lane->asks, &r->place);
+    ask_pump(s, now, r->lane);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void lose(struct sched *s, struct moment_now now, struct run *r, const char *proof)
+{
+    run_finish(s, now, r, PHASE_LOST, 500, proof);
+}
+
+static bool current(const struct run *r)
+{
+    bool same = r->version == r->job->def->version || !(r->flags & RUN_SCHEDULED);
+    return same && !r->job->deleted;
+}
+
+/* Never arrived: a planned run again, for which moment, mark, address and edits count as ever. */
+static void unsent(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->phase != PHASE_UNKNOWN) {
+        lose(s, now, r, "lost: the executor is idle and knows nothing of an accepted run");
+        return;
+    }
+    ask_stop(s, r);
+    r->flags &= ~(uint32_t)(RUN_LEFT | RUN_DOUBT);
+    if (!current(r)) {
+        run_withdraw(s, now, r, PHASE_WITHDRAWN, "the job was changed; the run never arrived");
+        return;
+    }
+    run_unlink(s, r);
+    run_move(s, now, r, PHASE_PLANNED);
+    run_dirty(s, r);
+    s->next->totals.n[TOTAL_SENT]--;
+    fire_plan(s, r);
+}
+
+/* A cell that admits a second run: send the same id once more, and count it. */
+static void resend(struct sched *s, struct moment_now now, struct run *r)
+{
+    ask_stop(s, r);
+    run_unlink(s, r);
+    r->flags |= RUN_RESENT;
+    s->stats.resent++;
+    s->next->totals.n[TOTAL_RESENT]++;
+    run_move(s, now, r, PHASE_SENT);
+    run_dirty(s, r);
+    fire_call(s, r); /* sent_ms stays: the first copy may be the one that starts */
+}
+
+static bool may_resend(const struct sched *s, struct moment_now now, const struct run *r)
+{
+    return r->phase == PHASE_UNKNOWN && !(r->flags & RUN_RESENT) && current(r) &&
+           r->due_ms <= now.wall_ms && r->due_ms <= s->mark_ms;
+}
+
+static void again(struct sched *s, struct moment_now now, struct run *r)
+{
+    int64_t gap = s->config.ask_gap_ms;
+    for (int i = 2; i < r->ask->rounds && gap < ASK_MAX_MS; i++)
+        gap += gap / 2;
+    ask_soon(s, now, r, gap < ASK_MAX_MS ? gap : ASK_MAX_MS);
+}
+
+/* A younger run of a SERIAL job has started at the same address: what is older had its turn. That
+ * is a proof only if the younger one left when the older was in the queue already (accepted), or
+ * had arrived or died (in doubt for the time that messages live): else it may stand behind. */
+static bool overtaken(const struct sched *s, const struct run *r)
+{
+    const struct live_job *j = r->job;
+    int64_t settled = r->since_ms + (r->phase == PHASE_UNKNOWN ? s->config.ask_gap_ms : 1);
+    return j->def->block == BLOCK_SERIAL && j->started_lane == r->lane->id &&
+           j->started_id > r->log_id && j->started_sent_ms >= settled;
+}
+
+static void decide_idle(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+{
+    bool waited = now.boot_ms - r->ask->settled_ms >= s->config.end_wait_ms;
+    bool away = r->flags & RUN_AWAY;
+    switch (cell) {
+    case CELL_IDLE_END:
+        if (waited)
+            lose(s, now, r, "lost: the run has ended, but its result did not come within 90 s");
+        else
+            again(s, now, r);
+        break;
+    case CELL_IDLE_STARTED:
+        if (!away || waited)
+            lose(s, now, r, "lost: the executor is idle, and the log of the run has no end");
+        else
+            again(s, now, r);
+        break;
+    case CELL_IDLE_NONE:
+        if (r->phase == PHASE_UNKNOWN || !away || waited)
+            unsent(s, now, r);
+        else
+            again(s, now, r);
+        break;
+    default: /* its log cannot be read */
+        if (r->job->def->on_doubt == DOUBT_RESEND && may_resend(s, now, r))
+            resend(s, now, r);
+        else if (waited)
+            lose(s, now, r, "lost: the executor is idle, and its log cannot be read");
+        else
+            again(s, now, r);
+    }
+}
+
+static void decide_busy(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+{
+    bool turn = overtaken(s, r);
+    if (cell == CELL_BUSY_CANNOT) /* it may have ended well: its result gets its time */
+        turn = turn && now.boot_ms - r->job->started_sent_ms >= s->config.end_wait_ms;
+    if (turn && cell != CELL_BUSY_STARTED) {
+        lose(s, now, r, "lost: a younger run of the job has started at the same executor");
+    } else if (turn) {
+        lose(s, now, r, "lost: its log has no end, and a younger run of the job has started");
+    } else if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
+        ask_stop(s, r);
+        r->flags &= ~(uint32_t)RUN_DOUBT;
+        run_move(s, now, r, PHASE_ACCEPTED);
+        run_note_trigger(s, r, 200, NULL);
+        ask_soon(s, now, r, s->config.ask_first_ms);
+    } else if (cell == CELL_BUSY_NONE && r->job->def->block == BLOCK_SERIAL &&
+               may_resend(s, now, r)) {
+        resend(s, now, r);
+    } else {
+        again(s, now, r);
+    }
+}
+
+static enum cell cell_of(bool idle, enum log_state log)
+{
+    switch (log) {
+    case LOG_ENDED:
+        return idle ? CELL_IDLE_END : CELL_BUSY_STARTED;
+    case LOG_STARTED:
+        return idle ? CELL_IDLE_STARTED : CELL_BUSY_STARTED;
+    case LOG_NONE:
+        return idle ? CELL_IDLE_NONE : CELL_BUSY_NONE;
+    default:
+        return idle ? CELL_IDLE_CANNOT : CELL_BUSY_CANNOT;
+    }
+}
+
+static void round_done(struct sched *s, struct moment_now now, struct run *r, enum log_state log)
+{
+    struct ask *a = r->ask;
+    enum cell cell = cell_of(a->idle, log);
+    if (!a->idle && log == LOG_ENDED && r->phase == PHASE_ACCEPTED) {
+        again(s, now, r); /* it has ended and another runs: its callback is on the way */
+        return;
+    }
+    if (log == LOG_STARTED || log == LOG_ENDED)
+        job_started(r);
+    if (a->cell != cell) {
+        a->cell = (uint8_t)cell;
+        a->settled_ms = a->begun_ms;
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+    } else if (a->begun_ms - a->settled_ms < s->config.ask_gap_ms) {
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+    } else if (a->idle) {
+        decide_idle(s, now, r, cell);
+    } else {
+        decide_busy(s, now, r, cell);
+    }
+}
+
+/* Nobody answers. Only an address that is neither registered nor answering for ten minutes proves
+ * anything (XXL-JOB's rule for lost results). */
+static void unheard(struct sched *s, struct moment_now now, struct run *r)
+{
+    struct ask *a = r->ask;
+    a->cell = CELL_NONE_YET;
+    if (!a->since_ms)
+        a->since_ms = now.boot_ms;
+    if (r->lane->registered == 0 && now.boot_ms - a->since_ms >= s->config.gone_after_ms) {
+        lose(s, now, r, "lost: the executor left the registry and has not answered for 10 minutes");
+        return;
+    }
+    again(s, now, r);
+}
+
+void ask_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    if (!r || !r->ask || !r->ask->step || r->ask->ticket != c->ticket) {
+        struct lane *free_again = textmap_find(&s->lanes, slice_text(c->address));
+        if (free_again) /* the run has ended meanwhile: others wait for its place */
+            ask_pump(s, now, free_again);
+        return;
+    }
+    struct lane *lane = r->lane;
+    lane->refs++;
+    struct ask *a = r->ask;
+    if (c->outcome == CALL_ANSWERED)
+        lane_alive(s, now, lane);
+    else if (c->outcome == CALL_NOT_SENT)
+        lane_dead(s, now, lane);
+    bool heard =
+        c->outcome == CALL_ANSWERED || (c->kind == CALL_LOG && c->outcome == CALL_NOT_HTTP);
+    if (heard && a->step == 1) {
+        a->idle = c->code == 200;
+        a->since_ms = 0;
+        a->step = 2;
+        ask_call(s, r, CALL_LOG);
+    } else {
+        a->step = 0;
+        lane->asking--;
+        if (r->flags & RUN_HELD)
+            ask_soon(s, now, r, s->config.ask_gap_ms);
+        else if (heard)
+            round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
+        else
+            unheard(s, now, r);
+        ask_pump(s, now, lane);
+    }
+    lane_put(s, lane);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/batch.h"
+#include "base/mem.h"
+#include <stdlib.h>
+
+struct edit *edit_new(enum edit_kind kind)
+{
+    struct edit *e = mem_new(sizeof(*e));
+    e->kind = kind;
+    job_record_init(&e->job);
+    e->withdrawn_from_ms = NEVER_MS;
+    return e;
+}
+
+void edit_free(struct edit *e)
+{
+    if (!e)
+        return;
+    job_record_done(&e->job);
+    group_record_done(&e->group);
+    free(e->text);
+    for (int i = 0; i < e->nwithdraw; i++)
+        run_change_done(&e->withdraw[i]);
+    free(e->withdraw);
+    job_unref(e->now);
+    if (e->extra_free)
+        e->extra_free(e->extra);
+    free(e);
+}
+
+struct batch *batch_new(void)
+{
+    struct batch *b = mem_new(sizeof(*b));
+    b->plan_next_ms = NEVER_MS;
+    return b;
+}
+
+static void registry_free(struct registry_record *rows, int n)
+{
+    for (int i = 0; i < n; i++)
+        registry_record_done(&rows[i]);
+    free(rows);
+}
+
+void batch_free(struct batch *b)
+{
+    if (!b)
+        return;
+    for (int i = 0; i < b->nviews; i++)
+        group_view_unref(b->views[i]);
+    free(b->views);
+    for (int i = 0; i < b->nlists; i++)
+        free(b->lists[i].addresses);
+    free(b->lists);
+    registry_free(b->touched, b->ntouched);
+    registry_free(b->gone, b->ngone);
+    for (int i = 0; i < b->nchanges; i++)
+        run_change_done(&b->changes[i]);
+    free(b->changes);
+    for (int i = 0; i < b->nlate; i++)
+        free(b->late[i].msg);
+    free(b->late);
+    for (int i = 0; i < b->nedits; i++)
+        edit_free(b->edits[i]); /* those that were not handed back */
+    free(b->edits);
+    for (int i = 0; i < b->nspawns; i++)
+        spawn_done(&b->spawns[i]);
+    free(b->spawns);
+    free(b->delays);
+    for (int i = 0; i < b->nplanned; i++) {
+        run_row_done(&b->planned[i].row);
+        job_unref(b->planned[i].job);
+    }
+    free(b->planned);
+    free(b);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batch.h - one transaction's worth of work, and what came of it.
+ *
+ * The scheduler gathers while the writer works; when the writer is free it takes all that has
+ * gathered as one batch (group commit). A batch that fails as a whole is kept and tried again
+ * unchanged, so nothing that memory believes is ever taken back; a single edit may fail alone.
+ * Order of effect inside the transaction: views, registry, changes, late results, edits, spawns,
+ * delays, planning, totals, mark. The batch owns everything that it points to. */
+#ifndef PEAL_SCHED_BATCH_H
+#define PEAL_SCHED_BATCH_H
+
+#include "sched/plan.h"
+
+enum edit_kind {
+    EDIT_JOB_INSERT,
+    EDIT_JOB_UPDATE, /* job: the whole record as it shall be; enabled, stop_reason, next, last,
+                        planned_until, version and added_ms are taken from the row */
+    EDIT_JOB_START,
+    EDIT_JOB_STOP,
+    EDIT_JOB_DELETE,
+    EDIT_GROUP_INSERT,
+    EDIT_GROUP_UPDATE,
+    EDIT_GROUP_DELETE,
+    EDIT_USER_INSERT,
+    EDIT_USER_UPGRADE, /* id, text: the new argon2 string */
+    EDIT_SESSION_PUT,
+    EDIT_SESSION_DELETE, /* text: the digest */
+};
+
+/* One request of a user (or script) to change a definition. */
+struct edit {
+    enum edit_kind kind;
+    int64_t id; /* of the job or group; set on insert */
+    struct job_record job;
+    struct group_record group;
+    void *extra;                     /* struct user_record or struct session_record */
+    void (*extra_free)(void *extra); /* by edit_free; NULL: it is somebody else's */
+    char *text;
+    void *reply; /* who waits; not looked at here */
+
+    /* filled by the scheduler when it takes the edit up */
+    struct run_change *withdraw; /* unsent runs that go with it, only if it succeeds */
+    int nwithdraw;
+    int64_t withdrawn_from_ms; /* earliest scheduled moment among them, NEVER_MS if none */
+    int64_t served_until_ms;   /* no later moment of the job has left or ended */
+
+    /* result */
+    enum err err;
+    struct why why;
+    struct job *now; /* the job after it, counted; NULL for others and for a deleted job */
+};
+
+struct edit *edit_new(enum edit_kind kind);
+void edit_free(struct edit *e);
+
+struct planned { /* a row that the transaction laid down */
+    struct run_row row;
+    struct job *job;           /* counted */
+    const struct spawn *spawn; /* of the batch; NULL if the schedule asked */
+};
+
+struct delay { /* the last attempt of a FIX_DELAY job's last shard ended */
+    int64_t job_id, end_ms;
+};
+
+struct group_list { /* new text of xxl_job_group.address_list */
+    int64_t group_id;
+    char *addresses; /* NULL = none */
+};
+
+enum sweep {
+    SWEEP_NONE,
+    SWEEP_REBASE, /* the clock stepped back: rate jobs go on from now, they have no calendar */
+    SWEEP_ZONES,  /* tzdata has changed: CRON jobs' next moments are computed anew */
+};
+
+struct batch {
+    uint64_t seq;
+    int64_t now_ms;
+    struct group_view **views; /* for the planner, counted */
+    int nviews;
+    struct group_list *lists;
+    int nlists;
+    struct registry_record *touched, *gone;
+    int ntouched, ngone;
+    struct run_change *changes;
+    int nchanges;
+    struct late_result *late;
+    int nlate;
+    struct edit **edits; /* borrowed back when done */
+    int nedits;
+    struct spawn *spawns;
+    int nspawns;
+    struct delay *delays;
+    int ndelays;
+    int64_t plan_until_ms; /* 0: no planning in this one */
+    int plan_max_rows;
+    enum sweep sweep;     /* a look at all jobs of a kind, a slice a batch */
+    int64_t sweep_from;   /* behind this job id */
+    uint32_t sweep_no;    /* the scheduler's, to tell an outdated slice */
+    int64_t sweep_ms;     /* SWEEP_REBASE: those that wait beyond this moment */
+    bool forget_jobs;     /* zones have changed: parse every job anew */
+    int64_t mark_ms;      /* 0: leave */
+    struct totals totals; /* of the changes; the turn adds what it plans and withdraws itself */
+
+    /* results */
+    struct totals written; /* all that this transaction added */
+    enum err err;          /* of the whole; everything below is void unless OK */
+    struct why why;
+    struct planned *planned;
+    int nplanned, cplanned;
+    int64_t sweep_next;   /* go on behind this job id; 0: the sweep is through */
+    bool plan_more;       /* a bound was reached: plan again at once */
+    int64_t plan_next_ms; /* earliest next moment that is not planned yet, NEVER_MS if none */
+    int njobs_planned;    /* jobs that planning looked at */
+    int64_t plan_us;      /* CPU-side time that planning took; for the metric */
+};
+
+struct batch *batch_new(void);
+void batch_free(struct batch *b);
+
+#endif

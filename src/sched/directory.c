@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* directory.c - who is there: apps and their registered addresses, groups and their lists, lanes
+ * and whether they live.
+ *
+ * A registration acts at once: the group's list (what XXL-JOB's readers see) and its view (what
+ * routes look at) are made anew before the next run is routed. A refused connection takes an
+ * address out of the views until a beat each second brings it back. */
+#include "sched/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_MS 1000       /* between two beats to a dead address */
+#define TOUCH_MS 20000      /* update_time in the database is written that often */
+#define ADDRESSES_MAX 10000 /* of one app */
+#define APPS_MAX 100000
+
+/* ---- lanes ---------------------------------------------------------------------------------- */
+
+struct lane *lane_get(struct sched *s, struct slice address)
+{
+    struct lane *lane = textmap_find(&s->lanes, address);
+    if (!lane) {
+        lane = mem_new(sizeof(*lane));
+        lane->timer.kind = TIMER_LANE;
+        lane->id = ++s->lane_id;
+        lane->address = mem_dupn(address.p, address.n);
+        lane_narrow(s, lane);
+        list_init(&lane->queue);
+        list_init(&lane->asks);
+        textmap_set(&s->lanes, address, lane);
+    }
+    lane->refs++;
+    return lane;
+}
+
+void lane_put(struct sched *s, struct lane *lane)
+{
+    if (--lane->refs > 0 || lane->probing || lane->in_flight || lane->asking)
+        return; /* the last call's end comes by here again */
+    ring_remove(&s->waits, &lane->timer.entry);
+    textmap_take(&s->lanes, slice_text(lane->address));
+    free(lane->address);
+    free(lane);
+}
+
+static void stale_by_lane(struct sched *s, const struct lane *lane)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
+        struct group *g = value;
+        for (int k = 0; k < g->nlanes; k++)
+            if (g->lanes[k] == lane)
+                g->stale = s->stale_groups = true;
+    }
+}
+
+void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    if (lane->dead)
+        return;
+    lane->dead = true;
+    lane->dead_ms = now.boot_ms;
+    stale_by_lane(s, lane);
+    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
+    directory_refresh(s, now);
+}
+
+/* The executor answered. After a silence it may have been another process: its runs are asked
+ * about at once. */
+void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    lane->heard_ms = now.boot_ms;
+    if (!lane->dead)
+        return;
+    lane->dead = false;
+    ring_remove(&s->waits, &lane->timer.entry);
+    stale_by_lane(s, lane);
+    directory_refresh(s, now);
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        if (r->lane == lane && (r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) &&
+            !list_linked(&r->place) && !(r->ask && r->ask->step))
+            ask_soon(s, now, r, 0);
+    }
+}
+
+void lane_timer(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    if (!lane->dead) { /* it answers slowly: let more calls stand open */
+        lane_widen(s, lane);
+        lane_pump(s, now, lane);
+        return;
+    }
+    if (lane->probing)
+        return;
+    lane->probing = true;
+    lane->ticket = ++s->ticket;
+    call_out(s, lane, (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket });
+}
+
+void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    if (!lane || !lane->probing || lane->ticket != c->ticket)
+        return;
+    lane->refs++;
+    lane->probing = false;
+    if (c->outcome == CALL_ANSWERED)
+        lane_alive(s, now, lane);
+    else if (lane->refs > 1)
+        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
+    lane_put(s, lane);
+}
+
+/* ---- apps ----------------------------------------------------------------------------------- */
+
+static struct app *app_get(struct sched *s, struct slice name)
+{
+    struct app *app = textmap_find(&s->apps, name);
+    if (!app && s->apps.len < APPS_MAX) {
+        app = mem_new(sizeof(*app));
+        app->name = mem_dupn(name.p, name.n);
+        textmap_set(&s->apps, name, app);
+    }
+    return app;
+}
+
+static int address_order(struct slice a, const char *b)
+{
+    size_t n = strlen(b);
+    int order = memcmp(a.p, b, a.n < n ? a.n : n);
+    return order ? order : a.n < n ? -1 : a.n > n;
+}
+
+/* Where the address stands or would stand in the sorted list. */
+static int place_of(const struct app *app, struct slice address, bool *ret_there)
+{
+    int low = 0, high = app->n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        int order = address_order(address, app->addresses[middle].lane->address);
+        if (order == 0) {
+            *ret_there = true;
+            return middle;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *ret_there = false;
+    return low;
+}
+
+static void app_changed(struct sched *s, const struct app *app)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
+        struct group *g = value;
+        if (g->app == app)
+            g->stale = s->stale_groups = true;
+    }
+}
+
+static struct registered *app_add(struct sched *s, struct app *app, struct slice address)
+{
+    bool there;
+    int i = place_of(app, address, &there);
+    if (there)
+        return &app->addresses[i];
+    if (app->n >= ADDRESSES_MAX)
+        return NULL;
+    app->addresses = mem_resize(app->addresses, ((size_t)app->n + 1) * sizeof(*app->addresses));
+    memmove(&app->addresses[i + 1], &app->addresses[i],
+            (size_t)(app->n - i) * sizeof(*app->addresses));
+    app->n++;
+    app->addresses[i] = (struct registered){ .lane = lane_get(s, address), .stored_ms = -1 };
+    app->addresses[i].lane->registered++;
+    app_changed(s, app);
+    return &app->addresses[i];
+}
+
+static void app_remove(struct sched *s, struct app *app, int i)
+{
+    struct lane *lane = app->addresses[i].lane;
+    lane->registered--;
+    app->n--;
+    memmove(&app->addresses[i], &app->addresses[i + 1],
+            (size_t)(app->n - i) * sizeof(*app->addresses));
+    app_changed(s, app);
+    lane_put(s, lane);
+}
+
+static struct registry_record registry_row(const struct app *app, const char *address,
+                                           int64_t wall_ms)
+{
+    return (struct registry_record){ mem_dup("EXECUTOR"), mem_dup(app->name), mem_dup(address),
+                                     wall_ms };
+}
+
+bool sched_register(struct sched *s, struct moment_now now, struct slice app_name,
+                    struct slice address, bool ours)
+{
+    struct app *app = app_get(s, app_name);
+    struct registered *r = app ? app_add(s, app, address) : NULL;
+    if (!r)
+        return false;
+    r->beat_ms = now.boot_ms;
+    r->ours = ours;
+    struct lane *lane = r->lane;
+    if (r->stored_ms < 0 || now.boot_ms - r->stored_ms >= TOUCH_MS) {
+        array_push(s->next->touched, s->next->ntouched,
+                   registry_row(app, lane->address, now.wall_ms));
+        r->stored_ms = now.boot_ms;
+        s->wanted = true;
+    }
+    lane_alive(s, now, lane);
+    directory_refresh(s, now);
+    return true;
+}
+
+static void forget_address(struct sched *s, struct moment_now now, struct app *app, int i)
+{
+    array_push(s->next->gone, s->next->ngone,
+               registry_row(app, app->addresses[i].lane->address, now.wall_ms));
+    s->wanted = true;
+    app_remove(s, app, i);
+}
+
+void sched_unregister(struct sched *s, struct moment_now now, struct slice app_name,
+                      struct slice address)
+{
+    struct app *app = textmap_find(&s->apps, app_name);
+    if (!app)
+        return;
+    bool there;
+    int i = place_of(app, address, &there);
+    if (there)
+        forget_address(s, now, app, i);
+    directory_refresh(s, now);
+}
+
+void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r)
+{
+    if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
+        return;
+    struct app *app = app_get(s, slice_text(r->key));
+    struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
+    if (a) { /* while the center was away nobody could beat: all get the full time */
+        a->beat_ms = now.boot_ms;
+        a->stored_ms = now.boot_ms;
+    }
+}
+
+void directory_sweep(struct sched *s, struct moment_now now)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = app->n; k-- > 0;)
+            if (now.boot_ms - app->addresses[k].beat_ms > s->config.dead_after_ms)
+                forget_address(s, now, app, k);
+    }
+    directory_refresh(s, now);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+struct group *group_of(const struct sched *s, int64_t id)
+{
+    return map_find(&s->groups, (uint64_t)id);
+}
+
+static void lanes_set(struct sched *s, struct group *g, struct lane **lanes, int n)
+{
+    for (int i = 0; i < n; i++)
+        lanes[i]->listed++;
+    for (int i = 0; i < g->nlanes; i++) {
+        g->lanes[i]->listed--;
+        lane_put(s, g->lanes[i]);
+    }
+    free(g->lanes);
+    g->lanes = lanes;
+    g->nlanes = n;
+}
+
+/* A list given by hand, split verbatim; blanks around an item are not part of it. */
+static void lanes_by_hand(struct sched *s, struct group *g, const char *text)
+{
+    struct lane **lanes = NULL;
+    int n = 0;
+    struct slice rest = slice_text(text);
+    for (struct slice one; n < ADDRESSES_MAX && slice_item(&rest, &one);)
+        array_push(lanes, n, lane_get(s, one));
+    lanes_set(s, g, lanes, n);
+}
+
+static void lanes_by_registry(struct sched *s, struct group *g)
+{
+    struct lane **lanes = g->app->n ? mem_new((size_t)g->app->n * sizeof(struct lane *)) : NULL;
+    for (int i = 0; i < g->app->n; i++) {
+        lanes[i] = g->app->addresses[i].lane;
+        lanes[i]->refs++;
+    }
+    lanes_set(s, g, lanes, g->app->n);
+}
+
+static bool same_lanes(const struct group *g)
+{
+    if (g->nlanes != g->app->n)
+        return false;
+    for (int i = 0; i < g->nlanes; i++)
+        if (g->lanes[i] != g->app->addresses[i].lane)
+            return false;
+    return true;
+}
+
+static void write_list(struct sched *s, const struct group *g)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    for (int i = 0; i < g->nlanes; i++) {
+        if (i)
+            buf_char(&b, ',');
+        buf_text(&b, g->lanes[i]->address);
+    }
+    struct group_list list = { g->id, g->nlanes ? buf_take(&b) : NULL };
+    buf_done(&b);
+    array_push(s->next->lists, s->next->nlists, list);
+    s->wanted = true;
+}
+
+/* The list less the dead; all of it when all are dead, so that the attempt says why. */
+static void make_view(struct sched *s, struct group *g)
+{
+    const char **addresses = mem_new(((size_t)g->nlanes + 1) * sizeof(*addresses));
+    int n = 0;
+    for (int i = 0; i < g->nlanes; i++)
+        if (!g->lanes[i]->dead)
+            addresses[n++] = g->lanes[i]->address;
+    for (int i = 0; n == 0 && i < g->nlanes; i++)
+        addresses[i] = g->lanes[i]->address;
+    if (n == 0)
+        n = g->nlanes;
+    uint64_t version = g->view ? g->view->version + 1 : 1;
+    group_view_unref(g->view);
+    g->view = group_view_new(g->id, version, addresses, n);
+    free(addresses);
+    array_push(s->next->views, s->next->nviews, group_view_ref(g->view));
+    s->wanted = true;
+}
+
+/* ---- broadcasts: laid out anew when the list changes before a shard has left ------------------
+ */
+
+static bool unsent_broadcast(const struct run *r)
+{
+    return r->flags & RUN_BROADCAST && r->kind != KIND_RETRY && !(r->flags & RUN_LEFT) &&
+           !(r->text && r->text->choices);
+}
+
+/* Shards that are gone from memory have left and ended. */
+static bool any_shard_left(const struct run *like)
+{
+    int there = 0;
+    list_each(&like->job->runs, n, tmp)
+    {
+        const struct run *r = container_of(n, struct run, of_job);
+        if (r->moment_ms != like->moment_ms || r->kind != like->kind || r->cause != like->cause ||
+            r->flags & RUN_CLOSED)
+            continue;
+        if (r->phase != PHASE_PLANNED || r->flags & (RUN_LEFT | RUN_DOUBTED | RUN_HELD))
+            return true;
+        there++;
+    }
+    return there < like->shard_total;
+}
+
+static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
+{
+    struct spawn spawn = {
+        .job_id = like->job->id,
+        .kind = like->kind,
+        .moment_ms = like->moment_ms,
+        .due_ms = like->due_ms,
+        .cause = like->cause,
+        .version = like->version,
+        .attempt = like->attempt,
+        .retries_left = like->retries_left,
+        .param = mem_dup(run_param(like)),
+        .hops = like->hops,
+    };
+    struct live_job *j = like->job;
+    j->nruns++; /* keeps it while its runs go */
+    list_each(&j->runs, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, of_job);
+        if (r->phase == PHASE_PLANNED && r->moment_ms == spawn.moment_ms && r->kind == spawn.kind &&
+            r->cause == spawn.cause)
+            run_forget(s, now, r, PHASE_WITHDRAWN, "the group's addresses changed");
+    }
+    j->nruns--;
+    spawn_add(s, &spawn);
+}
+
+static void relay_group(struct sched *s, struct moment_now now, const struct group *g)
+{
+    struct run **runs = NULL;
+    int n = 0;
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        if (r->job->def->group_id == g->id && r->phase == PHASE_PLANNED && r->shard == 0 &&
+            !(r->flags & RUN_CLOSED) && unsent_broadcast(r) && !any_shard_left(r))
+            array_push(runs, n, r);
+    }
+    for (int i = 0; i < n; i++)
+        lay_anew(s, now, runs[i]);
+    free(runs);
+}
+
+void directory_refresh(struct sched *s, struct moment_now now)
+{
+    if (!s->stale_groups)
+        return;
+    s->stale_groups = false;
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
+        struct group *g = value;
+        if (!g->stale)
+            continue;
+        g->stale = false;
+        if (g->address_type == 0 && !same_lanes(g)) {
+            lanes_by_registry(s, g);
+            write_list(s, g);
+        }
+        make_view(s, g);
+        if (s->started)
+            relay_group(s, now, g);
+    }
+}
+
+void directory_group(struct sched *s, const struct group_record *r)
+{
+    struct group *g = group_of(s, r->id);
+    if (!g) {
+        g = mem_new(sizeof(*g));
+        g->id = r->id;
+        map_set(&s->groups, (uint64_t)g->id, g);
+    }
+    struct slice name = slice_text(r->app ? r->app : "");
+    g->app = app_get(s, name);
+    if (!g->app)
+        g->app = app_get(s, slice_text("")); /* beyond the limit: a group of nobody */
+    g->address_type = r->address_type;
+    if (r->address_type != 0)
+        lanes_by_hand(s, g, r->address_list);
+    g->stale = s->stale_groups = true;
+}
+
+void directory_group_gone(struct sched *s, int64_t id)
+{
+    struct group *g = map_take(&s->groups, (uint64_t)id);
+    if (!g)
+        return;
+    lanes_set(s, g, NULL, 0);
+    group_view_unref(g->view);
+    free(g);
+}
+
+void sched_load_group(struct sched *s, const struct group_record *g)
+{
+    directory_group(s, g);
+}
+
+bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address)
+{
+    const struct group *g = group_of(s, group_id);
+    for (int i = 0; g && i < g->nlanes; i++)
+        if (slice_eq(address, g->lanes[i]->address))
+            return true;
+    return false;
+}
+
+void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx)
+{
+    const struct group *g = group_of(s, group_id);
+    for (int i = 0; g && i < g->nlanes; i++)
+        fn(ctx, g->lanes[i]->address, g->lanes[i]->dead);
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fire.c - from due to answered: the mark, the address, the lane, the call's end.
+ *
+ * Three gates stand before a send, each asserted by the simulation: the moment has come, it is not
+ * beyond the mark that is on disk, and the address on disk is the one that is used. */
+#include "sched/state.h"
+#include <stdio.h>
+#include <string.h>
+
+#define WIDEN_MS 5    /* how often a window is looked at while runs wait for it */
+#define QUIET_MS 4000 /* then its connections are closed, and the window is small again */
+#define HOPS_MAX 100  /* length of a chain of child jobs */
+
+void fire_plan(struct sched *s, struct run *r)
+{
+    ring_add(&s->due, &r->timer.entry, r->due_ms);
+}
+
+/* ---- where to ------------------------------------------------------------------------------- */
+
+static bool probes(const struct run *r)
+{
+    enum route route = r->job->def->route;
+    return (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER) && !(r->flags & RUN_PROBED) &&
+           !(r->flags & RUN_BROADCAST);
+}
+
+/* FIRST, LAST and CONSISTENT_HASH mean one address; the others may take the next when one is full.
+ */
+static bool sticky(const struct run *r)
+{
+    enum route route = r->job->def->route;
+    return r->flags & RUN_BROADCAST || (r->text && r->text->choices) || route == ROUTE_FIRST ||
+           route == ROUTE_LAST || route == ROUTE_CONSISTENT_HASH;
+}
+
+static int free_places(const struct sched *s, const struct lane *lane)
+{
+    return s->config.lane_queue - lane->nqueue;
+}
+
+/* A living lane of the group with room, starting behind the one that was tried; NULL if none. */
+static struct lane *next_lane(struct sched *s, const struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    if (!g)
+        return NULL;
+    int at = 0;
+    for (int i = 0; i < g->nlanes; i++)
+        if (g->lanes[i] == r->lane)
+            at = i;
+    for (int i = 1; i <= g->nlanes; i++) {
+        struct lane *lane = g->lanes[(at + i) % g->nlanes];
+        if (lane != r->lane && !lane->dead && free_places(s, lane) > 0)
+            return lane;
+    }
+    return NULL;
+}
+
+/* The address that the route gives now; NULL if the group is empty. */
+static struct lane *pick_lane(struct sched *s, struct moment_now now, const struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    if (!g || !g->view)
+        return NULL;
+    int i = router_pick(s->router, r->job->def->route, r->job->id, g->view, now.wall_ms);
+    return i < 0 ? NULL : lane_get(s, slice_text(g->view->addresses[i]));
+}
+
+/* Change the address: on disk first, the send comes when that is committed. */
+static void readdress(struct sched *s, struct run *r, struct lane *lane)
+{
+    run_set_lane(s, r, lane);
+    r->flags |= RUN_ADDRESS;
+    s->wanted = true;
+}
+
+static void refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,
+                   const char *why)
+{
+    s->stats.refused++;
+    run_finish(s, now, r, to, 500, why);
+}
+
+/* ---- sending -------------------------------------------------------------------------------- */
+
+void fire_call(struct sched *s, struct run *r)
+{
+    r->flags |= RUN_CALLING;
+    r->ticket = ++s->ticket;
+    r->lane->in_flight++;
+    call_out(s, r->lane,
+             (struct call){
+                 .kind = CALL_RUN,
+                 .log_id = r->log_id,
+                 .ticket = r->ticket,
+                 .job_id = r->job->id,
+                 .job = r->job->def,
+                 .param = run_param(r),
+                 .shard = r->shard,
+                 .shard_total = r->shard_total > 0 ? r->shard_total : 1,
+                 .attempt = r->attempt,
+                 .moment_ms = r->moment_ms,
+                 .due_ms = r->due_ms,
+                 .log_time_ms = r->moment_ms - r->moment_ms % 1000,
+             });
+}
+
+static void send_run(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->kind == KIND_RETRY) { /* the run that it retries cannot be finished any more */
+        struct run *cause = map_find(&s->runs, (uint64_t)r->cause);
+        if (cause && cause->phase == PHASE_LOST)
+            run_close_lost(s, cause);
+    }
+    run_move(s, now, r, PHASE_SENT);
+    /* not written: a planned row within the mark is asked about after a crash just the same */
+    r->flags |= RUN_LEFT;
+    r->sent_ms = now.boot_ms;
+    s->stats.fired++;
+    s->next->totals.n[TOTAL_SENT]++;
+    fire_call(s, r);
+}
+
+/* Was the job changed since this row was laid down? Runs that nobody's schedule asked for stay. */
+static bool outdated(const struct run *r)
+{
+    return r->version < r->job->def->version && r->flags & RUN_SCHEDULED;
+}
+
+static bool withdraw_outdated(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (!outdated(r))
+        return false;
+    run_withdraw(s, now, r, PHASE_WITHDRAWN, "the job was changed");
+    return true;
+}
+
+/* The clock may have gone back and the job may have changed while a run waited for its address, its
+ * probe or a free connection: both are looked at again with each send. */
+/* A burst on an executor that answers at once is faster over a few connections than over 64 fresh
+ * ones; one that answers slowly gets them soon: the window doubles after each few milliseconds in
+ * which fewer answers came than half of that.  (After slow start, RFC 5681.) */
+void lane_widen(struct sched *s, struct lane *lane)
+{
+    if (lane->answers < lane->window / 2)
+        lane->window *= 2;
+    if (lane->window > s->config.lane_connections)
+        lane->window = s->config.lane_connections;
+    lane->answers = 0;
+}
+
+void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    while (!s->draining && lane->in_flight < lane->window) {
+        struct list_node *n = list_first(&lane->queue);
+        if (!n)
+            return;
+        struct run *r = container_of(n, struct run, place);
+        run_unlink(s, r);
+        if (withdraw_outdated(s, now, r))
+            continue;
+        if (r->due_ms > now.wall_ms)
+            fire_plan(s, r);
+        else
+            send_run(s, now, r);
+    }
+    bool held = lane->window < s->config.lane_connections && !list_empty(&lane->queue);
+    if (!held || lane->dead || ring_linked(&lane->timer.entry))
+        return;
+    lane->answers = 0;
+    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + WIDEN_MS);
+}
+
+/* A setting may allow fewer connections than a lane begins with. */
+void lane_narrow(const struct sched *s, struct lane *lane)
+{
+    int most = s->config.lane_connections;
+    lane->window = LANE_WINDOW < most ? LANE_WINDOW : most;
+}
+
+static void enqueue(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->lane->in_flight == 0 && now.boot_ms - r->lane->heard_ms > QUIET_MS)
+        lane_narrow(s, r->lane);
+    list_push(&r->lane->queue, &r->place);
+    r->lane->nqueue++;
+    r->flags |= RUN_QUEUED;
+    lane_pump(s, now, r->lane);
+}
+
+/* Due, within the mark, chosen: put it on its lane, or find another. */
+void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->flags & (RUN_ADDRESS | RUN_HELD))
+        return; /* comes back when the commit does */
+    if (!r->lane) {
+        struct lane *lane = pick_lane(s, now, r);
+        if (!lane) {
+            refuse(s, now, r, PHASE_UNROUTABLE,
+                   "no executor is registered for the job's group, and none is listed");
+            return;
+        }
+        readdress(s, r, lane);
+        lane_put(s, lane);
+        return;
+    }
+    bool usable = !r->lane->dead && (r->lane->listed > 0 || (r->text && r->text->choices));
+    bool full = free_places(s, r->lane) <= 0;
+    if (!(r->flags & RUN_BROADCAST) && (!usable || (full && !sticky(r)))) {
+        struct lane *other = usable ? next_lane(s, r) : NULL;
+        if (!usable && !(r->text && r->text->choices)) {
+            other = pick_lane(s, now, r);
+            if (other) {
+                lane_put(s, other); /* the group's list holds it */
+                other = other == r->lane || other->dead ? NULL : other;
+            }
+        }
+        if (other) {
+            readdress(s, r, other);
+            return;
+        }
+    }
+    enqueue(s, now, r);
+}
+
+/* ---- FAILOVER and BUSYOVER: ask in the order of the list, first yes wins ----------------------
+ */
+
+static void probe_next(struct sched *s, struct moment_now now, struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    int n = g ? g->nlanes : 0;
+    if (r->probe >= n) {
+        r->flags &= ~(uint32_t)RUN_PROBING;
+        bool busy = r->job->def->route == ROUTE_BUSYOVER;
+        refuse(s, now, r, n ? PHASE_REJECTED : PHASE_UNROUTABLE,
+               n == 0 ? "no executor is registered for the job's group, and none is listed"
+               : busy ? "BUSYOVER: no executor of the group is idle"
+                      : "FAILOVER: no executor of the group answers");
+        return;
+    }
+    struct lane *lane = g->lanes[r->probe];
+    r->flags |= RUN_PROBING;
+    r->ticket = ++s->ticket;
+    call_out(s, lane,
+             (struct call){
+                 .kind = r->job->def->route == ROUTE_FAILOVER ? CALL_BEAT : CALL_IDLE,
+                 .log_id = r->log_id,
+                 .ticket = r->ticket,
+                 .job_id = r->job->id,
+             });
+}
+
+void fire_on_probe(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    struct lane *lane = lane_get(s, slice_text(c->address));
+    if (c->outcome == CALL_ANSWERED)
+        lane_alive(s, now, lane);
+    else if (c->outcome == CALL_NOT_SENT)
+        lane_dead(s, now, lane);
+    if (r && r->ticket == c->ticket && r->flags & RUN_PROBING && !(r->flags & RUN_CLOSED)) {
+        r->flags &= ~(uint32_t)RUN_PROBING;
+        if (c->outcome == CALL_ANSWERED && c->code == 200) {
+            r->flags |= RUN_PROBED;
+            if (r->lane == lane)
+                enqueue(s, now, r);
+            else
+                readdress(s, r, lane);
+        } else {
+            r->probe++;
+            probe_next(s, now, r);
+        }
+    }
+    lane_put(s, lane);
+}
+
+/* ---- due ------------------------------------------------------------------------------------ */
+
+/* Is there a younger planned firing of the job that is overdue as well? */
+static bool younger_overdue(const struct run *r, int64_t now_ms)
+{
+    list_each(&r->job->runs, n, tmp)
+    {
+        const struct run *other = container_of(n, struct run, of_job);
+        if (other != r && other->phase == PHASE_PLANNED && other->moment_ms > r->moment_ms &&
+            other->due_ms <= now_ms && other->kind == r->kind)
+            return true;
+    }
+    return false;
+}
+
+/* A planned row that could not be sent within its start deadline (the center was away, or held up)
+ * goes to the misfire policy. What nobody schedules - manual runs, retries, children - still runs.
+ */
+static bool misfired(struct sched *s, struct moment_now now, struct run *r)
+{
+    const struct job *def = r->job->def;
+    if (r->kind != KIND_CRON || now.wall_ms - r->due_ms <= def->start_deadline_ms)
+        return false;
+    if (def->misfire == MISFIRE_FIRE_ALL)
+        return false;
+    if (def->misfire == MISFIRE_FIRE_ONCE && !younger_overdue(r, now.wall_ms))
+        return false;
+    run_withdraw(s, now, r, PHASE_SKIPPED, "its start deadline had passed");
+    return true;
+}
+
+static void fire(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (withdraw_outdated(s, now, r))
+        return;
+    if (r->due_ms > s->mark_ms) {
+        list_push(&s->beyond, &r->place);
+        s->wanted = true;
+        return;
+    }
+    if (misfired(s, now, r))
+        return;
+    if (r->hops > HOPS_MAX)
+        refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
+    else if (probes(r))
+        probe_next(s, now, r);
+    else
+        fire_dispatch(s, now, r);
+}
+
+void fire_due(struct sched *s, struct moment_now now)
+{
+    struct ring_entry *e;
+    while (!s->draining && (e = ring_pop(&s->due, now.wall_ms)))
+        fire(s, now, container_of(e, struct run, timer.entry));
+}
+
+void fire_mark(struct sched *s, struct moment_now now)
+{
+    if (s->draining)
+        return;
+    struct list waiting;
+    list_init(&waiting);
+    for (struct list_node *n; (n = list_pop(&s->beyond));)
+        list_push(&waiting, n);
+    for (struct list_node *n; (n = list_pop(&waiting));) {
+        struct run *r = container_of(n, struct run, place);
+        if (r->due_ms > now.wall_ms) /* the clock went back meanwhile */
+            fire_plan(s, r);
+        else
+            fire(s, now, r); /* may put it back */
+    }
+}
+
+static void sweep_lane(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    list_each(&lane->queue, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, place);
+        int64_t waited = now.boot_ms - r->since_ms, late = now.wall_ms - r->due_ms;
+        if ((late < waited ? late : waited) <= r->job->def->start_deadline_ms)
+            continue;
+        char why[200];
+        snprintf(why, sizeof(why),
+                 "the executor was too busy to take it within the start deadline (%lld ms): all of "
+                 "its %d connections wait for answers",
+                 (long long)r->job->def->start_deadline_ms, s->config.lane_connections);
+        refuse(s, now, r, PHASE_REJECTED, why);
+    }
+}
+
+void fire_sweep(struct sched *s, struct moment_now now)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);)
+        if (((struct lane *)value)->nqueue)
+            sweep_lane(s, now, value);
+}
+
+/* ---- the end of a call ---------------------------------------------------------------------- */
+
+/* Nothing can have been delivered: an ordinary planned run again, for another address if there is
+ * one. When all have refused, the attempt says why. */
+static void not_sent(struct sched *s, struct moment_now now, struct run *r,
+                     const struct call_result *c)
+{
+    struct lane *failed = r->lane;
+    lane_dead(s, now, failed);
+    if (r->flags & RUN_DOUBT) { /* an earlier copy may still be there: only asking tells */
+        run_move(s, now, r, PHASE_UNKNOWN);
+        run_dirty(s, r);
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+        return;
+    }
+    run_move(s, now, r, PHASE_PLANNED);
+    r->flags &= ~(uint32_t)RUN_LEFT;
+    s->next->totals.n[TOTAL_SENT]--;
+    struct lane *other =
+        r->flags & RUN_BROADCAST || (r->text && r->text->choices) ? NULL : next_lane(s, r);
+    if (other && r->tried++ < 16) {
+        readdress(s, r, other);
+        return;
+    }
+    char why[512];
+    snprintf(why, sizeof(why), "cannot connect to %.200s: %.*s", failed->address, (int)c->msg.n,
+             c->msg.p ? c->msg.p : "");
+    refuse(s, now, r, PHASE_REJECTED, why);
+}
+
+static void in_doubt(struct sched *s, struct moment_now now, struct run *r)
+{
+    s->stats.doubts++;
+    r->flags |= RUN_DOUBT | RUN_DOUBTED;
+    run_move(s, now, r, PHASE_UNKNOWN);
+    run_urgent(s, r); /* a row that was ever in doubt must be known as such */
+    ask_soon(s, now, r, 0);
+}
+
+static void accepted(struct sched *s, struct moment_now now, struct run *r)
+{
+    r->flags &= ~(uint32_t)RUN_DOUBT;
+    run_move(s, now, r, PHASE_ACCEPTED);
+    run_note_trigger(s, r, 200, NULL);
+    ask_soon(s, now, r, s->config.ask_first_ms);
+}
+
+static void answered(struct sched *s, struct moment_now now, struct run *r,
+                     const struct call_result *c)
+{
+    if (c->code == 200 || c->repeat) {
+        accepted(s, now, r);
+        return;
+    }
+    if (r->flags & RUN_DOUBT) { /* the refused one may be the second copy */
+        run_move(s, now, r, PHASE_UNKNOWN);
+        run_dirty(s, r);
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+        return;
+    }
+    char why[1024];
+    snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
+             c->msg.p ? c->msg.p : "");
+    refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "refused by the executor without a message");
+}
+
+/* A callback was faster: only the trigger columns may still change. */
+static void late_answer(struct sched *s, struct run *r, const struct call_result *c)
+{
+    if (c->outcome == CALL_ANSWERED && c->code != 200 && !c->repeat)
+        run_note_trigger(s, r, c->code, NULL);
+    if (r->flags & RUN_WRITTEN && !r->pending)
+        run_free(s, r);
+}
+
+void fire_on_run(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    if (!r || !(r->flags & RUN_CALLING) || r->ticket != c->ticket)
+        return;
+    struct lane *lane = r->lane;
+    lane->refs++; /* the run may go, or move */
+    lane->in_flight--;
+    r->flags &= ~(uint32_t)RUN_CALLING;
+    if (c->outcome == CALL_ANSWERED) {
+        lane_alive(s, now, lane);
+        lane->answers++;
+    }
+    if (r->flags & RUN_CLOSED) {
+        late_answer(s, r, c);
+    } else if (r->phase != PHASE_SENT) {
+        ; /* its callback was faster, and it was lost or is being edited */
+    } else if (r->flags & RUN_HELD && !(c->outcome == CALL_ANSWERED && c->code == 200)) {
+        in_doubt(s, now, r); /* its job is being deleted: no end of its own meanwhile */
+    } else if (c->outcome == CALL_ANSWERED) {
+        answered(s, now, r, c);
+    } else if (c->outcome == CALL_NOT_SENT) {
+        not_sent(s, now, r, c);
+    } else if (c->outcome == CALL_NOT_HTTP && !(r->flags & RUN_DOUBT)) {
+        refuse(s, now, r, PHASE_REJECTED,
+               "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)");
+    } else {
+        in_doubt(s, now, r);
+    }
+    lane_pump(s, now, lane);
+    lane_put(s, lane);
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sched.c - the core's front: start, time, actions, and the batches that go to the writer. */
+#include "sched/state.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SWEEP_MS 1000      /* registry, start deadlines */
+#define MARK_RENEW_MS 1000 /* the mark is renewed every second */
+#define BATCH_GAP_MS 4     /* between two starts: small commits cost more than they hurry */
+
+void sched_config_default(struct sched_config *c)
+{
+    *c = (struct sched_config){
+        .lane_connections = 64,
+        .lane_queue = 10000,
+        .horizon_ms = 5000,
+        .plan_max_rows = 2000,
+        .planned_max = 200000,
+        .live_max = 2000000,
+        .mark_ahead_ms = 2000,
+        .dead_after_ms = 90000,
+        .ask_gap_ms = 3000,
+        .end_wait_ms = 90000,
+        .gone_after_ms = 600000,
+        .ask_first_ms = 10000,
+        .lost_keep_ms = 3600000,
+    };
+}
+
+struct sched *sched_new(const struct sched_config *config)
+{
+    struct sched *s = mem_new(sizeof(*s));
+    s->config = *config;
+    s->dice.state = config->seed;
+    s->router = router_new(dice_u64(&s->dice));
+    ring_init(&s->due);
+    ring_init(&s->waits);
+    map_init(&s->runs);
+    map_init(&s->jobs);
+    map_init(&s->groups);
+    textmap_init(&s->lanes);
+    textmap_init(&s->apps);
+    list_init(&s->beyond);
+    list_init(&s->dirty);
+    list_init(&s->lazy);
+    list_init(&s->acks);
+    list_init(&s->kills);
+    s->next = batch_new();
+    s->seq = 1;
+    s->plan_next_ms = NEVER_MS;
+    return s;
+}
+
+static void free_values(struct map *m, void (*release)(struct sched *, void *), struct sched *s)
+{
+    void *value;
+    for (size_t i = 0; map_next(m, &i, &value);)
+        release(s, value);
+    map_done(m);
+}
+
+static void release_group(struct sched *s, void *value)
+{
+    struct group *g = value;
+    for (int i = 0; i < g->nlanes; i++)
+        lane_put(s, g->lanes[i]);
+    free(g->lanes);
+    group_view_unref(g->view);
+    free(g);
+}
+
+void sched_free(struct sched *s)
+{
+    if (!s)
+        return;
+    struct action a;
+    while (sched_pop(s, &a))
+        ;
+    while (s->runs.len) {
+        void *value = NULL;
+        for (size_t i = 0; map_next(&s->runs, &i, &value);)
+            break;
+        run_free(s, value);
+    }
+    kills_free(s);
+    map_done(&s->runs);
+    map_done(&s->jobs);
+    free_values(&s->groups, release_group, s);
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = 0; k < app->n; k++)
+            lane_put(s, app->addresses[k].lane);
+        free(app->addresses);
+        free(app->name);
+        free(app);
+    }
+    textmap_done(&s->apps);
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) { /* calls under way kept them */
+        free(((struct lane *)value)->address);
+        free(value);
+    }
+    textmap_done(&s->lanes);
+    ring_done(&s->due);
+    ring_done(&s->waits);
+    router_free(s->router);
+    batch_free(s->next);
+    free(s->actions);
+    free(s);
+}
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+struct action *action_new(struct sched *s, enum action_kind kind)
+{
+    if (s->nactions == s->cactions) {
+        uint32_t cap = s->cactions ? s->cactions * 2 : 64;
+        struct action *actions = mem_new(cap * sizeof(*actions));
+        for (uint32_t i = 0; i < s->nactions; i++)
+            actions[i] = s->actions[(s->first_action + i) % s->cactions];
+        free(s->actions);
+        s->actions = actions;
+        s->cactions = cap;
+        s->first_action = 0;
+    }
+    struct action *a = &s->actions[(s->first_action + s->nactions++) % s->cactions];
+    memset(a, 0, offsetof(struct action, text) + 1);
+    a->kind = kind;
+    return a;
+}
+
+/* What an action refers to may go with the same call that asked for it (an edit that is done
+ * replaces the job, a list that changes drops the lane), so the action holds it. */
+void call_out(struct sched *s, struct lane *lane, struct call call)
+{
+    struct action *a = action_new(s, ACTION_CALL);
+    a->call = call;
+    a->call.address = lane->address;
+    a->lane = lane;
+    lane->refs++;
+    if (call.job)
+        job_ref(call.job);
+}
+
+static void action_release(struct sched *s, struct action *a)
+{
+    if (a->lane)
+        lane_put(s, a->lane);
+    if (a->kind == ACTION_CALL)
+        job_unref(a->call.job);
+    a->lane = NULL;
+    a->call.job = NULL;
+}
+
+bool sched_pop(struct sched *s, struct action *ret)
+{
+    action_release(s, &s->popped);
+    if (s->nactions == 0)
+        return false;
+    const struct action *a = &s->actions[s->first_action];
+    *ret = *a;
+    s->popped.kind = a->kind;
+    s->popped.lane = a->lane;
+    s->popped.call.job = a->call.job;
+    s->first_action = (s->first_action + 1) % s->cactions;
+    s->nactions--;
+    return true;
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+/* What the disk says was so when the last commit was made: a planned row beyond the mark was
+ * certainly not sent; one before it, or a sent one, may have been. */
+void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
+                    struct job *job, int64_t mark_ms)
+{
+    struct run *r = run_new(s, now, row, job);
+    r->flags |= RUN_AWAY;
+    bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN ||
+                (row->phase == PHASE_PLANNED && row->due_ms <= mark_ms && row->address);
+    if (row->kind == KIND_RETRY) {
+        if (row->version == job->version && !job->enabled && !job->ended)
+            r->flags &= ~(uint32_t)RUN_SCHEDULED; /* laid down while the job was off: by hand */
+        if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
+            r->version = job->version;
+    }
+    bool left = sent || row->phase != PHASE_PLANNED;
+    if (left && run_binds(r) && r->moment_ms > r->job->served_until_ms)
+        r->job->served_until_ms = r->moment_ms;
+    if (row->phase == PHASE_PLANNED && !sent) {
+        fire_plan(s, r);
+    } else if (sent) {
+        s->nphase[r->phase]--; /* recovery, not a move of this incarnation */
+        r->phase = PHASE_UNKNOWN;
+        s->nphase[r->phase]++;
+        r->flags |= RUN_DOUBT | RUN_DOUBTED | RUN_LEFT;
+        run_dirty(s, r);
+        ask_soon(s, now, r, 0);
+    } else if (row->phase == PHASE_LOST) {
+        wait_until(s, r, now.boot_ms + s->config.lost_keep_ms);
+    } else {
+        ask_soon(s, now, r, 0);
+    }
+}
+
+void sched_started(struct sched *s, struct moment_now now, int64_t mark_ms)
+{
+    s->mark_ms = mark_ms;
+    s->mark_asked_ms = mark_ms;
+    s->served_until_ms = mark_ms;
+    s->mark_renew_boot_ms = now.boot_ms;
+    s->sweep_boot_ms = now.boot_ms;
+    s->replan = true;
+    s->started = true;
+    s->stale_groups = true;
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);)
+        ((struct group *)value)->stale = true;
+    directory_refresh(s, now);
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        struct run *cause = r->kind == KIND_RETRY ? map_find(&s->runs, (uint64_t)r->cause) : NULL;
+        if (!cause || cause->phase != PHASE_LOST)
+            continue;
+        if (r->phase == PHASE_PLANNED && !(r->flags & RUN_DOUBTED))
+            run_unlink(s, cause); /* its retry waits: that decides, not the clock */
+        else
+            run_close_lost(s, cause); /* its retry may have left */
+    }
+}
+
+/* A planned row without an address was certainly not sent, wherever the mark stands. Shards and
+ * runs with addresses of their own keep theirs: nothing would find it again. */
+static void forget_address(struct sched *s, struct run *r)
+{
+    const uint32_t bound = RUN_LEFT | RUN_DOUBT | RUN_HELD | RUN_BROADCAST | RUN_CLOSED;
+    if (r->phase != PHASE_PLANNED || r->flags & bound || !r->lane || r->due_ms > s->mark_asked_ms ||
+        (r->text && r->text->choices))
+        return;
+    struct run_change *c = run_urgent(s, r);
+    free(c->address);
+    c->address = NULL;
+    c->what |= CHANGE_ADDRESS;
+    r->flags |= RUN_ADDRESS;
+}
+
+void sched_drain(struct sched *s)
+{
+    s->draining = true;
+    s->wanted = true;
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);)
+        forget_address(s, value);
+}
+
+bool sched_drained(const struct sched *s)
+{
+    return !s->writing && !s->wanted && list_empty(&s->dirty) && list_empty(&s->lazy);
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+void wait_until(struct sched *s, struct run *r, int64_t boot_ms)
+{
+    if (!(r->flags & RUN_IN_WAITS))
+        ring_remove(&s->due, &r->timer.entry);
+    r->flags |= RUN_IN_WAITS;
+    ring_add(&s->waits, &r->timer.entry, boot_ms);
+}
+
+static void sweep(struct sched *s, struct moment_now now)
+{
+    s->sweep_boot_ms = now.boot_ms + SWEEP_MS;
+    directory_sweep(s, now);
+    fire_sweep(s, now);
+}
+
+void sched_tick(struct sched *s, struct moment_now now)
+{
+    if (s->draining)
+        return;
+    struct ring_entry *e;
+    while ((e = ring_pop(&s->waits, now.boot_ms))) {
+        struct timer *t = container_of(e, struct timer, entry);
+        if (t->kind == TIMER_LANE) {
+            lane_timer(s, now, container_of(t, struct lane, timer));
+        } else {
+            struct run *r = container_of(t, struct run, timer);
+            r->flags &= ~(uint32_t)RUN_IN_WAITS;
+            ask_timer(s, now, r);
+        }
+    }
+    fire_due(s, now);
+    if (now.boot_ms >= s->sweep_boot_ms)
+        sweep(s, now);
+}
+
+int64_t sched_next_wall(const struct sched *s)
+{
+    return s->draining ? NEVER_MS : ring_next(&s->due);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* As many runs in memory as it may hold: planning pauses. */
+static bool full(const struct sched *s)
+{
+    return s->nphase[PHASE_PLANNED] >= s->config.planned_max || s->stats.live >= s->config.live_max;
+}
+
+int64_t sched_next_boot(const struct sched *s)
+{
+    int64_t next = s->draining ? NEVER_MS : least(ring_next(&s->waits), s->sweep_boot_ms);
+    if (s->writing || !s->started)
+        return next;
+    bool soon = s->wanted || s->draining || (s->replan && !full(s));
+    return least(next, soon ? s->batch_boot_ms : s->mark_renew_boot_ms);
+}
+
+/* Rate jobs are re-based: what they served by the old clock does not bind them any more. */
+static void forget_served(struct sched *s, struct moment_now now)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->jobs, &i, &value);) {
+        struct live_job *j = value;
+        enum schedule_type type = j->def->schedule.type;
+        if (type != SCHEDULE_FIX_RATE && type != SCHEDULE_FIX_DELAY)
+            continue;
+        if (j->served_until_ms > now.wall_ms)
+            j->served_until_ms = now.wall_ms;
+        list_each(&j->runs, n, tmp)
+        {
+            struct run *r = container_of(n, struct run, of_job);
+            if (r->moment_ms > now.wall_ms)
+                r->flags |= RUN_OLD_CLOCK;
+        }
+    }
+}
+
+static void sweep_begin(struct sched *s, enum sweep kind)
+{
+    s->sweep_from[kind] = 0;
+    s->sweeping[kind] = true;
+    s->sweep_no++; /* a slice under way belongs to the sweep before */
+    s->wanted = true;
+}
+
+void sched_clock_stepped(struct sched *s, struct moment_now now, int64_t by_ms)
+{
+    s->replan = true;
+    s->horizon_ms = 0; /* nothing is known to be planned by the new clock */
+    s->plan_next_ms = 0;
+    if (by_ms < -s->config.horizon_ms) {
+        s->sweep_ms = now.wall_ms + s->config.horizon_ms;
+        sweep_begin(s, SWEEP_REBASE);
+        forget_served(s, now);
+    }
+    s->wanted = true;
+    sched_tick(s, now);
+}
+
+void sched_zones_changed(struct sched *s)
+{
+    s->next->forget_jobs = true;
+    sweep_begin(s, SWEEP_ZONES);
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    const struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    switch (c->kind) {
+    case CALL_RUN:
+        fire_on_run(s, now, c);
+        break;
+    case CALL_BEAT:
+        if (c->log_id)
+            fire_on_probe(s, now, c);
+        else
+            lane_on_beat(s, now, c);
+        break;
+    case CALL_IDLE:
+        if (r && r->ask && r->ask->step && r->ask->ticket == c->ticket)
+            ask_on_call(s, now, c);
+        else
+            fire_on_probe(s, now, c);
+        break;
+    case CALL_LOG:
+        ask_on_call(s, now, c);
+        break;
+    case CALL_KILL:
+        kill_on_call(s, now, c);
+        break;
+    }
+}
+
+/* ---- users ---------------------------------------------------------------------------------- */
+
+void sched_edit(struct sched *s, struct moment_now now, struct edit *e)
+{
+    (void)now;
+    array_push(s->next->edits, s->next->nedits, e);
+    s->wanted = true;
+}
+
+void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn)
+{
+    (void)now;
+    spawn_add(s, spawn);
+    memset(spawn, 0, sizeof(*spawn));
+}
+
+/* ---- batches -------------------------------------------------------------------------------- */
+
+/* Planning runs ahead in steps of half a horizon, so that a per-second job is looked at every
+ * few seconds and not every second; a bound on rows pauses it. */
+static bool want_plan(const struct sched *s, struct moment_now now)
+{
+    if (s->draining || full(s))
+        return false;
+    if (s->replan)
+        return true;
+    int64_t ahead = s->horizon_ms - now.wall_ms;
+    return ahead < s->config.horizon_ms / 2 &&
+           s->plan_next_ms <= now.wall_ms + s->config.horizon_ms;
+}
+
+static bool want_mark(const struct sched *s, struct moment_now now)
+{
+    if (s->draining)
+        return false;
+    return now.boot_ms >= s->mark_renew_boot_ms ||
+           (!list_empty(&s->beyond) && s->mark_ms < now.wall_ms + s->config.mark_ahead_ms / 2);
+}
+
+static int list_length(const struct list *l)
+{
+    int n = 0;
+    list_each(l, node, tmp) n++;
+    return n;
+}
+
+static void take_list(struct batch *b, struct list *l)
+{
+    for (struct list_node *node; (node = list_pop(l));) {
+        struct run *r = container_of(node, struct run, dirty);
+        assert(r->pending && b->changes); /* that is why it is in the list, and was counted */
+        b->changes[b->nchanges++] = *r->pending;
+        free(r->pending);
+        r->pending = NULL;
+    }
+}
+
+static void take_changes(struct sched *s, struct batch *b, bool lazy)
+{
+    int n = list_length(&s->dirty) + (lazy ? list_length(&s->lazy) : 0);
+    b->changes = n ? mem_new((size_t)n * sizeof(*b->changes)) : NULL;
+    take_list(b, &s->dirty);
+    if (lazy)
+        take_list(b, &s->lazy);
+}
+
+/* One edit of a job at a time: what the second takes depends on what became of the first. The
+ * others go with the batch that gathers next. */
+static void defer_edits(struct batch *b, struct batch *next)
+{
+    int kept = 0;
+    for (int i = 0; i < b->nedits; i++) {
+        struct edit *e = b->edits[i];
+        bool second = false;
+        for (int k = 0; e->id && e->kind <= EDIT_JOB_DELETE && k < kept; k++)
+            second |= b->edits[k]->kind <= EDIT_JOB_DELETE && b->edits[k]->id == e->id;
+        if (second)
+            array_push(next->edits, next->nedits, e);
+        else
+            b->edits[kept++] = e;
+    }
+    b->nedits = kept;
+}
+
+struct batch *sched_take_batch(struct sched *s, struct moment_now now)
+{
+    if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
+        return NULL;
+    bool plan = want_plan(s, now), mark = want_mark(s, now);
+    bool last = s->draining && !list_empty(&s->lazy);
+    if (!plan && !mark && !last && !s->wanted)
+        return NULL;
+    struct batch *b = s->next, *next = batch_new();
+    defer_edits(b, next);
+    for (int i = 0; i < b->nedits; i++)
+        edit_prepare(s, now, b->edits[i]);
+    take_changes(s, b, mark || s->draining);
+    b->seq = s->seq++;
+    b->now_ms = now.wall_ms;
+    if (plan) {
+        b->plan_until_ms = now.wall_ms + s->config.horizon_ms;
+        b->plan_max_rows = s->config.plan_max_rows;
+        s->replan = false;
+    }
+    for (int kind = SWEEP_REBASE; kind <= SWEEP_ZONES && !b->sweep; kind++) {
+        if (!s->sweeping[kind])
+            continue;
+        b->sweep = (enum sweep)kind;
+        b->sweep_from = s->sweep_from[kind];
+        b->sweep_no = s->sweep_no;
+        b->sweep_ms = s->sweep_ms;
+    }
+    if (mark) {
+        int64_t until = now.wall_ms + s->config.mark_ahead_ms;
+        b->mark_ms = until > s->mark_asked_ms ? until : s->mark_asked_ms; /* never goes back */
+        s->mark_asked_ms = b->mark_ms;
+        s->mark_renew_boot_ms = now.boot_ms + MARK_RENEW_MS;
+    }
+    s->batch_boot_ms = now.boot_ms + BATCH_GAP_MS;
+    s->next = next;
+    s->wanted = next->nedits > 0;
+    s->writing = true;
+    return b;
+}
+
+/* The change is on disk: what waited for that goes on. */
+static void change_done(struct sched *s, struct moment_now now, const struct run_change *c)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    if (!r)
+        return;
+    if (r->flags & RUN_CLOSED) {
+        if (c->what & (CHANGE_CLOSE | CHANGE_DROP))
+            r->flags |= RUN_WRITTEN;
+        if (r->flags & RUN_WRITTEN && !(r->flags & RUN_CALLING) && !r->pending)
+            run_free(s, r);
+        return;
+    }
+    if (!(c->what & CHANGE_ADDRESS))
+        return;
+    bool again = r->pending && r->pending->what & CHANGE_ADDRESS;
+    if (r->flags & RUN_ADDRESS && !again) {
+        r->flags &= ~(uint32_t)RUN_ADDRESS;
+        if (r->phase == PHASE_PLANNED && !(r->flags & (RUN_CLOSED | RUN_HELD)))
+            fire_dispatch(s, now, r);
+    }
+}
+
+static void planned_done(struct sched *s, struct moment_now now, const struct planned *p)
+{
+    if (p->row.log_id < 0)
+        return; /* the key says that it exists already */
+    struct run *r = run_new(s, now, &p->row, p->job);
+    const struct spawn *spawn = p->spawn;
+    if (spawn) {
+        r->hops = (uint8_t)(spawn->hops < 255 ? spawn->hops : 255);
+        if (spawn->kind == KIND_RETRY && !spawn->scheduled)
+            r->flags &= ~(uint32_t)RUN_SCHEDULED;
+    }
+    struct live_job *j = r->job;
+    bool old = r->version < j->def->version || j->deleted;
+    if (old && r->flags & RUN_SCHEDULED) {
+        run_withdraw(s, now, r, PHASE_WITHDRAWN, "the job was changed while it was planned");
+        return;
+    }
+    if (old)
+        r->version = j->def->version;
+    fire_plan(s, r);
+}
+
+/* A retry is laid down, or could not be: results of the LOST run that waited for that. */
+static void retry_done(struct sched *s, struct moment_now now, const struct spawn *spawn)
+{
+    struct run *cause =
+        spawn->kind == KIND_RETRY ? map_find(&s->runs, (uint64_t)spawn->cause) : NULL;
+    if (!cause || !(cause->flags & RUN_RETRYING))
+        return;
+    cause->flags &= ~(uint32_t)RUN_RETRYING;
+    if (!retry_of(cause) && !(cause->flags & RUN_CLOSED))
+        wait_until(s, cause, now.boot_ms + s->config.lost_keep_ms);
+    results_again(s, now, spawn->cause);
+}
+
+static void spawn_done_action(struct sched *s, const struct spawn *spawn)
+{
+    if (!spawn->reply)
+        return;
+    struct action *a = action_new(s, ACTION_SPAWNED);
+    a->reply = spawn->reply;
+    a->err = spawn->err;
+    a->log_id = spawn->log_id;
+}
+
+static void plan_done(struct sched *s, const struct batch *b)
+{
+    if (b->ndelays) /* next moments that the last look ahead did not know */
+        s->replan = true;
+    if (!b->plan_until_ms)
+        return;
+    s->plan_next_ms = b->plan_next_ms;
+    if (b->plan_more)
+        s->replan = true;
+    else
+        s->horizon_ms = b->plan_until_ms;
+}
+
+static void sweep_done(struct sched *s, const struct batch *b)
+{
+    if (!b->sweep || b->sweep_no != s->sweep_no)
+        return;
+    s->sweep_from[b->sweep] = b->sweep_next;
+    s->sweeping[b->sweep] = b->sweep_next != 0;
+    s->wanted |= s->sweeping[SWEEP_REBASE] || s->sweeping[SWEEP_ZONES];
+    s->replan = true;
+}
+
+static void acks_done(struct sched *s, uint64_t seq)
+{
+    for (struct list_node *n; (n = list_first(&s->acks));) {
+        struct ack *ack = container_of(n, struct ack, node);
+        if (ack->seq > seq)
+            return;
+        list_remove(n);
+        action_new(s, ACTION_ACK)->ack = ack;
+    }
+}
+
+void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
+{
+    s->writing = false;
+    bool mark = b->mark_ms > s->mark_ms;
+    if (mark)
+        s->mark_ms = b->mark_ms;
+    for (int i = 0; i < b->nchanges; i++)
+        change_done(s, now, &b->changes[i]);
+    plan_done(s, b);
+    sweep_done(s, b);
+    for (int i = 0; i < b->nplanned; i++)
+        planned_done(s, now, &b->planned[i]);
+    for (int i = 0; i < b->nedits; i++) /* after what was planned under the old version */
+        edit_done(s, now, b->edits[i]);
+    b->nedits = 0;
+    s->replan |= b->ndelays > 0;
+    for (int i = 0; i < b->nspawns; i++) {
+        retry_done(s, now, &b->spawns[i]);
+        spawn_done_action(s, &b->spawns[i]);
+    }
+    acks_done(s, b->seq);
+    kills_done(s, b->seq);
+    batch_free(b);
+    if (mark)
+        fire_mark(s, now);
+    fire_due(s, now);
+}
+
+/* ---- looks ---------------------------------------------------------------------------------- */
+
+void sched_stats(const struct sched *s, struct sched_stats *ret)
+{
+    *ret = s->stats;
+    ret->planned = s->nphase[PHASE_PLANNED];
+    ret->in_flight = s->nphase[PHASE_SENT];
+    ret->in_doubt = s->nphase[PHASE_UNKNOWN];
+    ret->accepted = s->nphase[PHASE_ACCEPTED];
+    ret->lost = s->nphase[PHASE_LOST];
+    ret->horizon_ms = s->horizon_ms;
+    ret->mark_ms = s->mark_ms;
+    ret->addresses = (int)s->lanes.len;
+    void *value;
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) {
+        const struct lane *lane = value;
+        ret->dead += lane->dead;
+        ret->lanes_waiting += lane->nqueue;
+    }
+}

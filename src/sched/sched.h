@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sched.h - the scheduling core: what a center decides, without doing any of it.
+ *
+ * Time, dice and results come in as arguments; actions go out as values (sched_pop, batches). It
+ * calls no clock, no network, no disk, so the simulation runs whole centers in virtual time from
+ * a seed. One thread. The protocol is docs/model/ledger.pml; docs/internals/sched.md tells it in
+ * words.
+ *
+ * The driver's duty: after every call pop all actions; hand a batch to the writer whenever none is
+ * under way; call sched_tick when sched_next_* says so; answer every CALL exactly once. */
+#ifndef PEAL_SCHED_SCHED_H
+#define PEAL_SCHED_SCHED_H
+
+#include "base/list.h"
+#include "sched/batch.h"
+
+struct sched;
+
+struct moment_now {  /* the two clocks */
+    int64_t wall_ms; /* CLOCK_REALTIME: calendars */
+    int64_t boot_ms; /* CLOCK_BOOTTIME: waits */
+};
+
+struct sched_config {
+    uint64_t seed;
+    int lane_connections;  /* calls in flight to one address (64) */
+    int lane_queue;        /* runs that wait for one address before others are tried (10,000) */
+    int64_t horizon_ms;    /* how far ahead planning writes (5000) */
+    int plan_max_rows;     /* rows of one slice (2000) */
+    int planned_max;       /* planned rows in memory at which planning pauses (200,000) */
+    int live_max;          /* live runs at which planning pauses (2,000,000) */
+    int64_t mark_ahead_ms; /* 2000 */
+    int64_t dead_after_ms; /* an address that has not beaten for so long is gone (90,000) */
+    int64_t ask_gap_ms;    /* between two rounds of asks (3000) */
+    int64_t end_wait_ms;   /* a run whose log has ended waits so long for its callback (90,000) */
+    int64_t gone_after_ms; /* neither registered nor answering for so long: LOST (600,000) */
+    int64_t ask_first_ms;  /* an accepted run is first asked about after (10,000) */
+    int64_t lost_keep_ms;  /* a LOST run without a retry may still be finished for (3,600,000) */
+};
+
+void sched_config_default(struct sched_config *c);
+
+struct sched *sched_new(const struct sched_config *config);
+void sched_free(struct sched *s);
+
+/* ---- start: what the disk holds, then sched_started once ------------------------------------- */
+void sched_load_group(struct sched *s, const struct group_record *g);
+void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r);
+/* Takes a reference of its own to the job; the row is copied. */
+void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
+                    struct job *job, int64_t mark_ms);
+void sched_started(struct sched *s, struct moment_now now, int64_t mark_ms);
+
+/* Nothing is sent, planned or asked from now on; results and commits still come in. Planned runs
+ * within the mark are written down as unsent, so that the next start need not ask about them. */
+void sched_drain(struct sched *s);
+bool sched_drained(const struct sched *s); /* everything that was to be written is on disk */
+
+/* ---- time ------------------------------------------------------------------------------------ */
+void sched_tick(struct sched *s, struct moment_now now);
+int64_t sched_next_wall(const struct sched *s); /* call sched_tick then; NEVER_MS: nothing waits */
+int64_t sched_next_boot(const struct sched *s);
+/* The wall clock was set; by_ms < 0: back. */
+void sched_clock_stepped(struct sched *s, struct moment_now now, int64_t by_ms);
+/* The system's time zones have changed: every job is parsed anew, CRON jobs' next moments follow.
+ * What is planned already (at most the horizon) fires as it was planned. */
+void sched_zones_changed(struct sched *s);
+
+/* ---- actions --------------------------------------------------------------------------------- */
+enum action_kind {
+    ACTION_CALL,    /* an HTTP call to an executor; answer with sched_on_call */
+    ACTION_ABORT,   /* reset the connection of the /run call for log_id; its result still comes */
+    ACTION_ACK,     /* the results that this ack stands for are kept: answer the callback */
+    ACTION_EDITED,  /* an edit is done: edit->err; the driver frees it */
+    ACTION_SPAWNED, /* a manual trigger is laid down, or refused: reply, err */
+    ACTION_KILLED,  /* a kill is done: reply, err, text */
+};
+
+enum call_kind { CALL_RUN, CALL_BEAT, CALL_IDLE, CALL_LOG, CALL_KILL };
+
+struct call {
+    enum call_kind kind;
+    const char *address; /* valid until the next sched_pop, as job and param */
+    int64_t log_id;      /* 0 for a lane's own beat */
+    uint32_t ticket;     /* to be given back */
+    int64_t job_id;
+    /* for RUN */
+    struct job *job; /* borrowed, as address */
+    const char *param;
+    int32_t shard, shard_total, attempt;
+    int64_t moment_ms, due_ms;
+    int64_t log_time_ms; /* logDateTime of RUN and LOG: the whole second of the moment */
+};
+
+struct action {
+    enum action_kind kind;
+    struct call call;
+    struct ack *ack;
+    struct edit *edit;
+    void *reply;
+    enum err err;
+    int64_t log_id;
+    struct lane *lane; /* private */
+    char text[256];
+};
+
+bool sched_pop(struct sched *s, struct action *ret);
+
+enum call_outcome {
+    CALL_ANSWERED,
+    CALL_NOT_SENT, /* nothing of it can have been delivered */
+    CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left */
+    CALL_NOT_HTTP, /* the peer answered with something else */
+};
+
+enum log_state { LOG_CANNOT_TELL, LOG_NONE, LOG_STARTED, LOG_ENDED };
+
+struct call_result {
+    enum call_kind kind;
+    int64_t log_id;
+    uint32_t ticket;
+    const char *address;
+    enum call_outcome outcome;
+    int code;         /* of the reply's body */
+    bool repeat;      /* its message begins with "repeat" */
+    struct slice msg; /* for people */
+    enum log_state log;
+};
+
+void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
+
+/* ---- what executors say ---------------------------------------------------------------------- */
+/* ours: the executor remembers log ids. False if the app or address cannot be taken (limits). */
+bool sched_register(struct sched *s, struct moment_now now, struct slice app, struct slice address,
+                    bool ours);
+void sched_unregister(struct sched *s, struct moment_now now, struct slice app,
+                      struct slice address);
+
+/* Who waits for results to be kept. Embedded by the driver; comes back once by ACTION_ACK. */
+struct ack {
+    struct list_node node; /* private */
+    uint64_t seq;          /* private */
+};
+
+/* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
+void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int code,
+                  struct slice msg);
+/* After all results of a request. */
+void sched_ack_after(struct sched *s, struct moment_now now, struct ack *ack);
+
+/* ---- what users ask -------------------------------------------------------------------------- */
+void sched_edit(struct sched *s, struct moment_now now, struct edit *e); /* takes e */
+/* Run a job now; the spawn is copied, its text taken. Answered by ACTION_SPAWNED. */
+void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn);
+/* Answered by ACTION_KILLED; a kill that worked, when the run's end is kept. */
+void sched_kill(struct sched *s, struct moment_now now, int64_t log_id, void *reply);
+/* Is the address registered for the group, or in its list? */
+bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address);
+
+/* ---- writing --------------------------------------------------------------------------------- */
+/* What has gathered, or NULL if there is nothing to write. One batch at a time. */
+struct batch *sched_take_batch(struct sched *s, struct moment_now now);
+/* It was committed (b->err OK), takes b. A failed one is given to the writer again instead. */
+void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b);
+
+/* ---- what it looks like from outside --------------------------------------------------------- */
+struct sched_stats {
+    int live, planned, in_flight, in_doubt, accepted, lost, addresses, dead, lanes_waiting;
+    int64_t horizon_ms; /* planned up to this moment */
+    int64_t mark_ms;
+    uint64_t fired, refused, aborted, doubts, resent, asks, ignored_results;
+};
+void sched_stats(const struct sched *s, struct sched_stats *ret);
+/* Every address of a group, for lists: calls fn for each in order. */
+typedef void sched_address_fn(void *ctx, const char *address, bool dead);
+void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx);
+
+#endif

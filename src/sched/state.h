@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.h - the scheduler's memory, shared by the files of this folder only.
+ *
+ * Who owns what: a live_job owns its runs; a run points at its lane (counted) and is linked in at
+ * most one of the lists "place" is for: a lane's queue, a lane's asks, the list of runs beyond the
+ * mark. A run leaves memory when it is closed, its closing is committed, and no call for it is
+ * under way. */
+#ifndef PEAL_SCHED_STATE_H
+#define PEAL_SCHED_STATE_H
+
+#include "base/dice.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "sched/ring.h"
+#include "sched/route.h"
+#include "sched/sched.h"
+
+#define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
+
+enum timer_kind { TIMER_RUN, TIMER_LANE };
+
+struct timer {
+    struct ring_entry entry;
+    uint32_t kind;
+};
+
+struct lane {           /* one executor address */
+    struct timer timer; /* the next beat while it is dead */
+    char *address;
+    struct list queue; /* PLANNED runs that are due, oldest first */
+    struct list asks;  /* runs whose round of asks is to begin */
+    int nqueue, in_flight, asking;
+    int window;     /* calls that may be in flight now: grows from a few to lane_connections */
+    int answers;    /* since the window was last looked at */
+    uint32_t id;    /* never given twice, unlike the place in memory */
+    int refs;       /* runs and lists of addresses that point here */
+    int listed;     /* groups whose list has it */
+    int registered; /* apps for which it beats */
+    bool dead, probing;
+    uint32_t ticket;  /* of the probe */
+    int64_t heard_ms; /* boot: last answer or beat */
+    int64_t dead_ms;  /* boot: since when */
+};
+
+enum run_flag {
+    RUN_IN_WAITS = 1,   /* its timer is in the ring of waits, not in that of moments */
+    RUN_CALLING = 2,    /* a /run is under way */
+    RUN_DOUBT = 4,      /* an earlier send may have arrived */
+    RUN_DOUBTED = 8,    /* was in doubt at least once */
+    RUN_RESENT = 16,    /* has used its one resend */
+    RUN_BROADCAST = 32, /* shard i of n */
+    RUN_ADDRESS = 64,   /* waits for its address to be on disk */
+    RUN_DIRTY = 128,    /* in the list of what is to be written */
+    RUN_CLOSED = 256,   /* ended; goes when the end is on disk */
+    RUN_HELD = 512,     /* an edit that is being written takes it away */
+    RUN_PROBED = 1024,  /* FAILOVER or BUSYOVER has chosen */
+    RUN_PROBING = 2048,
+    RUN_AWAY = 4096,       /* the center was away during its life */
+    RUN_RETRYING = 8192,   /* its retry is being laid down */
+    RUN_LEFT = 16384,      /* a /run with this id may have left */
+    RUN_SCHEDULED = 32768, /* the job's schedule asked for it, or for the run it retries */
+    RUN_OLD_CLOCK = 65536, /* its moment lies beyond a step back that re-based its job */
+    RUN_QUEUED = 131072,   /* counted in its lane's queue */
+    RUN_WRITTEN = 262144,  /* its end is on disk; a call is still under way */
+};
+
+struct ask {
+    uint32_t ticket;
+    uint8_t step; /* 0 nothing under way, 1 idleBeat, 2 log */
+    bool idle;
+    uint8_t cell;       /* what the last whole round said, 0 = none yet */
+    int rounds;         /* begun since the question came up */
+    int64_t begun_ms;   /* boot: this round */
+    int64_t settled_ms; /* boot: since when the last cell has been standing */
+    int64_t since_ms;   /* boot: since when nothing was heard at all, 0 = it answers */
+};
+
+struct run_text {  /* what differs from the job's own */
+    char *param;   /* NULL = the job's */
+    char *choices; /* NULL = the group's */
+};
+
+struct run {
+    struct timer timer;
+    struct list_node place, dirty, of_job;
+    struct live_job *job;
+    struct lane *lane; /* NULL = no address yet */
+    int64_t log_id, moment_ms, due_ms, cause, version;
+    int64_t since_ms; /* boot: of the phase it is in */
+    int64_t sent_ms;  /* boot: since when it may stand in a queue, 0 = before this center */
+    struct run_text *text;
+    struct run_change *pending;
+    struct ask *ask;
+    struct kill *kill; /* who waits for one that is under way */
+    uint32_t flags;
+    uint32_t ticket; /* of the call under way */
+    int32_t shard, shard_total;
+    int32_t attempt, retries_left;
+    uint16_t probe; /* FAILOVER: index of the address being asked */
+    uint16_t tried; /* addresses that refused the connection */
+    uint8_t hops, kind, phase;
+};
+
+struct live_job {
+    int64_t id;
+    struct job *def; /* counted: the newest that is known */
+    struct list runs;
+    int nruns;
+    bool deleted;
+    int64_t served_until_ms; /* latest scheduled moment that has left or ended */
+    int64_t started_id;      /* youngest log id that is known to have started */
+    int64_t started_sent_ms; /* boot: when it left, 0 = before this center began */
+    uint32_t started_lane;   /* and to which lane's id */
+};
+
+struct registered {    /* one address of an app */
+    struct lane *lane; /* counted */
+    int64_t beat_ms;   /* boot */
+    int64_t stored_ms; /* boot: when update_time was last written */
+    bool ours;
+};
+
+struct app {
+    char *name;
+    struct registered *addresses; /* sorted as Java sorts text: by bytes */
+    int n;
+    bool changed;
+};
+
+struct group {
+    int64_t id;
+    struct app *app;
+    int address_type;
+    struct lane **lanes; /* counted: the list in force, in order */
+    int nlanes;
+    struct group_view *view; /* the same as the planner's */
+    bool stale;              /* list or view to be made anew */
+};
+
+struct sched {
+    struct sched_config config;
+    struct dice dice;
+    struct router *router; /* for runs that are routed again here */
+    struct ring due, waits;
+    struct map runs, jobs, groups; /* by id */
+    struct textmap lanes, apps;
+    struct list beyond; /* due, but beyond the mark */
+    struct list dirty;  /* to be written with the next batch */
+    struct list lazy;   /* to be written within a second, if nothing else happens to them */
+    struct list acks, kills; /* in the order of their batches */
+    struct action *actions; /* a circle */
+    struct action popped;   /* the last one given out: holds what it refers to until the next */
+    uint32_t nactions, cactions, first_action;
+    uint32_t ticket, lane_id;
+    /* for the next batch */
+    struct batch *next; /* gathers; never NULL */
+    bool wanted;        /* somebody waits for it although it may be empty */
+    uint64_t seq;       /* of next */
+    bool writing;       /* a batch is with the writer */
+    bool started, draining, replan, stale_groups;
+    bool sweeping[SWEEP_ZONES + 1];
+    int64_t sweep_from[SWEEP_ZONES + 1], sweep_ms;
+    uint32_t sweep_no;
+    int64_t plan_next_ms;
+    int64_t served_until_ms;        /* of all jobs; at start the mark */
+    int64_t horizon_ms;             /* planned up to here */
+    int64_t mark_ms, mark_asked_ms; /* on disk; in the batch under way */
+    int64_t mark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
+    int nphase[PHASE_COUNT];
+    struct sched_stats stats;
+};
+
+/* ledger.c */
+bool phase_may(enum phase from, enum phase to);
+struct run *run_new(struct sched *s, struct moment_now now, const struct run_row *row,
+                    struct job *def);
+void run_free(struct sched *s, struct run *r);
+/* Is its moment one that the schedule must not lay down again once it is served? */
+bool run_binds(const struct run *r);
+void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase to);
+void run_unlink(struct sched *s, struct run *r); /* out of rings, queues and asks */
+/* The pending change, to be written within a second. */
+struct run_change *run_dirty(struct sched *s, struct run *r);
+struct run_change *run_urgent(struct sched *s, struct run *r); /* with the next batch */
+void run_set_lane(struct sched *s, struct run *r, struct lane *lane);
+void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg);
+/* The end of a run: columns, totals, retry, children, FIX_DELAY's next moment. */
+void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phase to, int code,
+                const char *msg);
+/* Never ran: skipped or withdrawn. Drops both rows, or closes them if it was ever in doubt. */
+void run_withdraw(struct sched *s, struct moment_now now, struct run *r, enum phase to,
+                  const char *reason);
+/* The same for a run that is laid down anew in the same batch: nothing follows from it. */
+void run_forget(struct sched *s, struct moment_now now, struct run *r, enum phase to,
+                const char *reason);
+/* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
+ * job's scheduled runs is open any more, its next moment is asked for. */
+void job_delay(struct sched *s, struct moment_now now, const struct live_job *j);
+void run_close_lost(struct sched *s, struct run *r); /* its retry leaves: LOST is final */
+/* This retry ends without having left: the run that it retries, if LOST, waits for a late result
+ * by the clock again. */
+void run_release_cause(struct sched *s, struct moment_now now, const struct run *retry);
+struct run_change *change_withdrawn(struct run_change *c, const struct run *r, int64_t now_ms,
+                                    enum phase to, const char *reason);
+struct live_job *job_live(struct sched *s, int64_t id);
+void job_settle(struct sched *s, struct live_job *j); /* frees it when nothing is left of it */
+/* The run is known to have begun at its executor. */
+void job_started(struct run *r);
+struct run *retry_of(const struct run *r);
+void spawn_add(struct sched *s, const struct spawn *spawn);
+const char *run_param(const struct run *r);
+
+/* sched.c */
+struct action *action_new(struct sched *s, enum action_kind kind);
+/* Ask for a call to the lane's address, which it fills in; the action holds lane and job. */
+void call_out(struct sched *s, struct lane *lane, struct call call);
+void wait_until(struct sched *s, struct run *r, int64_t boot_ms);
+
+/* fire.c */
+void fire_plan(struct sched *s, struct run *r); /* into the ring of moments */
+void fire_call(struct sched *s,
+               struct run *r); /* the /run call itself: ticket, place in the lane */
+void fire_due(struct sched *s, struct moment_now now);
+void fire_mark(struct sched *s, struct moment_now now); /* the mark moved */
+void fire_dispatch(struct sched *s, struct moment_now now, struct run *r);
+void fire_on_run(struct sched *s, struct moment_now now, const struct call_result *r);
+void fire_on_probe(struct sched *s, struct moment_now now, const struct call_result *r);
+void fire_sweep(struct sched *s, struct moment_now now); /* start deadlines, once a second */
+void lane_pump(struct sched *s, struct moment_now now, struct lane *lane);
+
+/* ask.c */
+void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms);
+void ask_timer(struct sched *s, struct moment_now now, struct run *r);
+void ask_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
+void ask_pump(struct sched *s, struct moment_now now, struct lane *lane);
+void ask_stop(struct sched *s, struct run *r);
+
+/* directory.c */
+struct lane *lane_get(struct sched *s, struct slice address); /* counted */
+void lane_put(struct sched *s, struct lane *lane);
+void lane_dead(struct sched *s, struct moment_now now, struct lane *lane);
+void lane_alive(struct sched *s, struct moment_now now, struct lane *lane);
+void lane_widen(struct sched *s, struct lane *lane);
+void lane_narrow(const struct sched *s, struct lane *lane); /* to how it begins */
+void lane_timer(struct sched *s, struct moment_now now, struct lane *lane);
+void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *r);
+void directory_group(struct sched *s, const struct group_record *g);
+void directory_group_gone(struct sched *s, int64_t id);
+void directory_refresh(struct sched *s, struct moment_now now); /* makes stale lists and views */
+void directory_sweep(struct sched *s, struct moment_now now);
+struct group *group_of(const struct sched *s, int64_t id);
+
+/* complete.c */
+/* Results that had to wait for a commit (kept as late ones of the batch that gathers) count now. */
+void results_again(struct sched *s, struct moment_now now, int64_t log_id);
+void kill_forget(struct sched *s, struct run *r); /* the run goes: answer who waits for a kill */
+void kill_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
+void kill_settle(struct sched *s, struct moment_now now, struct run *r); /* held no longer */
+void kills_done(struct sched *s, uint64_t seq); /* the batch is kept: tell those it answers */
+void kills_free(struct sched *s);
+
+/* edit.c */
+void edit_prepare(struct sched *s, struct moment_now now, struct edit *e);
+void edit_done(struct sched *s, struct moment_now now, struct edit *e);
+
+#define array_push(array, n, value)                                                                \
+    do { /* doubles at powers of two */                                                            \
+        if (((n) & ((n)-1)) == 0)                                                                  \
+            (array) = mem_resize((array), ((size_t)(n) ? (size_t)(n)*2 : 1) * sizeof(*(array)));   \
+        (array)[(n)++] = (value);                                                                  \
+    } while (0)
+
+#endif

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* center.c - the scheduler's loop: start, the pump, the clock, stop. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cron/rfc3339.h"
+#include "server/state.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define CLOCK_STEP_MS 500 /* a smaller difference between the clocks is drift */
+#define DRAIN_MS 5000     /* calls under way may end when the center stops */
+#define MISFIRE_MS 5000
+#define CRON_YEARS 100 /* as the original: this year and so many more */
+
+void center_config_default(struct center_config *c)
+{
+    struct sched_config s;
+    sched_config_default(&s);
+    *c = (struct center_config){
+        .listen = "127.0.0.1:8080",
+        .data = "peal-data",
+        .misfire_threshold_ms = MISFIRE_MS,
+        .lane_connections = s.lane_connections,
+        .lane_queue = s.lane_queue,
+    };
+}
+
+/* ---- the pump ------------------------------------------------------------------------------- */
+
+static void do_action(struct center *c, const struct action *a)
+{
+    switch (a->kind) {
+    case ACTION_CALL:
+        dispatch_call(c, &a->call);
+        break;
+    case ACTION_ABORT:
+        break; /* single node: a call is left to its own timeout */
+    case ACTION_ACK:
+        results_ack(c, a->ack);
+        break;
+    case ACTION_EDITED:
+        ask_edited(c, a->edit);
+        break;
+    case ACTION_SPAWNED:
+        ask_spawned(c, a);
+        break;
+    case ACTION_KILLED:
+        ask_killed(c, a);
+        break;
+    }
+}
+
+static void publish(struct center *c)
+{
+    struct sched_stats st;
+    sched_stats(c->sched, &st);
+    struct metrics *m = &c->metrics;
+    atomic_store_explicit(&m->queue_ring, st.planned, memory_order_relaxed);
+    atomic_store_explicit(&m->queue_lanes, st.lanes_waiting, memory_order_relaxed);
+    atomic_store_explicit(&m->in_flight, st.in_flight, memory_order_relaxed);
+    atomic_store_explicit(&m->in_doubt, st.in_doubt, memory_order_relaxed);
+    atomic_store_explicit(&m->accepted, st.accepted, memory_order_relaxed);
+    atomic_store_explicit(&m->open, st.live - st.lost, memory_order_relaxed);
+    atomic_store_explicit(&m->addresses, st.addresses, memory_order_relaxed);
+    atomic_store_explicit(&m->dead, st.dead, memory_order_relaxed);
+    atomic_store_explicit(&m->horizon_ms, st.horizon_ms, memory_order_relaxed);
+}
+
+static void set_timers(struct center *c)
+{
+    int64_t boot = sched_next_boot(c->sched), overdue = results_next(c);
+    if (c->drain_until_ms && c->drain_until_ms < boot)
+        boot = c->drain_until_ms; /* nothing else may happen until then */
+    loop_wake_at(c->loop, sched_next_wall(c->sched));
+    loop_timer_set(c->loop, &c->timer, boot < overdue ? boot : overdue);
+}
+
+void center_pump(struct center *c)
+{
+    struct action a;
+    while (sched_pop(c->sched, &a))
+        do_action(c, &a);
+    if (!c->writing) {
+        struct batch *b = sched_take_batch(c->sched, center_now());
+        if (b) {
+            c->writing = true;
+            c->batch.batch = b;
+            atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
+                                  memory_order_relaxed);
+            writer_give(c->writer, &c->batch);
+        }
+    }
+    set_timers(c);
+}
+
+static void drained(struct center *c)
+{
+    bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->asks) &&
+                sched_drained(c->sched);
+    if (!idle && clock_boot_ms() < c->drain_until_ms)
+        return;
+    c->finished = true;
+    loop_stop(c->loop);
+}
+
+static void before_sleep(void *arg)
+{
+    struct center *c = arg;
+    center_pump(c);
+    if (c->drain_until_ms)
+        drained(c);
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+/* The difference between the clocks tells a step from time that has passed. */
+static void look_at_clocks(struct center *c)
+{
+    struct moment_now now = center_now();
+    int64_t difference = now.wall_ms - now.boot_ms, by = difference - c->wall_minus_boot_ms;
+    if (by > -CLOCK_STEP_MS && by < CLOCK_STEP_MS)
+        return;
+    c->wall_minus_boot_ms = difference;
+    log_warn("center", "the clock stepped by %lld ms; the schedule follows it", (long long)by);
+    sched_clock_stepped(c->sched, now, by);
+}
+
+static void tick(struct center *c)
+{
+    look_at_clocks(c);
+    sched_tick(c->sched, center_now());
+}
+
+static void on_wake(void *arg)
+{
+    tick(arg);
+}
+
+static void on_set(void *arg)
+{
+    look_at_clocks(arg);
+}
+
+static void on_timer(struct loop_timer *t)
+{
+    struct center *c = container_of(t, struct center, timer);
+    results_overdue(c, clock_boot_ms());
+    publish(c);
+    tick(c);
+}
+
+/* ---- mail ----------------------------------------------------------------------------------- */
+
+static void batch_done(struct center *c)
+{
+    struct batch *b = c->batch.batch;
+    c->writing = false;
+    c->batch.batch = NULL;
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
+    atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
+    if (b->mark_ms > c->mark_ms)
+        c->mark_ms = b->mark_ms;
+    sched_batch_done(c->sched, center_now(), b);
+}
+
+static void zones_changed(struct center *c, struct letter *l)
+{
+    sched_zones_changed(c->sched);
+    free(l);
+}
+
+static void on_letter(struct loop_mail *m, struct letter *l)
+{
+    struct center *c = container_of(m, struct center, mail);
+    if (l->kind == MAIL_BATCH_DONE)
+        batch_done(c);
+    else if (l->kind == MAIL_JOURNAL)
+        results_journalled(c, container_of(l, struct journal_mail, letter));
+    else if (l->kind == MAIL_ASK)
+        ask_letter(c, l);
+    else
+        zones_changed(c, l);
+}
+
+static void on_request(struct httpd_request *q, void *arg)
+{
+    struct center *c = arg;
+    atomic_fetch_add_explicit(&c->metrics.http_requests, 1, memory_order_relaxed);
+    if (c->on_request)
+        c->on_request(q, c->on_request_arg);
+    else
+        httpd_reply_error(q, 503, "starting");
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static enum err find_zone(void *ctx, const char *name, struct zone **ret, struct why *why)
+{
+    struct center *c = ctx;
+    return zones_get(c->zones, name && *name ? name : c->zone_name, ret, why);
+}
+
+struct loading {
+    struct center *c;
+    struct store *store;
+    struct planner *planner;
+    struct moment_now now;
+    int64_t mark_ms;
+    int runs;
+    enum err err;
+    struct why *why;
+};
+
+static bool load_group(void *ctx, const struct group_record *g)
+{
+    sched_load_group(((struct loading *)ctx)->c->sched, g);
+    return true;
+}
+
+static bool load_registry(void *ctx, const struct registry_record *r)
+{
+    struct loading *l = ctx;
+    sched_load_registry(l->c->sched, l->now, r);
+    return true;
+}
+
+/* A live run whose job is gone (another program deleted it) is loaded with an empty definition:
+ * asking its executor still finds its end. */
+static bool load_run(void *ctx, const struct run_row *row)
+{
+    struct loading *l = ctx;
+    struct job *j = planner_find(l->planner, row->job_id, row->version);
+    if (!j) {
+        struct job_record r;
+        job_record_init(&r);
+        struct why why = { "" };
+        l->err = l->store->ops->job_get(l->store, row->job_id, &r, &why);
+        if (l->err == ERR_NOTFOUND) {
+            r.id = row->job_id;
+            r.group_id = row->group_id;
+            l->err = OK;
+        }
+        if (l->err)
+            why_set(l->why, "%s", why.text);
+        else
+            j = planner_keep(l->planner, &r);
+        job_record_done(&r);
+    }
+    if (l->err)
+        return false;
+    sched_load_run(l->c->sched, l->now, row, j, l->mark_ms);
+    l->runs++;
+    return true;
+}
+
+static enum err load(struct center *c, struct store *store, struct planner *planner,
+                     struct why *why)
+{
+    const struct store_ops *ops = store->ops;
+    struct loading l = {
+        .c = c, .store = store, .planner = planner, .now = center_now(), .why = why
+    };
+    struct totals totals;
+    int64_t open = 0;
+    enum err err = ops->mark_get(store, &l.mark_ms, why);
+    if (!err)
+        err = ops->totals_get(store, &totals, &open, why);
+    if (!err)
+        err = ops->groups_each(store, load_group, &l, why);
+    if (!err)
+        err = ops->registry_each(store, load_registry, &l, why);
+    if (!err)
+        err = ops->runs_each(store, load_run, &l, why);
+    if (err || l.err)
+        return err ? err : l.err;
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        c->metrics.totals[i] = totals.n[i];
+    sched_started(c->sched, l.now, l.mark_ms);
+    if (l.runs)
+        log_info("center", "%d runs were open when the last process ended; they go on", l.runs);
+    return OK;
+}
+
+static void own_config(struct center *c, const struct center_config *config)
+{
+    c->config = *config;
+    c->config.listen = mem_dup(config->listen);
+    c->config.data = mem_dup(config->data);
+    c->config.token = mem_dup(config->token ? config->token : "");
+    c->config.zone = mem_dup(config->zone ? config->zone : "");
+    struct buf b = BUF_INIT(8192);
+    if (config->db)
+        buf_text(&b, config->db);
+    else
+        buf_printf(&b, "sqlite:%s/peal.db", config->data);
+    c->db = buf_take(&b);
+    c->config.db = c->db;
+}
+
+static enum err zone_choose(struct center *c, struct why *why)
+{
+    struct zone *zone;
+    if (c->config.zone[0])
+        snprintf(c->zone_name, sizeof(c->zone_name), "%s", c->config.zone);
+    else
+        zones_local_name(c->zone_name);
+    enum err err = zones_get(c->zones, c->zone_name, &zone, why);
+    if (!err)
+        zone_unref(zone);
+    return err;
+}
+
+static enum err core_new(struct center *c, struct why *why)
+{
+    struct store *store;
+    struct store_options options = { .node = 1, .epoch = 1 };
+    enum err err = store_open(c->db, &options, &store, why);
+    if (err)
+        return err;
+    struct timespec seed;
+    clock_gettime(CLOCK_REALTIME, &seed);
+    struct sched_config s;
+    sched_config_default(&s);
+    s.seed = (uint64_t)seed.tv_nsec * 1000003u + (uint64_t)seed.tv_sec;
+    s.lane_connections = c->config.lane_connections;
+    s.lane_queue = c->config.lane_queue;
+    c->sched = sched_new(&s);
+    struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms,
+                                s.seed + 1 };
+    struct planner *planner = planner_new(&p);
+    err = load(c, store, planner, why);
+    if (err) {
+        store_close(store);
+        planner_free(planner);
+        return err;
+    }
+    c->writer = writer_new(store, planner, c->mailbox, MAIL_BATCH_DONE, &c->metrics);
+    struct store *reader;
+    err = center_reader(c, &reader, why);
+    if (!err)
+        c->tender = tender_new(reader, c->zones, c->mailbox, MAIL_ZONES);
+    if (!err)
+        err = results_replay(c, why);
+    return err;
+}
+
+static enum err net_new(struct center *c, struct why *why)
+{
+    struct addr_listen at;
+    enum err err = addr_listen_parse(slice_text(c->config.listen), &at, why);
+    if (err)
+        return err;
+    struct httpc_config client = { .token = c->config.token,
+                                   .connections = c->config.lane_connections + 40 };
+    err = httpc_new(c->loop, &client, &c->client, why);
+    if (err)
+        return err;
+    struct httpd_config front = { .on_request = on_request, .arg = c, .body_max = 16u << 20 };
+    c->front = httpd_new(c->loop, &front);
+    return httpd_listen(c->front, &at, why);
+}
+
+enum err center_new(const struct center_config *config, struct center **ret, struct why *why)
+{
+    struct center *c = mem_new(sizeof(*c));
+    own_config(c, config);
+    time_t now = time(NULL);
+    struct tm tm;
+    gmtime_r(&now, &tm);
+    c->last_year = tm.tm_year + 1900 + CRON_YEARS;
+    c->metrics.started_ms = clock_wall_ms();
+    c->wall_minus_boot_ms = clock_wall_ms() - clock_boot_ms();
+    c->loop = loop_new();
+    c->mailbox = mailbox_new();
+    c->zones = zones_new(NULL);
+    c->timer.fire = on_timer;
+    c->mail.mailbox = c->mailbox;
+    c->mail.letter = on_letter;
+    textmap_init(&c->peers);
+    list_init(&c->held);
+    list_init(&c->replies);
+    list_init(&c->fresh);
+    list_init(&c->calls);
+    list_init(&c->asks);
+    enum err err = OK;
+    if (mkdir(config->data, 0750) < 0 && errno != EEXIST) {
+        why_set(why, "cannot make the data folder %s: %s", config->data, strerror(errno));
+        err = ERR_IO;
+    }
+    if (!err)
+        err = zone_choose(c, why);
+    if (!err)
+        err = loop_mail_add(c->loop, &c->mail);
+    if (!err)
+        err = net_new(c, why); /* before the store: a taken port must not cost a migration */
+    if (!err)
+        err = core_new(c, why);
+    if (err) {
+        center_free(c);
+        return err;
+    }
+    loop_on_wall(c->loop, on_wake, on_set, c);
+    loop_before_sleep(c->loop, before_sleep, c);
+    publish(c);
+    *ret = c;
+    return OK;
+}
+
+static void drain(struct center *c)
+{
+    c->drain_until_ms = clock_boot_ms() + DRAIN_MS;
+    c->draining = true;
+    sched_drain(c->sched);
+    httpd_drain(c->front);
+    log_info("center", "stopping: nothing new is sent, calls under way may end within 5 s");
+}
+
+void center_run(struct center *c)
+{
+    center_pump(c); /* sets the first timers: the loop would sleep until somebody called */
+    while (!c->finished) {
+        loop_run(c->loop);
+        if (c->stop && !c->drain_until_ms)
+            drain(c);
+        else if (c->stop > 1)
+            c->finished = true;
+    }
+    dispatch_abort_all(c);
+    results_overdue(c, INT64_MAX);
+    c->closed = true;
+    ask_refuse_all(c);
+}
+
+void center_stop(struct center *c)
+{
+    c->stop++;
+    loop_stop(c->loop); /* center_run looks why it returned */
+}
+
+void center_free(struct center *c)
+{
+    if (!c)
+        return;
+    tender_free(c->tender);
+    writer_free(c->writer); /* before the mailbox, to which it and the journal post */
+    journal_free(c->journal);
+    struct list rest;
+    list_init(&rest);
+    while (mailbox_take(c->mailbox, &rest))
+        ;
+    for (struct list_node *n; (n = list_pop(&rest));) {
+        struct letter *l = container_of(n, struct letter, node);
+        if (l->kind == MAIL_JOURNAL)
+            journal_mail_free(container_of(l, struct journal_mail, letter));
+        else if (l->kind == MAIL_ASK)
+            ask_refuse(l);
+        else if (l->kind == MAIL_ZONES)
+            free(l);
+    }
+    batch_free(c->batch.batch);
+    sched_free(c->sched);
+    results_free(c); /* the core pointed to them */
+    if (c->front)
+        httpd_free(c->front);
+    if (c->client)
+        httpc_free(c->client);
+    textmap_done(&c->peers);
+    loop_mail_remove(c->loop, &c->mail);
+    mailbox_free(c->mailbox);
+    loop_free(c->loop);
+    zones_free(c->zones);
+    free((char *)c->config.listen);
+    free((char *)c->config.data);
+    free((char *)c->config.token);
+    free((char *)c->config.zone);
+    free(c->db);
+    free(c);
+}
+
+/* ---- looks ---------------------------------------------------------------------------------- */
+
+void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg), void *arg)
+{
+    c->on_request = fn;
+    c->on_request_arg = arg;
+}
+
+uint16_t center_port(const struct center *c)
+{
+    return httpd_port(c->front);
+}
+
+struct loop *center_loop(struct center *c)
+{
+    return c->loop;
+}
+
+struct httpd *center_front(struct center *c)
+{
+    return c->front;
+}
+
+struct zones *center_zones(struct center *c)
+{
+    return c->zones;
+}
+
+const char *center_zone_name(const struct center *c)
+{
+    return c->zone_name;
+}
+
+const char *center_token(const struct center *c)
+{
+    return c->config.token;
+}
+
+int center_last_year(const struct center *c)
+{
+    return c->last_year;
+}
+
+struct metrics *center_metrics(struct center *c)
+{
+    return &c->metrics;
+}
+
+bool center_register(struct center *c, struct slice app, struct slice address, bool ours)
+{
+    return sched_register(c->sched, center_now(), app, address, ours);
+}
+
+void center_unregister(struct center *c, struct slice app, struct slice address)
+{
+    sched_unregister(c->sched, center_now(), app, address);
+}
+
+enum err center_reader(struct center *c, struct store **ret, struct why *why)
+{
+    struct store_options options = { .read_only = true };
+    return store_open(c->db, &options, ret, why);
+}
+
+/* What becomes of results while the database takes none. */
+static const char *journal_health(struct center *c, char *text, size_t size)
+{
+    if (!c->journal)
+        return "there is no journal: executors are told to send their results again";
+    long long n = c->metrics.journal_records;
+    snprintf(text, size, "results go to the journal, which holds %lld%s", n,
+             c->metrics.journal_full ? " and has been full" : "");
+    return text;
+}
+
+void center_health(struct center *c, struct center_health *ret)
+{
+    char trouble[200], journal[100];
+    memset(ret, 0, sizeof(*ret));
+    ret->store_ok = !writer_trouble(c->writer, trouble, sizeof(trouble));
+    ret->fires = c->mark_ms > clock_wall_ms();
+    ret->draining = c->draining;
+    if (!ret->store_ok)
+        snprintf(ret->reason, sizeof(ret->reason), "the database does not take writes: %s; %s",
+                 trouble, journal_health(c, journal, sizeof(journal)));
+    else if (!ret->fires)
+        snprintf(ret->reason, sizeof(ret->reason),
+                 "nothing fires: the mark on disk has not been renewed");
+    else if (ret->draining)
+        snprintf(ret->reason, sizeof(ret->reason), "stopping");
+}

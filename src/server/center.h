@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* center.h - the scheduling center: the core wired to the store, the network and the clock.
+ *
+ * Threads: the scheduler's loop (center_run's caller) owns the core, the dispatch client and the
+ * front that accepts connections; the writer owns the store's writing handle and the planner.
+ * Everybody else asks by the functions of the last section, which block the caller only. */
+#ifndef PEAL_SERVER_CENTER_H
+#define PEAL_SERVER_CENTER_H
+
+#include "base/err.h"
+#include "base/why.h"
+#include "net/httpd.h"
+#include "sched/sched.h"
+#include "server/metrics.h"
+#include "server/zones.h"
+#include "store/store.h"
+
+struct center;
+
+struct center_config {
+    const char *listen;           /* "127.0.0.1:8080" */
+    const char *data;             /* folder, made if missing */
+    const char *db;               /* "sqlite:FILE"; NULL: peal.db in the data folder */
+    const char *token;            /* access token, both directions; "" = none (said in the log) */
+    const char *zone;             /* server's zone by name; NULL or "": the system's */
+    int64_t misfire_threshold_ms; /* 5000 */
+    int lane_connections, lane_queue;
+};
+
+void center_config_default(struct center_config *c);
+
+/* Open the store, load what it holds, listen. Nothing fires before center_run. Text of the config
+ * is copied. */
+MUST_CHECK enum err center_new(const struct center_config *config, struct center **ret,
+                               struct why *why);
+/* Every request of the listening front comes here, on the loop's thread. Set before center_run. */
+void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg), void *arg);
+/* Turn until center_stop; then stop accepting, let calls under way end (at most 5 s), write what
+ * is to be written. */
+void center_run(struct center *c);
+void center_stop(struct center *c); /* any thread, also from a signal handler */
+void center_free(struct center *c); /* after center_run has returned and all askers are gone */
+
+uint16_t center_port(const struct center *c);
+struct loop *center_loop(struct center *c);
+struct httpd *center_front(struct center *c);
+struct zones *center_zones(struct center *c);         /* any thread */
+const char *center_zone_name(const struct center *c); /* any thread */
+const char *center_token(const struct center *c);     /* any thread */
+int center_last_year(const struct center *c);         /* bound of cron searches; any thread */
+struct metrics *center_metrics(struct center *c);     /* any thread */
+
+/* ---- on the loop's thread: what the executor API needs ----------------------------------------
+ */
+
+bool center_register(struct center *c, struct slice app, struct slice address, bool ours);
+void center_unregister(struct center *c, struct slice app, struct slice address);
+
+struct center_result {
+    int64_t log_id;
+    int code;
+    struct slice msg;
+};
+/* Keep results, then answer q: code 200 once they are in the database or in the journal, 500 if
+ * that takes longer than 2 s. q is the callback that they were read from (its body is read again
+ * for the journal). */
+void center_results(struct center *c, const struct center_result *results, size_t n,
+                    struct httpd_request *q);
+
+/* ---- any other thread: blocks until the scheduler has answered ---------------------------------
+ */
+
+/* A handle for pages; the caller's own, store_close when done. */
+MUST_CHECK enum err center_reader(struct center *c, struct store **ret, struct why *why);
+
+/* Make the edit. The edit is taken; on OK *ret is it, done (id, now), to be freed by edit_free;
+ * else why says what the store or the rule refused. ERR_TIMEOUT after 10 s: it may still happen. */
+MUST_CHECK enum err center_edit(struct center *c, struct edit *e, struct edit **ret,
+                                struct why *why);
+/* Run a job now; param and choices of the spawn are taken. */
+MUST_CHECK enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id,
+                                   struct why *why);
+/* Stop a run; ret_text (size 256) is what the executor said. */
+MUST_CHECK enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why);
+
+struct center_log { /* a page of an executor's rolling log */
+    int from_line, to_line;
+    bool is_end;
+    char *content; /* owned by the caller: free() */
+    size_t n;
+};
+/* The executor's /log, of any dialect. trigger_ms: whole second of the moment. */
+MUST_CHECK enum err center_log_page(struct center *c, const char *address, int64_t log_id,
+                                    int64_t trigger_ms, int from_line, struct center_log *ret,
+                                    struct why *why);
+/* Is the address registered for the group or in its list? */
+bool center_address_known(struct center *c, int64_t group_id, struct slice address);
+/* The group's addresses joined by commas, as in force now; owned by the caller. */
+char *center_addresses(struct center *c, int64_t group_id);
+
+struct center_health {
+    bool store_ok; /* the last commit succeeded */
+    bool fires;    /* the mark is ahead of the clock */
+    bool draining;
+    char reason[512]; /* why not, for people */
+};
+void center_health(struct center *c, struct center_health *ret); /* any thread, never blocks */
+
+#endif

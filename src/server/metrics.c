@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/metrics.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define relaxed memory_order_relaxed
+
+/* Fine where lateness is judged (1 to 5 ms), coarse at the ends. */
+static const uint32_t bounds_us[HISTOGRAM_BUCKETS - 1] = {
+    100,  200,  300,   500,   700,   1000,   1500,   2000,    2500,    3000,     4000,
+    5000, 7000, 10000, 20000, 50000, 100000, 250000, 1000000, 5000000, 60000000,
+};
+
+void histogram_add(struct histogram *h, int64_t us)
+{
+    uint64_t v = us > 0 ? (uint64_t)us : 0;
+    int i = 0;
+    while (i < HISTOGRAM_BUCKETS - 1 && v > bounds_us[i])
+        i++;
+    atomic_fetch_add_explicit(&h->bucket[i], 1, relaxed);
+    atomic_fetch_add_explicit(&h->sum_us, v, relaxed);
+    if (v > atomic_load_explicit(&h->max_us, relaxed)) /* one writer each */
+        atomic_store_explicit(&h->max_us, v, relaxed);
+}
+
+static void head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void gauge(struct buf *out, const char *name, const char *help, double value)
+{
+    head(out, name, "gauge", help);
+    buf_printf(out, "%s %.17g\n", name, value);
+}
+
+static void counter(struct buf *out, const char *name, const char *help, uint64_t value)
+{
+    head(out, name, "counter", help);
+    buf_printf(out, "%s %llu\n", name, (unsigned long long)value);
+}
+
+/* label: "" or "phase=\"x\"," (with its comma). */
+static void histogram_write(struct histogram *h, const char *name, const char *label,
+                            struct buf *out)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        sum += atomic_load_explicit(&h->bucket[i], relaxed);
+        if (i < HISTOGRAM_BUCKETS - 1)
+            buf_printf(out, "%s_bucket{%sle=\"%g\"} %llu\n", name, label,
+                       (double)bounds_us[i] / 1e6, (unsigned long long)sum);
+    }
+    int n = 0;
+    while (label[n] && label[n + 1])
+        n++; /* the label without its comma */
+    buf_printf(out, "%s_bucket{%sle=\"+Inf\"} %llu\n", name, label, (unsigned long long)sum);
+    const char *open = n ? "{" : "", *close = n ? "}" : "";
+    buf_printf(out, "%s_sum%s%.*s%s %g\n", name, open, n, label, close,
+               (double)atomic_load_explicit(&h->sum_us, relaxed) / 1e6);
+    buf_printf(out, "%s_count%s%.*s%s %llu\n", name, open, n, label, close,
+               (unsigned long long)sum);
+}
+
+static double get(_Atomic int64_t *v)
+{
+    return (double)atomic_load_explicit(v, relaxed);
+}
+
+static void totals_write(struct metrics *m, struct buf *out)
+{
+    head(out, "peal_firings_total", "counter", "Firings by what became of them, as on disk.");
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        buf_printf(out, "peal_firings_total{outcome=\"%s\"} %lld\n", total_name((enum total)i),
+                   (long long)atomic_load_explicit(&m->totals[i], relaxed));
+}
+
+static void queues_write(struct metrics *m, struct buf *out)
+{
+    const struct {
+        const char *name;
+        _Atomic int64_t *value;
+    } queues[] = {
+        { "planned", &m->queue_ring },  { "lanes", &m->queue_lanes },
+        { "writer", &m->queue_writer }, { "in_flight", &m->in_flight },
+        { "in_doubt", &m->in_doubt },   { "accepted", &m->accepted },
+    };
+    head(out, "peal_queue_length", "gauge", "Runs or changes that wait, by where.");
+    for (size_t i = 0; i < countof(queues); i++)
+        buf_printf(out, "peal_queue_length{queue=\"%s\"} %g\n", queues[i].name,
+                   get(queues[i].value));
+}
+
+void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
+{
+    static const char *const phases[METRIC_PHASES] = { "answer", "run", "commit", "plan" };
+    int64_t now = clock_wall_ms();
+    head(out, "peal_build_info", "gauge", "Version of this program.");
+    buf_printf(out, "peal_build_info{version=\"%s\"} 1\n", PEAL_VERSION);
+    gauge(out, "peal_start_time_seconds", "When this process began, epoch seconds.",
+          (double)m->started_ms / 1000);
+    totals_write(m, out);
+    gauge(out, "peal_firings_unaccounted",
+          "Planned firings of which the tables say nothing. Not 0: a bug, please report it.",
+          (double)unaccounted);
+    head(out, "peal_lateness_seconds", "histogram", "The send minus the planned moment.");
+    histogram_write(&m->lateness, "peal_lateness_seconds", "", out);
+    gauge(out, "peal_lateness_max_seconds", "The latest send since this process began.",
+          (double)atomic_load_explicit(&m->lateness.max_us, relaxed) / 1e6);
+    head(out, "peal_phase_seconds", "histogram",
+         "Sent to answered, answered to finished, one commit, one planning slice.");
+    for (int i = 0; i < METRIC_PHASES; i++) {
+        char label[40];
+        struct buf b = BUF_INIT(39);
+        buf_printf(&b, "phase=\"%s\",", phases[i]);
+        text_copy(label, sizeof(label), slice_of(b.data, b.len));
+        buf_done(&b);
+        histogram_write(&m->phase[i], "peal_phase_seconds", label, out);
+    }
+    queues_write(m, out);
+    gauge(out, "peal_horizon_seconds", "How far ahead of now everything is planned.",
+          (double)(atomic_load_explicit(&m->horizon_ms, relaxed) - now) / 1000);
+    gauge(out, "peal_executors", "Addresses that runs are sent to.", get(&m->addresses));
+    gauge(out, "peal_executors_dead", "Of these, addresses that refuse connections.",
+          get(&m->dead));
+    counter(out, "peal_planned_jobs_total", "Due jobs that planning has looked at.",
+            (uint64_t)atomic_load_explicit(&m->planned_jobs, relaxed));
+    counter(out, "peal_commits_total", "Transactions committed by the writer.",
+            atomic_load_explicit(&m->batches, relaxed));
+    counter(out, "peal_commit_errors_total", "Transactions that failed and were tried again.",
+            atomic_load_explicit(&m->batch_errors, relaxed));
+    counter(out, "peal_callbacks_total", "Results that executors have sent.",
+            atomic_load_explicit(&m->callbacks, relaxed));
+    gauge(out, "peal_journal_records", "Results in the journal, until the database has them.",
+          get(&m->journal_records));
+    counter(out, "peal_journal_full_total", "Callbacks for which the journal had no room.",
+            atomic_load_explicit(&m->journal_full, relaxed));
+    counter(out, "peal_journal_errors_total", "Writes to the journal that failed.",
+            atomic_load_explicit(&m->journal_errors, relaxed));
+    counter(out, "peal_http_requests_total", "Requests answered.",
+            atomic_load_explicit(&m->http_requests, relaxed));
+}

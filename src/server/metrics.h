@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h - counters and histograms in the text format of Prometheus (0.0.4).
+ *
+ * Fixed at compile time: no labels come from input. Updated by the scheduler's and the writer's
+ * thread with relaxed atomics, read by any. Names: docs/operations.md. */
+#ifndef PEAL_SERVER_METRICS_H
+#define PEAL_SERVER_METRICS_H
+
+#include <stdatomic.h>
+#include "base/buf.h"
+#include "sched/model.h"
+#include "sched/sched.h"
+
+#define HISTOGRAM_BUCKETS 22 /* bounds in metrics.c; the last one has none */
+
+struct histogram { /* of microseconds */
+    _Atomic uint64_t bucket[HISTOGRAM_BUCKETS];
+    _Atomic uint64_t sum_us, max_us;
+};
+
+enum metric_phase { METRIC_ANSWER, METRIC_RUN, METRIC_COMMIT, METRIC_PLAN, METRIC_PHASES };
+
+struct metrics {
+    struct histogram lateness;             /* the send's write() minus the planned moment */
+    struct histogram phase[METRIC_PHASES]; /* sent to answered, answered to finished, a commit, a
+                                              planning slice */
+    _Atomic int64_t totals[TOTAL_COUNT];   /* as on disk after the last commit */
+    _Atomic int64_t open;                  /* open runs in memory */
+    _Atomic int64_t queue_ring, queue_lanes, queue_writer, in_flight, in_doubt, accepted;
+    _Atomic int64_t addresses, dead;
+    _Atomic int64_t horizon_ms;   /* wall: planned up to */
+    _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
+    _Atomic uint64_t batches, batch_errors;
+    _Atomic uint64_t http_requests, http_bad, callbacks;
+    _Atomic int64_t journal_records; /* on disk, not yet forgotten */
+    _Atomic uint64_t journal_full, journal_errors;
+    int64_t started_ms;
+};
+
+void histogram_add(struct histogram *h, int64_t us);
+void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out);
+
+#endif

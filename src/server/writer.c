@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/writer.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/turn.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define HOUSE_MS 1000  /* housekeeping runs that often */
+#define PURGE_ROWS 500 /* rows of deleted jobs in one step */
+#define RETRY_MIN_MS 50
+#define RETRY_MAX_MS 1000
+
+enum { MAIL_BATCH, MAIL_STOP };
+
+struct writer {
+    struct store *store;
+    struct planner *planner;
+    struct mailbox *in, *done;
+    int done_kind;
+    struct metrics *metrics;
+    pthread_t thread;
+    bool joined;
+    _Atomic bool stopping;
+    pthread_mutex_t lock; /* guards trouble */
+    char trouble[512];
+    _Atomic bool in_trouble;
+    struct letter stop;
+    int64_t house_ms;
+};
+
+static void set_trouble(struct writer *w, const struct batch *b)
+{
+    pthread_mutex_lock(&w->lock);
+    if (b->err)
+        snprintf(w->trouble, sizeof(w->trouble), "%s: %.400s", err_text(b->err), b->why.text);
+    else
+        w->trouble[0] = '\0';
+    w->in_trouble = b->err != OK;
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool writer_in_trouble(const struct writer *w)
+{
+    return w->in_trouble;
+}
+
+bool writer_trouble(struct writer *w, char *text, size_t size)
+{
+    pthread_mutex_lock(&w->lock);
+    bool any = w->trouble[0];
+    snprintf(text, size, "%s", w->trouble);
+    pthread_mutex_unlock(&w->lock);
+    return any;
+}
+
+static void count(struct writer *w, const struct batch *b, int64_t us)
+{
+    struct metrics *m = w->metrics;
+    atomic_fetch_add(&m->batches, 1);
+    histogram_add(&m->phase[METRIC_COMMIT], us);
+    atomic_fetch_add(&m->planned_jobs, b->njobs_planned);
+    if (b->plan_until_ms)
+        histogram_add(&m->phase[METRIC_PLAN], b->plan_us);
+    for (int i = 0; i < b->nchanges; i++)
+        if (b->changes[i].what & CHANGE_FINISH)
+            histogram_add(&m->phase[METRIC_RUN], b->changes[i].took_ms * 1000);
+}
+
+/* Until it is on disk, or the writer is told to stop. */
+static void do_batch(struct writer *w, struct batch *b)
+{
+    int pause_ms = RETRY_MIN_MS;
+    for (;;) {
+        int64_t start = clock_boot_us();
+        turn_run(w->store, w->planner, b);
+        set_trouble(w, b);
+        if (!b->err) {
+            count(w, b, clock_boot_us() - start);
+            return;
+        }
+        atomic_fetch_add(&w->metrics->batch_errors, 1);
+        log_error("writer", "cannot commit, trying again: %s (%s)", b->why.text, err_text(b->err));
+        if (w->stopping)
+            return;
+        mailbox_wait(w->in, pause_ms); /* woken early only by the request to stop */
+        if (pause_ms < RETRY_MAX_MS)
+            pause_ms *= 2;
+    }
+}
+
+static void housekeeping(struct writer *w)
+{
+    const struct store_ops *ops = w->store->ops;
+    struct why why = { "" };
+    bool more = false;
+    int64_t now = clock_boot_ms();
+    if (now < w->house_ms)
+        return;
+    enum err err = ops->begin(w->store, &why);
+    if (!err)
+        err = ops->purge(w->store, PURGE_ROWS, &more, &why);
+    if (!err && !more)
+        err = ops->sessions_expire(w->store, clock_wall_ms(), &why);
+    if (!err)
+        err = ops->commit(w->store, &why);
+    if (err) {
+        ops->rollback(w->store);
+        log_warn("writer", "housekeeping failed, will be tried again: %s", why.text);
+    }
+    w->house_ms = now + (more ? 20 : HOUSE_MS * 60);
+}
+
+static void *writer_main(void *arg)
+{
+    struct writer *w = arg;
+    struct list mail;
+    list_init(&mail);
+    for (;;) {
+        if (!mailbox_take(w->in, &mail)) {
+            housekeeping(w);
+            mailbox_wait(w->in, HOUSE_MS);
+            continue;
+        }
+        for (struct list_node *n; (n = list_pop(&mail));) {
+            struct letter *l = container_of(n, struct letter, node);
+            if (l->kind == MAIL_STOP)
+                return NULL;
+            struct batch_mail *m = container_of(l, struct batch_mail, letter);
+            do_batch(w, m->batch);
+            l->kind = w->done_kind;
+            mailbox_post(w->done, l);
+        }
+    }
+}
+
+struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
+                          int done_kind, struct metrics *metrics)
+{
+    struct writer *w = mem_new(sizeof(*w));
+    w->store = store;
+    w->planner = planner;
+    w->in = mailbox_new();
+    w->done = done;
+    w->done_kind = done_kind;
+    w->metrics = metrics;
+    w->house_ms = clock_boot_ms() + HOUSE_MS;
+    pthread_mutex_init(&w->lock, NULL);
+    if (pthread_create(&w->thread, NULL, writer_main, w))
+        abort(); /* no threads at start: nothing can run */
+    return w;
+}
+
+void writer_give(struct writer *w, struct batch_mail *mail)
+{
+    mail->letter.kind = MAIL_BATCH;
+    mailbox_post(w->in, &mail->letter);
+}
+
+void writer_stop(struct writer *w)
+{
+    if (w->joined)
+        return;
+    w->stopping = true;
+    w->stop.kind = MAIL_STOP;
+    mailbox_post(w->in, &w->stop);
+    pthread_join(w->thread, NULL);
+    w->joined = true;
+}
+
+void writer_free(struct writer *w)
+{
+    if (!w)
+        return;
+    writer_stop(w);
+    mailbox_free(w->in);
+    store_close(w->store);
+    planner_free(w->planner);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* writer.h - the thread that owns the store's writing handle and the planner.
+ *
+ * It takes one batch at a time, makes it one transaction, and posts it back. A batch that fails is
+ * tried again, unchanged, until it succeeds or the writer is stopped; meanwhile the health says
+ * why. Between batches it does the store's housekeeping in small steps. */
+#ifndef PEAL_SERVER_WRITER_H
+#define PEAL_SERVER_WRITER_H
+
+#include "base/mailbox.h"
+#include "sched/batch.h"
+#include "server/metrics.h"
+#include "store/store.h"
+
+struct writer;
+
+struct batch_mail {
+    struct letter letter;
+    struct batch *batch;
+};
+
+/* Takes store and planner; both are freed by writer_free. Done batches go to the mailbox done. */
+struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
+                          int done_kind, struct metrics *metrics);
+/* Scheduler's thread. The mail belongs to the writer until it comes back. */
+void writer_give(struct writer *w, struct batch_mail *mail);
+/* Any thread: what the last transaction's failure was; false if it succeeded. */
+bool writer_trouble(struct writer *w, char *text, size_t size);
+/* Any thread: the same without the words, and without a lock. */
+bool writer_in_trouble(const struct writer *w);
+/* Stop after the batch under way; one that keeps failing is given up (it was never acknowledged).
+ * Joins the thread. */
+void writer_stop(struct writer *w);
+void writer_free(struct writer *w);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shared.h - what every implementation of store.h must do alike: texts that stand in for NULL,
+ * how a late result is noted, how moments become trigger_time. Private to src/store. */
+#ifndef PEAL_STORE_SHARED_H
+#define PEAL_STORE_SHARED_H
+
+#include "store/store.h"
+
+#define STORE_LATE_MAX                                                                             \
+    15000 /* bytes of handle_msg beyond which no further late result is noted                      \
+           */
+
+/* trigger_time: the whole second of a moment, rounded down. */
+int64_t store_second(int64_t moment_ms);
+
+/* Was a closed run given up, so that a late result belongs into its message? */
+bool store_given_up(const char *handle_msg);
+
+/* handle_msg with the late result added on a line of its own; NULL when the message is full.
+ * Owned by the caller. */
+char *store_late_text(const char *handle_msg, const struct late_result *late);
+
+/* "i/n" of a broadcast's shard into text (24 bytes are enough for any), NULL if it is none. */
+const char *store_sharding(const struct run_row *r, char *text, size_t size);
+
+/* The password columns agree: argon2 counts only while the text that it came from still stands,
+ * because a Java admin that changes a password knows nothing of ours. */
+bool store_argon2_counts(const char *password, const char *legacy);
+
+/* Columns that XXL-JOB declares NOT NULL, and what stands there when a record has NULL. */
+#define STORE_SCHEDULE_TYPE_NONE "NONE"
+#define STORE_MISFIRE_NONE "DO_NOTHING"
+
+#endif

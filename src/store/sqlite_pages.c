@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages on SQLite: rows newest first, and how many there are.
+ *
+ * Filters become parts of a WHERE clause with numbered parameters; nothing that a user wrote
+ * enters the text. A page has one second: the rows come first, and a total that cannot be counted
+ * in what is left is at least the rows seen, plus one that says "there is more". */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/shared.h"
+#include "store/sqlite_db.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPAN_MS 600000
+#define COUNT_MAX 1000000 /* totals are counted up to here */
+
+/* ---- composing ------------------------------------------------------------------------------- */
+
+enum { PARAMS_MAX = 12 };
+
+struct query {
+    struct buf where; /* " WHERE …" or empty */
+    int n;
+    struct param {
+        const char *text; /* NULL: the number counts */
+        int64_t number;
+    } params[PARAMS_MAX];
+};
+
+static void query_init(struct query *p)
+{
+    memset(p, 0, sizeof(*p));
+    buf_init(&p->where, 4096);
+}
+
+static void query_add(struct query *p, const char *condition)
+{
+    buf_text(&p->where, p->where.len ? " AND " : " WHERE ");
+    buf_text(&p->where, condition);
+}
+
+/* A condition with one parameter: before, its number, after. */
+static void query_number(struct query *p, const char *before, int64_t v)
+{
+    query_add(p, before);
+    p->params[p->n++] = (struct param){ NULL, v };
+    buf_printf(&p->where, "?%d", p->n);
+}
+
+static void query_has(struct query *p, const char *column, const char *part)
+{
+    if (!part || !*part)
+        return;
+    p->params[p->n++] = (struct param){ part, 0 };
+    buf_text(&p->where, p->where.len ? " AND " : " WHERE ");
+    buf_printf(&p->where, "instr(lower(%s), lower(?%d)) > 0", column, p->n);
+}
+
+static enum err query_prepare(struct sqlite *s, const struct query *p, const char *before,
+                              const char *after, sqlite3_stmt **ret, struct why *why)
+{
+    struct buf text = BUF_INIT(16384);
+    buf_text(&text, before);
+    buf_text(&text, buf_str(&p->where));
+    buf_text(&text, after);
+    enum err err = sql_prepare(s, buf_str(&text), ret, why);
+    for (int i = 0; !err && i < p->n; i++) {
+        if (p->params[i].text)
+            bind_text(*ret, i + 1, p->params[i].text);
+        else
+            bind_i64(*ret, i + 1, p->params[i].number);
+    }
+    buf_done(&text);
+    return err;
+}
+
+static void query_done(struct query *p)
+{
+    buf_done(&p->where);
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+struct page {
+    const char *select, *order; /* up to the WHERE clause, and behind it */
+    const char *count;          /* "SELECT 1 FROM …" up to the WHERE clause */
+    int64_t offset, limit;
+    sql_row_fn *row;
+    void *fn, *ctx; /* fn: the address of the caller's function pointer */
+};
+
+static enum err page_rows(struct sqlite *s, const struct page *page, const struct query *p,
+                          int64_t *ret_seen, struct why *why)
+{
+    char after[160];
+    snprintf(after, sizeof(after), "%s LIMIT %lld OFFSET %lld", page->order,
+             (long long)(page->limit > 0 ? page->limit : 0),
+             (long long)(page->offset > 0 ? page->offset : 0));
+    sqlite3_stmt *q = NULL;
+    enum err err = query_prepare(s, p, page->select, after, &q, why);
+    if (!err)
+        err = sql_each(s, q, page->row, page->fn, page->ctx, ret_seen, why);
+    sql_drop(s, q);
+    return err;
+}
+
+static enum err page_count(struct sqlite *s, const struct page *page, const struct query *p,
+                           int64_t seen, int64_t *ret_total, struct why *why)
+{
+    struct buf before = BUF_INIT(4096);
+    char after[64];
+    sqlite3_stmt *q = NULL;
+    int64_t total = 0;
+    buf_printf(&before, "SELECT count(*) FROM (%s", page->count);
+    snprintf(after, sizeof(after), " LIMIT %d)", COUNT_MAX);
+    struct why slow = { "" };
+    enum err err = query_prepare(s, p, buf_str(&before), after, &q, &slow);
+    if (!err)
+        err = sql_number(s, q, 0, &total, &slow);
+    sql_drop(s, q);
+    buf_done(&before);
+    if (err == ERR_TIMEOUT) {
+        err = OK;
+        total = (page->offset > 0 ? page->offset : 0) + seen + 1;
+    }
+    if (err)
+        why_set(why, "%s", slow.text);
+    else
+        *ret_total = total;
+    return err;
+}
+
+static enum err page_run(struct sqlite *s, const struct page *page, struct query *p,
+                         int64_t *ret_total, struct why *why)
+{
+    bool own = false;
+    int64_t seen = 0;
+    enum err err = sql_page_begin(s, &own, why);
+    if (!err)
+        err = page_rows(s, page, p, &seen, why);
+    if (!err)
+        err = page_count(s, page, p, seen, ret_total, why);
+    sql_page_end(s, own);
+    query_done(p);
+    return err;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static bool jobs_row(sqlite3_stmt *q, void *fn, void *ctx)
+{
+    struct job_record r;
+    sqlite_job_read(q, &r);
+    int64_t planned_ms = col_i64(q, SQLITE_JOB_COLUMN_COUNT, NEVER_MS);
+    if (planned_ms < r.next_ms)
+        r.next_ms = planned_ms;
+    bool more = (*(job_row_fn **)fn)(ctx, &r);
+    job_record_done(&r);
+    return more;
+}
+
+enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_row_fn *fn,
+                          void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct query p;
+    query_init(&p);
+    if (f->group_id > 0)
+        query_number(&p, "j.job_group = ", f->group_id);
+    if (f->status == 0)
+        query_add(&p, "j.trigger_status IS NOT 1");
+    else if (f->status > 0)
+        query_number(&p, "j.trigger_status = ", f->status == 1 ? 1 : INT64_MIN);
+    query_has(&p, "j.job_desc", f->description);
+    query_has(&p, "j.executor_handler", f->handler);
+    query_has(&p, "j.author", f->author);
+    const struct page page = {
+        /* what is planned already and has not fired comes before what is planned next */
+        .select = "SELECT " SQLITE_JOB_COLUMNS ", (SELECT moment_ms FROM peal_run "
+                  "WHERE job_id = j.id AND kind = 0 AND phase = 1 ORDER BY moment_ms LIMIT "
+                  "1)" SQLITE_JOB_TABLES,
+        .order = " ORDER BY j.id DESC",
+        .count = "SELECT 1 FROM xxl_job_info j",
+        .offset = f->offset,
+        .limit = f->limit,
+        .row = jobs_row,
+        .fn = &fn,
+        .ctx = ctx,
+    };
+    return page_run(sqlite_of(store), &page, &p, ret_total, why);
+}
+
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+#define LOG_COLUMNS                                                                                \
+    "SELECT l.id, l.job_group, l.job_id, l.executor_address, l.executor_handler, "                 \
+    "l.executor_param, l.executor_sharding_param, l.executor_fail_retry_count, l.trigger_time, "   \
+    "l.trigger_code, l.trigger_msg, l.handle_time, l.handle_code, l.handle_msg, l.alarm_status, "  \
+    "r.phase, r.kind, r.moment_ms, r.attempt "
+#define LOG_LIVE " LEFT JOIN peal_run r ON r.log_id = l.id"
+#define LOG_SELECT LOG_COLUMNS "FROM xxl_job_log l" LOG_LIVE
+
+/* One job's rows, newest first, found one after the other: the next smaller id of the job in its
+ * chunk of i_log_jobid, or else the next chunk that has rows at all. Rows leave in the order in
+ * which they are found, and nothing is read beyond the page. ?1 the job, ?2 the largest id. */
+#define JOB_LOG_FOUND                                                                              \
+    "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id >> 12 = w.n AND x.job_id = ?1 AND "           \
+    "x.id < ifnull(w.id, ?2 + 1))"
+#define JOB_LOG_SELECT                                                                             \
+    "WITH RECURSIVE walk(n, id) AS ("                                                              \
+    "SELECT max(id) >> 12, NULL FROM xxl_job_log WHERE id <= ?2 UNION ALL "                        \
+    "SELECT iif(" JOB_LOG_FOUND " IS NULL, "                                                       \
+    "(SELECT max(id) FROM xxl_job_log WHERE id < w.n << 12) >> 12, w.n), " JOB_LOG_FOUND           \
+    " FROM walk w WHERE w.n IS NOT NULL) " LOG_COLUMNS                                             \
+    "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
+#define JOB_LOG_COUNT                                                                              \
+    "WITH RECURSIVE " SQLITE_LOG_CHUNKS("?2") " SELECT 1 FROM chunk CROSS JOIN xxl_job_log l "     \
+                                              "ON l.id >> 12 = chunk.n AND l.job_id = ?1"
+
+static void log_read(sqlite3_stmt *q, struct log_record *r)
+{
+    int i = 0;
+    memset(r, 0, sizeof(*r));
+    r->id = col_i64(q, i++, 0);
+    r->group_id = col_i64(q, i++, 0);
+    r->job_id = col_i64(q, i++, 0);
+    r->address = col_text(q, i++);
+    r->handler = col_text(q, i++);
+    r->param = col_text(q, i++);
+    r->sharding = col_text(q, i++);
+    r->retries = col_int(q, i++, 0);
+    r->trigger_ms = col_i64(q, i++, -1);
+    r->trigger_code = col_int(q, i++, 0);
+    r->trigger_msg = col_text(q, i++);
+    r->handle_ms = col_i64(q, i++, -1);
+    r->handle_code = col_int(q, i++, 0);
+    r->handle_msg = col_text(q, i++);
+    r->alarm_status = col_int(q, i++, 0);
+    int64_t phase = col_i64(q, i++, 0), kind = col_i64(q, i++, 0);
+    r->phase = phase > 0 && phase < PHASE_COUNT ? (enum phase)phase : 0;
+    r->kind = kind >= 0 && kind < KIND_COUNT ? (enum kind)kind : KIND_MANUAL;
+    r->moment_ms = col_i64(q, i++, 0);
+    r->attempt = col_int(q, i++, 0);
+}
+
+static bool logs_row(sqlite3_stmt *q, void *fn, void *ctx)
+{
+    struct log_record r;
+    log_read(q, &r);
+    bool more = (*(log_row_fn **)fn)(ctx, &r);
+    log_record_done(&r);
+    return more;
+}
+
+static int64_t span_slot(int64_t ms)
+{
+    return ms >= 0 ? ms / SPAN_MS : -((-(ms + 1)) / SPAN_MS) - 1;
+}
+
+/* Narrow to the ids that rows of this time can have; *high is the largest. */
+static enum err query_span(struct sqlite *s, struct query *p, const struct logs_filter *f,
+                           int64_t *high, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "SELECT min(first_id), max(last_id) FROM peal_log_span "
+                           "WHERE slot BETWEEN ?1 AND ?2",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, f->from_ms >= 0 ? span_slot(f->from_ms) : INT64_MIN);
+    bind_i64(q, 2, f->to_ms >= 0 ? span_slot(f->to_ms) : INT64_MAX);
+    bool row;
+    err = sql_step(s, q, &row, why);
+    if (err)
+        return err;
+    query_number(p, "l.id >= ", row ? col_i64(q, 0, INT64_MAX) : INT64_MAX);
+    *high = row ? col_i64(q, 1, INT64_MIN) : INT64_MIN;
+    query_number(p, "l.id <= ", *high);
+    sqlite3_reset(q);
+    return OK;
+}
+
+static enum err query_logs(struct sqlite *s, struct query *p, const struct logs_filter *f,
+                           struct why *why)
+{
+    int64_t high = INT64_MAX;
+    if (f->job_id > 0) { /* the first two parameters: JOB_LOG_SELECT names them */
+        query_number(p, "l.job_id = ", f->job_id);
+        query_number(p, "l.id <= ", INT64_MAX);
+    }
+    if (f->group_id > 0)
+        query_number(p, "l.job_group = ", f->group_id);
+    if (f->status == 1)
+        query_add(p, "l.handle_code = 200");
+    else if (f->status == 2) /* word for word the condition of i_log_failed */
+        query_add(p, "(l.trigger_code NOT IN (0, 200) OR l.handle_code NOT IN (0, 200))");
+    else if (f->status == 3)
+        query_add(p, "l.trigger_code = 200 AND l.handle_code = 0 AND "
+                     "l.id IN (SELECT log_id FROM peal_run)");
+    if (f->from_ms >= 0)
+        query_number(p, "l.trigger_time >= ", f->from_ms);
+    if (f->to_ms >= 0)
+        query_number(p, "l.trigger_time <= ", f->to_ms);
+    enum err err = f->from_ms >= 0 || f->to_ms >= 0 ? query_span(s, p, f, &high, why) : OK;
+    if (f->job_id > 0)
+        p->params[1].number = high;
+    return err;
+}
+
+enum err sqlite_logs_page(struct store *store, const struct logs_filter *f, log_row_fn *fn,
+                          void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    struct query p;
+    query_init(&p);
+    enum err err = query_logs(s, &p, f, why);
+    if (err) {
+        query_done(&p);
+        return err;
+    }
+    const struct page page = {
+        .select = f->job_id > 0 ? JOB_LOG_SELECT : LOG_SELECT,
+        .order = f->job_id > 0 ? "" : " ORDER BY l.id DESC",
+        .count = f->job_id > 0 ? JOB_LOG_COUNT : "SELECT 1 FROM xxl_job_log l",
+        .offset = f->offset,
+        .limit = f->limit,
+        .row = logs_row,
+        .fn = &fn,
+        .ctx = ctx,
+    };
+    return page_run(s, &page, &p, ret_total, why);
+}
+
+enum err sqlite_log_get(struct store *store, int64_t id, struct log_record *ret, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_by_id(sqlite_of(store), LOG_SELECT " WHERE l.id = ?1", "log", id, &q, why);
+    if (err)
+        return err;
+    log_read(q, ret);
+    sqlite3_reset(q);
+    return OK;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+enum err sqlite_groups_page(struct store *store, const struct groups_filter *f, group_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct query p;
+    query_init(&p);
+    query_has(&p, "app_name", f->app);
+    query_has(&p, "title", f->title);
+    const struct page page = {
+        .select = "SELECT " SQLITE_GROUP_COLUMNS " FROM xxl_job_group",
+        .order = " ORDER BY id",
+        .count = "SELECT 1 FROM xxl_job_group",
+        .offset = f->offset,
+        .limit = f->limit,
+        .row = sqlite_group_row,
+        .fn = &fn,
+        .ctx = ctx,
+    };
+    return page_run(sqlite_of(store), &page, &p, ret_total, why);
+}
+
+enum err sqlite_group_get(struct store *store, int64_t id, struct group_record *ret,
+                          struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_by_id(sqlite_of(store),
+                             "SELECT " SQLITE_GROUP_COLUMNS " FROM xxl_job_group WHERE id = ?1",
+                             "group", id, &q, why);
+    if (err)
+        return err;
+    sqlite_group_read(q, ret);
+    sqlite3_reset(q);
+    return OK;
+}
+
+enum err sqlite_group_jobs(struct store *store, int64_t group_id, int64_t *ret_count,
+                           struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "SELECT count(*) FROM xxl_job_info WHERE job_group = ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, group_id);
+    return sql_number(s, q, 0, ret_count, why);
+}

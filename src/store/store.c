@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/shared.h"
+#include "store/sqlite.h"
+#include "store/sqlite_db.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void user_record_done(struct user_record *r)
+{
+    free(r->username);
+    free(r->password);
+    free(r->argon2);
+    free(r->permission);
+    memset(r, 0, sizeof(*r));
+}
+
+void log_record_done(struct log_record *r)
+{
+    free(r->address);
+    free(r->handler);
+    free(r->param);
+    free(r->sharding);
+    free(r->trigger_msg);
+    free(r->handle_msg);
+    memset(r, 0, sizeof(*r));
+}
+
+enum err store_open(const char *url, const struct store_options *options, struct store **ret,
+                    struct why *why)
+{
+    static const char prefix[] = "sqlite:";
+    if (strncmp(url, prefix, sizeof(prefix) - 1) == 0 && url[sizeof(prefix) - 1])
+        return sqlite_open(url + sizeof(prefix) - 1, options, ret, why);
+    /* a URL may carry a password: it is not repeated */
+    why_set(why, "db: this release opens sqlite:FILE only");
+    return ERR_INVALID;
+}
+
+void store_close(struct store *s)
+{
+    if (s)
+        s->ops->close(s);
+}
+
+enum err store_tend(struct store *s, struct why *why)
+{
+    return s->ops == &store_sqlite_ops ? store_sqlite_checkpoint(s, NULL, why) : OK;
+}
+
+/* ---- what the implementations share ---------------------------------------------------------- */
+
+int64_t store_second(int64_t moment_ms)
+{
+    int64_t rest = moment_ms % 1000;
+    if (rest >= 0)
+        return moment_ms - rest;
+    return moment_ms < INT64_MIN + 1000 ? INT64_MIN : moment_ms - rest - 1000;
+}
+
+bool store_given_up(const char *handle_msg)
+{
+    static const char *const prefixes[] = { "lost: ", "withdrawn: ", "skipped: " };
+    for (size_t i = 0; handle_msg && i < countof(prefixes); i++)
+        if (strncmp(handle_msg, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+char *store_late_text(const char *handle_msg, const struct late_result *late)
+{
+    size_t n = strlen(handle_msg);
+    if (n >= STORE_LATE_MAX)
+        return NULL;
+    time_t seconds = (time_t)(store_second(late->at_ms) / 1000);
+    struct tm tm;
+    char when[40] = "at an unknown time";
+    if (gmtime_r(&seconds, &tm))
+        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
+    struct buf b = BUF_INIT(STORE_LATE_MAX + 512);
+    buf_text(&b, handle_msg);
+    buf_printf(&b, "\nlate result, %s.%03dZ, code %d: ", when,
+               (int)(late->at_ms - store_second(late->at_ms)), late->code);
+    const char *msg = late->msg ? late->msg : "";
+    size_t room = STORE_LATE_MAX + 400 - b.len;
+    buf_add(&b, msg, utf8_cut(msg, strlen(msg), room));
+    return buf_take(&b);
+}
+
+const char *store_sharding(const struct run_row *r, char *text, size_t size)
+{
+    if (!r->broadcast)
+        return NULL;
+    snprintf(text, size, "%d/%d", r->shard, r->shard_total);
+    return text;
+}
+
+bool store_argon2_counts(const char *password, const char *legacy)
+{
+    return strcmp(password ? password : "", legacy ? legacy : "") == 0;
+}

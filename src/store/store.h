@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store.h - the one interface to a database; one file implements it per engine.
+ *
+ * Synchronous, epoch milliseconds only, one thread per handle. All writing goes through the one
+ * handle that the writer thread owns, between begin and commit; what a transaction is made of is
+ * decided in turn.c, the same for every engine and for the simulation, which runs on memory.c.
+ * Handles opened read-only serve pages; each of their calls is a snapshot of its own and short.
+ *
+ * Errors: ERR_NOTFOUND, ERR_EXISTS and ERR_INVALID are about the row named and leave the
+ * transaction usable; every other code means that the transaction is lost (call rollback). why
+ * then says what happened and what an operator can do. Engines that come later fit these shapes:
+ * due_take is SELECT … FOR UPDATE SKIP LOCKED, runs_add a multi-row insert that returns ids,
+ * runs_change a statement per kind of change, conditional on (node, epoch) and on an open row. */
+#ifndef PEAL_STORE_STORE_H
+#define PEAL_STORE_STORE_H
+
+#include "sched/model.h"
+
+struct store {
+    const struct store_ops *ops; /* the implementation's struct begins with this one */
+};
+
+struct store_options {
+    bool read_only;      /* a handle for pages */
+    int64_t node, epoch; /* owner of the live runs that this handle adds */
+};
+
+struct user_record {
+    int64_t id;
+    char *username;
+    char *password;   /* the column that XXL-JOB reads; "" when only ours is set */
+    char *argon2;     /* peal_user: PHC string; NULL if there is none, or if password has changed
+                       * since it was made */
+    char *permission; /* comma separated group ids, NULL = none */
+    int role;         /* 0 normal, 1 admin */
+};
+
+struct session_record {
+    char digest[65]; /* lower-case hex SHA-256 of the token */
+    int64_t user_id, created_ms, expires_ms;
+    char address[64];
+};
+
+struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
+    int64_t id, group_id, job_id;
+    char *address, *handler, *param, *sharding;
+    int retries;
+    int64_t trigger_ms; /* whole second of the moment; -1 if NULL */
+    int trigger_code;
+    char *trigger_msg;
+    int64_t handle_ms; /* -1 if NULL */
+    int handle_code;
+    char *handle_msg;
+    int alarm_status;
+    /* from peal_run while the run is live, else phase 0 */
+    enum phase phase;
+    enum kind kind;
+    int64_t moment_ms;
+    int32_t attempt;
+};
+
+struct jobs_filter {
+    int64_t group_id;                           /* <= 0: any */
+    int status;                                 /* trigger_status, < 0: any */
+    const char *description, *handler, *author; /* substring, NULL or "": any */
+    int64_t offset, limit;
+};
+
+struct logs_filter {
+    int64_t group_id, job_id; /* <= 0: any */
+    int status;               /* 1 succeeded, 2 failed, 3 running (and live), else any */
+    int64_t from_ms, to_ms;   /* of trigger_time, inclusive; -1: open */
+    int64_t offset, limit;
+};
+
+struct groups_filter {
+    const char *app, *title; /* substring, NULL or "": any */
+    int64_t offset, limit;
+};
+
+/* Called for each row in order; the record is lent. Return false to stop. */
+typedef bool job_row_fn(void *ctx, const struct job_record *r);
+typedef bool log_row_fn(void *ctx, const struct log_record *r);
+typedef bool group_row_fn(void *ctx, const struct group_record *r);
+typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
+typedef bool run_row_fn(void *ctx, const struct run_row *r);
+
+struct store_ops {
+    const char *name; /* "sqlite", "memory" */
+    void (*close)(struct store *s);
+
+    enum err (*begin)(struct store *s, struct why *why);
+    enum err (*commit)(struct store *s, struct why *why);
+    void (*rollback)(struct store *s);
+
+    /* ---- planning ---- */
+    /* Jobs whose next_ms <= until_ms, earliest first (ties by id), at most max into rows.
+     * *ret_next_ms: the earliest next_ms that was not taken, NEVER_MS if none. */
+    enum err (*due_take)(struct store *s, int64_t until_ms, int max, struct due_row *rows,
+                         int *ret_n, int64_t *ret_next_ms, struct why *why);
+    /* Advance: next, last and planned_until of existing rows; version is not written. */
+    enum err (*due_put)(struct store *s, const struct due_row *rows, int n, struct why *why);
+    /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next moment,
+     * by id from behind after_id: for sweeps over all jobs in slices. */
+    enum err (*due_each)(struct store *s, bool rate, int64_t after_id, int max,
+                         struct due_row *rows, int *ret_n, struct why *why);
+    /* The whole record; ERR_NOTFOUND. Unusable numbers in the row become the defaults. */
+    enum err (*job_get)(struct store *s, int64_t id, struct job_record *ret, struct why *why);
+    /* Stop a job that can never fire (again): trigger_status 0, next unset, the reason kept. */
+    enum err (*job_stop)(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+                         struct why *why);
+
+    /* ---- the ledger ---- */
+    /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
+     * moment, shard, attempt, cause) says that the run exists already. */
+    enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
+    /* In order. A change of a run that is not live any more does nothing. */
+    enum err (*runs_change)(struct store *s, const struct run_change *changes, int n,
+                            struct why *why);
+    /* extend without an earlier row of the job begins one. */
+    enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n, struct why *why);
+    enum err (*totals_add)(struct store *s, const struct totals *t, struct why *why);
+    /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
+     * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). *ret_noted: how many. */
+    enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
+                         struct why *why);
+    /* The mark never goes back: an earlier moment leaves it where it is. */
+    enum err (*mark_put)(struct store *s, int64_t until_ms, struct why *why);
+    /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
+     * committed transactions: what was rolled back is given again, log ids alike. */
+    enum err (*seq_next)(struct store *s, const char *name, int64_t *ret, struct why *why);
+
+    /* ---- start ---- */
+    enum err (*mark_get)(struct store *s, int64_t *ret_until_ms, struct why *why); /* 0 if none */
+    enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
+    enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
+    enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
+    enum err (*registry_each)(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
+
+    /* ---- definitions ---- */
+    enum err (*job_insert)(struct store *s, struct job_record *r, struct why *why); /* sets id */
+    /* Every column of the three tables; ERR_NOTFOUND. */
+    enum err (*job_update)(struct store *s, const struct job_record *r, struct why *why);
+    /* The job, its script history, its due row. Its log rows go step by step, see purge. */
+    enum err (*job_delete)(struct store *s, int64_t id, struct why *why);
+    /* Delete up to max log rows of deleted jobs. */
+    enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
+    enum err (*group_insert)(struct store *s, struct group_record *r, struct why *why);
+    enum err (*group_update)(struct store *s, const struct group_record *r, struct why *why);
+    enum err (*group_delete)(struct store *s, int64_t id, struct why *why);
+    enum err (*registry_put)(struct store *s, const struct registry_record *rows, int n,
+                             struct why *why); /* insert, or touch update_time */
+    enum err (*registry_delete)(struct store *s, const struct registry_record *rows, int n,
+                                struct why *why);
+
+    /* ---- users ---- */
+    enum err (*user_find)(struct store *s, const char *username, struct user_record *ret,
+                          struct why *why);
+    enum err (*user_get)(struct store *s, int64_t id, struct user_record *ret, struct why *why);
+    enum err (*user_count)(struct store *s, int64_t *ret, struct why *why);
+    enum err (*user_insert)(struct store *s, struct user_record *r, struct why *why);
+    /* Set argon2 for the password column as it stands now, which itself is never rewritten. */
+    enum err (*user_upgrade)(struct store *s, int64_t id, const char *argon2, struct why *why);
+    enum err (*session_put)(struct store *s, const struct session_record *r, struct why *why);
+    enum err (*session_find)(struct store *s, const char *digest, struct session_record *ret,
+                             struct why *why);
+    enum err (*session_delete)(struct store *s, const char *digest, struct why *why);
+    enum err (*sessions_expire)(struct store *s, int64_t now_ms, struct why *why);
+
+    /* ---- pages (any handle) ----
+     * Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all matches,
+     * counted up to a million; if counting takes too long, the rows seen and one more. */
+    /* next_ms is the next moment that will really fire: the earliest planned cron run's, else
+     * where planning stands. Filters look for text in either case of ASCII letters. */
+    enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+    enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+    enum err (*groups_page)(struct store *s, const struct groups_filter *f, group_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why);
+    enum err (*log_get)(struct store *s, int64_t id, struct log_record *ret, struct why *why);
+    enum err (*group_get)(struct store *s, int64_t id, struct group_record *ret, struct why *why);
+    enum err (*group_jobs)(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
+};
+
+void user_record_done(struct user_record *r);
+void log_record_done(struct log_record *r);
+
+/* Open by URL ("sqlite:FILE"). Runs the migrations on a writing handle, and takes the lock that
+ * keeps a second server off the same data (ERR_BUSY names the holder). */
+MUST_CHECK enum err store_open(const char *url, const struct store_options *options,
+                               struct store **ret, struct why *why);
+/* The second implementation: everything in memory, lost with the handle. Lives for the
+ * simulation and for tests; a rollback is exact. */
+struct store *store_memory_new(const struct store_options *options);
+/* Another program's change of who owns the rows added from now on (a node's new epoch). */
+void store_memory_owner(struct store *s, int64_t node, int64_t epoch);
+void store_close(struct store *s); /* NULL is fine */
+
+/* Housekeeping that an engine wants done about once a second, on a read-only handle of a thread of
+ * its own: SQLite's checkpoint. Nothing for the others. */
+MUST_CHECK enum err store_tend(struct store *s, struct why *why);
+
+/* Rows touched by planning must not grow with the number of stored jobs: store_sqlite_steps
+ * (sqlite.h) counts what a handle has done. */
+extern const struct store_ops store_sqlite_ops, store_memory_ops;
+
+#endif

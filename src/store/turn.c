@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turn.c - what a transaction is made of, in the order that batch.h gives.
+ *
+ * Every total is changed here or comes with the batch, so that planned - ended = live holds after
+ * each commit. An edit that the store refuses (not found, exists, invalid) leaves no trace and
+ * takes nothing else down; any other failure ends the whole turn. */
+#include "store/turn.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_JOBS 500 /* jobs of one planning slice */
+
+struct turn {
+    struct store *store;
+    const struct store_ops *ops;
+    struct planner *planner;
+    struct batch *b;
+    struct totals totals;
+    struct plan_rows rows; /* laid down, not yet inserted */
+    struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
+    const struct spawn **spawns;
+    int njobs;
+};
+
+static bool edit_error(enum err e)
+{
+    return e == ERR_NOTFOUND || e == ERR_EXISTS || e == ERR_INVALID;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------
+ */
+
+/* The parsed job at this version; ERR_NOTFOUND if the row is gone. Borrowed from the planner. */
+static enum err job_at(struct turn *t, int64_t id, int64_t version, struct job **ret)
+{
+    struct job *j = version >= 0 ? planner_find(t->planner, id, version) : NULL;
+    if (!j) {
+        struct job_record r;
+        job_record_init(&r);
+        enum err err = t->ops->job_get(t->store, id, &r, &t->b->why);
+        if (err)
+            return err;
+        j = planner_keep(t->planner, &r);
+        job_record_done(&r);
+    }
+    *ret = j;
+    return OK;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* Note who asked for the rows that were appended since the last call. */
+static void rows_of(struct turn *t, struct job *j, const struct spawn *spawn)
+{
+    if (t->rows.n == t->njobs)
+        return;
+    t->jobs = mem_resize(t->jobs, (size_t)t->rows.n * sizeof(*t->jobs));
+    t->spawns = mem_resize(t->spawns, (size_t)t->rows.n * sizeof(*t->spawns));
+    for (; t->njobs < t->rows.n; t->njobs++) {
+        t->jobs[t->njobs] = job_ref(j);
+        t->spawns[t->njobs] = spawn;
+    }
+}
+
+/* Insert all rows that were laid down; they become the batch's planned. */
+static enum err rows_add(struct turn *t)
+{
+    struct batch *b = t->b;
+    enum err err = t->ops->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    if (err)
+        return err;
+    b->planned =
+        mem_resize(b->planned, ((size_t)b->nplanned + (size_t)t->rows.n + 1) * sizeof(*b->planned));
+    for (int i = 0; i < t->rows.n; i++) {
+        if (t->rows.rows[i].log_id < 0) { /* exists already */
+            run_row_done(&t->rows.rows[i]);
+            job_unref(t->jobs[i]);
+            continue;
+        }
+        b->planned[b->nplanned++] = (struct planned){ t->rows.rows[i], t->jobs[i], t->spawns[i] };
+        t->totals.n[TOTAL_PLANNED]++;
+        struct spawn *spawn = (struct spawn *)t->spawns[i];
+        if (spawn && !spawn->log_id)
+            spawn->log_id = t->rows.rows[i].log_id;
+    }
+    t->rows.n = t->njobs = 0;
+    return OK;
+}
+
+static void rows_drop(struct turn *t)
+{
+    for (int i = 0; i < t->njobs; i++)
+        job_unref(t->jobs[i]);
+    plan_rows_done(&t->rows);
+    free(t->jobs);
+    free(t->spawns);
+}
+
+/* ---- edits ------------------------------------------------------------------------------------
+ */
+
+static enum err withdraw(struct turn *t, const struct edit *e)
+{
+    for (int i = 0; i < e->nwithdraw; i++) {
+        if (e->withdraw[i].phase == PHASE_WITHDRAWN)
+            t->totals.n[TOTAL_WITHDRAWN]++;
+        else if (e->withdraw[i].phase != PHASE_LOST) /* LOST is counted when it is found */
+            t->totals.n[TOTAL_FINISHED]++;
+    }
+    return t->ops->runs_change(t->store, e->withdraw, e->nwithdraw, &t->b->why);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_schedule(const struct job_record *a, const struct job_record *b)
+{
+    return same_text(a->schedule_type, b->schedule_type) &&
+           same_text(a->schedule_conf, b->schedule_conf) && same_text(a->zone, b->zone) &&
+           same_text(a->dst, b->dst);
+}
+
+/* planned_until after an edit: the last moment that was not withdrawn. */
+static void unplan(struct job_record *r, const struct edit *e)
+{
+    if (e->withdrawn_from_ms == NEVER_MS)
+        return;
+    int64_t last = e->served_until_ms;
+    if (last < r->planned_until_ms)
+        r->planned_until_ms = last;
+    if (r->last_ms > last)
+        r->last_ms = last;
+}
+
+/* First moment by the record's schedule from now on; ERR_INVALID says why there is none. */
+static enum err first_moment(struct turn *t, struct job_record *r, struct why *why)
+{
+    struct job *j = planner_keep(t->planner, r);
+    int64_t next = j->fault ? NEVER_MS : plan_first(j, t->b->now_ms);
+    enum err err = OK;
+    if (j->fault) {
+        why_set(why, "%s", j->fault);
+        err = ERR_INVALID;
+    } else if (j->schedule.type == SCHEDULE_NONE) {
+        why_set(why, "schedule type NONE has no moments: the job can only be triggered");
+        err = ERR_INVALID;
+    } else if (next == NEVER_MS) {
+        why_set(why, "the schedule has no moment from now on");
+        err = ERR_INVALID;
+    } else {
+        r->next_ms = next;
+    }
+    planner_forget(t->planner, r->id);
+    return err;
+}
+
+static enum err job_insert(struct turn *t, struct edit *e)
+{
+    e->job.version = 1;
+    e->job.added_ms = e->job.updated_ms = e->job.glue_updated_ms = t->b->now_ms;
+    e->job.next_ms = NEVER_MS;
+    enum err err = e->job.enabled ? first_moment(t, &e->job, &e->why) : OK;
+    if (!err)
+        err = t->ops->job_insert(t->store, &e->job, &e->why);
+    e->id = e->job.id;
+    return err;
+}
+
+/* The row as it is, for an edit that changes part of it. */
+static enum err job_row(struct turn *t, struct edit *e, struct job_record *ret)
+{
+    job_record_init(ret);
+    return t->ops->job_get(t->store, e->id, ret, &e->why);
+}
+
+static enum err job_write(struct turn *t, struct edit *e, struct job_record *r)
+{
+    unplan(r, e);
+    r->version++;
+    r->updated_ms = t->b->now_ms;
+    enum err err = t->ops->job_update(t->store, r, &e->why);
+    planner_forget(t->planner, r->id);
+    if (err)
+        return err;
+    e->now = job_ref(planner_keep(t->planner, r));
+    return withdraw(t, e);
+}
+
+static enum err job_update(struct turn *t, struct edit *e)
+{
+    struct job_record old;
+    enum err err = job_row(t, e, &old);
+    if (err)
+        goto out;
+    struct job_record *r = &e->job;
+    r->id = e->id;
+    r->enabled = old.enabled;
+    r->added_ms = old.added_ms;
+    r->version = old.version;
+    r->planned_until_ms = old.planned_until_ms;
+    r->last_ms = old.last_ms;
+    r->next_ms = old.next_ms;
+    if (!r->glue_updated_ms)
+        r->glue_updated_ms = old.glue_updated_ms;
+    free(r->stop_reason);
+    r->stop_reason = mem_dup(old.stop_reason);
+    if (r->enabled && !same_schedule(r, &old))
+        err = first_moment(t, r, &e->why);
+    else if (r->enabled && e->withdrawn_from_ms < r->next_ms)
+        r->next_ms = e->withdrawn_from_ms;
+    if (!err)
+        err = job_write(t, e, r);
+out:
+    job_record_done(&old);
+    return err;
+}
+
+static enum err job_switch(struct turn *t, struct edit *e, bool on)
+{
+    struct job_record r;
+    enum err err = job_row(t, e, &r);
+    if (err)
+        goto out;
+    r.enabled = on;
+    r.next_ms = NEVER_MS;
+    free(r.stop_reason);
+    r.stop_reason = NULL;
+    if (on)
+        err = first_moment(t, &r, &e->why);
+    if (!err)
+        err = job_write(t, e, &r);
+out:
+    job_record_done(&r);
+    return err;
+}
+
+static enum err job_delete(struct turn *t, struct edit *e)
+{
+    enum err err = t->ops->job_delete(t->store, e->id, &e->why);
+    if (err)
+        return err;
+    planner_forget(t->planner, e->id);
+    return withdraw(t, e);
+}
+
+static bool count_group(void *ctx, const struct group_record *g)
+{
+    (void)g;
+    ++*(int *)ctx;
+    return true;
+}
+
+/* A group with jobs stays, and so does the last one, as the original has it. */
+static enum err group_delete(struct turn *t, struct edit *e)
+{
+    int64_t jobs = 0, total = 0;
+    int n = 0;
+    struct groups_filter all = { .limit = 2 };
+    enum err err = t->ops->group_jobs(t->store, e->id, &jobs, &e->why);
+    if (!err)
+        err = t->ops->groups_page(t->store, &all, count_group, &n, &total, &e->why);
+    if (err)
+        return err;
+    if (jobs > 0) {
+        why_set(&e->why, "group %lld has %lld jobs: delete them first", (long long)e->id,
+                (long long)jobs);
+        return ERR_INVALID;
+    }
+    struct group_record g = { 0 };
+    err = t->ops->group_get(t->store, e->id, &g, &e->why);
+    group_record_done(&g);
+    if (!err && n < 2) {
+        why_set(&e->why, "group %lld is the last one: it stays", (long long)e->id);
+        err = ERR_INVALID;
+    }
+    return err ? err : t->ops->group_delete(t->store, e->id, &e->why);
+}
+
+static enum err edit_run(struct turn *t, struct edit *e)
+{
+    const struct store_ops *ops = t->ops;
+    struct store *s = t->store;
+    switch (e->kind) {
+    case EDIT_JOB_INSERT:
+        return job_insert(t, e);
+    case EDIT_JOB_UPDATE:
+        return job_update(t, e);
+    case EDIT_JOB_START:
+        return job_switch(t, e, true);
+    case EDIT_JOB_STOP:
+        return job_switch(t, e, false);
+    case EDIT_JOB_DELETE:
+        return job_delete(t, e);
+    case EDIT_GROUP_INSERT:
+        e->group.updated_ms = t->b->now_ms;
+        enum err err = ops->group_insert(s, &e->group, &e->why);
+        e->id = e->group.id;
+        return err;
+    case EDIT_GROUP_UPDATE:
+        e->group.updated_ms = t->b->now_ms;
+        return ops->group_update(s, &e->group, &e->why);
+    case EDIT_GROUP_DELETE:
+        return group_delete(t, e);
+    case EDIT_USER_INSERT:
+        return ops->user_insert(s, e->extra, &e->why);
+    case EDIT_USER_UPGRADE:
+        return ops->user_upgrade(s, e->id, e->text, &e->why);
+    case EDIT_SESSION_PUT:
+        return ops->session_put(s, e->extra, &e->why);
+    case EDIT_SESSION_DELETE:
+        return ops->session_delete(s, e->text, &e->why);
+    }
+    return ERR_INVALID;
+}
+
+static enum err edits_run(struct turn *t)
+{
+    for (int i = 0; i < t->b->nedits; i++) {
+        struct edit *e = t->b->edits[i];
+        why_clear(&e->why);
+        job_unref(e->now);
+        e->now = NULL;
+        e->err = edit_run(t, e);
+        if (e->err && !edit_error(e->err)) {
+            why_set(&t->b->why, "%s", e->why.text);
+            return e->err;
+        }
+    }
+    return OK;
+}
+
+/* ---- what others ask for ------------------------------------------------------------------------
+ */
+
+/* Was the job changed after the scheduler asked for this, in a way that takes it back? */
+static bool taken_back(const struct spawn *s, const struct job *j)
+{
+    if (!s->version || s->version >= j->version)
+        return false;
+    if (s->kind == KIND_CRON || s->kind == KIND_MISFIRE) /* planned anew by the new version */
+        return true;
+    return s->kind == KIND_RETRY && s->scheduled && !j->enabled && !j->ended;
+}
+
+static enum err spawn_run(struct turn *t, struct spawn *s)
+{
+    struct job *j;
+    s->log_id = 0;
+    s->err = job_at(t, s->job_id, -1, &j);
+    if (s->err)
+        return edit_error(s->err) ? OK : s->err;
+    if (taken_back(s, j)) {
+        s->err = ERR_NOTFOUND;
+        return OK;
+    }
+    if ((s->kind == KIND_MANUAL || s->kind == KIND_API) && !s->cause) {
+        enum err err = t->ops->seq_next(t->store, "request", &s->cause, &t->b->why);
+        if (err)
+            return err;
+    }
+    plan_spawn(t->planner, j, s, t->b->now_ms, &t->rows);
+    rows_of(t, j, s);
+    return OK;
+}
+
+static enum err spawns_run(struct turn *t)
+{
+    for (int i = 0; i < t->b->nspawns; i++) {
+        enum err err = spawn_run(t, &t->b->spawns[i]);
+        if (err)
+            return err;
+    }
+    why_clear(&t->b->why);
+    return OK;
+}
+
+/* FIX_DELAY: the next moment counts from the end that has just come. */
+static enum err delays_run(struct turn *t)
+{
+    for (int i = 0; i < t->b->ndelays; i++) {
+        const struct delay *d = &t->b->delays[i];
+        struct job_record r;
+        job_record_init(&r);
+        enum err err = t->ops->job_get(t->store, d->job_id, &r, &t->b->why);
+        if (!err && r.enabled && r.next_ms == NEVER_MS) {
+            struct job *j = planner_keep(t->planner, &r);
+            struct due_row due = { r.id, plan_first(j, d->end_ms), r.last_ms, r.planned_until_ms,
+                                   r.version };
+            if (due.next_ms <= due.planned_until_ms)
+                due.next_ms = due.planned_until_ms + 1;
+            if (j->schedule.type == SCHEDULE_FIX_DELAY)
+                err = t->ops->due_put(t->store, &due, 1, &t->b->why);
+        }
+        job_record_done(&r);
+        if (err && !edit_error(err))
+            return err;
+        why_clear(&t->b->why);
+    }
+    return OK;
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+static enum err job_planned(struct turn *t, struct due_row *due, struct plan_result *ret)
+{
+    struct job *j;
+    enum err err = job_at(t, due->job_id, due->version, &j);
+    if (err == ERR_NOTFOUND) { /* a due row without a job: another program deleted the job */
+        *ret = (struct plan_result){ .due = *due };
+        ret->due.next_ms = NEVER_MS;
+        why_clear(&t->b->why);
+        return OK;
+    }
+    if (err)
+        return err;
+    plan_job(t->planner, j, due, t->b->now_ms, t->b->plan_until_ms, t->b->plan_max_rows, &t->rows,
+             ret);
+    rows_of(t, j, NULL);
+    if (ret->stop)
+        err = t->ops->job_stop(t->store, due->job_id, ret->stop, t->b->now_ms, &t->b->why);
+    if (!err && ret->skip.count)
+        err = t->ops->skips_add(t->store, &ret->skip, 1, &t->b->why);
+    return err;
+}
+
+static enum err plan_slice(struct turn *t)
+{
+    struct batch *b = t->b;
+    struct due_row rows[SLICE_JOBS];
+    int n = 0, done = 0;
+    enum err err = t->ops->due_take(t->store, b->plan_until_ms, SLICE_JOBS, rows, &n,
+                                    &b->plan_next_ms, &b->why);
+    bool more = n == SLICE_JOBS;
+    for (; !err && done < n && t->rows.n < b->plan_max_rows; done++) {
+        struct plan_result r;
+        err = job_planned(t, &rows[done], &r);
+        if (err)
+            break;
+        rows[done] = r.due;
+        more |= r.more;
+        if (r.due.next_ms < b->plan_next_ms)
+            b->plan_next_ms = r.due.next_ms;
+    }
+    if (err)
+        return err;
+    b->plan_more = more || done < n;
+    b->njobs_planned = done;
+    return t->ops->due_put(t->store, rows, done, &b->why);
+}
+
+/* Where the sweep puts a job's next moment; NEVER_MS: it stays as it is. */
+static int64_t swept_to(const struct turn *t, const struct job *j, struct due_row *due)
+{
+    const struct batch *b = t->b;
+    int64_t next = plan_first(j, b->now_ms);
+    if (b->sweep == SWEEP_REBASE) {
+        if (due->next_ms <= b->sweep_ms || next >= due->next_ms)
+            return NEVER_MS; /* it waits that long by its interval */
+        due->planned_until_ms = b->now_ms;
+        return next;
+    }
+    if (next <= due->planned_until_ms)
+        next = plan_first(j, due->planned_until_ms);
+    return next == due->next_ms ? NEVER_MS : next;
+}
+
+/* One slice of a sweep over all jobs of a kind. */
+static enum err sweep(struct turn *t)
+{
+    struct batch *b = t->b;
+    struct due_row rows[SLICE_JOBS];
+    int n, kept = 0;
+    enum err err = t->ops->due_each(t->store, b->sweep == SWEEP_REBASE, b->sweep_from, SLICE_JOBS,
+                                    rows, &n, &b->why);
+    if (err)
+        return err;
+    b->sweep_next = n == SLICE_JOBS ? rows[n - 1].job_id : 0;
+    for (int i = 0; i < n; i++) {
+        struct job *j;
+        err = job_at(t, rows[i].job_id, rows[i].version, &j);
+        if (err)
+            return err;
+        int64_t next = j->fault ? NEVER_MS : swept_to(t, j, &rows[i]);
+        if (next == NEVER_MS)
+            continue;
+        rows[kept] = rows[i];
+        rows[kept++].next_ms = next;
+    }
+    return t->ops->due_put(t->store, rows, kept, &b->why);
+}
+
+/* ---- the turn -----------------------------------------------------------------------------------
+ */
+
+static enum err lists_put(struct turn *t)
+{
+    for (int i = 0; i < t->b->nlists; i++) {
+        struct group_record g = { 0 };
+        enum err err = t->ops->group_get(t->store, t->b->lists[i].group_id, &g, &t->b->why);
+        if (!err && g.address_type == 0) {
+            free(g.address_list);
+            g.address_list = mem_dup(t->b->lists[i].addresses);
+            g.updated_ms = t->b->now_ms;
+            err = t->ops->group_update(t->store, &g, &t->b->why);
+        }
+        group_record_done(&g);
+        if (err && !edit_error(err))
+            return err;
+        why_clear(&t->b->why);
+    }
+    return OK;
+}
+
+static enum err body(struct turn *t)
+{
+    struct batch *b = t->b;
+    const struct store_ops *ops = t->ops;
+    struct store *s = t->store;
+    int noted = 0;
+    enum err err = OK;
+    if (b->ntouched)
+        err = ops->registry_put(s, b->touched, b->ntouched, &b->why);
+    if (!err && b->ngone)
+        err = ops->registry_delete(s, b->gone, b->ngone, &b->why);
+    if (!err)
+        err = lists_put(t);
+    if (!err && b->nchanges)
+        err = ops->runs_change(s, b->changes, b->nchanges, &b->why);
+    if (!err && b->nlate)
+        err = ops->late_add(s, b->late, b->nlate, &noted, &b->why);
+    t->totals.n[TOTAL_LATE] += noted;
+    if (!err)
+        err = edits_run(t);
+    if (!err)
+        err = spawns_run(t);
+    if (!err)
+        err = delays_run(t);
+    if (!err && b->sweep)
+        err = sweep(t);
+    int64_t began = clock_boot_us();
+    if (!err && b->plan_until_ms)
+        err = plan_slice(t);
+    b->plan_us = clock_boot_us() - began;
+    if (!err)
+        err = rows_add(t);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        t->totals.n[i] += b->totals.n[i];
+    if (!err)
+        err = ops->totals_add(s, &t->totals, &b->why);
+    if (!err && b->mark_ms)
+        err = ops->mark_put(s, b->mark_ms, &b->why);
+    return err;
+}
+
+/* The transaction is gone: so are the results, and what the planner learned from its rows. */
+static void undo(struct turn *t)
+{
+    struct batch *b = t->b;
+    for (int i = 0; i < b->nplanned; i++) {
+        run_row_done(&b->planned[i].row);
+        job_unref(b->planned[i].job);
+    }
+    b->nplanned = 0;
+    for (int i = 0; i < b->nedits; i++) {
+        struct edit *e = b->edits[i];
+        if (e->kind <= EDIT_JOB_DELETE && e->id)
+            planner_forget(t->planner, e->id);
+        job_unref(e->now);
+        e->now = NULL;
+        if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
+            e->id = 0;
+    }
+    for (int i = 0; i < b->nspawns; i++)
+        if (b->spawns[i].kind == KIND_MANUAL || b->spawns[i].kind == KIND_API)
+            b->spawns[i].cause = 0;
+}
+
+void turn_run(struct store *store, struct planner *planner, struct batch *b)
+{
+    struct turn t = { .store = store, .ops = store->ops, .planner = planner, .b = b };
+    for (int i = 0; i < b->nviews; i++)
+        planner_set_view(planner, group_view_ref(b->views[i]));
+    if (b->forget_jobs)
+        planner_forget_all(planner);
+    why_clear(&b->why);
+    b->plan_more = false;
+    b->plan_next_ms = NEVER_MS;
+    b->err = store->ops->begin(store, &b->why);
+    if (!b->err) {
+        b->err = body(&t);
+        if (!b->err)
+            b->err = store->ops->commit(store, &b->why);
+        b->written = t.totals;
+        if (b->err) {
+            store->ops->rollback(store);
+            undo(&t);
+        }
+    }
+    rows_drop(&t);
+}

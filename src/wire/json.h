@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.h - reads JSON that a stranger wrote: bounded before it is parsed, lenient in its types.
+ *
+ * The text is measured first (size, depth, number of values; strings skipped), so that the parser
+ * behind it (jansson: exact 64-bit integers) cannot be made to recurse or to allocate out of
+ * proportion. Refused: trailing text, invalid UTF-8, anything that is not RFC 8259. Accepted:
+ * a byte order mark, surrounding blanks, repeated members (the last counts), \u0000 in text.
+ *
+ * The readers take what Gson, the library of the Java peers, takes: numbers in quotes, 1.0 for an
+ * integer, text from numbers and booleans, null as if the member were absent. Names are
+ * case-sensitive. Pure; a document belongs to one thread at a time. */
+#ifndef PEAL_WIRE_JSON_H
+#define PEAL_WIRE_JSON_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/why.h"
+
+struct json_t; /* jansson's value */
+
+#define WIRE_JSON_DEPTH 32
+#define WIRE_JSON_VALUES 100000
+
+/* Parse text of at most max bytes. what names the document in why ("callback body").
+ * ERR_TOOBIG for a limit, ERR_INVALID for bad JSON, ERR_NOMEM. The caller owns *ret_doc. */
+MUST_CHECK enum err wire_json_parse(struct slice text, size_t max, const char *what,
+                                    struct json_t **ret_doc, struct why *why);
+void wire_json_free(struct json_t *doc); /* NULL is fine */
+bool wire_json_is_object(const struct json_t *doc);
+
+/* The members of o. Absent and null leave *ret as it is (give it the default first) and are OK.
+ * ERR_INVALID names the member and the rule. o that is not an object has no members. */
+MUST_CHECK enum err wire_json_i64(const struct json_t *o, const char *name, int64_t *ret,
+                                  struct why *why);
+MUST_CHECK enum err wire_json_int(const struct json_t *o, const char *name, int *ret,
+                                  struct why *why);
+MUST_CHECK enum err wire_json_bool(const struct json_t *o, const char *name, bool *ret,
+                                   struct why *why);
+/* Text borrowed from the document; objects and arrays are refused. Takes the document writable:
+ * a number or boolean is replaced by its text there, so that the slice lives as long as it. */
+MUST_CHECK enum err wire_json_text(struct json_t *o, const char *name, struct slice *ret,
+                                   struct why *why);
+/* The same, but objects and arrays become their compact JSON text. */
+MUST_CHECK enum err wire_json_any(struct json_t *o, const char *name, struct slice *ret,
+                                  struct why *why);
+
+/* The integer that a Java peer would read from text: decimal digits, or a whole number with ".0".
+ */
+bool wire_lenient_i64(struct slice text, int64_t *ret);
+
+#endif

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Disks that fill up, refuse writing or hand back rubbish: what was acknowledged is kept, the message says
+what to do, and the center goes on when the cause is gone."""
+
+import contextlib
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+import pytest  # noqa: E402 (path just set)
+
+from support import ledger, webapi  # noqa: E402
+from support.center import Center, binary  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
+
+
+class SmallDisk:
+    """A tmpfs of a few MB: fill() takes all of its room, free() gives it back."""
+
+    def __init__(self, folder):
+        self.folder = folder / "disk"
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(self.folder)],
+                              capture_output=True, text=True, check=False)
+        self.mounted = done.returncode == 0
+        return self
+
+    def __exit__(self, *_):
+        if self.mounted:
+            subprocess.run(["umount", "-l", str(self.folder)], check=True)
+
+    def fill(self, center):
+        ballast = os.open(self.folder / "ballast", os.O_WRONLY | os.O_CREAT)
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(ballast, bytes(4096))
+        os.close(ballast)
+
+    def free(self, center):
+        (self.folder / "ballast").unlink()
+
+
+class SmallFiles:
+    """A limit on the size of the center's files (RLIMIT_FSIZE), set and lifted while it runs: what a full disk
+    is for a machine that does not let us mount."""
+
+    def __init__(self, folder):
+        self.folder = folder / "disk"
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def fill(self, center):
+        # less than the database has, so that no checkpoint succeeds; more than the log of this test will have
+        resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
+
+    def free(self, center):
+        if center.running():  # else the limit has gone with its process
+            resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE,
+                             (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def may_mount(tmp_path):
+    """Whether a tmpfs can be had here (root, outside of most containers)."""
+    with SmallDisk(tmp_path) as disk:
+        return disk.mounted
+
+
+def each_second(api, app="tests", **fields):
+    job = api.add_job(api.add_group(app), "each second", scheduleType="CRON", scheduleConf="* * * * * ?", **fields)
+    api.start_job(job)
+    return job
+
+
+def ready(center):
+    return center.get("/readyz")[0] == 200
+
+
+def wait_for_trouble(center):
+    """Wait for /readyz to turn red; the reason. /livez stays green: a restart would not help."""
+    wait_until(lambda: not ready(center), "/readyz to turn red", 30)
+    assert center.get("/livez")[0] == 200
+    return center.get("/readyz?verbose")[2].decode()
+
+
+def press(center, api, job):
+    """Ask for runs with large parameters until the disk has no room for one more: a file that is there already
+    has room of its own for a while. How many were acknowledged."""
+    kept = 0
+    while ready(center):
+        with contextlib.suppress(webapi.ApiError, OSError):
+            api.trigger(job, "x" * 60000)
+            kept += 1
+        assert kept < 2000, "that disk is never full"
+    return kept
+
+
+def check_full_disk(disk, tmp_path, crash):
+    center = Center(disk.folder, env={})
+    center.output = tmp_path / "center.log"  # what it says does not go to the disk that is full
+    with center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        job = each_second(api)
+        bulky = api.add_job(api.groups("tests")[0]["id"], "bulky")
+        puppet.automatic = False
+        seen = max(len(puppet.runs()), 1)  # these may have had their result already
+        run = puppet.wait_for_runs(seen + 1)[seen]
+        puppet.automatic = True
+        disk.fill(center)
+        kept = press(center, api, bulky)
+        reason = wait_for_trouble(center)
+        assert "full" in reason or "disk" in reason, reason
+        wait_until(lambda: "trying again" in center.tail(), "the log to say it")
+        assert "make room" in center.tail() or "disk" in center.tail(), center.tail()
+        # a result is acknowledged when it is in the journal, and refused when that has no room either
+        reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
+                                              "handleCode": 200, "handleMsg": "while the disk was full"}])
+        assert reply["code"] == 200 or reply["code"] == 500 and "again" in reply["msg"], reply
+        with pytest.raises(webapi.ApiError):
+            api.add_job(1, "not kept")
+        # the mark ends, and with it the firing
+        def quiet():
+            seen = len(puppet.runs())
+            time.sleep(1.5)
+            return len(puppet.runs()) == seen
+        wait_until(quiet, "firing to pause", 20)
+        before = len(puppet.runs())
+        if crash:
+            center.kill()
+        disk.free(center)
+        if crash:
+            center.start()
+            api = center.api()
+        wait_until(lambda: ready(center), "/readyz to turn green", 30)
+        puppet.wait_for_runs(before + 3)
+        for late in puppet.runs():  # what nobody acknowledged is sent again, and what was does no harm
+            if late["logId"] != run["logId"] or reply["code"] != 200:
+                puppet.report(late)
+        api.stop_job(job)
+        ledger.settle(center)
+        ledger.check_contiguous(center, job, 1)
+        assert ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE job_id = ?", bulky) >= kept
+        if reply["code"] == 200:
+            kept = ledger.rows(center, "SELECT handle_msg FROM xxl_job_log WHERE id = ?", run["logId"])[0]
+            assert kept["handle_msg"] == "while the disk was full", "acknowledged is kept"
+        ids = [run["logId"] for run in puppet.runs()]
+        assert len(ids) == len(set(ids)), "nothing ran twice"
+        codes = {row["id"]: row["handle_code"] for row in ledger.rows(center, "SELECT id, handle_code FROM xxl_job_log")}
+        assert all(codes[i] == 200 for i in ids)
+        ledger.check_accounts(center)
+        center.restart()
+        ledger.check_accounts(center)
+        assert sqlite3.connect(center.data / "peal.db").execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+def test_a_full_disk_loses_nothing_and_the_center_goes_on(tmp_path):
+    """On a small disk of its own where that is permitted, else with files that may not grow: both are a write
+    that fails with the center in the middle of its work."""
+    with (SmallDisk if may_mount(tmp_path / "try") else SmallFiles)(tmp_path) as disk:
+        check_full_disk(disk, tmp_path, crash=False)
+
+
+def test_files_that_may_not_grow_lose_nothing_though_the_center_is_killed_meanwhile(tmp_path):
+    with SmallFiles(tmp_path) as disk:
+        check_full_disk(disk, tmp_path, crash=True)
+
+
+def test_a_disk_that_is_full_at_start_is_refused_with_a_reason(tmp_path):
+    center = Center(tmp_path / "center")
+    done = subprocess.run(["prlimit", "--fsize=8192", str(binary()), "server", "--listen", "127.0.0.1:0", "--data",
+                           str(center.data)], env=center._env, capture_output=True, text=True, timeout=60 * PATIENCE,
+                          check=False)
+    assert done.returncode > 0, "refused, not ended by a signal: " + done.stderr
+    assert "disk" in done.stderr and "peal.db" in done.stderr, done.stderr
+    with center:  # and it is no obstacle later
+        assert center.api().groups() is not None
+
+
+def refused(center, timeout=20):
+    """Start a center that must refuse; what it said."""
+    with pytest.raises(RuntimeError) as refusal:
+        center.start(timeout)
+    assert center.process.returncode not in (0, None) and center.process.returncode > 0, str(refusal.value)
+    return str(refusal.value)
+
+
+@contextlib.contextmanager
+def as_nobody(center, *paths):
+    """Run the center as a user whom permissions bind; as root they would not. paths become that user's."""
+    if os.geteuid() == 0:
+        for path in [center.folder, center.folder.parent, *paths]:
+            path.chmod(0o777)
+        for parent in center.folder.parents:
+            if parent != pathlib.Path("/") and not parent.stat().st_mode & 0o001:
+                parent.chmod(parent.stat().st_mode | 0o011)
+        real = subprocess.Popen
+
+        def popen(argv, **more):
+            return real(argv, user=65534, group=65534, extra_groups=[], **more)
+        subprocess.Popen = popen
+        try:
+            yield
+        finally:
+            subprocess.Popen = real
+    else:
+        yield
+
+
+def test_a_read_only_database_is_refused_and_nothing_is_touched(tmp_path):
+    center = Center(tmp_path / "center")
+    with as_nobody(center):
+        with center:
+            each_second(center.api())
+        database = center.data / "peal.db"
+        before = database.read_bytes()
+        database.chmod(0o444)
+        center.data.chmod(0o555)
+        said = refused(center)
+        assert "permission" in said and "peal.db" in said, said
+        assert database.read_bytes() == before
+        center.data.chmod(0o755)
+        database.chmod(0o644)
+        with center:
+            ledger.check_accounts(center)
+
+
+def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path):
+    center = Center(tmp_path / "center")
+    with as_nobody(center):
+        center.data.mkdir()
+        center.data.chmod(0o555)
+        said = refused(center)
+        assert str(center.data) in said and "ermission" in said, said
+        center.data.rmdir()
+        center.data.write_text("a file")
+        said = refused(center)
+        assert str(center.data) in said, said
+
+
+def test_a_database_that_becomes_read_only_under_way_is_waited_for(tmp_path):
+    """Another program holds the write lock for longer than the center waits: no commit, then all goes on."""
+    with Center(tmp_path / "center") as center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        job = each_second(api)
+        puppet.wait_for_runs(2)
+        blocker = sqlite3.connect(center.data / "peal.db", isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        reason = wait_for_trouble(center)
+        wait_until(lambda: "write lock" in center.tail(), "the log to name the lock", 20)
+        assert reason
+        seen = len(puppet.runs())
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        wait_until(lambda: ready(center), "/readyz to turn green", 30)
+        puppet.wait_for_runs(seen + 3)
+        api.stop_job(job)
+        ledger.settle(center)
+        ledger.check_contiguous(center, job, 1)
+        ledger.check_accounts(center)
+
+
+@pytest.mark.parametrize("damage", ["header", "middle", "text"])
+def test_a_damaged_database_is_refused_and_left_as_it_is(tmp_path, damage):
+    center = Center(tmp_path / "center")
+    with center:
+        api = center.api()
+        group = api.add_group("tests")
+        for i in range(50):
+            api.add_job(group, f"job {i}", executorParam="x" * 2000)
+    database = center.data / "peal.db"
+    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    good = database.read_bytes()
+    if damage == "header":
+        bad = bytes(200) + good[200:]
+    elif damage == "middle":
+        bad = good[:4096] + os.urandom(len(good) - 4096)
+    else:
+        bad = b"this is somebody's shopping list\n" * 200
+    database.write_bytes(bad)
+    said = refused(center)
+    assert "peal.db" in said, said
+    assert any(word in said for word in (".recover", "backup", "another program", "other program")), said
+    assert database.read_bytes()[:4096] == bad[:4096], "it is kept for those who can save something"
+    database.write_bytes(good)
+    for side in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            (center.data / ("peal.db" + side)).unlink()
+    with center:
+        assert len(center.api().pages("/jobinfo/pageList", jobGroup=-1, triggerStatus=-1, jobDesc="",
+                                      executorHandler="", author="")) >= 50
+
+
+def test_a_second_server_on_the_same_data_is_refused_and_the_first_goes_on(tmp_path):
+    with Center(tmp_path / "center") as first, Puppet(first, "tests") as puppet:
+        job = each_second(first.api())
+        second = Center(tmp_path / "second")
+        second.data = first.data
+        said = refused(second)
+        assert "in use by another server" in said and str(first.process.pid) in said, said
+        puppet.wait_for_runs(len(puppet.runs()) + 2)
+        first.kill()  # the lock goes with its process, however it ends
+        second.port = first.port
+        with second:
+            puppet.wait_for_runs(len(puppet.runs()) + 2)
+            second.api().stop_job(job)
+            ledger.settle(second)
+            ledger.check_accounts(second)
+
+
+def test_sigkill_in_the_middle_of_commits_keeps_what_was_acknowledged(tmp_path):
+    """Jobs are added as fast as they go while the center is killed: each add that was answered is there."""
+    center = Center(tmp_path / "center").start()
+    kept = []
+    for _ in range(3):
+        api = center.api()
+        group = api.groups("tests")[0]["id"] if api.groups("tests") else api.add_group("tests")
+        for i in range(15):
+            kept.append(api.add_job(group, f"job {i}"))
+        center.process.send_signal(signal.SIGSTOP)
+        center.restart()
+    have = {row["id"] for row in ledger.rows(center, "SELECT id FROM xxl_job_info")}
+    assert set(kept) <= have and len(kept) == len(set(kept))
+    center.stop()
+    shutil.rmtree(center.data)

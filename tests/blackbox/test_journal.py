@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The journal: a result that comes while the database takes no writes is acknowledged, and is in the tables in
+the end, whatever happens to the process in between."""
+
+import http.server
+import itertools
+import json
+import os
+import pathlib
+import re
+import resource
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+from support.center import Center  # noqa: E402 (path just set)
+from support.wait import wait_until  # noqa: E402
+
+SOME = 256 * 1024  # what the write-ahead log is grown to before nothing may grow any more
+RECORDS = 8192  # where the journal's records begin
+RESULTS = [(200, "fine"), (500, "no such table: 日报"), (502, "took too long")]
+
+
+class Executor:
+    """NOT an executor: it takes every run, says that it is at it, and never reports."""
+
+    def __init__(self):
+        self.runs = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"null")
+                action = self.path.rsplit("/", 1)[-1]
+                if action == "run":
+                    outer.runs.append(body["logId"])
+                reply = {"code": 500 if action == "idleBeat" else 200, "msg": None}
+                if action == "log":
+                    reply["content"] = reply["data"] = {"fromLineNum": 1, "toLineNum": 1, "isEnd": False,
+                                                        "logContent": "----------- job execute start -----------"}
+                data = json.dumps(reply).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+# -- three ways for a database to take no writes --
+
+@contextmanager
+def unbounded_log(center):
+    """While a reader stands still, the write-ahead log cannot begin anew: each commit makes it longer."""
+    wal = center.data / "peal.db-wal"
+    reader = sqlite3.connect(center.data / "peal.db", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM xxl_job_log").fetchone()
+    try:
+        yield wal
+    finally:
+        reader.close()
+
+
+def more(center, numbers=itertools.count()):
+    """Something to commit."""
+    n = next(numbers)
+    center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": f"growth-{n}",
+                                 "registryValue": f"http://127.0.0.1:9/{n}/"})
+
+
+def red(center):
+    more(center)
+    status, _, body = center.get("/readyz?verbose")
+    return status == 503 and b"does not take writes" in body and body.decode()
+
+
+def grown(center, wal):
+    more(center)
+    return wal.stat().st_size >= SOME
+
+
+@contextmanager
+def limited(center):
+    """No file of the process may grow beyond where the log is: a full disk, as far as it can see."""
+    with unbounded_log(center) as wal:
+        wait_until(lambda: grown(center, wal), "the log to grow", 30, 0.01)
+        resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE, (wal.stat().st_size, resource.RLIM_INFINITY))
+        assert "journal" in wait_until(lambda: red(center), "the center to notice", 30)
+        yield
+        if center.running():
+            resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE,
+                             (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+@contextmanager
+def full(center):
+    """A disk without a free byte."""
+    filler = center.data / "filler"
+    with unbounded_log(center):
+        with open(filler, "wb", buffering=0) as f:
+            size = 1 << 20
+            while size:
+                try:
+                    f.write(bytes(size))
+                except OSError:
+                    size //= 2
+        assert "journal" in wait_until(lambda: red(center), "the center to notice", 30)
+        yield
+    filler.unlink()
+
+
+@contextmanager
+def locked(center):
+    """Another program writes and does not end: nothing fails at first, the commit only does not come."""
+    other = sqlite3.connect(center.data / "peal.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.close()
+
+
+def can_mount(folder):
+    return os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=0750", "tmpfs", folder],
+                                                stderr=subprocess.DEVNULL).returncode == 0
+
+
+@contextmanager
+def small_disk(folder):
+    folder.mkdir(parents=True)
+    mounted = can_mount(folder)
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """The folder of the data, on a small disk of its own if this user may mount one."""
+    with small_disk(tmp_path / "data") as mounted:
+        yield full if mounted else limited
+
+
+@pytest.fixture
+def executor():
+    it = Executor()
+    yield it
+    it.close()
+
+
+# -- runs that wait for their results --
+
+def start_runs(center, executor, n):
+    """The log ids of n accepted runs of one job."""
+    api = center.api()
+    group = api.add_group("journal", addresses=[executor.address])
+    job = api.add_job(group, "waits")
+    for i in range(n):
+        api.trigger(job)
+        wait_until(lambda i=i: len(executor.runs) > i, f"run {i}")
+    wait_until(lambda: [r["triggerCode"] for r in api.logs(job)] == [200] * n, "all to be accepted")
+    return list(executor.runs)
+
+
+def report(center, log_id, code, msg):
+    return center.open_api("callback", [{"logId": log_id, "logDateTim": 0, "handleCode": code, "handleMsg": msg}])
+
+
+def report_all(center, ids):
+    """One request each, at the same time; every one must be acknowledged."""
+    codes = {}
+
+    def one(log_id, code, msg):
+        codes[log_id] = report(center, log_id, code, msg)["code"]
+
+    threads = [threading.Thread(target=one, args=(i, *RESULTS[k])) for k, i in enumerate(ids)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert codes == {i: 200 for i in ids}
+
+
+def in_tables(center):
+    """{log id: (code, message)} of the finished runs, as a reader of the file sees them."""
+    db = sqlite3.connect(f"file:{center.data / 'peal.db'}?mode=ro", uri=True)
+    try:
+        return {i: (code, msg) for i, code, msg in
+                db.execute("SELECT id, handle_code, handle_msg FROM xxl_job_log WHERE handle_code <> 0")}
+    finally:
+        db.close()
+
+
+def wait_for(center, ids):
+    want = dict(zip(ids, RESULTS))
+    wait_until(lambda: in_tables(center) == want, f"the results {want}", 20)
+    wait_until(lambda: center.metric("peal_journal_records") == 0, "the journal to be reset")
+    assert center.metric("peal_firings_unaccounted") == 0
+
+
+def said(center):
+    return center.output.read_text()
+
+
+def test_a_full_disk_and_a_kill(tmp_path, disk, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        assert center.metric("peal_journal_records") == 0
+        with disk(center):
+            report_all(center, ids)
+            report_all(center, ids[:1])  # an executor that did not hear the first answer
+            assert center.metric("peal_journal_records") == 4
+            assert in_tables(center) == {}
+            center.kill()
+        center.start()
+        wait_for(center, ids)
+        assert "4 results were kept for the database" in said(center)
+        center.restart()
+        assert said(center).count("were kept for the database") == 1
+        assert executor.runs == ids
+
+
+@pytest.mark.parametrize("trouble", [limited, locked])
+def test_a_kill(tmp_path, trouble, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        with trouble(center):
+            report_all(center, ids)
+            assert in_tables(center) == {}
+            center.kill()
+        center.start()
+        wait_for(center, ids)
+        assert executor.runs == ids
+
+
+@pytest.mark.parametrize("trouble", [limited, locked])
+def test_the_database_comes_back(tmp_path, trouble, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        with trouble(center):
+            report_all(center, ids)
+            assert center.metric("peal_journal_records") == 3
+        wait_for(center, ids)
+        wait_until(lambda: center.get("/readyz")[0] == 200, "green")
+        center.restart()
+        assert in_tables(center) == dict(zip(ids, RESULTS))
+        assert "were kept for the database" not in said(center)
+
+
+def test_an_orderly_stop_in_trouble(tmp_path, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        with limited(center):
+            report_all(center, ids)
+            center.stop()
+        assert in_tables(center) == {}
+        center.start()
+        wait_for(center, ids)
+
+
+def test_a_damaged_record_costs_only_its_own_result(tmp_path, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        journal = center.data / "callbacks.journal"
+        with limited(center):
+            for k, i in enumerate(ids):
+                assert report(center, i, *RESULTS[k])["code"] == 200
+            center.kill()
+        with open(journal, "r+b") as f:
+            f.seek(RECORDS + 40)
+            f.write(b"F")  # the message of the first
+        center.start()
+        wait_until(lambda: in_tables(center) == dict(list(zip(ids, RESULTS))[1:]), "the other results", 20)
+        aside = center.data / "callbacks.journal.damaged"
+        assert aside.read_bytes()[RECORDS + 40:RECORDS + 44] == b"Fine"
+        assert aside.stat().st_mode & 0o777 == journal.stat().st_mode & 0o777 == 0o600
+        assert re.search(r"level=error .*damaged in 1 places.*2 results could be read", said(center))
+        assert report(center, ids[0], *RESULTS[0])["code"] == 200  # it still may come by itself
+        wait_for(center, ids)
+
+
+def test_without_room_for_a_journal_results_are_refused_in_trouble(tmp_path, executor):
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, old[1]))  # the child's from its birth
+        try:
+            center = stack.enter_context(Center(tmp_path))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        assert "there is no journal" in said(center)
+        assert list(center.data.glob("callbacks*")) == []
+        ids = start_runs(center, executor, 3)
+        with locked(center):
+            reply = report(center, ids[0], *RESULTS[0])
+            assert reply["code"] == 500 and "sent again" in reply["msg"]
+        report_all(center, ids)
+        wait_until(lambda: in_tables(center) == dict(zip(ids, RESULTS)), "the results")

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes are killed under load, on real files and sockets: nothing planned is lost, nothing runs twice."""
+
+import collections
+import pathlib
+import random
+import re
+import signal
+import sys
+import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+from support import ledger  # noqa: E402 (path just set)
+from support.center import Center, free_port  # noqa: E402
+from support.executor import Executor  # noqa: E402
+from support.stub import Stub  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+ROUNDS = 5
+EVERY_SECOND, TEN_A_SECOND = 260, 5  # jobs of the stub: 310 firings a second
+OF_OURS = 20                         # per-second jobs of `peal executor`
+
+
+def started(executor):
+    """{log id: how often its run began} by the logs of an executor."""
+    found = collections.Counter()
+    for path in executor.logs.glob("*/*.log"):
+        found[int(path.stem)] += path.read_text(errors="replace").count("job execute start")
+    return found
+
+
+def ended(executor):
+    """Log ids whose run has ended by the logs of an executor."""
+    return {int(path.stem) for path in executor.logs.glob("*/*.log")
+            if "job execute end(" in path.read_text(errors="replace")}
+
+
+class Load:
+    """A center with per-second and 100 ms jobs on the stub and on an executor of ours."""
+
+    def __init__(self, folder, one=EVERY_SECOND, ten=TEN_A_SECOND, ours=OF_OURS):
+        self.folder = folder
+        self.center = Center(folder / "center").start()
+        api = self.center.api()
+        self.groups = {app: api.add_group(app) for app in ("bench", "ours")}
+        self.center.stop()
+        begin = int(time.time() * 1000) + 3000
+        self.one = ledger.add_jobs(self.center, self.groups["bench"], [
+            ("stub", "", "FIX_RATE", "1000ms", "ROUND", begin + i * 1000 // one) for i in range(one)])
+        self.ten = ledger.add_jobs(self.center, self.groups["bench"], [
+            ("stub", "", "FIX_RATE", "100ms", "ROUND", begin + i) for i in range(ten)])
+        self.ours = ledger.add_jobs(self.center, self.groups["ours"], [
+            ("shardingJobHandler", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 50) for i in range(ours)])
+        self.jobs = self.one + self.ten + self.ours
+
+    def __enter__(self):
+        self.center.start()
+        self.stub = Stub(self.folder, self.center, "--ports", "2").__enter__()
+        self.executor = Executor(self.folder / "executor", self.center.url, app="ours").start()
+        return self
+
+    def __exit__(self, kind, *_):
+        self.executor.__exit__(kind)
+        self.stub.__exit__()
+        self.center.__exit__(kind)
+
+    def wait_for_more(self, runs):
+        """Wait until the stub was given so many more."""
+        goal = self.stub.stats()["runs"] + runs
+        wait_until(lambda: self.stub.stats()["runs"] >= goal, f"{runs} more runs", 60, 0.02)
+
+    def finish(self):
+        """Stop all jobs and wait until every run has ended. A stop would withdraw what is in doubt."""
+        wait_until(lambda: self.center.metric("peal_queue_length", queue="in_doubt") == 0, "doubts to end", 60)
+        api = self.center.api()
+        for job in self.jobs:
+            api.stop_job(job)
+        ledger.settle(self.center, 120)
+
+    def check(self):
+        ledger.check_accounts(self.center)
+        rows = sum(ledger.check_contiguous(self.center, job, 1) for job in self.one + self.ours)
+        rows += sum(ledger.check_contiguous(self.center, job, 10) for job in self.ten)
+        assert rows == ledger.number(self.center, "SELECT count(*) FROM xxl_job_log")
+        self.check_stub()
+        self.check_ours()
+        bad = ledger.rows(self.center, "SELECT id, trigger_code, trigger_msg, handle_code, handle_msg "
+                                       "FROM xxl_job_log WHERE handle_code <> 200")
+        assert not bad, f"{len(bad)} runs without success: {[tuple(row) for row in bad[:5]]}"
+        total = ledger.totals(self.center)
+        assert total["lost"] == total["rejected"] == total["late"] == 0, total
+
+    def check_stub(self):
+        ids = self.stub.ids()
+        assert self.stub.stats()["doubled"] == 0, [i for i, n in ids.items() if n > 1][:5]
+        given = {row[0] for row in ledger.rows(
+            self.center, "SELECT id FROM xxl_job_log WHERE job_group = ?", self.groups["bench"])}
+        assert set(ids) == given, (sorted(set(ids) - given)[:5], sorted(given - set(ids))[:5])
+
+    def check_ours(self):
+        given = {row[0] for row in ledger.rows(
+            self.center, "SELECT id FROM xxl_job_log WHERE job_group = ?", self.groups["ours"])}
+        runs = started(self.executor)
+        assert set(runs) == given and set(runs.values()) == {1}, (set(runs) ^ given, runs.most_common(3))
+
+
+def test_kill_9_of_the_center_under_load_loses_and_doubles_nothing(tmp_path):
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    dice = random.Random(seed)
+    with Load(tmp_path) as load:
+        for _ in range(ROUNDS):
+            load.wait_for_more(dice.randrange(50, 500))
+            time.sleep(dice.random() / 10)  # any instruction, not the one after an answer
+            load.center.kill()
+            time.sleep(dice.random())
+            load.center.start()
+            ledger.check_accounts(load.center)
+        load.wait_for_more(300)
+        load.finish()
+        load.check()
+
+
+def test_sigterm_under_load_ends_cleanly_and_loses_nothing(tmp_path):
+    with Load(tmp_path) as load:
+        for _ in range(2):
+            load.wait_for_more(500)
+            before = time.monotonic()
+            load.center.stop(10)  # status 0
+            assert time.monotonic() - before < 10
+            sent = ledger.rows(load.center, "SELECT log_id FROM peal_run WHERE phase IN (2, 3)")
+            assert not sent, "what was in flight has ended, or was answered, before the end"
+            load.center.start()
+        load.wait_for_more(300)
+        load.finish()
+        load.check()
+        assert ledger.totals(load.center)["resent"] == 0
+
+
+def sleeping_jobs(center, api, app, count, block="SERIAL_EXECUTION", **fields):
+    group = api.add_group(app)
+    return [api.add_job(group, "sleepJobHandler", executorBlockStrategy=block, **fields)
+            for _ in range(count)]
+
+
+def test_fault_7_runs_that_died_with_their_executor_are_found_when_it_is_back_on_its_address(tmp_path):
+    port = free_port()
+    with Center(tmp_path / "center") as center:
+        api = center.api()
+        running, queued = sleeping_jobs(center, api, "ours", 2, executorFailRetryCount=1, retryDelayMs=100)
+        executor = Executor(tmp_path / "executor", center.url, ["--xxl.job.executor.port", str(port)], app="ours")
+        with executor:
+            wait_until(lambda: executor.address.rstrip("/") in
+                       {a.rstrip("/") for a in api.addresses("ours")}, "the executor to register")
+            for job in (running, queued, queued):  # the last waits behind the one before
+                api.trigger(job, "600000")
+            first = wait_until(lambda: ledger.number(
+                center, "SELECT count(*) FROM xxl_job_log WHERE trigger_code = 200") == 3, "three accepted runs")
+            assert first
+            wait_until(lambda: len(started(executor)) == 2, "two runs to begin")
+            executor.process.kill()
+            executor.process.wait()
+            executor.start()
+            lost = ledger.wait_for_rows(
+                center, "three lost runs", "SELECT id, handle_code, handle_msg, alarm_status FROM xxl_job_log "
+                "WHERE handle_msg LIKE 'lost:%' AND (SELECT count(*) FROM xxl_job_log WHERE handle_msg LIKE 'lost:%') = 3",
+                timeout=60)
+            assert {row["handle_code"] for row in lost} == {500}
+            # each is tried again by the job's policy, once
+            retries = ledger.wait_for_rows(
+                center, "three accepted retries", "SELECT id FROM xxl_job_log WHERE id > ? AND trigger_code = 200 AND "
+                "(SELECT count(*) FROM xxl_job_log WHERE id > ? AND trigger_code = 200) = 3",
+                lost[-1]["id"], lost[-1]["id"])
+            wait_until(lambda: len(set(started(executor)) & {row["id"] for row in retries}) == 2, "two retries to begin")
+            total = ledger.totals(center)
+            assert (total["planned"], total["lost"], total["resent"]) == (6, 3, 0)
+            ledger.check_accounts(center)
+
+
+def test_every_run_that_ended_has_its_result_though_the_center_was_away(tmp_path):
+    with Center(tmp_path / "center") as center:
+        api = center.api()
+        group = api.add_group("ours")
+        jobs = {api.add_job(group, "sleepJobHandler"): str(500 + 150 * i) for i in range(8)}
+        jobs[api.add_job(group, "failJobHandler")] = "as asked"
+        with Executor(tmp_path / "executor", center.url, app="ours") as executor:
+            wait_until(lambda: api.addresses("ours"), "the executor to register")
+            for job, param in jobs.items():
+                api.trigger(job, param)
+            wait_until(lambda: ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE trigger_code = 200")
+                       == len(jobs), "the runs to be accepted")
+            center.kill()
+            wait_until(lambda: len(ended(executor)) == len(jobs), "the runs to end while nobody listens")
+            center.start()
+            ledger.settle(center, 60)
+            codes = collections.Counter(row["handle_code"] for row in ledger.rows(
+                center, "SELECT handle_code FROM xxl_job_log"))
+            assert codes == {200: 8, 500: 1}
+            said = ledger.rows(center, "SELECT handle_msg FROM xxl_job_log WHERE handle_code = 500")[0][0]
+            assert "as asked" in said and not said.startswith("lost")
+            assert ledger.totals(center)["finished"] == 9
+            ledger.check_accounts(center)
+
+
+def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path):
+    with Load(tmp_path, one=100, ten=1, ours=5) as load:
+        load.wait_for_more(150)
+        load.center.process.send_signal(signal.SIGTERM)
+        load.center.process.send_signal(signal.SIGTERM)
+        load.center.process.wait(20)
+        load.center._down = True
+        assert load.center.process.returncode in (0, -signal.SIGTERM), load.center.tail()
+        assert not re.search("level=error", load.center.tail()), load.center.tail()
+        load.center.start()
+        load.wait_for_more(100)
+        load.finish()
+        load.check()

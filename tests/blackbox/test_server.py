@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""peal server as a process: settings, token, start, probes, stop."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+
+import pytest
+from support import webapi
+from support.center import Center, binary, clean_environment, free_port
+from support.stub_executor import Stub
+from support.wait import wait_until
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+
+
+def server(*args, **env):
+    """(status, output) of a server that is expected to refuse."""
+    done = subprocess.run([str(binary()), "server", *args], env=clean_environment(**env), capture_output=True,
+                          text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("args,env,status,text", [
+    (["--colour"], {}, 2, "there is no option --colour"),
+    (["--lane.queue", "0"], {}, 2, "lane.queue"),
+    (["--misfire.threshold=soon"], {}, 2, "misfire.threshold"),
+    (["--listen", "nowhere"], {}, 3, "host:port"),
+    (["--listen", "127.0.0.1:99999"], {}, 3, "port"),
+    (["--token", ""], {}, 2, "--insecure-no-token"),
+    ([], {"PEAL_ACCESS_TOKEN": ""}, 2, "--insecure-no-token"),
+    (["--token", "a b"], {}, 2, "without blanks"),
+    (["--token", "x" * 257], {}, 2, "256 bytes"),
+    (["--zone", "Mars/Olympus"], {}, 3, "Mars/Olympus"),
+    (["--db", "oracle://x"], {}, 3, "sqlite:FILE only"),
+    (["--data", "/proc/nowhere/data"], {}, 2, "/proc/nowhere"),
+    (["--language", "fr"], {}, 2, "language"),
+    (["--log.level", "loud"], {}, 2, "log.level"),
+    (["-c", "/nonexistent"], {}, 2, "/nonexistent"),
+    (["--admin.password", "abc"], {"PEAL_ACCESS_TOKEN": "t"}, 3, "admin.password: must have 4-20"),
+])
+def test_a_wrong_setting_is_refused_by_name(tmp_path, args, env, status, text):
+    data = [] if "--data" in args else ["--data", str(tmp_path / "data")]
+    listen = [] if "--listen" in args else ["--listen", "127.0.0.1:0"]
+    got, output = server(*listen, *data, *args, **env)
+    assert (got, text in output) == (status, True), output
+
+
+def test_help_and_the_docs_have_the_same_settings():
+    status, text = server("--help")
+    assert status == 0
+    told = re.findall(r"^  --([\w.-]+)", text, re.M)
+    page = re.findall(r"^\| `([\w.-]+)` \|", (DOCS / "configuration.md").read_text(), re.M)
+    assert sorted(told) == sorted(page)
+
+
+def test_a_random_token_is_made_kept_and_wanted(tmp_path):
+    center = Center(tmp_path)
+    del center._env["PEAL_ACCESS_TOKEN"]
+    center.start()
+    file = center.data / "token"
+    token = file.read_text().strip()
+    assert len(token) >= 32 and file.stat().st_mode & 0o777 == 0o600
+    assert token in center.output.read_text()
+    assert center.open_api("registry", registration(), token=token)["code"] == 200
+    assert center.open_api("registry", registration(), token="")["code"] == 500
+    center.restart()
+    assert file.read_text().strip() == token
+    assert center.output.read_text().count(token) == 1  # shown at the first start only
+    center.stop()
+
+
+def registration():
+    return {"registryGroup": "EXECUTOR", "registryKey": "token-test", "registryValue": "http://127.0.0.1:1/"}
+
+
+def test_without_a_token_only_if_one_insists(tmp_path):
+    with Center(tmp_path, ["--insecure-no-token"], token="") as center:
+        assert center.open_api("registry", registration(), token="")["code"] == 200
+        assert "no access token" in center.tail()
+
+
+def test_settings_come_from_a_file_too(tmp_path):
+    file = tmp_path / "peal.properties"
+    file.write_text("# settings\nzone=Asia/Shanghai\nadmin.password : from-the-file\nstart.deadline 7s\n")
+    center = Center(tmp_path / "c", ["-c", str(file)], password="from-the-file")
+    del center._env["PEAL_ADMIN_PASSWORD"]
+    with center:
+        api = center.api()
+        assert api.call("/jobinfo/nextTriggerTime", scheduleType="ONCE",
+                        scheduleConf="2090-01-01T00:00:00Z") == ["2090-01-01 08:00:00"]
+        job = api.add_job(api.add_group("from-file"), "h")
+        row = next(r for r in api.pages("/jobinfo/pageList", jobGroup=0, triggerStatus=-1) if r["id"] == job)
+        assert row["startDeadlineMs"] == 7000
+
+
+def test_one_center_on_one_database(tmp_path):
+    with Center(tmp_path) as center:
+        status, output = server("--listen", "127.0.0.1:0", "--data", str(center.data), "--token", "t")
+        assert status == 3 and str(center.process.pid) in output
+        status, output = server("--listen", f"127.0.0.1:{center.port}", "--data", str(tmp_path / "b"), "--token", "t")
+        assert status == 3 and str(center.port) in output
+        assert not (tmp_path / "b" / "peal.db").exists()
+        assert center.get("/readyz")[0] == 200
+
+
+@pytest.mark.parametrize("path,body", [
+    ("/livez", b"ok\n"), ("/readyz", b"ok\n"), ("/startupz", b"ok\n"), ("/health", b'"status":"UP"'),
+    ("/healthz", b'"status":"UP"'), ("/actuator/health", b'"status":"UP"'),
+    ("/actuator/health/liveness", b'"status":"UP"'), ("/xxl-job-admin/actuator/health", b'"status":"UP"'),
+    ("/readyz?verbose", b"[+] schedule fires"), ("/metrics", b"peal_firings_unaccounted 0\n"),
+    ("/actuator/prometheus", b"# TYPE peal_lateness_seconds histogram")])
+def test_probes_need_no_login(center, path, body):
+    status, _, got = center.get(path)
+    assert status == 200 and body in got
+
+
+def test_probes_answer_head_too(center):
+    status, headers, body = webapi.request(center.port, "HEAD", "/readyz")
+    assert (status, body) == (200, b"") and headers["Content-Length"] == "3"
+
+
+def test_stop_answers_what_is_open(tmp_path):
+    """SIGTERM while edits stream in: each is answered, or its connection closed; the end is clean."""
+    with Center(tmp_path) as center:
+        api = center.api()
+        group = api.add_group("stopping")
+        made, stop = [], threading.Event()
+
+        def insert():
+            while not stop.is_set():
+                try:
+                    made.append(api.add_job(group, "h"))
+                except (OSError, webapi.ApiError, webapi.http.client.HTTPException):
+                    return
+        threads = [threading.Thread(target=insert) for _ in range(3)]
+        for t in threads:
+            t.start()
+        wait_until(lambda: len(made) > 20, "edits")
+        center.stop()
+        stop.set()
+        for t in threads:
+            t.join()
+        center.start()
+        rows = {r["id"] for r in center.api().pages("/jobinfo/pageList", jobGroup=group, triggerStatus=-1)}
+        assert set(made) <= rows  # what was answered is there
+
+
+def test_stop_does_not_wait_for_an_executor_that_says_nothing(tmp_path):
+    with Center(tmp_path) as center:
+        api = center.api()
+        group = api.add_group("silent-log")
+        release = threading.Event()
+        with Stub(center, "silent-log") as stub:
+            wait_until(lambda: api.addresses("silent-log"), "the stub")
+            job = api.add_job(group, "h")
+            api.trigger(job)
+            run = stub.wait_runs(1, job)[0]
+            asked = threading.Event()
+
+            def silent(_):
+                asked.set()
+                release.wait(60)
+                return {"code": 200}
+            stub.answers["log"] = silent
+
+            def detail():
+                try:
+                    api.log_detail(run["logId"])
+                except (OSError, webapi.ApiError, webapi.http.client.HTTPException):
+                    pass
+            waiting = [threading.Thread(target=detail) for _ in range(4)]
+            for t in waiting:
+                t.start()
+            assert asked.wait(30)
+            assert api.groups()  # pages are still served
+            center.stop()
+            release.set()
+            for t in waiting:
+                t.join()
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    with Center(tmp_path) as center:
+        center._down = True
+        center.process.send_signal(signal.SIGINT)
+        center.process.send_signal(signal.SIGINT)
+        assert center.process.wait(30) == 0
+
+
+def test_kill_nine_loses_no_acknowledged_edit(tmp_path):
+    with Center(tmp_path) as center:
+        api = center.api()
+        group = api.add_group("killed")
+        jobs = []
+        for _ in range(3):
+            jobs += [api.add_job(group, "h", jobDesc=f"job {len(jobs)}") for _ in range(5)]
+            center.restart()
+            rows = api.pages("/jobinfo/pageList", jobGroup=group, triggerStatus=-1)
+            assert sorted(r["id"] for r in rows) == jobs
+
+
+def test_full_of_waiting_requests_is_said(tmp_path):
+    """Requests beyond the bound are refused, not kept."""
+    with Center(tmp_path) as center:
+        head = (f"POST /auth/doLogin HTTP/1.1\r\nHost: 127.0.0.1:{center.port}\r\n"
+                "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 26\r\n\r\n")
+        sockets = []
+        try:
+            for n in range(1300):  # of 1,300 names, so that each costs the time of a hash
+                s = socket.create_connection(("127.0.0.1", center.port), timeout=60)
+                s.sendall(f"{head}userName={n:06}&password=x".encode())
+                sockets.append(s)
+            assert any(b" 503 " in s.recv(64) for s in sockets[-100:])
+            assert center.get("/livez")[0] == 200
+        finally:
+            for s in sockets:
+                s.close()
+
+
+def test_environment_is_not_needed(tmp_path):
+    """An empty environment, no HOME, no TZ: it starts."""
+    port = free_port()
+    process = subprocess.Popen([str(binary()), "server", "--listen", f"127.0.0.1:{port}", "--data", str(tmp_path / "d")],
+                               env={"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "")}, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        def ready():
+            try:
+                return webapi.request(port, "GET", "/readyz")[0] == 200
+            except OSError:
+                return False
+        wait_until(ready, "/readyz", 20)
+        assert json.loads(webapi.request(port, "GET", "/health")[2])["status"] == "UP"
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0

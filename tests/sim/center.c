@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* center.c - drives the core as a server does: pops actions, gives the writer one batch at a time,
+ * keeps both clocks. It may crash between any two calls. */
+#include "sim.h"
+#include "store/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a disk that fails ----------------------------------------------------------------------- */
+
+static struct sim *failing; /* one world at a time */
+
+static bool disk_fails(struct why *why)
+{
+    if (failing->boot_ms >= failing->store_bad_until_ms || !sim_chance(failing, 400000))
+        return false;
+    why_set(why, "the disk is full");
+    return true;
+}
+
+static enum err faulty_begin(struct store *s, struct why *why)
+{
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.begin(s, why);
+}
+
+static enum err faulty_commit(struct store *s, struct why *why)
+{
+    return disk_fails(why) ? ERR_IO : store_memory_ops.commit(s, why);
+}
+
+static enum err faulty_runs_add(struct store *s, struct run_row *rows, int n, struct why *why)
+{
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_add(s, rows, n, why);
+}
+
+static enum err faulty_runs_change(struct store *s, const struct run_change *c, int n,
+                                   struct why *why)
+{
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_change(s, c, n, why);
+}
+
+static enum err faulty_job_update(struct store *s, const struct job_record *r, struct why *why)
+{
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.job_update(s, r, why);
+}
+
+static void disk_new(struct sim *s)
+{
+    struct store_options options = { .node = 1, .epoch = 1 };
+    s->store = store_memory_new(&options);
+    s->ops = store_memory_ops;
+    s->ops.begin = faulty_begin;
+    s->ops.commit = faulty_commit;
+    s->ops.runs_add = faulty_runs_add;
+    s->ops.runs_change = faulty_runs_change;
+    s->ops.job_update = faulty_job_update;
+    s->store->ops = &s->ops;
+    failing = s;
+}
+
+void center_store_fault(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (s->calm)
+        return;
+    if (sim_chance(s, 300000)) {
+        s->slow_disk = !s->slow_disk;
+        return;
+    }
+    s->store_bad_until_ms = s->boot_ms + sim_between(s, 300, 20000);
+    s->store_good_since_ms = s->store_bad_until_ms;
+    sim_trace(s, "the disk fails until %.3f", (double)s->store_bad_until_ms / 1000);
+}
+
+/* ---- life and death -------------------------------------------------------------------------- */
+
+static void on_restart(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (!s->sched)
+        center_start(s);
+}
+
+static void drop_acks(struct sim *s)
+{
+    for (struct list_node *n; (n = list_pop(&s->acks));)
+        free(container_of(n, struct sim_ack, all));
+}
+
+static void center_down(struct sim *s)
+{
+    struct action a;
+    while (sched_pop(s->sched, &a))
+        if (a.kind == ACTION_EDITED)
+            edit_free(a.edit);
+    batch_free(s->writing);
+    s->writing = NULL;
+    sched_free(s->sched);
+    s->sched = NULL;
+    planner_free(s->planner);
+    s->planner = NULL;
+    drop_acks(s);
+}
+
+void center_crash(struct sim *s)
+{
+    struct sched_stats st;
+    sched_stats(s->sched, &st);
+    s->asks += (int64_t)st.asks;
+    s->doubts += (int64_t)st.doubts;
+    s->resent += (int64_t)st.resent;
+    sim_trace(s, "the center crashes");
+    s->crashes++;
+    s->crash_in = 0;
+    s->life++;
+    center_down(s);
+    net_reset_center(s);
+    int64_t away = sim_chance(s, 500000) ? sim_between(s, 5, 1500) : sim_between(s, 1500, 25000);
+    if (sim_chance(s, 80000))
+        away = sim_between(s, 25000, 110000);
+    sim_post(s, away, on_restart, 0, 0, NULL);
+}
+
+void center_crash_soon(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (s->sched && !s->calm)
+        s->crash_in = (int)sim_between(s, 1, 60);
+}
+
+/* Set where a call into the core may be on the stack: the crash comes at once, but only from the
+ * outermost driver function, which looks here between any two calls. */
+bool center_step(struct sim *s)
+{
+    if (!s->sched)
+        return false;
+    if (s->crash_in && --s->crash_in == 0) {
+        center_crash(s);
+        return false;
+    }
+    return true;
+}
+
+struct load {
+    struct sim *s;
+    int64_t mark_ms;
+};
+
+static bool load_group(void *ctx, const struct group_record *g)
+{
+    sched_load_group(((struct load *)ctx)->s->sched, g);
+    return true;
+}
+
+static bool load_registry(void *ctx, const struct registry_record *r)
+{
+    struct sim *s = ((struct load *)ctx)->s;
+    sched_load_registry(s->sched, sim_now(s), r);
+    return true;
+}
+
+static bool load_run(void *ctx, const struct run_row *row)
+{
+    struct load *l = ctx;
+    struct job_record r;
+    job_record_init(&r);
+    struct why why = { "" };
+    if (store_memory_ops.job_get(l->s->store, row->job_id, &r, &why))
+        sim_fail(l->s, "P1", "live run %lld belongs to job %lld, which does not exist",
+                 (long long)row->log_id, (long long)row->job_id);
+    struct job *j = job_new(&r, sim_zone, l->s, 2125);
+    job_record_done(&r);
+    sched_load_run(l->s->sched, sim_now(l->s), row, j, l->mark_ms);
+    job_unref(j);
+    return true;
+}
+
+static struct sched_config config_of(struct sim *s)
+{
+    struct sched_config c;
+    sched_config_default(&c);
+    c.seed = dice_u64(&s->dice);
+    if (sim_chance(s, 300000))
+        c.lane_connections = (int)sim_between(s, 1, 4);
+    if (sim_chance(s, 200000))
+        c.lane_queue = (int)sim_between(s, 1, 8);
+    if (sim_chance(s, 200000))
+        c.plan_max_rows = (int)sim_between(s, 1, 20);
+    c.lost_keep_ms = 60000;
+    return c;
+}
+
+void center_start(struct sim *s)
+{
+    if (!s->store)
+        disk_new(s);
+    struct sched_config c = config_of(s);
+    struct planner_config p = { .zone_find = sim_zone,
+                                .zone_ctx = s,
+                                .last_year = 2125,
+                                .misfire_threshold_ms = 5000,
+                                .seed = dice_u64(&s->dice) };
+    s->sched = sched_new(&c);
+    s->planner = planner_new(&p);
+    struct load l = { s, 0 };
+    struct why why = { "" };
+    store_memory_ops.mark_get(s->store, &l.mark_ms, &why);
+    store_memory_ops.groups_each(s->store, load_group, &l, &why);
+    store_memory_ops.registry_each(s->store, load_registry, &l, &why);
+    store_memory_ops.runs_each(s->store, load_run, &l, &why);
+    sched_started(s->sched, sim_now(s), l.mark_ms);
+    s->start_mark_ms = l.mark_ms;
+    s->up_since_ms = s->boot_ms;
+    s->wake_ms = -1;
+    sim_trace(s, "the center starts, mark %lld", (long long)l.mark_ms);
+    center_pump(s);
+}
+
+void center_free(struct sim *s)
+{
+    if (s->sched)
+        center_down(s);
+    drop_acks(s);
+}
+
+/* ---- the writer ------------------------------------------------------------------------------ */
+
+static void on_written(struct sim *s, struct event *e)
+{
+    if (!s->sched || e->life != s->life || !center_step(s))
+        return;
+    struct batch *b = s->writing;
+    s->writing = NULL;
+    sched_batch_done(s->sched, sim_now(s), b);
+    center_pump(s);
+}
+
+static void on_write(struct sim *s, struct event *e)
+{
+    if (!s->sched || e->life != s->life || !center_step(s))
+        return;
+    turn_run(s->store, s->planner, s->writing);
+    if (s->writing->err) {
+        sim_post(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
+        return;
+    }
+    s->commits++;
+    check_commit(s, s->writing);
+    sim_post(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,
+             0, NULL)
+        ->life = s->life;
+}
+
+static int64_t write_ms(struct sim *s)
+{
+    if (s->slow_disk || sim_chance(s, 10000))
+        return sim_between(s, 20, 1500);
+    return sim_between(s, 1, 12);
+}
+
+/* ---- actions --------------------------------------------------------------------------------- */
+
+struct ack_reply {
+    int n, exec;
+    struct exec_result results[10];
+};
+
+static void on_acked(struct sim *s, struct event *e)
+{
+    const struct ack_reply *r = e->p;
+    exec_acked(s, r->exec, e->life, r->results, r->n);
+}
+
+static void acknowledge(struct sim *s, struct sim_ack *a)
+{
+    check_ack(s, a);
+    list_remove(&a->all);
+    if (!sim_chance(s, s->loss_ppm)) {
+        struct ack_reply *r = mem_new(sizeof(*r));
+        r->n = a->n;
+        r->exec = a->exec;
+        memcpy(r->results, a->results, sizeof(r->results));
+        sim_post(s, sim_between(s, 0, 5), on_acked, 0, 0, r)->life = a->exec_life;
+    }
+    free(a);
+}
+
+static void act(struct sim *s, struct action *a)
+{
+    switch (a->kind) {
+    case ACTION_CALL:
+        if (a->call.kind == CALL_RUN)
+            check_send(s, &a->call);
+        net_call(s, &a->call);
+        break;
+    case ACTION_ABORT:
+        net_abort(s, a->log_id);
+        break;
+    case ACTION_ACK:
+        acknowledge(s, container_of(a->ack, struct sim_ack, ack));
+        break;
+    case ACTION_EDITED:
+        users_edited(s, a->edit);
+        break;
+    case ACTION_SPAWNED:
+        users_spawned(s, a);
+        break;
+    case ACTION_KILLED:
+        if (a->err == OK)
+            check_killed(s, a->log_id);
+        break;
+    }
+}
+
+static void on_wake(struct sim *s, struct event *e)
+{
+    if (!s->sched || e->life != s->life || s->wake_ms != e->at_ms)
+        return;
+    s->wake_ms = -1;
+    if (!center_step(s))
+        return;
+    sched_tick(s->sched, sim_now(s));
+    center_pump(s);
+}
+
+static void wake_when_due(struct sim *s)
+{
+    int64_t wall = sched_next_wall(s->sched), next = sched_next_boot(s->sched);
+    if (wall != INT64_MAX && wall - s->offset_ms < next)
+        next = wall - s->offset_ms;
+    if (next <= s->boot_ms)
+        next = s->boot_ms + 1;
+    if (s->wake_ms >= 0 && s->wake_ms <= next)
+        return;
+    s->wake_ms = next;
+    sim_post(s, next - s->boot_ms, on_wake, 0, 0, NULL)->life = s->life;
+}
+
+void center_pump(struct sim *s)
+{
+    struct action a;
+    while (center_step(s) && sched_pop(s->sched, &a))
+        act(s, &a);
+    if (!s->sched)
+        return;
+    if (!s->writing) {
+        s->writing = sched_take_batch(s->sched, sim_now(s));
+        if (s->writing)
+            sim_post(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
+    }
+    while (center_step(s) && sched_pop(s->sched, &a))
+        act(s, &a);
+    if (s->sched)
+        wake_when_due(s);
+}
+
+/* ---- the wall clock -------------------------------------------------------------------------- */
+
+static void on_told(struct sim *s, struct event *e)
+{
+    if (!s->sched || e->life != s->life || !center_step(s))
+        return;
+    sched_clock_stepped(s->sched, sim_now(s), e->a);
+    center_pump(s);
+}
+
+void center_clock_step(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (s->calm)
+        return;
+    int64_t by = sim_chance(s, 500000) ? sim_between(s, 1, 3000) : sim_between(s, 3000, 90000);
+    if (sim_chance(s, 500000))
+        by = -by;
+    s->offset_ms += by;
+    s->went_back |= by < 0;
+    s->stepped_ms = s->boot_ms;
+    s->steps++;
+    s->wake_ms = -1;
+    sim_trace(s, "the wall clock steps by %lld", (long long)by);
+    sim_post(s, sim_between(s, 0, 3), on_told, by, 0, NULL)->life = s->life;
+}

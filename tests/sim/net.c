@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* net.c - calls from the center to executors. A request may be late, lost, or answered into the
+ * void; a connection may be refused or reset. The one thing that can be relied on, as everywhere
+ * in the asking table: what was on its way when its connection was reset arrives or dies in less
+ * than three seconds. A request is never doubled: it is a byte stream, and the center never
+ * re-posts blindly. */
+#include "sim.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_TIMEOUT_MS 3000
+#define SETTLE_MS 2500 /* with what an executor takes from its queue to the start line: < 3 s */
+
+static const char *const kinds[] = { "run", "beat", "idleBeat", "log", "kill" };
+
+static void conn_release(struct sim *s, struct conn *c)
+{
+    if (c->open || c->pending)
+        return;
+    map_take(&s->conns, (uint64_t)c->id);
+    free(c);
+}
+
+/* The call ends for the center. */
+static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
+                       const struct reply *reply)
+{
+    if (!c->open) {
+        conn_release(s, c);
+        return;
+    }
+    c->open = false;
+    static const char *const words[] = { "answered", "not sent", "in doubt", "not http" };
+    sim_trace(s, "%s %lld at %s: %s %d%s", kinds[c->call.kind], (long long)c->call.log_id,
+              c->address, words[outcome], reply ? reply->code : 0,
+              reply && reply->repeat ? " repeat" : "");
+    struct call_result r = {
+        .kind = c->call.kind,
+        .log_id = c->call.log_id,
+        .ticket = c->call.ticket,
+        .address = c->address,
+        .outcome = outcome,
+        .code = reply ? reply->code : 0,
+        .repeat = reply && reply->repeat,
+        .msg = slice_text(outcome == CALL_ANSWERED ? "" : "no answer"),
+        .log = reply ? reply->log : LOG_CANNOT_TELL,
+    };
+    int64_t id = c->id;
+    if (s->sched && s->life == c->center_life) {
+        sched_on_call(s->sched, sim_now(s), &r);
+        center_pump(s); /* a crash in there may release it */
+    }
+    c = map_find(&s->conns, (uint64_t)id);
+    if (c)
+        conn_release(s, c);
+}
+
+static void deliver(struct sim *s, struct event *e);
+
+/* The center's end is gone: what is on its way arrives soon, or never. */
+static void conn_reset(struct sim *s, struct conn *c)
+{
+    if (!c->pending)
+        return;
+    if (sim_chance(s, s->choked ? 150000 : 500000)) {
+        c->pending = false;
+        return;
+    }
+    struct event *e = sim_post(s, sim_between(s, 1, SETTLE_MS), deliver, c->id, 0, NULL);
+    c->arrival = e->tie;
+}
+
+static void on_reply(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (!c)
+        return;
+    struct reply *reply = e->p;
+    conn_close(s, c, CALL_ANSWERED, reply);
+}
+
+static void on_timeout(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (!c)
+        return;
+    if (c->open)
+        conn_reset(s, c);
+    conn_close(s, c, CALL_IN_DOUBT, NULL);
+}
+
+static void on_refused(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (!c)
+        return;
+    conn_close(s, c, CALL_NOT_SENT, NULL);
+}
+
+static int64_t service_ms(struct sim *s, const struct exec *x)
+{
+    if (x->slow && sim_chance(s, 400000))
+        return sim_between(s, 200, sim_chance(s, 200000) ? 7000 : 2900);
+    return sim_chance(s, s->late_ppm) ? sim_between(s, 100, 4000) : sim_between(s, 0, 3);
+}
+
+/* The request is at the executor's end. */
+static void deliver(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (!c || !c->pending || c->arrival != e->tie)
+        return;
+    c->pending = false;
+    struct exec *x = &s->execs[c->to];
+    if (!x->up || x->life != c->exec_life) { /* the process that had accepted it is gone */
+        conn_close(s, c, CALL_IN_DOUBT, NULL);
+        return;
+    }
+    struct reply *reply = mem_new(sizeof(*reply));
+    *reply = exec_take(s, x, c);
+    sim_trace(s, "%s arrives %s %lld job %lld: %d%s log %d", x->address, kinds[c->call.kind],
+              (long long)c->call.log_id, (long long)c->call.job_id, reply->code,
+              reply->repeat ? " repeat" : "", reply->log);
+    if (c->open && !sim_chance(s, s->loss_ppm)) {
+        sim_post(s, service_ms(s, x) + sim_between(s, 0, 3), on_reply, c->id, 0, reply);
+        return;
+    }
+    free(reply);
+    conn_release(s, c);
+}
+
+static int exec_at(const struct sim *s, const char *address)
+{
+    for (int i = 0; i < s->nexecs; i++)
+        if (strcmp(s->execs[i].address, address) == 0)
+            return i;
+    return -1;
+}
+
+void net_call(struct sim *s, const struct call *call)
+{
+    struct conn *c = mem_new(sizeof(*c));
+    c->id = ++s->last_conn;
+    c->call = *call;
+    c->block = call->job ? call->job->block : BLOCK_SERIAL;
+    snprintf(c->address, sizeof(c->address), "%s", call->address);
+    c->to = exec_at(s, call->address);
+    c->center_life = s->life;
+    c->open = true;
+    map_set(&s->conns, (uint64_t)c->id, c);
+    bool there = c->to >= 0 && s->execs[c->to].up;
+    if (!there || sim_chance(s, s->refuse_ppm)) {
+        sim_post(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
+        return;
+    }
+    c->exec_life = s->execs[c->to].life;
+    sim_post(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+    if (sim_chance(s, s->loss_ppm))
+        return; /* never arrives */
+    int64_t in = sim_between(s, 0, 3);
+    if (sim_chance(s, s->late_ppm) || (s->execs[c->to].slow && sim_chance(s, 60000)))
+        in = sim_between(s, 50, 5900);
+    if (s->choked && call->kind == CALL_RUN && sim_chance(s, 350000))
+        in = sim_between(s, 3001, 5400);
+    c->pending = true;
+    struct event *e = sim_post(s, in, deliver, c->id, 0, NULL);
+    c->arrival = e->tie;
+    if (sim_chance(s, s->loss_ppm)) /* a reset out of nowhere */
+        sim_post(s, sim_between(s, 0, 6), on_timeout, c->id, 0, NULL);
+}
+
+/* Ids of the connections, ascending, so that what happens to them does not depend on the map. */
+static int64_t *conn_ids(struct sim *s, size_t *ret_n)
+{
+    int64_t *ids = mem_new((s->conns.len + 1) * sizeof(*ids));
+    void *value;
+    size_t n = 0;
+    for (size_t i = 0; map_next(&s->conns, &i, &value);)
+        ids[n++] = ((struct conn *)value)->id;
+    *ret_n = n;
+    return ids;
+}
+
+void net_reset_center(struct sim *s)
+{
+    size_t n;
+    int64_t *ids = conn_ids(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
+        if (c->open)
+            conn_reset(s, c);
+        c->open = false;
+        conn_release(s, c);
+    }
+    free(ids);
+}
+
+static void on_dead_peer(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (!c)
+        return;
+    conn_close(s, c, CALL_IN_DOUBT, NULL);
+}
+
+void net_reset_exec(struct sim *s, int exec)
+{
+    size_t n;
+    int64_t *ids = conn_ids(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
+        if (c->to == exec && c->open)
+            sim_post(s, sim_between(s, 0, 5), on_dead_peer, c->id, 0, NULL);
+    }
+    free(ids);
+}
+
+void net_abort(struct sim *s, int64_t log_id)
+{
+    size_t n;
+    int64_t *ids = conn_ids(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
+        if (c && c->open && c->call.kind == CALL_RUN && c->call.log_id == log_id)
+            sim_post(s, 0, on_timeout, c->id, 0, NULL);
+    }
+    free(ids);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sim.h - a whole scheduling center in one process and in virtual time.
+ *
+ * The center is the real one (src/sched, src/store/turn.c) and the disk is the memory store, which
+ * survives a crash of the center. Network, executors, users and clocks are played by dice that
+ * come from one number, so a seed is a history that can be told again bit by bit
+ * (docs/internals/sim.md).
+ *
+ * world.c keeps time, center.c drives the core as a server would, net.c carries calls, exec.c plays
+ * executors, users.c makes up jobs and edits, check.c holds the promises against what happens. */
+#ifndef PEAL_TESTS_SIM_H
+#define PEAL_TESTS_SIM_H
+
+#include "base/dice.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "sched/sched.h"
+#include "store/store.h"
+#include "store/turn.h"
+
+struct sim;
+struct event;
+typedef void event_fn(struct sim *s, struct event *e);
+
+struct event { /* something that will happen */
+    int64_t at_ms;
+    uint64_t tie; /* order within a millisecond, by dice */
+    event_fn *fn;
+    void *p; /* freed with the event unless fn clears it */
+    int64_t a, b;
+    uint32_t life; /* of the center or executor that it is for */
+};
+
+/* ---- executors ------------------------------------------------------------------------------- */
+
+enum exec_type {
+    EXEC_OURS, /* remembers log ids and results in a journal */
+    EXEC_JAVA, /* stock: forgets an id once it starts; log files with start and end lines */
+    EXEC_MUTE, /* as Go and npm: forgets, no usable log, a callback is sent once */
+};
+
+struct exec_run { /* queued, taken from the queue, or running */
+    int64_t log_id;
+    int shard, shard_total;
+};
+
+struct exec_job { /* one job's thread at an executor */
+    int64_t id;
+    struct exec_run queue[64];
+    int nqueue;
+    int64_t picked;  /* left the queue, not started yet; 0 = none */
+    int64_t running; /* 0 = none */
+    uint32_t turn;   /* of the run; what was meant for an older one is void */
+    int fate;        /* code with which the running one will end */
+};
+
+struct exec_result { /* a callback that is not acknowledged */
+    int64_t log_id;
+    int code, tries;
+    int64_t next_ms; /* not before */
+    bool on_way;
+};
+
+struct exec {
+    int index;
+    enum exec_type type;
+    char address[48];
+    int app;
+    bool up, gone; /* gone: never comes back */
+    int64_t cut_until_ms;
+    bool slow;     /* answers late */
+    uint32_t life; /* incarnation */
+    struct exec_job jobs[96];
+    int njobs;
+    struct exec_result *results;
+    int nresults;
+    unsigned char *log;   /* by log id: 0 none, 1 started, 2 ended */
+    unsigned char *known; /* by log id: remembered (EXEC_OURS) */
+    int64_t nlog;
+};
+
+enum { EXECS = 7, APPS = 3, GROUPS = 3, ADDRESSES = EXECS + 1 };
+
+/* ---- the checker's memory -------------------------------------------------------------------- */
+
+struct ghost { /* what the checker knows of one log id */
+    int64_t job_id, group_id, moment_ms, due_ms, cause, version;
+    enum kind kind;
+    int shard, attempt, retries_left;
+    bool born, scheduled, doubted, dropped;
+    bool fresh;     /* born in this commit */
+    bool taken;     /* dropped by an edit: its moment may be planned anew */
+    int64_t epoch;  /* how often rate jobs had been re-based when it was born */
+    bool disk_lost; /* an executor that had it lost its disk */
+    int sends, admitted, started, ends_ok;
+    uint32_t at;          /* executors that started it, as bits */
+    enum phase end;       /* 0 while open */
+    int64_t retry;        /* log id of its retry */
+    uint32_t resent_life; /* incarnation of the center that last resent it */
+    bool wants_retry;     /* ended in this commit with attempts left */
+    bool fresh_success;   /* succeeded in this commit */
+    int64_t handle_ms;
+};
+
+struct shadow { /* what the checker knows of one job */
+    int64_t id;
+    struct schedule schedule;
+    char conf[128];     /* type, conf, zone, dst as text: has the schedule changed? */
+    int64_t lenient_ms; /* a missing moment up to here is forgiven (see after_edit) */
+    int64_t cover_ms;   /* moments up to here are accounted for */
+    int64_t expect_ms;  /* the next moment by the definitions */
+    int64_t from_ms;    /* the schedule counts from here */
+    int64_t skipped;    /* rows in peal_skip so far */
+    int64_t answered_version, stopped_version;
+    bool deleted_answered;
+    int64_t epoch; /* see ghost; rows before it do not bind the job */
+    bool meddled;  /* another program wrote its next moment: skips may go back farther */
+    int64_t bad_since, edit_boot_ms;
+};
+
+/* ---- the world ------------------------------------------------------------------------------- */
+
+struct conn { /* a call under way; goes when it is closed and its request has arrived or died */
+    int64_t id;
+    struct call call; /* text in it is not used */
+    int to;           /* executor, -1: an address where nobody lives */
+    char address[48];
+    uint32_t center_life, exec_life;
+    enum block block;
+    bool open, pending; /* pending: the request is still on its way */
+    uint64_t arrival;   /* the delivery that counts */
+};
+
+struct sim_ack { /* a callback request that waits to be kept */
+    struct ack ack;
+    struct list_node all;
+    int exec;
+    uint32_t exec_life;
+    int n;
+    struct exec_result results[10];
+};
+
+struct sim {
+    uint64_t seed;
+    bool trace;
+    struct dice dice;
+    int64_t boot_ms, offset_ms; /* wall = boot + offset */
+    struct event **heap;
+    size_t nheap, cheap;
+    uint64_t nevents;
+    struct zone *zones[3];
+
+    /* the center */
+    struct store *store;
+    struct store_ops ops;
+    struct sched *sched; /* NULL while it is down */
+    struct planner *planner;
+    struct batch *writing;
+    struct list acks;
+    uint32_t life;
+    int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
+    int crash_in; /* calls into the core until it crashes; 0 = none is due */
+    bool calm;    /* no more faults: the end is near */
+    bool slow_disk;
+    bool choked; /* a world of stock executors that are slow to take, to run and to answer */
+    int64_t wake_ms;
+
+    /* the network */
+    struct map conns;
+    int64_t last_conn;
+    int loss_ppm, double_ppm, late_ppm, refuse_ppm;
+
+    struct exec execs[EXECS];
+    int nexecs, ngroups;
+    int64_t groups[GROUPS];
+    int group_app[GROUPS];
+    int njobs_wanted, inserted;
+
+    /* the checker */
+    struct ghost *ghosts;
+    int64_t nghosts, last_id;
+    struct map keys;    /* hash of a run's key -> ghost's number */
+    struct map moments; /* (job, moment) of a schedule -> how many rows */
+    struct shadow shadows[96];
+    int nshadows;
+    bool went_back;    /* the wall clock, at least once */
+    int64_t served_ms; /* the latest moment that any run has served */
+    int64_t start_mark_ms;
+    int64_t rebased;    /* how often rate jobs were re-based */
+    struct map parents; /* (child, cause) -> ghost's number */
+
+    /* figures */
+    int64_t firings, ends, crashes, exec_crashes, steps, edits, commits, asks, doubts, lost, resent;
+};
+
+/* world.c */
+int64_t wall_ms(const struct sim *s);
+struct moment_now sim_now(const struct sim *s);
+struct event *sim_post(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, int64_t b, void *p);
+bool sim_chance(struct sim *s, int ppm);
+int64_t sim_between(struct sim *s, int64_t low, int64_t high); /* inclusive */
+void sim_fail(struct sim *s, const char *promise, const char *format, ...)
+    __attribute__((format(printf, 3, 4), noreturn));
+void sim_trace(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum err sim_zone(void *ctx, const char *name, struct zone **ret, struct why *why);
+/* Play one seed; never returns when a promise is broken. */
+void sim_play(struct sim *s);
+
+/* center.c */
+void center_start(struct sim *s);
+void center_crash(struct sim *s);
+/* After each call into the core: do what it asks for. */
+void center_pump(struct sim *s);
+/* Between any two calls: may be the moment of the crash. False: the center is down now. */
+bool center_step(struct sim *s);
+void center_crash_soon(struct sim *s, struct event *e);
+void center_store_fault(struct sim *s, struct event *e);
+void center_clock_step(struct sim *s, struct event *e);
+void center_free(struct sim *s);
+
+/* net.c */
+void net_call(struct sim *s, const struct call *c);
+void net_reset_center(struct sim *s); /* the center's process has gone */
+void net_reset_exec(struct sim *s, int exec);
+void net_abort(struct sim *s, int64_t log_id);
+
+/* exec.c */
+struct reply {
+    int code;
+    bool repeat;
+    enum log_state log;
+};
+void exec_init(struct sim *s);
+void exec_start(struct sim *s, struct event *e); /* a: executor */
+void exec_crash(struct sim *s, struct event *e); /* a: executor, b: for ever */
+void exec_cut(struct sim *s, struct event *e);   /* its results do not get through for a while */
+void exec_stop(struct sim *s, struct event *e);  /* politely: deregisters first */
+struct reply exec_take(struct sim *s, struct exec *x, const struct conn *c);
+void exec_acked(struct sim *s, int exec, uint32_t life, const struct exec_result *results, int n);
+bool exec_has(const struct exec *x, int64_t log_id); /* queued, picked or running */
+void exec_free(struct sim *s);
+
+/* users.c */
+void users_init(struct sim *s);
+void users_act(struct sim *s, struct event *e);
+void users_stop_all(struct sim *s);
+void users_edited(struct sim *s, struct edit *e);
+void users_spawned(struct sim *s, const struct action *a);
+
+/* check.c */
+struct ghost *ghost_of(struct sim *s, int64_t log_id); /* made when it is not there */
+void check_commit(struct sim *s, struct batch *b);
+void check_send(struct sim *s, const struct call *c);
+void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill worked */
+void check_started(struct sim *s, struct exec *x, int64_t log_id);
+void check_ack(struct sim *s, const struct sim_ack *a);
+void check_edited(struct sim *s, const struct edit *e);
+void check_calm(struct sim *s); /* every few seconds: does planning keep up? */
+bool check_quiet(struct sim *s);
+void check_end(struct sim *s);
+void check_free(struct sim *s);
+
+#endif

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each check of scripts/check-structure.py passes on a small sound house and fails on a planted violation."""
+import os
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+SOUND = {
+    "src/base/buf.h": SPDX + "#include <stddef.h>\nint buf_one(size_t n);\n",
+    "src/base/buf.c": SPDX + '#include "base/buf.h"\nint buf_one(size_t n)\n{\n    return (int)n;\n}\n',
+    "src/base/clock.h": SPDX + "#include <stdint.h>\nint64_t clock_wall_ms(void);\n",
+    "src/base/clock.c": SPDX + '#include "base/clock.h"\n#include <time.h>\nint64_t clock_wall_ms(void)\n{\n'
+                               "    return (int64_t)time(NULL);\n}\n",
+    "src/cron/cron.c": SPDX + '#include "base/buf.h"\n#include <stdio.h>\n'
+                              'int cron_url(char *to);\nint cron_url(char *to)\n{\n'
+                              '    return snprintf(to, 9, "http://%d", buf_one(1)); /* no // here */\n}\n',
+    "scripts/do.py": "#!/usr/bin/python3\n# SPDX-License-Identifier: Apache-2.0\n",
+    "docs/page.md": "no licence line needed\n",
+}
+
+
+class House:
+    """A tree in a temporary folder, with the archives that its C files give."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+        for path, text in SOUND.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def build(self):
+        out = self.folder / "build"
+        out.mkdir(exist_ok=True)
+        (self.folder / ".gitignore").write_text("/build/\n")
+        for layer in sorted(p for p in (self.folder / "src").iterdir()):
+            objects = []
+            for source in sorted(layer.glob("*.c")):
+                objects.append(str(out / f"{source.name}.o"))
+                subprocess.run(["gcc", "-D_GNU_SOURCE", "-Isrc", "-c", str(source), "-o", objects[-1]],
+                               cwd=self.folder, check=True)
+            subprocess.run(["ar", "rcs", str(out / f"libpeal_{layer.name}.a"), *objects], check=True)
+
+    def check(self, *names):
+        done = subprocess.run([os.path.join(ROOT, "scripts", "check-structure.py"), "--root", self.folder,
+                               "--build", self.folder / "build", *names], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def house(tmp_path):
+    return House(tmp_path)
+
+
+def test_a_sound_house_passes_every_check(house):
+    house.build()
+    status, out = house.check()
+    assert status == 0, out
+    assert out.startswith("7 checks"), out
+
+
+@pytest.mark.parametrize("check, path, text, finding", [
+    ("includes", "src/base/up.c", SPDX + '#include "cron/cron.h"\n', 'base may not include "cron/cron.h"'),
+    ("includes", "src/net/side.c", SPDX + '#include "wire/run.h"\n', 'net may not include "wire/run.h"'),
+    ("includes", "src/store/up.h", SPDX + '#include "server/server.h"\n', 'store may not include'),
+    ("includes", "src/server/roof.c", SPDX + '#include "api/routes.h"\n', 'server may not include'),
+    ("includes", "src/server/sql.c", SPDX + "#include <sqlite3.h>\n", "server may not include <sqlite3.h>"),
+    ("includes", "include/peal/executor.h", SPDX + '#include "base/buf.h"\n', 'peal may not include'),
+    ("includes", "src/cron/near.c", SPDX + '#include "near.h"\n', "from the root"),
+    ("includes", "src/attic/old.c", SPDX, "not in the table of layers"),
+    ("pure", "src/cron/now.c", SPDX + "#include <time.h>\n", "may not include <time.h>"),
+    ("pure", "src/sched/now.c", SPDX + '#include "base/clock.h"\n', 'may not include "base/clock.h"'),
+    ("pure", "src/sched/log.h", SPDX + '  #  include "base/log.h"\n', 'may not include "base/log.h"'),
+    ("pure", "src/wire/talk.c", SPDX + "#include <sys/socket.h>\n", "may not include <sys/socket.h>"),
+    ("pure", "src/cron/json.c", SPDX + "#include <jansson.h>\n", "may not include <jansson.h>"),
+    ("headers", "src/base/loose.h", SPDX + "size_t loose(void);\n", "does not compile on its own"),
+    ("headers", "src/base/twice.h", SPDX + "struct twice {\n    int a;\n};\n", "does not compile on its own"),
+    ("comments", "src/base/note.c", SPDX + "int a; // note\n", "// comment"),
+    ("comments", "tests/unit/base/test_a.c", SPDX + 'char *a = "\\""; // note\n', "// comment"),
+    ("calls", "src/base/copy.c", SPDX + "void f(char *a)\n{\n    strcpy(a, \"\");\n}\n", "strcpy() is banned"),
+    ("calls", "src/net/zone.c", SPDX + "void *f(long *t)\n{\n    return localtime (t);\n}\n", "localtime() is"),
+    ("licence", "src/base/bare.c", "int a;\n", "bare.c: one line"),
+    ("licence", "scripts/run", "#!/bin/bash\n", "scripts/run: one line"),
+    ("licence", "src/base/two.c", SPDX + SPDX, "two.c: one line"),
+])
+def test_a_planted_violation_is_found(house, check, path, text, finding):
+    status, out = house.check(check)
+    assert status == 0, out
+    house.write(path, text)
+    status, out = house.check(check)
+    assert status == 1, out
+    assert finding in out
+    assert path in out
+
+
+@pytest.mark.parametrize("layer, body, symbol", [
+    ("cron", "#include <time.h>\nlong f(void);\nlong f(void)\n{\n    return time(NULL);\n}\n", "time"),
+    ("cron", "#include <stdlib.h>\nlong f(void);\nlong f(void)\n{\n    return random();\n}\n", "random"),
+    ("sched", '#include "base/clock.h"\nlong f(void);\nlong f(void)\n{\n    return clock_wall_ms();\n}\n',
+     "clock_wall_ms"),
+    ("wire", "#include <stdio.h>\nvoid f(void);\nvoid f(void)\n{\n    puts(\"hello\");\n}\n", "puts"),
+    ("sched", "#include <pthread.h>\nvoid f(pthread_mutex_t *m);\nvoid f(pthread_mutex_t *m)\n{\n"
+              "    pthread_mutex_lock(m);\n}\n", "pthread_mutex_lock"),
+    ("sched", "#include <stdlib.h>\nchar *f(void);\nchar *f(void)\n{\n    return getenv(\"TZ\");\n}\n", "getenv"),
+    ("wire", "int open(const char *path, int flags);\nint f(void);\nint f(void)\n{\n    return open(\"a\", 0);\n}\n",
+     "open"),
+])
+def test_a_symbol_that_is_not_pure_is_found(house, layer, body, symbol):
+    house.write(f"src/{layer}/sneak.c", SPDX + body)
+    house.build()
+    status, out = house.check("archives")
+    assert status == 1, out
+    assert f"src/{layer}/sneak.c: {layer} is pure and may not need {symbol}()" in out
+
+
+def test_an_archive_that_was_not_built_is_a_finding(house):
+    status, out = house.check("archives")
+    assert status == 1, out
+    assert "build first" in out

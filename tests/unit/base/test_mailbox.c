@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mailbox between threads: no letter is lost or doubled, each poster's order is kept. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/mailbox.h"
+#include "base/mem.h"
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { POSTERS = 3, LETTERS = 5000 };
+
+struct note {
+    struct letter letter;
+    int poster, number;
+};
+
+struct poster {
+    struct mailbox *to;
+    int id;
+};
+
+static void *post_all(void *arg)
+{
+    const struct poster *p = arg;
+    for (int i = 0; i < LETTERS; i++) {
+        struct note *n = mem_new(sizeof(*n));
+        n->poster = p->id;
+        n->number = i;
+        mailbox_post(p->to, &n->letter);
+    }
+    return NULL;
+}
+
+static struct note *note_of(struct list_node *node)
+{
+    return container_of(container_of(node, struct letter, node), struct note, letter);
+}
+
+static bool readable(const struct mailbox *m)
+{
+    struct pollfd p = { .fd = mailbox_fd(m), .events = POLLIN };
+    return poll(&p, 1, 0) == 1;
+}
+
+static void every_letter_arrives_once_and_in_its_posters_order(void **state)
+{
+    (void)state;
+    struct mailbox *m = mailbox_new();
+    struct poster posters[POSTERS];
+    pthread_t threads[POSTERS];
+    for (int i = 0; i < POSTERS; i++) {
+        posters[i] = (struct poster){ m, i };
+        assert_int_equal(pthread_create(&threads[i], NULL, post_all, &posters[i]), 0);
+    }
+    int next[POSTERS] = { 0 };
+    struct list mail;
+    list_init(&mail);
+    for (int got = 0; got < POSTERS * LETTERS;) {
+        mailbox_wait(m, -1);
+        mailbox_take(m, &mail);
+        for (struct list_node *node; (node = list_pop(&mail)); got++) {
+            struct note *n = note_of(node);
+            assert_int_equal(n->number, next[n->poster]++);
+            free(n);
+        }
+    }
+    for (int i = 0; i < POSTERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_false(mailbox_take(m, &mail));
+    mailbox_free(m);
+}
+
+static void the_descriptor_is_readable_while_there_is_mail(void **state)
+{
+    (void)state;
+    struct mailbox *m = mailbox_new();
+    struct note a = { .number = 1 }, b = { .number = 2 };
+    struct list mail;
+    list_init(&mail);
+    assert_false(readable(m));
+    mailbox_post(m, &a.letter);
+    mailbox_post(m, &b.letter);
+    assert_true(readable(m));
+    assert_true(mailbox_take(m, &mail));
+    assert_false(readable(m));
+    assert_int_equal(note_of(list_pop(&mail))->number, 1);
+    assert_int_equal(note_of(list_pop(&mail))->number, 2);
+    assert_null(list_pop(&mail));
+    mailbox_post(m, &a.letter);
+    assert_true(readable(m));
+    mailbox_take(m, &mail);
+    mailbox_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_letter_arrives_once_and_in_its_posters_order),
+        cmocka_unit_test(the_descriptor_is_readable_while_there_is_mail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop: timers in order however they were moved, deferred work, mail, descriptors that go away
+ * in the middle of a turn, and the wall-clock wake. */
+#include "support_net.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/dice.h"
+#include "base/mem.h"
+
+struct tick {
+    struct loop_timer timer;
+    struct loop *l;
+    int64_t due_ms;
+    int *left;
+    bool fired;
+};
+
+static void on_tick(struct loop_timer *t)
+{
+    struct tick *k = container_of(t, struct tick, timer);
+    assert_false(k->fired);
+    assert_true(loop_now_ms(k->l) >= k->due_ms);
+    k->fired = true;
+    (*k->left)--;
+}
+
+static bool is_zero(void *arg)
+{
+    return *(int *)arg == 0;
+}
+
+static void timers_moved_to_and_fro_fire_once_and_never_early(void **state)
+{
+    (void)state;
+    enum { N = 500 };
+    struct loop *l = loop_new();
+    struct tick *ticks = mem_new(N * sizeof(*ticks));
+    struct dice d = { 42 };
+    int left = 0;
+    for (int step = 0; step < 20000; step++) {
+        struct tick *k = &ticks[dice_below(&d, N)];
+        k->l = l;
+        k->left = &left;
+        k->timer.fire = on_tick;
+        bool was = loop_timer_is_set(&k->timer);
+        if (dice_below(&d, 4) == 0) {
+            loop_timer_clear(l, &k->timer);
+            assert_false(loop_timer_is_set(&k->timer));
+            left -= was;
+        } else {
+            k->due_ms = loop_now_ms(l) + dice_below(&d, 50);
+            loop_timer_set(l, &k->timer, k->due_ms);
+            left += !was;
+        }
+    }
+    int set = left, fired = 0;
+    turn_until(l, is_zero, &left);
+    for (int i = 0; i < N; i++)
+        fired += ticks[i].fired;
+    assert_int_equal(fired, set);
+    free(ticks);
+    loop_free(l);
+}
+
+struct chain {
+    struct loop_task task;
+    struct loop *l;
+    int runs;
+    uint64_t turn;
+};
+
+static void on_chain(struct loop_task *t)
+{
+    struct chain *c = container_of(t, struct chain, task);
+    assert_true(loop_turns(c->l) > c->turn); /* what is deferred by deferred work waits a turn */
+    c->turn = loop_turns(c->l);
+    if (++c->runs < 3)
+        loop_defer(c->l, t);
+}
+
+static void deferred_work_runs_once_a_turn(void **state)
+{
+    (void)state;
+    struct chain c = { .l = loop_new() };
+    c.task.run = on_chain;
+    loop_defer(c.l, &c.task);
+    loop_defer(c.l, &c.task);
+    while (c.runs < 3)
+        loop_turn(c.l, -1); /* never sleeps while something is deferred */
+    loop_defer(c.l, &c.task);
+    loop_undefer(c.l, &c.task);
+    loop_turn(c.l, 0);
+    assert_int_equal(c.runs, 3);
+    loop_free(c.l);
+}
+
+struct pair {
+    struct loop_fd a, b;
+    struct loop *l;
+    int calls;
+};
+
+static void pair_ready(struct pair *p, struct loop_fd *other)
+{
+    p->calls++;
+    loop_fd_remove(p->l, other); /* its event of this turn must not come */
+    memset(other, 0xee, sizeof(*other));
+}
+
+static void a_ready(struct loop_fd *f, uint32_t events)
+{
+    struct pair *p = container_of(f, struct pair, a);
+    assert_true(events & EPOLLIN);
+    pair_ready(p, &p->b);
+}
+
+static void b_ready(struct loop_fd *f, uint32_t events)
+{
+    struct pair *p = container_of(f, struct pair, b);
+    assert_true(events & EPOLLIN);
+    pair_ready(p, &p->a);
+}
+
+static void a_descriptor_may_go_while_its_event_waits(void **state)
+{
+    (void)state;
+    struct pair p = { .l = loop_new() };
+    int fds[2] = { eventfd(1, EFD_CLOEXEC), eventfd(1, EFD_CLOEXEC) };
+    p.a = (struct loop_fd){ fds[0], EPOLLIN, a_ready };
+    p.b = (struct loop_fd){ fds[1], EPOLLIN, b_ready };
+    assert_int_equal(loop_fd_add(p.l, &p.a), OK);
+    assert_int_equal(loop_fd_add(p.l, &p.b), OK);
+    loop_turn(p.l, 1000);
+    assert_int_equal(p.calls, 1);
+    close(fds[0]);
+    close(fds[1]);
+    loop_free(p.l);
+}
+
+enum { LETTERS = 1000, POSTERS = 3 };
+
+struct post_office {
+    struct mailbox *box;
+    struct loop_mail mail;
+    struct loop *l;
+    int got, stop_at;
+};
+
+struct note {
+    struct letter letter;
+};
+
+static void on_letter(struct loop_mail *m, struct letter *l)
+{
+    struct post_office *o = container_of(m, struct post_office, mail);
+    free(container_of(l, struct note, letter));
+    if (++o->got == o->stop_at)
+        loop_stop(o->l);
+}
+
+static void *poster(void *arg)
+{
+    for (int i = 0; i < LETTERS; i++) {
+        struct note *n = mem_new(sizeof(*n));
+        mailbox_post(arg, &n->letter);
+    }
+    return NULL;
+}
+
+static void letters_of_other_threads_arrive(void **state)
+{
+    (void)state;
+    struct post_office o = { .box = mailbox_new(), .l = loop_new(), .stop_at = LETTERS * POSTERS };
+    o.mail = (struct loop_mail){ .mailbox = o.box, .letter = on_letter };
+    assert_int_equal(loop_mail_add(o.l, &o.mail), OK);
+    pthread_t threads[POSTERS];
+    for (int i = 0; i < POSTERS; i++)
+        pthread_create(&threads[i], NULL, poster, o.box);
+    loop_run(o.l);
+    for (int i = 0; i < POSTERS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(o.got, LETTERS * POSTERS);
+    loop_mail_remove(o.l, &o.mail);
+    mailbox_free(o.box);
+    loop_free(o.l);
+}
+
+struct wall {
+    struct loop *l;
+    int64_t due_ms, woke_ms;
+    int wakes, sleeps;
+    bool woke;
+};
+
+static void on_wake(void *arg)
+{
+    struct wall *w = arg;
+    w->woke_ms = clock_wall_ms();
+    w->wakes++;
+    w->woke = true;
+}
+
+static void on_sleep(void *arg)
+{
+    ((struct wall *)arg)->sleeps++;
+}
+
+static void the_wall_wake_comes_once_and_never_early(void **state)
+{
+    (void)state;
+    struct wall w = { .l = loop_new() };
+    loop_on_wall(w.l, on_wake, NULL, &w);
+    loop_before_sleep(w.l, on_sleep, &w);
+    for (int i = 0; i < 20; i++) {
+        w.due_ms = clock_wall_ms() + (i % 5) - 1; /* the past too */
+        w.woke = false;
+        loop_wake_at(w.l, w.due_ms + 100000); /* replaced at once */
+        loop_wake_at(w.l, w.due_ms);
+        turn_while_false(w.l, &w.woke);
+        assert_true(w.woke_ms >= w.due_ms);
+    }
+    loop_turn(w.l, 5);
+    assert_int_equal(w.wakes, 20);
+    loop_wake_at(w.l, 0);
+    loop_wake_at(w.l, INT64_MAX); /* taken back */
+    loop_turn(w.l, 5);
+    assert_int_equal(w.wakes, 20);
+    assert_int_equal(w.sleeps, (int)loop_turns(w.l));
+    loop_free(w.l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timers_moved_to_and_fro_fire_once_and_never_early),
+        cmocka_unit_test(deferred_work_runs_once_a_turn),
+        cmocka_unit_test(a_descriptor_may_go_while_its_event_waits),
+        cmocka_unit_test(letters_of_other_threads_arrive),
+        cmocka_unit_test(the_wall_wake_comes_once_and_never_early),
+    };
+    return cmocka_run_group_tests_name("net.loop", tests, NULL, NULL);
+}

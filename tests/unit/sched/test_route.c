@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes: the consistent hash equals XXL-JOB's on every line of the vectors; the others by their
+ * distribution. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "sched/route.h"
+
+static struct group_view *view_of(uint64_t version, int n)
+{
+    static const char *const all[] = { "a", "b", "c", "d", "e", "f", "g" };
+    return group_view_new(1, version, all, n);
+}
+
+static struct group_view *view_of_list(uint64_t version, char *list)
+{
+    const char *addresses[512];
+    int n = 0;
+    for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
+        addresses[n++] = one;
+    return group_view_new(1, version, addresses, n);
+}
+
+static void the_consistent_hash_is_the_original_s(void **state)
+{
+    (void)state;
+    FILE *f = fopen(PEAL_SOURCE_DIR "/tests/vectors/route-consistent-hash.tsv", "r");
+    assert_non_null(f);
+    struct router *r = router_new(1);
+    static char line[1 << 16];
+    uint64_t version = 0;
+    int lines = 0;
+    for (; fgets(line, sizeof(line), f); lines++) {
+        char *list = strchr(line, '\t');
+        char *want = strrchr(line, '\t');
+        *list++ = *want++ = '\0';
+        want[strcspn(want, "\n")] = '\0';
+        int64_t job_id;
+        assert_true(parse_i64(slice_text(line), &job_id));
+        struct group_view *v = view_of_list(++version, list);
+        int i = router_pick(r, ROUTE_CONSISTENT_HASH, job_id, v, 0);
+        assert_string_equal(v->addresses[i], want);
+        group_view_unref(v);
+    }
+    fclose(f);
+    assert_int_equal(lines, 500);
+    router_free(r);
+}
+
+static void lists_made_for_one_run_do_not_share_a_ring(void **state)
+{
+    (void)state;
+    struct router *r = router_new(1);
+    struct group_view *seven = view_of(0, 7), *one = view_of(0, 1);
+    for (int64_t job = 1; job < 200; job++) {
+        assert_in_range(router_pick(r, ROUTE_CONSISTENT_HASH, job, seven, 0), 0, 6);
+        assert_int_equal(router_pick(r, ROUTE_CONSISTENT_HASH, job, one, 0), 0);
+    }
+    group_view_unref(seven);
+    group_view_unref(one);
+    router_free(r);
+}
+
+static void first_and_last_and_an_empty_list(void **state)
+{
+    (void)state;
+    struct router *r = router_new(1);
+    struct group_view *v = view_of(1, 5), *none = view_of(1, 0);
+    assert_int_equal(router_pick(r, ROUTE_FIRST, 1, v, 0), 0);
+    assert_int_equal(router_pick(r, ROUTE_LAST, 1, v, 0), 4);
+    assert_int_equal(router_pick(r, ROUTE_FAILOVER, 1, v, 0), 0);
+    for (int route = 0; route < ROUTE_COUNT; route++) {
+        assert_int_equal(router_pick(r, (enum route)route, 1, none, 0), -1);
+        assert_int_equal(router_pick(r, (enum route)route, 1, NULL, 0), -1);
+    }
+    group_view_unref(v);
+    group_view_unref(none);
+    router_free(r);
+}
+
+/* How often each of the n addresses is picked in `times` picks of one job. */
+static void count_picks(struct router *r, enum route route, const struct group_view *v, int times,
+                        int *counts)
+{
+    memset(counts, 0, (size_t)v->n * sizeof(*counts));
+    for (int i = 0; i < times; i++)
+        counts[router_pick(r, route, 9, v, 1000)]++;
+}
+
+static void round_lfu_and_lru_use_all_alike(void **state)
+{
+    (void)state;
+    static const enum route routes[] = { ROUTE_ROUND, ROUTE_LFU, ROUTE_LRU };
+    struct router *r = router_new(7);
+    struct group_view *v = view_of(1, 5);
+    for (size_t k = 0; k < countof(routes); k++) {
+        int counts[5];
+        count_picks(r, routes[k], v, 5000, counts);
+        for (int i = 0; i < 5; i++)
+            assert_in_range(counts[i], 995, 1005);
+    }
+    group_view_unref(v);
+    router_free(r);
+}
+
+static void random_uses_all_about_alike(void **state)
+{
+    (void)state;
+    struct router *r = router_new(7);
+    struct group_view *v = view_of(1, 5);
+    int counts[5];
+    count_picks(r, ROUTE_RANDOM, v, 10000, counts);
+    for (int i = 0; i < 5; i++)
+        assert_in_range(counts[i], 1800, 2200);
+    group_view_unref(v);
+    router_free(r);
+}
+
+static void lru_takes_the_one_that_rested_longest(void **state)
+{
+    (void)state;
+    struct router *r = router_new(7);
+    struct group_view *v = view_of(1, 4);
+    int order[8];
+    for (int i = 0; i < 8; i++)
+        order[i] = router_pick(r, ROUTE_LRU, 3, v, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(order[i], order[i + 4]);
+    group_view_unref(v);
+    router_free(r);
+}
+
+static void a_changed_list_keeps_what_is_known_of_those_that_stay(void **state)
+{
+    (void)state;
+    struct router *r = router_new(7);
+    struct group_view *four = view_of(1, 4), *five = view_of(2, 5);
+    for (int i = 0; i < 4; i++)
+        router_pick(r, ROUTE_LRU, 3, four, 0);
+    int first = router_pick(r, ROUTE_LRU, 3, five, 0);
+    assert_int_not_equal(first, 4); /* the new one stands behind all that were used */
+    group_view_unref(four);
+    group_view_unref(five);
+    router_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_consistent_hash_is_the_original_s),
+        cmocka_unit_test(lists_made_for_one_run_do_not_share_a_ring),
+        cmocka_unit_test(first_and_last_and_an_empty_list),
+        cmocka_unit_test(round_lfu_and_lru_use_all_alike),
+        cmocka_unit_test(random_uses_all_about_alike),
+        cmocka_unit_test(lru_takes_the_one_that_rested_longest),
+        cmocka_unit_test(a_changed_list_keeps_what_is_known_of_those_that_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* support_store.h - a store to test, whichever engine; and the whole of it as text. */
+#ifndef PEAL_TESTS_SUPPORT_STORE_H
+#define PEAL_TESTS_SUPPORT_STORE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/buf.h"
+#include "store/store.h"
+
+enum engine_kind { ENGINE_MEMORY, ENGINE_SQLITE };
+
+struct engine {
+    enum engine_kind kind;
+    struct store *s;
+    char dir[64], path[96], url[112];
+};
+
+struct engine *engine_new(enum engine_kind kind);
+void engine_free(struct engine *e);
+/* Close and open again; memory, which would lose everything, stays as it is. */
+void engine_reopen(struct engine *e);
+
+/* Everything that the store holds, one line a row; owned by the caller. Reads what is committed. */
+char *engine_dump(struct engine *e);
+
+/* Run statements on the file of an SQLite engine with a connection of its own; must succeed. */
+void engine_sql(struct engine *e, const char *sql);
+int64_t engine_sql_number(struct engine *e, const char *sql);
+
+/* Fail the test with the reason if err is not expected. */
+void expect(enum err got, enum err wanted, const struct why *why, const char *file, int line);
+#define EXPECT(call, wanted)                                                                       \
+    do {                                                                                           \
+        struct why why = { "" };                                                                   \
+        expect((call), (wanted), &why, __FILE__, __LINE__);                                        \
+    } while (0)
+/* OP(s, begin), OP(s, job_get, 7, &r): must succeed. */
+#define OP(store, op, ...) EXPECT((store)->ops->op((store), ##__VA_ARGS__, &why), OK)
+#define OP_FAILS(wanted, store, op, ...)                                                           \
+    EXPECT((store)->ops->op((store), ##__VA_ARGS__, &why), (wanted))
+
+/* Rows with something in every field; text is static, so never call _done on them. */
+struct job_record sample_job(const char *name, int64_t next_ms);
+struct run_row sample_run(int64_t job_id, int64_t moment_ms);
+
+#endif
