@@ -144,12 +144,12 @@ struct sched {
     struct ring due, waits;
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
-    struct list beyond; /* due, but beyond the mark */
-    struct list dirty;  /* to be written with the next batch */
-    struct list lazy;   /* to be written within a second, if nothing else happens to them */
+    struct list beyond;      /* due, but beyond the mark */
+    struct list dirty;       /* to be written with the next batch */
+    struct list lazy;        /* to be written within a second, if nothing else happens to them */
     struct list acks, kills; /* in the order of their batches */
-    struct action *actions; /* a circle */
-    struct action popped;   /* the last one given out: holds what it refers to until the next */
+    struct action *actions;  /* a circle */
+    struct action popped;    /* the last one given out: holds what it refers to until the next */
     uint32_t nactions, cactions, first_action;
     uint32_t ticket, lane_id;
     /* for the next batch */
