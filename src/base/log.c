@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 #define BURST 20 /* lines of one format a second */
+#ifdef PEAL_LIBRARY
+enum { SILENT = 1 }; /* a library speaks when it is asked to */
+#else
+enum { SILENT = 0 };
+#endif
 
 static _Atomic int limit = LOG_INFO;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,6 +24,18 @@ static struct {
     int64_t second;
     unsigned count;
 } seen[64]; /* guarded by lock; a small hash of formats, collisions only share the limit */
+
+static _Thread_local struct log_sink *here;
+
+void log_to(struct log_sink *sink)
+{
+    here = sink;
+}
+
+struct log_sink *log_sink_here(void)
+{
+    return here;
+}
 
 void log_set_level(enum log_level level)
 {
@@ -55,24 +72,10 @@ static void quote(struct buf *b, const char *text)
     }
 }
 
-void log_line(enum log_level level, const char *module, const char *format, ...)
+static void write_line(enum log_level level, const char *module, const char *text, int dropped,
+                       int64_t now)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
-    if ((int)level > limit)
-        return;
-    int64_t now = clock_wall_ms();
-    pthread_mutex_lock(&lock);
-    int dropped = admit(format, now / 1000);
-    pthread_mutex_unlock(&lock);
-    if (dropped < 0)
-        return;
-
-    char text[2048];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
-
     struct tm tm;
     time_t second = (time_t)(now / 1000);
     gmtime_r(&second, &tm);
@@ -88,4 +91,32 @@ void log_line(enum log_level level, const char *module, const char *format, ...)
     ssize_t ignored = write(STDERR_FILENO, b.data, b.len);
     (void)ignored;
     buf_done(&b);
+}
+
+static void say_line(enum log_level level, const char *module, const char *text)
+{
+    pthread_mutex_lock(&here->lock);
+    here->say(here->arg, level, module, text);
+    pthread_mutex_unlock(&here->lock);
+}
+
+void log_line(enum log_level level, const char *module, const char *format, ...)
+{
+    if ((int)level > limit || (SILENT && !here))
+        return;
+    int64_t now = clock_wall_ms();
+    pthread_mutex_lock(&lock);
+    int dropped = admit(format, now / 1000);
+    pthread_mutex_unlock(&lock);
+    if (dropped < 0)
+        return;
+    char text[2048];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (here)
+        say_line(level, module, text);
+    else
+        write_line(level, module, text, dropped, now);
 }

@@ -7,7 +7,22 @@
 #ifndef PEAL_BASE_LOG_H
 #define PEAL_BASE_LOG_H
 
+#include <pthread.h>
+
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* Where the lines of a thread go. Two executors in one program speak each to its own owner; threads
+ * without a sink write to standard error (libpeal, built with PEAL_LIBRARY: nowhere). */
+struct log_sink {
+    void (*say)(void *arg, enum log_level level, const char *module, const char *text);
+    void *arg;
+    pthread_mutex_t lock; /* one line at a time; the owner's to initialise */
+};
+
+/* For the calling thread from now on; borrowed; NULL: the default. A thread that starts another one
+ * hands its sink on: log_sink_here() before, log_to() in the new one. */
+void log_to(struct log_sink *sink);
+struct log_sink *log_sink_here(void);
 
 void log_set_level(enum log_level level);
 /* The text becomes msg="…"; control characters and quotes are escaped. */

@@ -3,23 +3,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-static void *checked(void *p, size_t size)
+#ifdef PEAL_LIBRARY
+/* A library does not end its host: its thread waits until somebody has given memory back. */
+static void out_of_memory(size_t size)
 {
-    if (p)
-        return p;
+    (void)size;
+    nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+}
+#else
+static void out_of_memory(size_t size)
+{
     fprintf(stderr, "out of memory: %zu bytes\n", size);
     abort();
 }
+#endif
 
 void *mem_new(size_t size)
 {
-    return checked(calloc(1, size ? size : 1), size);
+    void *p;
+    while (!(p = calloc(1, size ? size : 1)))
+        out_of_memory(size);
+    return p;
 }
 
 void *mem_resize(void *p, size_t size)
 {
-    return checked(realloc(p, size ? size : 1), size);
+    void *moved;
+    while (!(moved = realloc(p, size ? size : 1)))
+        out_of_memory(size);
+    return moved;
 }
 
 char *mem_dup(const char *text)

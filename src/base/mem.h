@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mem.h - allocation for small, fixed sizes: aborts the server when even that fails.
+/* mem.h - allocation for small, fixed sizes: aborts the server when even that fails
+ * (in libpeal, built with PEAL_LIBRARY: the thread waits for memory, a host is never aborted).
  * What is sized by input uses try_alloc and refuses politely. Any thread. */
 #ifndef PEAL_BASE_MEM_H
 #define PEAL_BASE_MEM_H
 
 #include <stddef.h>
 
-/* Zeroed memory; aborts when there is none. Release with free(). */
+/* Zeroed memory; aborts or waits when there is none. Release with free(). */
 void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
-/* Like realloc(); new bytes are not cleared. Aborts when there is none. */
+/* Like realloc(); new bytes are not cleared. Aborts or waits when there is none. */
 void *mem_resize(void *p, size_t size) __attribute__((returns_nonnull));
 /* Copies of text; NULL gives NULL. */
 char *mem_dup(const char *text);

@@ -16,7 +16,7 @@ static int shown(struct slice s)
     return (int)utf8_cut(s.p, s.n, 1000);
 }
 
-static void demo(struct run *r)
+static void demo(struct peal_run *r)
 {
     run_log(r, "hello; the parameter is: %.*s", shown(r->params), r->params.p);
     for (int i = 1; i <= DEMO_LINES; i++) {
@@ -26,7 +26,7 @@ static void demo(struct run *r)
     }
 }
 
-static void sharding(struct run *r)
+static void sharding(struct peal_run *r)
 {
     run_log(r, "this is shard %d of %d", r->shard, r->shard_total);
     for (int i = 0; i < r->shard_total && i < 1000; i++)
@@ -36,7 +36,7 @@ static void sharding(struct run *r)
             run_log(r, "item %d: another's", i);
 }
 
-static void fail(struct run *r)
+static void fail(struct peal_run *r)
 {
     run_log(r, "about to fail, as asked");
     if (r->params.n)
@@ -45,7 +45,7 @@ static void fail(struct run *r)
         run_result(r, WIRE_CODE_FAIL, "failed on purpose");
 }
 
-static void sleep_ms(struct run *r)
+static void sleep_ms(struct peal_run *r)
 {
     int64_t ms = 0;
     if (!parse_i64(slice_trim(r->params), &ms) || ms < 0 || ms > SLEEP_MAX_MS) {
@@ -58,7 +58,7 @@ static void sleep_ms(struct run *r)
         run_log(r, "awake");
 }
 
-static void command(struct run *r)
+static void command(struct peal_run *r)
 {
     struct why why = { { 0 } };
     char **argv = NULL;

@@ -28,7 +28,7 @@ enum {
 
 static void advance(struct executor *e);
 
-static void run_ended(struct run *r, void *arg)
+static void run_ended(struct peal_run *r, void *arg)
 {
     struct executor *e = arg;
     struct result *result = mem_new(sizeof(*result));
@@ -56,10 +56,10 @@ static void letter(struct loop_mail *m, struct letter *l)
     struct executor *e = container_of(m, struct executor, mail);
     switch ((enum executor_letter)l->kind) {
     case LETTER_BEGUN:
-        jobs_begun(&e->jobs, container_of(l, struct run, begun));
+        jobs_begun(&e->jobs, container_of(l, struct peal_run, begun));
         break;
     case LETTER_OVER:
-        jobs_over(&e->jobs, container_of(l, struct run, over));
+        jobs_over(&e->jobs, container_of(l, struct peal_run, over));
         break;
     case LETTER_PAGE:
         front_page(container_of(l, struct keeper_read, letter));
@@ -361,7 +361,7 @@ static void read_last_mail(struct executor *e)
     for (struct list_node *n; (n = list_pop(&letters));) {
         struct letter *l = container_of(n, struct letter, node);
         if (l->kind == LETTER_OVER)
-            run_drop(container_of(l, struct run, over));
+            run_drop(container_of(l, struct peal_run, over));
         else if (l->kind == LETTER_PAGE)
             front_page(container_of(l, struct keeper_read, letter));
     }

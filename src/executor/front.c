@@ -83,7 +83,7 @@ static void why_quoting(struct why *why, const char *format, struct slice name, 
 }
 
 static enum err choose_handler(const struct executor *e, const struct wire_run_request *q,
-                               struct run *r, struct why *why)
+                               struct peal_run *r, struct why *why)
 {
     r->handler = handler_find(q->handler);
     if (r->handler && handler_allowed(r->handler, &e->cf))
@@ -99,7 +99,7 @@ static bool has_nul(struct slice s)
 }
 
 static enum err choose_script(const struct executor *e, const struct wire_run_request *q,
-                              struct run *r, struct why *why)
+                              struct peal_run *r, struct why *why)
 {
     r->script = script_kind_find(q->glue_type);
     if (!r->script) {
@@ -124,8 +124,8 @@ static enum err choose_script(const struct executor *e, const struct wire_run_re
 }
 
 /* Everything but the queue: may this run be here at all? */
-static enum err admit(const struct executor *e, const struct wire_run_request *q, struct run *r,
-                      struct why *why)
+static enum err admit(const struct executor *e, const struct wire_run_request *q,
+                      struct peal_run *r, struct why *why)
 {
     if (e->phase != RUNNING) {
         why_set(why, "this executor is shutting down");
@@ -156,7 +156,7 @@ static void run_request(struct executor *e, struct httpd_request *q)
         wire_run_request_done(&request);
         return;
     }
-    struct run *r = run_make(&request, &e->cf);
+    struct peal_run *r = run_make(&request, &e->cf);
     enum err err = r ? admit(e, &request, r, &why) : ERR_NOMEM;
     if (!err)
         err = jobs_offer(&e->jobs, r, request.block, &why);

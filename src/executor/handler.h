@@ -10,7 +10,7 @@ struct executor_config;
 
 struct handler {
     const char *name;
-    void (*run)(struct run *r);
+    void (*run)(struct peal_run *r);
     /* NULL: always allowed. Else: does the configuration allow it, and if not, how would it? */
     bool (*allowed)(const struct executor_config *config);
     const char *how_to_allow;
@@ -32,6 +32,6 @@ bool script_kind_allowed(const struct script_kind *k, const struct executor_conf
 /* Is each name of the list a kind? Else why says which is not. */
 MUST_CHECK enum err script_kinds_check(const char *list, struct why *why);
 /* Handler of a run whose job is a script. */
-void script_run(struct run *r);
+void script_run(struct peal_run *r);
 
 #endif

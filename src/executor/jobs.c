@@ -10,8 +10,8 @@
 struct job {
     struct jobs *jobs;
     int64_t id;
-    struct run *running; /* with the pool; NULL: none */
-    struct list waiting; /* struct run, first come first */
+    struct peal_run *running; /* with the pool; NULL: none */
+    struct list waiting;      /* struct peal_run, first come first */
     int nwaiting;
     struct loop_timer timeout; /* of running */
     /* what the youngest run is made of: another one means that the job was changed */
@@ -53,7 +53,7 @@ static void start_next(struct job *job)
 {
     if (job->running || !job->nwaiting)
         return;
-    job->running = container_of(list_pop(&job->waiting), struct run, node);
+    job->running = container_of(list_pop(&job->waiting), struct peal_run, node);
     job->nwaiting--;
     pool_give(job->jobs->pool, job->running);
 }
@@ -64,14 +64,14 @@ static bool in_the_way(const struct job *job)
     return job->nwaiting > 0 || (job->running && !run_stopping(job->running));
 }
 
-static bool changed(const struct job *job, const struct run *r)
+static bool changed(const struct job *job, const struct peal_run *r)
 {
     return (job->running || job->nwaiting) &&
            (job->handler != r->handler || job->script != r->script ||
             (r->script && job->glue_update_ms != r->glue_update_ms));
 }
 
-static void leave(struct jobs *j, struct run *r)
+static void leave(struct jobs *j, struct peal_run *r)
 {
     known_finish(&j->known, r->log_id, loop_now_ms(j->loop));
     j->live--;
@@ -83,7 +83,7 @@ static void end_job(struct job *job, enum run_stop why)
     if (job->running)
         run_ask_to_stop(job->running, why);
     for (struct list_node *n; (n = list_pop(&job->waiting));) {
-        struct run *r = container_of(n, struct run, node);
+        struct peal_run *r = container_of(n, struct peal_run, node);
         job->nwaiting--;
         run_set_stopped(r, why, true);
         leave(job->jobs, r);
@@ -104,14 +104,14 @@ void jobs_done(struct jobs *j)
         struct job *job = value;
         loop_timer_clear(j->loop, &job->timeout);
         for (struct list_node *n; (n = list_pop(&job->waiting));)
-            run_drop(container_of(n, struct run, node));
+            run_drop(container_of(n, struct peal_run, node));
         free(job);
     }
     map_done(&j->by_id);
     known_done(&j->known);
 }
 
-enum err jobs_offer(struct jobs *j, struct run *r, enum wire_block block, struct why *why)
+enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_block block, struct why *why)
 {
     struct job *job = job_get(j, r->job_id);
     if (changed(job, r)) {
@@ -159,7 +159,7 @@ void jobs_end_all(struct jobs *j, enum run_stop why)
                 why); /* a job without a running run is not in the map: none goes away here */
 }
 
-void jobs_begun(struct jobs *j, struct run *r)
+void jobs_begun(struct jobs *j, struct peal_run *r)
 {
     run_saw_begun(r);
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
@@ -168,7 +168,7 @@ void jobs_begun(struct jobs *j, struct run *r)
         loop_timer_set(j->loop, &job->timeout, loop_now_ms(j->loop) + s * 1000);
 }
 
-void jobs_over(struct jobs *j, struct run *r)
+void jobs_over(struct jobs *j, struct peal_run *r)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
     job->running = NULL;

@@ -16,13 +16,13 @@
 
 struct pool;
 
-struct jobs {                                /* embed it; jobs_init fills it */
-    struct map by_id;                        /* struct job, owned */
-    struct known known;                      /* log ids */
-    struct loop *loop;                       /* borrowed */
-    struct pool *pool;                       /* borrowed */
-    int queue_max, live;                     /* live: runs that have not ended */
-    void (*ended)(struct run *r, void *arg); /* owns r */
+struct jobs {                                     /* embed it; jobs_init fills it */
+    struct map by_id;                             /* struct job, owned */
+    struct known known;                           /* log ids */
+    struct loop *loop;                            /* borrowed */
+    struct pool *pool;                            /* borrowed */
+    int queue_max, live;                          /* live: runs that have not ended */
+    void (*ended)(struct peal_run *r, void *arg); /* owns r */
     void *arg;
 };
 
@@ -31,14 +31,14 @@ void jobs_done(struct jobs *j); /* runs still waiting are freed; none may be at 
 
 /* Take a run by the rules of its block strategy. On ERR_BUSY (discarded) and ERR_FULL it stays the
  * caller's and why has the answer's text. */
-MUST_CHECK enum err jobs_offer(struct jobs *j, struct run *r, enum wire_block block,
+MUST_CHECK enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_block block,
                                struct why *why);
 bool jobs_busy(const struct jobs *j, int64_t job_id);
 /* End what is running and waiting of one job. False if there is nothing. */
 bool jobs_end(struct jobs *j, int64_t job_id, enum run_stop why);
 void jobs_end_all(struct jobs *j, enum run_stop why);
 /* Letters of a run. */
-void jobs_begun(struct jobs *j, struct run *r);
-void jobs_over(struct jobs *j, struct run *r);
+void jobs_begun(struct jobs *j, struct peal_run *r);
+void jobs_over(struct jobs *j, struct peal_run *r);
 
 #endif

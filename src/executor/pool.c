@@ -28,16 +28,16 @@ struct pool {
 };
 
 /* The next run; NULL when the pool ends. */
-static struct run *next(struct pool *p)
+static struct peal_run *next(struct pool *p)
 {
-    struct run *r = NULL;
+    struct peal_run *r = NULL;
     pthread_mutex_lock(&p->lock);
     p->nidle++;
     while (!p->ending && list_empty(&p->queue))
         pthread_cond_wait(&p->work, &p->lock);
     p->nidle--;
     if (!p->ending) {
-        r = container_of(list_pop(&p->queue), struct run, node);
+        r = container_of(list_pop(&p->queue), struct peal_run, node);
         p->nqueued--;
     }
     pthread_mutex_unlock(&p->lock);
@@ -47,7 +47,7 @@ static struct run *next(struct pool *p)
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    for (struct run *r; (r = next(w->pool));) {
+    for (struct peal_run *r; (r = next(w->pool));) {
         r->bell = w->bell;
         r->worker = w->number;
         mailbox_post(w->pool->loop, &r->begun);
@@ -93,7 +93,7 @@ struct pool *pool_new(int workers, struct mailbox *loop)
     return p;
 }
 
-void pool_give(struct pool *p, struct run *r)
+void pool_give(struct pool *p, struct peal_run *r)
 {
     pthread_mutex_lock(&p->lock);
     list_push(&p->queue, &r->node);
@@ -117,7 +117,7 @@ void pool_free(struct pool *p)
         close(p->workers[i].bell);
     }
     for (struct list_node *n; (n = list_pop(&p->queue));)
-        run_drop(container_of(n, struct run, node));
+        run_drop(container_of(n, struct peal_run, node));
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
     free(p->workers);

@@ -14,7 +14,7 @@ struct pool; /* opaque */
 /* loop: where the letters of the runs go. Borrowed. */
 struct pool *pool_new(int workers, struct mailbox *loop);
 /* Any thread. */
-void pool_give(struct pool *p, struct run *r);
+void pool_give(struct pool *p, struct peal_run *r);
 /* Waits for the runs at work; those still queued in the pool are thrown away. */
 void pool_free(struct pool *p);
 

@@ -17,7 +17,7 @@ extern char **environ;
 enum { TURN_PIECES = 64 };
 
 struct process {
-    struct run *run;
+    struct peal_run *run;
     pid_t pid;       /* also of its group */
     int output;      /* read end of the pipe, not blocking; -1 after its end */
     int ended;       /* pidfd: readable when the child has ended */
@@ -80,7 +80,7 @@ static void take_output(struct process *p)
     for (int i = 0; i < TURN_PIECES && p->output >= 0; i++) {
         ssize_t n = read(p->output, piece, sizeof(piece));
         if (n > 0) {
-            runlog_raw(&p->run->log, piece, (size_t)n);
+            run_output(p->run, piece, (size_t)n);
             continue;
         }
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -145,7 +145,7 @@ static int end(struct process *p)
     return status;
 }
 
-void process_run(struct run *r, char *const argv[])
+void process_run(struct peal_run *r, char *const argv[])
 {
     struct process p = { .run = r, .output = -1, .ended = -1 };
     int failed = begin(&p, argv);

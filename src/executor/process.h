@@ -14,6 +14,6 @@ enum { PROCESS_GRACE_MS = 3000 };
 
 /* argv ends in NULL; argv[0] is looked up in PATH. Sets the run's result: 200 if it exits with 0.
  */
-void process_run(struct run *r, char *const argv[]);
+void process_run(struct peal_run *r, char *const argv[]);
 
 #endif

@@ -36,12 +36,13 @@ static struct slice keep_text(char **at, struct slice s)
     return kept;
 }
 
-struct run *run_make(const struct wire_run_request *q, const struct executor_config *config)
+struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config)
 {
-    struct run *r = try_alloc(sizeof(*r) + q->params.n + q->glue_source.n + 2);
+    struct peal_run *r = try_alloc(sizeof(*r) + q->params.n + q->glue_source.n + 2);
     if (!r)
         return NULL;
     char *at = (char *)(r + 1);
+    r->io = &run_io_log;
     r->log_id = q->log_id;
     r->log_date_ms = q->log_date_ms;
     r->job_id = q->job_id;
@@ -51,6 +52,8 @@ struct run *run_make(const struct wire_run_request *q, const struct executor_con
     r->shard_total = q->shard_total;
     r->params = keep_text(&at, q->params);
     r->source = keep_text(&at, q->glue_source);
+    r->moment_ms = q->log_date_ms;
+    r->percent = -1;
     r->config = config;
     r->begun.kind = RUN_BEGUN;
     r->over.kind = RUN_OVER;
@@ -61,7 +64,7 @@ struct run *run_make(const struct wire_run_request *q, const struct executor_con
     return r;
 }
 
-void run_drop(struct run *r)
+void run_drop(struct peal_run *r)
 {
     if (!r)
         return;
@@ -71,28 +74,28 @@ void run_drop(struct run *r)
 
 /* --- stopping --- */
 
-static void ring(const struct run *r)
+static void ring(const struct peal_run *r)
 {
     uint64_t one = 1;
     while (write(r->bell, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
 }
 
-void run_ask_to_stop(struct run *r, enum run_stop why)
+void run_ask_to_stop(struct peal_run *r, enum run_stop why)
 {
     int goes_on = RUN_GOES_ON;
     if (atomic_compare_exchange_strong(&r->stop, &goes_on, (int)why) && r->seen_begun)
         ring(r);
 }
 
-void run_saw_begun(struct run *r)
+void run_saw_begun(struct peal_run *r)
 {
     r->seen_begun = true;
     if (run_stopping(r)) /* asked while its worker's bell was not known yet */
         ring(r);
 }
 
-void run_set_stopped(struct run *r, enum run_stop why, bool waiting)
+void run_set_stopped(struct peal_run *r, enum run_stop why, bool waiting)
 {
     if (why == RUN_TIMED_OUT) {
         run_result(r, WIRE_CODE_TIMEOUT, "%s", WIRE_TEXT_TIMEOUT);
@@ -104,14 +107,14 @@ void run_set_stopped(struct run *r, enum run_stop why, bool waiting)
 
 /* --- running --- */
 
-static void own_line(struct run *r, struct slice text)
+static void own_line(struct peal_run *r, struct slice text)
 {
     char thread[32];
     snprintf(thread, sizeof(thread), "worker-%d", r->worker);
     runlog_line(&r->log, "executor", "run", __LINE__, thread, text, true);
 }
 
-static void log_start(struct run *r)
+static void log_start(struct peal_run *r)
 {
     struct buf text = BUF_INIT(r->params.n + 256);
     buf_printf(&text, WIRE_LOG_START, (int)r->params.n, r->params.p);
@@ -119,7 +122,7 @@ static void log_start(struct run *r)
     buf_done(&text);
 }
 
-static void log_end(struct run *r)
+static void log_end(struct peal_run *r)
 {
     struct buf text = BUF_INIT(r->msg.len + 256);
     const char *how = r->code == WIRE_CODE_OK ? "finish" : "error";
@@ -129,14 +132,14 @@ static void log_end(struct run *r)
 }
 
 /* From here on nobody can stop it; a stop that came before decides the result. */
-static void settle(struct run *r)
+static void settle(struct peal_run *r)
 {
     enum run_stop why = (enum run_stop)atomic_exchange(&r->stop, RUN_ENDED);
     if (why != RUN_GOES_ON)
         run_set_stopped(r, why, !r->started);
 }
 
-void run_execute(struct run *r)
+void run_execute(struct peal_run *r)
 {
     run_clear_bell(r);
     if (run_stopping(r)) { /* ended while it waited for a worker */
@@ -162,7 +165,7 @@ void run_execute(struct run *r)
 
 /* --- for handlers --- */
 
-void run_clear_bell(struct run *r)
+void run_clear_bell(struct peal_run *r)
 {
     uint64_t count;
     ssize_t n = read(r->bell, &count, sizeof(count));
@@ -171,7 +174,7 @@ void run_clear_bell(struct run *r)
         ring(r);
 }
 
-bool run_wait(struct run *r, int64_t ms)
+bool run_wait(struct peal_run *r, int64_t ms)
 {
     int64_t end = clock_boot_ms() + ms;
     while (!run_stopping(r)) {
@@ -185,13 +188,11 @@ bool run_wait(struct run *r, int64_t ms)
     return false;
 }
 
-void run_result(struct run *r, int code, const char *format, ...)
+void run_result_va(struct peal_run *r, int code, const char *format, va_list ap)
 {
-    va_list ap, again;
-    va_start(ap, format);
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, format, ap);
-    va_end(ap);
     char *text = n < 0 ? NULL : try_alloc((size_t)n + 1);
     r->code = code;
     buf_reset(&r->msg);
@@ -206,17 +207,42 @@ void run_result(struct run *r, int code, const char *format, ...)
     va_end(again);
 }
 
-void run_log_at(struct run *r, const char *function, int line, const char *format, ...)
+void run_result(struct peal_run *r, int code, const char *format, ...)
 {
-    char thread[32], text[4096];
+    va_list ap;
+    va_start(ap, format);
+    run_result_va(r, code, format, ap);
+    va_end(ap);
+}
+
+static void line_to_log(struct peal_run *r, const char *function, int line, struct slice text)
+{
+    char thread[32];
+    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
+    runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line, thread, text,
+                false);
+}
+
+static void raw_to_log(struct peal_run *r, const char *p, size_t n)
+{
+    runlog_raw(&r->log, p, n);
+}
+
+const struct run_io run_io_log = { line_to_log, raw_to_log };
+
+void run_log_at(struct peal_run *r, const char *function, int line, const char *format, ...)
+{
+    char text[4096];
     va_list ap;
     va_start(ap, format);
     int n = vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     if (n < 0)
         return;
-    size_t len = utf8_cut(text, strlen(text), sizeof(text));
-    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
-    runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line, thread,
-                slice_of(text, len), false);
+    r->io->line(r, function, line, slice_of(text, utf8_cut(text, strlen(text), sizeof(text))));
+}
+
+void run_output(struct peal_run *r, const char *p, size_t n)
+{
+    r->io->raw(r, p, n);
 }

@@ -50,7 +50,7 @@ enum err script_kinds_check(const char *list, struct why *why)
 
 /* --- the file --- */
 
-static void remove_others(const char *folder, const struct run *r, const char *keep)
+static void remove_others(const char *folder, const struct peal_run *r, const char *keep)
 {
     char prefix[32];
     int n = snprintf(prefix, sizeof(prefix), "%lld_", (long long)r->job_id);
@@ -110,7 +110,7 @@ static bool holds(const char *path, struct slice source)
 }
 
 /* path: RUNLOG_PATH bytes. False with errno set. */
-static bool script_file(const struct run *r, char *path)
+static bool script_file(const struct peal_run *r, char *path)
 {
     char folder[RUNLOG_PATH], name[80];
     snprintf(name, sizeof(name), "%lld_%lld%s", (long long)r->job_id, (long long)r->glue_update_ms,
@@ -131,7 +131,7 @@ static bool script_file(const struct run *r, char *path)
     return true;
 }
 
-void script_run(struct run *r)
+void script_run(struct peal_run *r)
 {
     char path[RUNLOG_PATH], interpreter[32], index[16], total[16];
     if (!script_file(r, path)) {
