@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/dice.h"
+#include "fuzz.h"
 #include "net/http.h"
 
 enum { FUZZ_BODY_MAX = 5000, FUZZ_MESSAGES = 20 };
