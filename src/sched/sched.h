@@ -69,7 +69,6 @@ void sched_zones_changed(struct sched *s);
 /* ---- actions --------------------------------------------------------------------------------- */
 enum action_kind {
     ACTION_CALL,    /* an HTTP call to an executor; answer with sched_on_call */
-    ACTION_ABORT,   /* reset the connection of the /run call for log_id; its result still comes */
     ACTION_ACK,     /* the results that this ack stands for are kept: answer the callback */
     ACTION_EDITED,  /* an edit is done: edit->err; the driver frees it */
     ACTION_SPAWNED, /* a manual trigger is laid down, or refused: reply, err */
@@ -109,7 +108,8 @@ bool sched_pop(struct sched *s, struct action *ret);
 enum call_outcome {
     CALL_ANSWERED,
     CALL_NOT_SENT, /* nothing of it can have been delivered */
-    CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left */
+    CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left. It has been
+                    * reset before the core is told: asking counts on that */
     CALL_NOT_HTTP, /* the peer answered with something else */
 };
 
@@ -168,7 +168,7 @@ struct sched_stats {
     int live, planned, in_flight, in_doubt, accepted, lost, addresses, dead, lanes_waiting;
     int64_t horizon_ms; /* planned up to this moment */
     int64_t mark_ms;
-    uint64_t fired, refused, aborted, doubts, resent, asks, ignored_results;
+    uint64_t fired, refused, doubts, resent, asks, ignored_results;
 };
 void sched_stats(const struct sched *s, struct sched_stats *ret);
 /* Every address of a group, for lists: calls fn for each in order. */

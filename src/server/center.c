@@ -38,8 +38,6 @@ static void do_action(struct center *c, const struct action *a)
     case ACTION_CALL:
         dispatch_call(c, &a->call);
         break;
-    case ACTION_ABORT:
-        break; /* single node: a call is left to its own timeout */
     case ACTION_ACK:
         results_ack(c, a->ack);
         break;

@@ -294,9 +294,6 @@ static void act(struct sim *s, struct action *a)
             check_send(s, &a->call);
         net_call(s, &a->call);
         break;
-    case ACTION_ABORT:
-        net_abort(s, a->log_id);
-        break;
     case ACTION_ACK:
         acknowledge(s, container_of(a->ack, struct sim_ack, ack));
         break;

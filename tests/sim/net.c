@@ -215,15 +215,3 @@ void net_reset_exec(struct sim *s, int exec)
     }
     free(ids);
 }
-
-void net_abort(struct sim *s, int64_t log_id)
-{
-    size_t n;
-    int64_t *ids = conn_ids(s, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
-        if (c && c->open && c->call.kind == CALL_RUN && c->call.log_id == log_id)
-            sim_post(s, 0, on_timeout, c->id, 0, NULL);
-    }
-    free(ids);
-}

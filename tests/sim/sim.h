@@ -223,7 +223,6 @@ void center_free(struct sim *s);
 void net_call(struct sim *s, const struct call *c);
 void net_reset_center(struct sim *s); /* the center's process has gone */
 void net_reset_exec(struct sim *s, int exec);
-void net_abort(struct sim *s, int64_t log_id);
 
 /* exec.c */
 struct reply {
