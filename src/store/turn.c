@@ -160,12 +160,27 @@ static enum err first_moment(struct turn *t, struct job_record *r, struct why *w
     return err;
 }
 
+/* Whoever asked has looked, but on another snapshot: the group may have been deleted since. */
+static enum err group_there(struct turn *t, int64_t id, struct why *why)
+{
+    struct group_record g = { 0 };
+    enum err err = t->ops->group_get(t->store, id, &g, why);
+    group_record_done(&g);
+    if (err != ERR_NOTFOUND)
+        return err;
+    why_clear(why);
+    why_set(why, "jobGroup: there is no group %lld", (long long)id);
+    return ERR_INVALID;
+}
+
 static enum err job_insert(struct turn *t, struct edit *e)
 {
     e->job.version = 1;
     e->job.added_ms = e->job.updated_ms = e->job.glue_updated_ms = t->b->now_ms;
     e->job.next_ms = NEVER_MS;
-    enum err err = e->job.enabled ? first_moment(t, &e->job, &e->why) : OK;
+    enum err err = group_there(t, e->job.group_id, &e->why);
+    if (!err && e->job.enabled)
+        err = first_moment(t, &e->job, &e->why);
     if (!err)
         err = t->ops->job_insert(t->store, &e->job, &e->why);
     e->id = e->job.id;
@@ -210,7 +225,9 @@ static enum err job_update(struct turn *t, struct edit *e)
         r->glue_updated_ms = old.glue_updated_ms;
     free(r->stop_reason);
     r->stop_reason = mem_dup(old.stop_reason);
-    if (r->enabled && !same_schedule(r, &old))
+    if (r->group_id != old.group_id)
+        err = group_there(t, r->group_id, &e->why);
+    if (!err && r->enabled && !same_schedule(r, &old))
         err = first_moment(t, r, &e->why);
     else if (r->enabled && e->withdrawn_from_ms < r->next_ms)
         r->next_ms = e->withdrawn_from_ms;
