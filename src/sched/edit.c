@@ -55,7 +55,7 @@ static void hold(struct sched *s, struct moment_now now, struct edit *e, struct 
 static void end_with_job(struct moment_now now, struct edit *e, struct run *r)
 {
     struct run_change c = { .log_id = r->log_id,
-                            .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE,
+                            .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
                             .phase = r->phase == PHASE_LOST ? PHASE_LOST : PHASE_KILLED,
                             .handle_code = 500,
                             .handle_ms = now.wall_ms,

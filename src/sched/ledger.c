@@ -392,6 +392,11 @@ void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phas
         note_finish(s, now, r, code, msg, took_ms);
     if (!rejected && !was_lost) /* a result proves that it was accepted */
         run_note_trigger(s, r, 200, NULL);
+    if (failed(
+            to)) /* in the update that makes it a failure: no other admin may find it unclaimed */
+        run_dirty(s, r)->what |= CHANGE_ALARM;
+    else
+        run_dirty(s, r)->what &= ~(unsigned)CHANGE_ALARM;
     s->next->totals.n[total_of(to)]++;
     if (was_lost)
         s->next->totals.n[TOTAL_LOST]--;
@@ -441,7 +446,7 @@ struct run_change *change_withdrawn(struct run_change *c, const struct run *r, i
     }
     char text[160];
     snprintf(text, sizeof(text), "%s: %s", phase_text(to), reason);
-    c->what = CHANGE_PHASE | CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE;
+    c->what = CHANGE_PHASE | CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM;
     c->trigger_code = 500;
     c->handle_code = 500;
     c->handle_ms = now_ms;

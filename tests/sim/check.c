@@ -152,11 +152,23 @@ static void verify_codes(struct sim *s, int64_t id, const struct ghost *g)
                  phase_text(g->end), l->trigger_code, l->handle_code);
 }
 
+/* A row that another program's monitor would take for a failure nobody looks after: it would alarm
+ * and try it again. */
+static void verify_claimed(struct sim *s, int64_t id)
+{
+    const struct log_record *l = log_row(s, id);
+    bool sent_well = l && (l->trigger_code == 0 || l->trigger_code == 200);
+    if (l && l->alarm_status == 0 && l->handle_code != 200 && !(sent_well && l->handle_code == 0))
+        sim_fail(s, "P4", "run %lld has failed (%d/%d), and its alarm is not claimed",
+                 (long long)id, l->trigger_code, l->handle_code);
+}
+
 /* What the batch said is what the disk says. */
 static void verify_change(struct sim *s, const struct run_change *c)
 {
     const struct ghost *g = ghost_of(s, c->log_id);
     const struct mem_run *r = live_row(s, c->log_id);
+    verify_claimed(s, c->log_id);
     if (c->what & CHANGE_DROP) {
         if (r || log_row(s, c->log_id))
             sim_fail(s, "P1", "run %lld was dropped and is still there", (long long)c->log_id);
