@@ -291,7 +291,7 @@ void ask_on_call(struct sched *s, struct moment_now now, const struct call_resul
         lane_dead(s, now, lane);
     bool heard =
         c->outcome == CALL_ANSWERED || (c->kind == CALL_LOG && c->outcome == CALL_NOT_HTTP);
-    if (heard && a->step == 1) {
+    if (heard && a->step == 1 && !s->draining) {
         a->idle = c->code == 200;
         a->since_ms = 0;
         a->step = 2;
@@ -299,7 +299,9 @@ void ask_on_call(struct sched *s, struct moment_now now, const struct call_resul
     } else {
         a->step = 0;
         lane->asking--;
-        if (r->flags & RUN_HELD)
+        if (s->draining)
+            ; /* nothing is sent or asked: the next process begins anew */
+        else if (r->flags & RUN_HELD)
             ask_soon(s, now, r, s->config.ask_gap_ms);
         else if (heard)
             round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);

@@ -268,7 +268,7 @@ void fire_on_probe(struct sched *s, struct moment_now now, const struct call_res
                 enqueue(s, now, r);
             else
                 readdress(s, r, lane);
-        } else {
+        } else if (!s->draining) {
             r->probe++;
             probe_next(s, now, r);
         }

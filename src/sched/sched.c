@@ -170,15 +170,24 @@ bool sched_pop(struct sched *s, struct action *ret)
 
 /* ---- start ---------------------------------------------------------------------------------- */
 
-/* What the disk says was so when the last commit was made: a planned row beyond the mark was
- * certainly not sent; one before it, or a sent one, may have been. */
-void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job, int64_t mark_ms)
+void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean)
 {
+    s->mark_ms = mark_ms;
+    s->mark_asked_ms = mark_ms;
+    s->served_until_ms = mark_ms;
+    s->clean_start = clean;
+}
+
+/* What the disk says was so when the last commit was made: a planned row beyond the mark, or one
+ * that a clean stop left, was certainly not sent; another, or a sent one, may have been. */
+void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
+                    struct job *job)
+{
+    bool within = row->due_ms <= s->mark_ms && !s->clean_start;
     struct run *r = run_new(s, now, row, job);
     r->flags |= RUN_AWAY;
     bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN ||
-                (row->phase == PHASE_PLANNED && row->due_ms <= mark_ms && row->address);
+                (row->phase == PHASE_PLANNED && within && row->address);
     if (row->kind == KIND_RETRY) {
         if (row->version == job->version && !job->enabled && !job->ended)
             r->flags &= ~(uint32_t)RUN_SCHEDULED; /* laid down while the job was off: by hand */
@@ -204,11 +213,10 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
     }
 }
 
-void sched_started(struct sched *s, struct moment_now now, int64_t mark_ms)
+void sched_started(struct sched *s, struct moment_now now)
 {
-    s->mark_ms = mark_ms;
-    s->mark_asked_ms = mark_ms;
-    s->served_until_ms = mark_ms;
+    if (s->clean_start) /* nothing leaves before the disk says that something may have */
+        s->mark_ms = INT64_MIN;
     s->mark_renew_boot_ms = now.boot_ms;
     s->sweep_boot_ms = now.boot_ms;
     s->replan = true;
@@ -230,33 +238,23 @@ void sched_started(struct sched *s, struct moment_now now, int64_t mark_ms)
     }
 }
 
-/* A planned row without an address was certainly not sent, wherever the mark stands. Shards and
- * runs with addresses of their own keep theirs: nothing would find it again. */
-static void forget_address(struct sched *s, struct run *r)
+/* No run has left whose row may still be PLANNED once what has gathered is written: none is on its
+ * way, and none will be. */
+static bool want_clean(const struct sched *s)
 {
-    const uint32_t bound = RUN_LEFT | RUN_DOUBT | RUN_HELD | RUN_BROADCAST | RUN_CLOSED;
-    if (r->phase != PHASE_PLANNED || r->flags & bound || !r->lane || r->due_ms > s->mark_asked_ms ||
-        (r->text && r->text->choices))
-        return;
-    struct run_change *c = run_urgent(s, r);
-    free(c->address);
-    c->address = NULL;
-    c->what |= CHANGE_ADDRESS;
-    r->flags |= RUN_ADDRESS;
+    return s->draining && s->started && !s->clean_asked && s->nphase[PHASE_SENT] == 0;
 }
 
 void sched_drain(struct sched *s)
 {
     s->draining = true;
     s->wanted = true;
-    void *value;
-    for (size_t i = 0; map_next(&s->runs, &i, &value);)
-        forget_address(s, value);
 }
 
 bool sched_drained(const struct sched *s)
 {
-    return !s->writing && !s->wanted && list_empty(&s->dirty) && list_empty(&s->lazy);
+    return !s->writing && !s->wanted && list_empty(&s->dirty) && list_empty(&s->lazy) &&
+           !want_clean(s);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -317,7 +315,11 @@ int64_t sched_next_boot(const struct sched *s)
     int64_t next = s->draining ? NEVER_MS : least(ring_next(&s->waits), s->sweep_boot_ms);
     if (s->writing || !s->started)
         return next;
-    bool soon = s->wanted || s->draining || (s->replan && !full(s));
+    if (s->draining) {
+        bool more = s->wanted || want_clean(s) || !list_empty(&s->lazy);
+        return more ? s->batch_boot_ms : NEVER_MS;
+    }
+    bool soon = s->wanted || (s->replan && !full(s));
     return least(next, soon ? s->batch_boot_ms : s->mark_renew_boot_ms);
 }
 
@@ -488,7 +490,7 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
     bool plan = want_plan(s, now), mark = want_mark(s, now);
-    bool last = s->draining && !list_empty(&s->lazy);
+    bool clean = want_clean(s), last = clean || (s->draining && !list_empty(&s->lazy));
     if (!plan && !mark && !last && !s->wanted)
         return NULL;
     struct batch *b = s->next, *next = batch_new();
@@ -517,6 +519,8 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
         s->mark_asked_ms = b->mark_ms;
         s->mark_renew_boot_ms = now.boot_ms + MARK_RENEW_MS;
     }
+    b->clean = clean;
+    s->clean_asked |= clean;
     s->batch_boot_ms = now.boot_ms + BATCH_GAP_MS;
     s->next = next;
     s->wanted = next->nedits > 0;

@@ -44,15 +44,18 @@ struct sched *sched_new(const struct sched_config *config);
 void sched_free(struct sched *s);
 
 /* ---- start: what the disk holds, then sched_started once ------------------------------------- */
+/* First of all: the mark, and whether the last process left it clean (store.h, mark_clean). */
+void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean);
 void sched_load_group(struct sched *s, const struct group_record *g);
 void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r);
 /* Takes a reference of its own to the job; the row is copied. */
 void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job, int64_t mark_ms);
-void sched_started(struct sched *s, struct moment_now now, int64_t mark_ms);
+                    struct job *job);
+void sched_started(struct sched *s, struct moment_now now);
 
-/* Nothing is sent, planned or asked from now on; results and commits still come in. Planned runs
- * within the mark are written down as unsent, so that the next start need not ask about them. */
+/* Nothing is sent, planned or asked from now on; results and commits still come in. When no send is
+ * under way any more, a last batch leaves the mark clean: what is planned then was not sent, and
+ * the next start need not ask about it. */
 void sched_drain(struct sched *s);
 bool sched_drained(const struct sched *s); /* everything that was to be written is on disk */
 

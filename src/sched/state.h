@@ -158,6 +158,8 @@ struct sched {
     uint64_t seq;       /* of next */
     bool writing;       /* a batch is with the writer */
     bool started, draining, replan, stale_groups;
+    bool clean_start; /* the process before sent nothing that is planned on disk */
+    bool clean_asked; /* the same of this one is said in a batch, under way or done */
     bool sweeping[SWEEP_ZONES + 1];
     int64_t sweep_from[SWEEP_ZONES + 1], sweep_ms;
     uint32_t sweep_no;

@@ -209,7 +209,6 @@ struct loading {
     struct store *store;
     struct planner *planner;
     struct moment_now now;
-    int64_t mark_ms;
     int runs;
     enum err err;
     struct why *why;
@@ -252,7 +251,7 @@ static bool load_run(void *ctx, const struct run_row *row)
     }
     if (l->err)
         return false;
-    sched_load_run(l->c->sched, l->now, row, j, l->mark_ms);
+    sched_load_run(l->c->sched, l->now, row, j);
     l->runs++;
     return true;
 }
@@ -265,8 +264,10 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         .c = c, .store = store, .planner = planner, .now = center_now(), .why = why
     };
     struct totals totals;
-    int64_t open = 0;
-    enum err err = ops->mark_get(store, &l.mark_ms, why);
+    int64_t open = 0, mark_ms = 0;
+    bool clean = false;
+    enum err err = ops->mark_get(store, &mark_ms, &clean, why);
+    sched_load_mark(c->sched, mark_ms, clean);
     if (!err)
         err = ops->totals_get(store, &totals, &open, why);
     if (!err)
@@ -279,7 +280,7 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         return err ? err : l.err;
     for (int i = 0; i < TOTAL_COUNT; i++)
         c->metrics.totals[i] = totals.n[i];
-    sched_started(c->sched, l.now, l.mark_ms);
+    sched_started(c->sched, l.now);
     if (l.runs)
         log_info("center", "%d runs were open when the last process ended; they go on", l.runs);
     return OK;

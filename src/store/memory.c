@@ -470,6 +470,16 @@ static enum err memory_mark_put(struct store *s, int64_t until_ms, struct why *w
     assert(m->in_transaction);
     if (until_ms > m->now.mark_ms)
         m->now.mark_ms = until_ms;
+    m->now.clean = false;
+    return OK;
+}
+
+static enum err memory_mark_clean(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction);
+    m->now.clean = true;
     return OK;
 }
 
@@ -492,10 +502,12 @@ static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret,
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static enum err memory_mark_get(struct store *s, int64_t *ret_until_ms, struct why *why)
+static enum err memory_mark_get(struct store *s, int64_t *ret_until_ms, bool *ret_clean,
+                                struct why *why)
 {
     (void)why;
     *ret_until_ms = memory_of(s)->now.mark_ms;
+    *ret_clean = memory_of(s)->now.clean;
     return OK;
 }
 
@@ -551,6 +563,7 @@ const struct store_ops store_memory_ops = {
     .totals_add = memory_totals_add,
     .late_add = memory_late_add,
     .mark_put = memory_mark_put,
+    .mark_clean = memory_mark_clean,
     .seq_next = memory_seq_next,
     .mark_get = memory_mark_get,
     .totals_get = memory_totals_get,

@@ -65,6 +65,7 @@ struct mem_undo {
 struct mem_scalars {
     int64_t last_id[T_COUNT];
     int64_t mark_ms;
+    bool clean;
     struct totals totals;
 };
 

@@ -526,6 +526,7 @@ const struct store_ops store_sqlite_ops = {
     .totals_add = sqlite_totals_add,
     .late_add = sqlite_late_add,
     .mark_put = sqlite_mark_put,
+    .mark_clean = sqlite_mark_clean,
     .seq_next = sqlite_seq_next,
     .mark_get = sqlite_mark_get,
     .totals_get = sqlite_totals_get,

@@ -557,12 +557,23 @@ enum err sqlite_mark_put(struct store *store, int64_t until_ms, struct why *why)
     sqlite3_stmt *q;
     enum err err = sql_get(s,
                            "INSERT INTO peal_mark (id, until_ms) VALUES (1, ?1) ON CONFLICT (id) "
-                           "DO UPDATE SET until_ms = max(until_ms, excluded.until_ms)",
+                           "DO UPDATE SET until_ms = max(until_ms, excluded.until_ms), clean = 0",
                            &q, why);
     if (err)
         return err;
     bind_i64(q, 1, until_ms);
     return sql_run(s, q, why);
+}
+
+enum err sqlite_mark_clean(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "INSERT INTO peal_mark (id, until_ms, clean) VALUES (1, 0, 1) "
+                           "ON CONFLICT (id) DO UPDATE SET clean = 1",
+                           &q, why);
+    return err ? err : sql_run(s, q, why);
 }
 
 enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, struct why *why)
@@ -581,12 +592,21 @@ enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, st
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-enum err sqlite_mark_get(struct store *store, int64_t *ret_until_ms, struct why *why)
+enum err sqlite_mark_get(struct store *store, int64_t *ret_until_ms, bool *ret_clean,
+                         struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    enum err err = sql_get(s, "SELECT until_ms FROM peal_mark WHERE id = 1", &q, why);
-    return err ? err : sql_number(s, q, 0, ret_until_ms, why);
+    bool row = false;
+    enum err err = sql_get(s, "SELECT until_ms, clean FROM peal_mark WHERE id = 1", &q, why);
+    if (!err)
+        err = sql_step(s, q, &row, why);
+    if (err)
+        return err;
+    *ret_until_ms = row ? col_i64(q, 0, 0) : 0;
+    *ret_clean = row && col_i64(q, 1, 0) == 1;
+    sqlite3_reset(q);
+    return OK;
 }
 
 static enum total total_find(const char *name)

@@ -18,8 +18,13 @@
     extern const char symbol[] __attribute__((visibility("hidden")));
 
 SCHEMA(peal_schema_sqlite_001, "sqlite-001.sql")
+SCHEMA(peal_schema_sqlite_002, "sqlite-002.sql")
 
-static const char *const migrations[] = { peal_schema_sqlite_001 }; /* number n at n - 1 */
+static const char *const migrations[] = {
+    /* number n at n - 1 */
+    peal_schema_sqlite_001,
+    peal_schema_sqlite_002,
+};
 
 static void checksum(const char *text, char hex[65])
 {

@@ -124,14 +124,18 @@ struct store_ops {
      * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). *ret_noted: how many. */
     enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-    /* The mark never goes back: an earlier moment leaves it where it is. */
+    /* The mark never goes back: an earlier moment leaves it where it is. It is not clean any more.
+     */
     enum err (*mark_put)(struct store *s, int64_t until_ms, struct why *why);
+    /* Until the next mark_put no PLANNED row has been sent, wherever the mark stands. */
+    enum err (*mark_clean)(struct store *s, struct why *why);
     /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
      * committed transactions: what was rolled back is given again, log ids alike. */
     enum err (*seq_next)(struct store *s, const char *name, int64_t *ret, struct why *why);
 
     /* ---- start ---- */
-    enum err (*mark_get)(struct store *s, int64_t *ret_until_ms, struct why *why); /* 0 if none */
+    enum err (*mark_get)(struct store *s, int64_t *ret_until_ms, bool *ret_clean,
+                         struct why *why); /* 0, not clean if none */
     enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
     enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
     enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx, struct why *why);

@@ -573,6 +573,8 @@ static enum err body(struct turn *t)
         err = ops->totals_add(s, &t->totals, &b->why);
     if (!err && b->mark_ms)
         err = ops->mark_put(s, b->mark_ms, &b->why);
+    if (!err && b->clean)
+        err = ops->mark_clean(s, &b->why);
     return err;
 }
 

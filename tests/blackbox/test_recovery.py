@@ -14,6 +14,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
 from support.stub import Stub  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -136,6 +137,48 @@ def test_sigterm_under_load_ends_cleanly_and_loses_nothing(tmp_path):
         load.finish()
         load.check()
         assert ledger.totals(load.center)["resent"] == 0
+
+
+def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
+    """Shards, and a run with addresses of its own, that the stop found within the mark: their rows keep the
+    address, and the executor hears of them by /run alone."""
+    center = Center(tmp_path / "center", ["--lane.connections", "1"])
+    with center, Puppet(center, "tests") as puppet, Puppet(center, "tests") as other:
+        api = center.api()
+        group = api.add_group("tests")
+        wait_until(lambda: len(api.addresses("tests")) == 2, "both in their group")
+        by_hand = api.add_job(group, "demo")
+        shards = api.add_job(group, "demo", scheduleType="FIX_RATE", scheduleConf="100ms",
+                             executorRouteStrategy="SHARDING_BROADCAST")
+        api.start_job(shards)
+        puppet.wait_for_runs(5)
+        puppet.hold()
+        held = wait_until(lambda: puppet.open, "a run that waits for its answer")
+        assert held == 1, "the others wait in the lane"
+        other.wait_for_runs(len(other.runs()) + 5)
+        api.trigger(by_hand, "p", puppet.address)
+        center.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "stopping" in center.tail(), "the center to stop")
+        puppet.release()
+        wait_until(lambda: not center.running(), "the center to end")  # a second SIGTERM would hurry it
+        assert center.process.returncode == 0, center.tail()
+        mark, clean = ledger.rows(center, "SELECT until_ms, clean FROM peal_mark")[0]
+        assert clean == 1
+        # broadcasts of which nothing has left are laid out anew by a start; of these the other's shard has
+        unsent = {row["log_id"]: row["job_id"] for row in ledger.rows(
+            center, "SELECT r.log_id, r.job_id FROM peal_run r WHERE phase = 1 AND due_ms <= ? AND address = ? AND "
+            "(job_id <> ? OR NOT EXISTS (SELECT 1 FROM peal_run o WHERE o.job_id = r.job_id AND "
+            "o.moment_ms = r.moment_ms AND o.log_id <> r.log_id))", mark, puppet.address, shards)}
+        assert set(unsent.values()) == {by_hand, shards}
+        center.start()
+        wait_until(lambda: set(unsent) <= {run["logId"] for run in puppet.runs()}, "the runs to be sent")
+        center.api().stop_job(shards)
+        ledger.settle(center)
+        for each in (puppet, other):
+            assert not set(unsent) & {call.body["logId"] for call in each.of("log")}, "none was asked about"
+            ids = [run["logId"] for run in each.runs()]
+            assert len(ids) == len(set(ids)), "nothing was sent twice"
+        ledger.check_accounts(center)
 
 
 def sleeping_jobs(center, api, app, count, block="SERIAL_EXECUTION", **fields):

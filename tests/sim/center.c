@@ -103,23 +103,63 @@ static void center_down(struct sim *s)
     drop_acks(s);
 }
 
-void center_crash(struct sim *s)
+/* The process is gone, however it came to that; it starts again in a while. */
+static void center_end(struct sim *s)
 {
     struct sched_stats st;
     sched_stats(s->sched, &st);
     s->asks += (int64_t)st.asks;
     s->doubts += (int64_t)st.doubts;
     s->resent += (int64_t)st.resent;
-    sim_trace(s, "the center crashes");
-    s->crashes++;
     s->crash_in = 0;
     s->life++;
+    s->stopping = false;
     center_down(s);
     net_reset_center(s);
     int64_t away = sim_chance(s, 500000) ? sim_between(s, 5, 1500) : sim_between(s, 1500, 25000);
     if (sim_chance(s, 80000))
         away = sim_between(s, 25000, 110000);
     sim_post(s, away, on_restart, 0, 0, NULL);
+}
+
+void center_crash(struct sim *s)
+{
+    sim_trace(s, "the center crashes");
+    s->crashes++;
+    check_stop(s, false);
+    center_end(s);
+}
+
+static void on_stop_over(struct sim *s, struct event *e)
+{
+    if (!s->sched || e->life != s->life)
+        return;
+    sim_trace(s, "the center does not wait any longer");
+    check_stop(s, false);
+    center_end(s);
+}
+
+void center_stop(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (!s->sched || s->calm || s->stopping)
+        return;
+    sim_trace(s, "the center is asked to stop");
+    s->stopping = true;
+    sched_drain(s->sched);
+    sim_post(s, 5000, on_stop_over, 0, 0, NULL)->life = s->life;
+    center_pump(s);
+}
+
+/* As the server: calls under way have ended, all is written, everybody is answered. */
+static void stop_if_drained(struct sim *s)
+{
+    if (s->writing || !sched_drained(s->sched) || !list_empty(&s->acks) || net_busy(s))
+        return;
+    sim_trace(s, "the center has stopped");
+    s->stops++;
+    check_stop(s, true);
+    center_end(s);
 }
 
 void center_crash_soon(struct sim *s, struct event *e)
@@ -142,36 +182,31 @@ bool center_step(struct sim *s)
     return true;
 }
 
-struct load {
-    struct sim *s;
-    int64_t mark_ms;
-};
-
 static bool load_group(void *ctx, const struct group_record *g)
 {
-    sched_load_group(((struct load *)ctx)->s->sched, g);
+    sched_load_group(((struct sim *)ctx)->sched, g);
     return true;
 }
 
 static bool load_registry(void *ctx, const struct registry_record *r)
 {
-    struct sim *s = ((struct load *)ctx)->s;
+    struct sim *s = ((struct sim *)ctx);
     sched_load_registry(s->sched, sim_now(s), r);
     return true;
 }
 
 static bool load_run(void *ctx, const struct run_row *row)
 {
-    struct load *l = ctx;
+    struct sim *s = ctx;
     struct job_record r;
     job_record_init(&r);
     struct why why = { "" };
-    if (store_memory_ops.job_get(l->s->store, row->job_id, &r, &why))
-        sim_fail(l->s, "P1", "live run %lld belongs to job %lld, which does not exist",
+    if (store_memory_ops.job_get(s->store, row->job_id, &r, &why))
+        sim_fail(s, "P1", "live run %lld belongs to job %lld, which does not exist",
                  (long long)row->log_id, (long long)row->job_id);
-    struct job *j = job_new(&r, sim_zone, l->s, 2125);
+    struct job *j = job_new(&r, sim_zone, s, 2125);
     job_record_done(&r);
-    sched_load_run(l->s->sched, sim_now(l->s), row, j, l->mark_ms);
+    sched_load_run(s->sched, sim_now(s), row, j);
     job_unref(j);
     return true;
 }
@@ -203,17 +238,19 @@ void center_start(struct sim *s)
                                 .seed = dice_u64(&s->dice) };
     s->sched = sched_new(&c);
     s->planner = planner_new(&p);
-    struct load l = { s, 0 };
     struct why why = { "" };
-    store_memory_ops.mark_get(s->store, &l.mark_ms, &why);
-    store_memory_ops.groups_each(s->store, load_group, &l, &why);
-    store_memory_ops.registry_each(s->store, load_registry, &l, &why);
-    store_memory_ops.runs_each(s->store, load_run, &l, &why);
-    sched_started(s->sched, sim_now(s), l.mark_ms);
-    s->start_mark_ms = l.mark_ms;
+    int64_t mark_ms;
+    bool clean;
+    store_memory_ops.mark_get(s->store, &mark_ms, &clean, &why);
+    sched_load_mark(s->sched, mark_ms, clean);
+    store_memory_ops.groups_each(s->store, load_group, s, &why);
+    store_memory_ops.registry_each(s->store, load_registry, s, &why);
+    store_memory_ops.runs_each(s->store, load_run, s, &why);
+    sched_started(s->sched, sim_now(s));
+    s->start_mark_ms = mark_ms;
     s->up_since_ms = s->boot_ms;
     s->wake_ms = -1;
-    sim_trace(s, "the center starts, mark %lld", (long long)l.mark_ms);
+    sim_trace(s, "the center starts, mark %lld%s", (long long)mark_ms, clean ? ", clean" : "");
     center_pump(s);
 }
 
@@ -348,6 +385,8 @@ void center_pump(struct sim *s)
     }
     while (center_step(s) && sched_pop(s->sched, &a))
         act(s, &a);
+    if (s->sched && s->stopping)
+        stop_if_drained(s);
     if (s->sched)
         wake_when_due(s);
 }

@@ -116,6 +116,9 @@ static void on_change(struct sim *s, const struct run_change *c)
     struct ghost *g = ghost_of(s, c->log_id);
     if (!g->born)
         sim_fail(s, "the ledger", "run %lld changes before it is born", (long long)c->log_id);
+    if (c->doubted && g->kept && !g->sends)
+        sim_fail(s, "the stop", "run %lld was not sent before the clean stop, and is in doubt",
+                 (long long)c->log_id);
     if (c->doubted)
         g->doubted = true;
     if (c->what & CHANGE_FINISH && !g->handle_ms)
@@ -611,6 +614,15 @@ void check_killed(struct sim *s, int64_t log_id)
                  (long long)log_id);
 }
 
+/* After a clean stop nothing that was not sent is asked about; after any other end it may be. */
+void check_stop(struct sim *s, bool clean)
+{
+    for (int64_t id = 1; id <= s->last_id; id++) {
+        struct ghost *g = &s->ghosts[id];
+        g->kept = clean && g->born && !g->end && !g->dropped && !g->sends && !g->doubted;
+    }
+}
+
 void check_send(struct sim *s, const struct call *c)
 {
     struct ghost *g = ghost_of(s, c->log_id);
@@ -629,6 +641,8 @@ void check_send(struct sim *s, const struct call *c)
     if (r->row.due_ms > memory_of(s->store)->now.mark_ms)
         sim_fail(s, "P3", "run %lld is sent %lld ms beyond the mark on disk", id,
                  (long long)(r->row.due_ms - memory_of(s->store)->now.mark_ms));
+    if (memory_of(s->store)->now.clean)
+        sim_fail(s, "P3", "run %lld is sent while the disk says that nothing is", id);
     if (!r->row.address || strcmp(r->row.address, c->address) != 0)
         sim_fail(s, "P3", "run %lld goes to %s, and the disk says %s", id, c->address,
                  r->row.address ? r->row.address : "nowhere");

@@ -182,6 +182,15 @@ static int64_t *conn_ids(struct sim *s, size_t *ret_n)
     return ids;
 }
 
+bool net_busy(struct sim *s)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->conns, &i, &value);)
+        if (((struct conn *)value)->open)
+            return true;
+    return false;
+}
+
 void net_reset_center(struct sim *s)
 {
     size_t n;

@@ -90,6 +90,7 @@ struct ghost { /* what the checker knows of one log id */
     int shard, attempt, retries_left;
     bool born, scheduled, doubted, dropped;
     bool fresh;     /* born in this commit */
+    bool kept;      /* planned and never sent when the center was stopped cleanly */
     bool taken;     /* dropped by an edit: its moment may be planned anew */
     int64_t epoch;  /* how often rate jobs had been re-based when it was born */
     bool disk_lost; /* an executor that had it lost its disk */
@@ -160,8 +161,9 @@ struct sim {
     struct list acks;
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
-    int crash_in; /* calls into the core until it crashes; 0 = none is due */
-    bool calm;    /* no more faults: the end is near */
+    int crash_in;  /* calls into the core until it crashes; 0 = none is due */
+    bool stopping; /* it was asked to stop, and drains */
+    bool calm;     /* no more faults: the end is near */
     bool slow_disk;
     bool choked; /* a world of stock executors that are slow to take, to run and to answer */
     int64_t wake_ms;
@@ -191,7 +193,8 @@ struct sim {
     struct map parents; /* (child, cause) -> ghost's number */
 
     /* figures */
-    int64_t firings, ends, crashes, exec_crashes, steps, edits, commits, asks, doubts, lost, resent;
+    int64_t firings, ends, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
+        resent;
 };
 
 /* world.c */
@@ -215,12 +218,14 @@ void center_pump(struct sim *s);
 /* Between any two calls: may be the moment of the crash. False: the center is down now. */
 bool center_step(struct sim *s);
 void center_crash_soon(struct sim *s, struct event *e);
+void center_stop(struct sim *s, struct event *e);
 void center_store_fault(struct sim *s, struct event *e);
 void center_clock_step(struct sim *s, struct event *e);
 void center_free(struct sim *s);
 
 /* net.c */
 void net_call(struct sim *s, const struct call *c);
+bool net_busy(struct sim *s);         /* a call of this center is under way */
 void net_reset_center(struct sim *s); /* the center's process has gone */
 void net_reset_exec(struct sim *s, int exec);
 
@@ -253,6 +258,7 @@ void check_commit(struct sim *s, struct batch *b);
 void check_send(struct sim *s, const struct call *c);
 void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill worked */
 void check_started(struct sim *s, struct exec *x, int64_t log_id);
+void check_stop(struct sim *s, bool clean); /* the center ends */
 void check_ack(struct sim *s, const struct sim_ack *a);
 void check_edited(struct sim *s, const struct edit *e);
 void check_calm(struct sim *s); /* every few seconds: does planning keep up? */

@@ -233,6 +233,8 @@ static void do_side(struct history *h)
         SAME(h, registry_delete, &reg, 1);
     int64_t mark_ms = h->clock_ms - 500 + dice_below(&h->dice, 1000);
     SAME(h, mark_put, mark_ms);
+    if (!dice_below(&h->dice, 3))
+        SAME(h, mark_clean);
     OP(h->a->s, seq_next, "request", &seq_a);
     OP(h->b->s, seq_next, "request", &seq_b);
     assert_int_equal(seq_a, seq_b);

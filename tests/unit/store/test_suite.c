@@ -446,15 +446,44 @@ static void the_mark_never_goes_back(void **state)
 {
     struct engine *e = *state;
     int64_t mark;
-    OP(e->s, mark_get, &mark);
+    bool clean;
+    OP(e->s, mark_get, &mark, &clean);
     assert_int_equal(mark, 0);
+    assert_false(clean);
     OP(e->s, begin);
     OP(e->s, mark_put, 5000);
     OP(e->s, mark_put, 4000);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark);
+    OP(e->s, mark_get, &mark, &clean);
     assert_int_equal(mark, 5000);
+    assert_false(clean);
+}
+
+static void a_clean_mark_is_clean_until_it_is_put_again(void **state)
+{
+    struct engine *e = *state;
+    int64_t mark;
+    bool clean;
+    OP(e->s, begin);
+    OP(e->s, mark_put, 5000);
+    OP(e->s, mark_clean);
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 5000);
+    assert_true(clean);
+    OP(e->s, begin);
+    OP(e->s, mark_put, 4000); /* goes nowhere, but somebody means to send */
+    e->s->ops->rollback(e->s);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_true(clean);
+    OP(e->s, begin);
+    OP(e->s, mark_put, 4000);
+    OP(e->s, commit);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 5000);
+    assert_false(clean);
 }
 
 static void named_counters_count_apart(void **state)
@@ -920,6 +949,7 @@ int main(void)
         BOTH(a_skip_goes_on_in_the_latest_row_of_its_job),
         BOTH(late_results_are_noted_where_a_run_was_given_up),
         BOTH(the_mark_never_goes_back),
+        BOTH(a_clean_mark_is_clean_until_it_is_put_again),
         BOTH(named_counters_count_apart),
         BOTH(totals_add_up_and_open_counts_the_open_phases),
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
