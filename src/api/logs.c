@@ -47,7 +47,7 @@ static void write_trigger_msg(struct writing *out, const struct log_record *r)
         jsonw_null(&out->page.w, "triggerMsg"); /* nothing has happened yet */
         return;
     }
-    snprintf(kind, sizeof(kind), "%s", r->phase ? kind_text(r->kind) : "-");
+    snprintf(kind, sizeof(kind), "%s", r->kind < KIND_COUNT ? kind_text(r->kind) : "-");
     for (char *p = kind; *p; p++)
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p - 'A' + 'a');

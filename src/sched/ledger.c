@@ -182,6 +182,7 @@ struct run_change *run_dirty(struct sched *s, struct run *r)
     if (!r->pending) {
         r->pending = mem_new(sizeof(*r->pending));
         r->pending->log_id = r->log_id;
+        r->pending->kind = (enum kind)r->kind;
     }
     if (!list_linked(&r->dirty))
         list_push(&s->lazy, &r->dirty);

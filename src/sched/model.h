@@ -224,6 +224,7 @@ struct run_change {
     enum phase phase;
     bool doubted;
     char *address;
+    enum kind kind; /* goes with trigger_msg */
     int trigger_code;
     char *trigger_msg; /* NULL = leave */
     int handle_code;

@@ -284,6 +284,7 @@ static struct log_record *log_of_run(const struct run_row *r)
     l->sharding = mem_dup(store_sharding(r, sharding, sizeof(sharding)));
     l->retries = r->retries_left;
     l->trigger_ms = store_second(r->moment_ms);
+    l->trigger_msg = mem_dup(store_kind_text(r->kind));
     l->handle_ms = -1;
     return l;
 }
@@ -365,8 +366,10 @@ static void change_log(struct memory *m, const struct run_change *c)
         text_replace(&l->address, c->address);
     if (c->what & CHANGE_TRIGGER) {
         l->trigger_code = c->trigger_code;
-        if (c->trigger_msg)
-            text_replace(&l->trigger_msg, c->trigger_msg);
+        if (c->trigger_msg) {
+            free(l->trigger_msg);
+            l->trigger_msg = store_trigger_text(c->kind, c->trigger_msg);
+        }
     }
     if (c->what & CHANGE_FINISH) {
         l->handle_code = c->handle_code;

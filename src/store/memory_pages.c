@@ -2,6 +2,7 @@
 /* The store in memory: pages, newest first. */
 #include "base/mem.h"
 #include "store/memory.h"
+#include "store/shared.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,9 @@ static struct log_record log_lend(const struct memory *m, const struct log_recor
 {
     struct log_record lent = *l;
     const struct mem_run *r = mem_find(m, T_RUN, l->id);
+    const char *msg;
+    lent.kind = store_trigger_kind(l->trigger_msg, &msg);
+    lent.trigger_msg = (char *)msg;
     if (r) {
         lent.phase = r->row.phase;
         lent.kind = r->row.kind;
@@ -167,7 +171,7 @@ enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, str
     ret->handler = mem_dup(l->handler);
     ret->param = mem_dup(l->param);
     ret->sharding = mem_dup(l->sharding);
-    ret->trigger_msg = mem_dup(l->trigger_msg);
+    ret->trigger_msg = mem_dup(ret->trigger_msg);
     ret->handle_msg = mem_dup(l->handle_msg);
     return OK;
 }

@@ -23,6 +23,15 @@ char *store_late_text(const char *handle_msg, const struct late_result *late);
 /* "i/n" of a broadcast's shard into text (24 bytes are enough for any), NULL if it is none. */
 const char *store_sharding(const struct run_row *r, char *text, size_t size);
 
+/* The trigger_msg column says why a run exists, because its live row, which says it too, goes with
+ * the run: "manual", or with what happened "manual: refused …". A schedule's runs, which are nearly
+ * all, have NULL until there is something to say. As it is inserted, and with a message (owned). */
+const char *store_kind_text(enum kind kind);
+char *store_trigger_text(enum kind kind, const char *msg);
+/* The other way round; *ret_msg is the part of text behind the kind, or NULL. KIND_COUNT: not a
+ * text of ours, *ret_msg is all of it. */
+enum kind store_trigger_kind(const char *text, const char **ret_msg);
+
 /* The password columns agree: argon2 counts only while the text that it came from still stands,
  * because a Java admin that changes a password knows nothing of ours. */
 bool store_argon2_counts(const char *password, const char *legacy);

@@ -187,6 +187,7 @@ static enum err log_insert(struct sqlite *s, sqlite3_stmt *q, const struct run_r
     bind_text(q, 7, store_sharding(r, sharding, sizeof(sharding)));
     bind_i64(q, 8, r->retries_left);
     bind_i64(q, 9, store_second(r->moment_ms));
+    bind_text(q, 10, store_kind_text(r->kind));
     int rc = sql_step_rc(q);
     enum err err = OK;
     *ret_taken = rc == SQLITE_CONSTRAINT_PRIMARYKEY || rc == SQLITE_CONSTRAINT_ROWID;
@@ -263,8 +264,8 @@ enum err sqlite_runs_add(struct store *store, struct run_row *rows, int n, struc
         err = sql_get(s,
                       "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, "
                       "executor_handler, executor_param, executor_sharding_param, "
-                      "executor_fail_retry_count, trigger_time, trigger_code, handle_code) "
-                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0)",
+                      "executor_fail_retry_count, trigger_time, trigger_code, trigger_msg, "
+                      "handle_code) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, 0)",
                       &log, why);
     for (int i = 0; !err && i < n; i++)
         err = run_add(s, live, log, &rows[i], why);
@@ -327,6 +328,7 @@ static enum err log_statement(struct sqlite *s, unsigned parts, sqlite3_stmt **r
 static enum err log_change(struct sqlite *s, const struct run_change *c, struct why *why)
 {
     unsigned parts = log_parts(c);
+    char *said = NULL;
     sqlite3_stmt *q = NULL;
     if (!parts)
         return OK;
@@ -338,15 +340,19 @@ static enum err log_change(struct sqlite *s, const struct run_change *c, struct 
         bind_text(q, 2, c->address);
     if (parts & PART_TRIGGER)
         bind_i64(q, 3, c->trigger_code);
-    if (parts & PART_TRIGGER_MSG)
-        bind_text(q, 4, c->trigger_msg);
+    if (parts & PART_TRIGGER_MSG) {
+        said = store_trigger_text(c->kind, c->trigger_msg);
+        bind_text(q, 4, said);
+    }
     if (parts & PART_FINISH) {
         bind_i64(q, 5, c->handle_ms);
         bind_i64(q, 6, c->handle_code);
     }
     if (parts & PART_FINISH_MSG)
         bind_text(q, 7, c->handle_msg);
-    return sql_run(s, q, why);
+    err = sql_run(s, q, why);
+    free(said);
+    return err;
 }
 
 static enum err live_exists(struct sqlite *s, int64_t log_id, bool *ret, struct why *why)

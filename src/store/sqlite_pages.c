@@ -217,6 +217,18 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     "WITH RECURSIVE " SQLITE_LOG_CHUNKS("?2") " SELECT 1 FROM chunk CROSS JOIN xxl_job_log l "     \
                                               "ON l.id >> 12 = chunk.n AND l.job_id = ?1"
 
+static enum kind trigger_read(struct log_record *r)
+{
+    char *text = r->trigger_msg;
+    const char *msg;
+    enum kind kind = store_trigger_kind(text, &msg);
+    if (msg != text) {
+        r->trigger_msg = mem_dup(msg);
+        free(text);
+    }
+    return kind;
+}
+
 static void log_read(sqlite3_stmt *q, struct log_record *r)
 {
     int i = 0;
@@ -238,7 +250,8 @@ static void log_read(sqlite3_stmt *q, struct log_record *r)
     r->alarm_status = col_int(q, i++, 0);
     int64_t phase = col_i64(q, i++, 0), kind = col_i64(q, i++, 0);
     r->phase = phase > 0 && phase < PHASE_COUNT ? (enum phase)phase : 0;
-    r->kind = kind >= 0 && kind < KIND_COUNT ? (enum kind)kind : KIND_MANUAL;
+    enum kind said = trigger_read(r);
+    r->kind = !r->phase ? said : kind >= 0 && kind < KIND_COUNT ? (enum kind)kind : KIND_MANUAL;
     r->moment_ms = col_i64(q, i++, 0);
     r->attempt = col_int(q, i++, 0);
 }

@@ -99,6 +99,40 @@ const char *store_sharding(const struct run_row *r, char *text, size_t size)
     return text;
 }
 
+static const char *const kind_words[KIND_COUNT] = { "cron",  "misfire", "manual",
+                                                    "retry", "parent",  "api" };
+
+const char *store_kind_text(enum kind kind)
+{
+    return kind == KIND_CRON ? NULL : kind_words[kind];
+}
+
+char *store_trigger_text(enum kind kind, const char *msg)
+{
+    struct buf b = BUF_INIT(strlen(msg) + 16);
+    buf_printf(&b, "%s: ", kind_words[kind]);
+    buf_text(&b, msg);
+    return buf_take(&b);
+}
+
+enum kind store_trigger_kind(const char *text, const char **ret_msg)
+{
+    *ret_msg = text;
+    if (!text)
+        return KIND_CRON;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        size_t n = strlen(kind_words[kind]);
+        if (strncmp(text, kind_words[kind], n) != 0)
+            continue;
+        bool more = strncmp(text + n, ": ", 2) == 0;
+        if (!more && text[n])
+            continue;
+        *ret_msg = more ? text + n + 2 : NULL;
+        return (enum kind)kind;
+    }
+    return KIND_COUNT;
+}
+
 bool store_argon2_counts(const char *password, const char *legacy)
 {
     return strcmp(password ? password : "", legacy ? legacy : "") == 0;

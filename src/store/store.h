@@ -52,9 +52,9 @@ struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
     int handle_code;
     char *handle_msg;
     int alarm_status;
+    enum kind kind; /* KIND_COUNT: a row of another program, which does not say */
     /* from peal_run while the run is live, else phase 0 */
     enum phase phase;
-    enum kind kind;
     int64_t moment_ms;
     int32_t attempt;
 };

@@ -361,6 +361,36 @@ def test_a_scheduled_job_fires_and_stops(center, api, group, stub):
     assert center.metric("peal_firings_unaccounted") == 0
 
 
+def kind_of(row):
+    """Why a run exists, as its trigger message says."""
+    text = re.sub(r"<[^>]*>", " ", row["triggerMsg"])
+    return next(word for word in ("by hand", "retry", "parent job", "schedule", "missed moment", "API call")
+                if re.search(rf"Trigger kind\W+{word}", text))
+
+
+def test_a_run_that_is_over_still_says_why_it_was(api, group, stub):
+    child = api.add_job(group[0], "child")
+    parent = api.add_job(group[0], "parent", childJobId=str(child), executorFailRetryCount=1, retryDelayMs=100)
+    tick = api.add_job(group[0], "tick", scheduleType="FIX_RATE", scheduleConf="500ms")
+    api.trigger(parent)
+    stub.call_back(stub.wait_runs(1, parent)[0]["logId"], 500, "once more")
+    stub.call_back(stub.wait_runs(2, parent)[1]["logId"], 200)
+    stub.call_back(stub.wait_runs(1, child)[0]["logId"], 200)
+    api.start_job(tick)
+    stub.call_back(stub.wait_runs(1, tick)[0]["logId"], 200)
+    api.stop_job(tick)
+
+    def ended(job, count):
+        rows = api.logs(job)
+        assert len(rows) >= count and all("pealPhase" not in r for r in rows[:count]), rows
+        return [kind_of(r) for r in rows[:count]]
+    assert wait_until(lambda: ended(parent, 2), "both runs to be closed") == ["by hand", "retry"]
+    assert wait_until(lambda: ended(child, 1), "the child to be closed") == ["parent job"]
+    assert wait_until(lambda: ended(tick, 1), "the schedule's run to be closed") == ["schedule"]
+    for run in stub.runs(tick)[1:]:
+        stub.call_back(run["logId"])
+
+
 def test_large_pages_and_odd_paging(api, group):
     assert api.raw("/jobinfo/pageList", start=0, length=0, jobGroup=group[0])["data"] == []
     assert api.raw("/jobinfo/pageList", start=10 ** 15, length=5)["data"] == []

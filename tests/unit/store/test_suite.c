@@ -353,6 +353,37 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
     log_record_done(&l);
 }
 
+static void a_closed_run_still_says_why_it_was(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        struct run_row r[2] = { sample_run(1, 1000 + kind), sample_run(2, 1000 + kind) };
+        r[0].kind = r[1].kind = (enum kind)kind;
+        OP(s, begin);
+        OP(s, runs_add, r, 2);
+        struct run_change ends[] = {
+            { .log_id = r[0].log_id, .what = CHANGE_TRIGGER | CHANGE_CLOSE, .trigger_code = 200 },
+            { .log_id = r[1].log_id,
+              .what = CHANGE_TRIGGER | CHANGE_CLOSE,
+              .kind = (enum kind)kind,
+              .trigger_code = 500,
+              .trigger_msg = "retry: is what the executor said" },
+        };
+        OP(s, runs_change, ends, 2);
+        OP(s, commit);
+        struct log_record l;
+        OP(s, log_get, r[0].log_id, &l);
+        assert_int_equal(l.phase, 0);
+        assert_int_equal(l.kind, kind);
+        assert_null(l.trigger_msg);
+        log_record_done(&l);
+        OP(s, log_get, r[1].log_id, &l);
+        assert_int_equal(l.kind, kind);
+        assert_string_equal(l.trigger_msg, "retry: is what the executor said");
+        log_record_done(&l);
+    }
+}
+
 static void a_dropped_run_leaves_nothing(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -945,6 +976,7 @@ int main(void)
         BOTH(log_ids_grow_over_rollback_and_reopen),
         BOTH(live_runs_come_back_whole),
         BOTH(a_run_goes_its_way_in_one_change_or_in_many),
+        BOTH(a_closed_run_still_says_why_it_was),
         BOTH(a_dropped_run_leaves_nothing),
         BOTH(a_skip_goes_on_in_the_latest_row_of_its_job),
         BOTH(late_results_are_noted_where_a_run_was_given_up),
