@@ -84,7 +84,8 @@ static enum err list_filter(struct web_call *call, const struct page *p, struct 
                                .handler = form_get(form, "executorHandler"),
                                .author = form_get(form, "author"),
                                .offset = p->offset,
-                               .limit = p->limit };
+                               .limit = p->limit,
+                               .now_ms = clock_wall_ms() };
     enum err err = form_i64(form, "jobGroup", &f->group_id, why);
     if (!err)
         err = form_int(form, "triggerStatus", &f->status, why);

@@ -3,6 +3,7 @@
 #include "api/fields.h"
 #include "api/login.h"
 #include "api/reply.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cron/rfc3339.h"
 #include <stdio.h>
@@ -143,7 +144,8 @@ static enum err list_filter(struct writing *out, struct logs_filter *f, struct w
                                .from_ms = -1,
                                .to_ms = -1,
                                .offset = out->page.offset,
-                               .limit = out->page.limit };
+                               .limit = out->page.limit,
+                               .now_ms = clock_wall_ms() };
     enum err err = form_i64(form, "jobGroup", &f->group_id, why);
     if (!err)
         err = form_i64(form, "jobId", &f->job_id, why);

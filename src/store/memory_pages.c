@@ -39,16 +39,49 @@ static bool page_takes(struct page *p)
 }
 
 /* The first moment that really fires: planning has moved next_ms past what it has laid down. */
-static int64_t next_to_fire(const struct memory *m, int64_t job_id, int64_t next_ms)
+static int64_t next_to_fire(const struct memory *m, int64_t job_id, int64_t next_ms, int64_t now_ms)
 {
     void *row;
     for (size_t i = 0; map_next(&m->tables[T_RUN], &i, &row);) {
         const struct run_row *r = &((struct mem_run *)row)->row;
         if (r->job_id == job_id && r->kind == KIND_CRON && r->phase == PHASE_PLANNED &&
-            r->moment_ms < next_ms)
+            r->moment_ms < next_ms && r->moment_ms > now_ms)
             next_ms = r->moment_ms;
     }
     return next_ms;
+}
+
+static struct log_record log_lend(const struct memory *m, const struct log_record *l)
+{
+    struct log_record lent = *l;
+    const struct mem_run *r = mem_find(m, T_RUN, l->id);
+    const char *msg;
+    lent.kind = store_trigger_kind(l->trigger_msg, &msg);
+    lent.trigger_msg = (char *)msg;
+    if (r) {
+        lent.phase = r->row.phase;
+        lent.kind = r->row.kind;
+        lent.moment_ms = r->row.moment_ms;
+        lent.attempt = r->row.attempt;
+    }
+    return lent;
+}
+
+/* The newest of the schedule's runs whose moment has come; planning has moved last_ms past it. */
+static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_ms, int64_t now_ms)
+{
+    size_t n;
+    if (now_ms <= 0 || last_ms <= now_ms)
+        return last_ms;
+    int64_t *keys = mem_keys(m, T_LOG, &n), found = 0;
+    while (n-- > 0 && !found) {
+        const struct log_record l = log_lend(m, mem_find(m, T_LOG, keys[n]));
+        int64_t moment = l.phase ? l.moment_ms : l.trigger_ms;
+        if (l.job_id == job_id && l.kind == KIND_CRON && moment <= now_ms)
+            found = moment;
+    }
+    free(keys);
+    return found;
 }
 
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
@@ -71,8 +104,8 @@ enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_
             continue;
         const struct due_row *d = mem_find(m, T_DUE, j->id);
         struct job_record lent = *j;
-        lent.next_ms = next_to_fire(m, j->id, d->next_ms);
-        lent.last_ms = d->last_ms;
+        lent.next_ms = next_to_fire(m, j->id, d->next_ms, f->now_ms);
+        lent.last_ms = last_fired(m, j->id, d->last_ms, f->now_ms);
         lent.planned_until_ms = d->planned_until_ms;
         lent.version = d->version;
         more = fn(ctx, &lent);
@@ -80,22 +113,6 @@ enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_
     free(keys);
     *ret_total = page.seen;
     return OK;
-}
-
-static struct log_record log_lend(const struct memory *m, const struct log_record *l)
-{
-    struct log_record lent = *l;
-    const struct mem_run *r = mem_find(m, T_RUN, l->id);
-    const char *msg;
-    lent.kind = store_trigger_kind(l->trigger_msg, &msg);
-    lent.trigger_msg = (char *)msg;
-    if (r) {
-        lent.phase = r->row.phase;
-        lent.kind = r->row.kind;
-        lent.moment_ms = r->row.moment_ms;
-        lent.attempt = r->row.attempt;
-    }
-    return lent;
 }
 
 static bool log_has_status(const struct memory *m, const struct log_record *l, int status)
@@ -113,6 +130,12 @@ static bool log_has_status(const struct memory *m, const struct log_record *l, i
     }
 }
 
+static bool ahead(const struct memory *m, const struct log_record *l, int64_t now_ms)
+{
+    const struct mem_run *r = mem_find(m, T_RUN, l->id);
+    return r && r->row.phase == PHASE_PLANNED && r->row.due_ms > now_ms;
+}
+
 enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why)
 {
@@ -127,7 +150,8 @@ enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_
         if ((f->group_id > 0 && l->group_id != f->group_id) ||
             (f->job_id > 0 && l->job_id != f->job_id) ||
             (f->from_ms >= 0 && l->trigger_ms < f->from_ms) ||
-            (f->to_ms >= 0 && l->trigger_ms > f->to_ms) || !log_has_status(m, l, f->status))
+            (f->to_ms >= 0 && l->trigger_ms > f->to_ms) || !log_has_status(m, l, f->status) ||
+            (f->now_ms > 0 && ahead(m, l, f->now_ms)))
             continue;
         if (!page_takes(&page) || !more)
             continue;

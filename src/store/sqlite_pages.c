@@ -148,14 +148,56 @@ static enum err page_run(struct sqlite *s, const struct page *page, struct query
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
+struct jobs_walk {
+    struct sqlite *s;
+    job_row_fn *fn;
+    void *ctx;
+    int64_t now_ms;
+    enum err err;
+    struct why *why;
+};
+
+/* The newest of the schedule's runs whose moment has come: planning has moved last_ms past it.
+ * Found like JOB_LOG_SELECT finds a page, but in LAST_STEPS at most, so that a page of jobs which
+ * all wait for one moment costs milliseconds whatever the log holds; 0 then. */
+#define LAST_STEPS "1000"
+#define LAST_FOUND                                                                                 \
+    "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id >> 12 = w.n AND x.job_id = ?1 AND "           \
+    "x.id < ifnull(w.id, w.n + 1 << 12))"
+static enum err last_fired(struct jobs_walk *w, struct job_record *r)
+{
+    if (w->now_ms <= 0 || r->last_ms <= w->now_ms)
+        return OK;
+    sqlite3_stmt *q;
+    enum err err = sql_get(
+        w->s,
+        "WITH RECURSIVE walk(n, id, step) AS (SELECT max(id) >> 12, NULL, 0 FROM xxl_job_log "
+        "UNION ALL SELECT iif(" LAST_FOUND " IS NULL, "
+        "(SELECT max(id) FROM xxl_job_log WHERE id < w.n << 12) >> 12, w.n), " LAST_FOUND
+        ", w.step + 1 FROM walk w WHERE w.n IS NOT NULL AND w.step < " LAST_STEPS ") "
+        "SELECT ifnull(r.moment_ms, l.trigger_time) FROM walk CROSS JOIN xxl_job_log l "
+        "ON l.id = walk.id LEFT JOIN peal_run r ON r.log_id = l.id "
+        "WHERE ifnull(r.moment_ms, l.trigger_time) <= ?2 "
+        "AND (l.trigger_msg IS NULL OR l.trigger_msg GLOB 'cron: *') LIMIT 1",
+        &q, w->why);
+    if (err)
+        return err;
+    bind_i64(q, 1, r->id);
+    bind_i64(q, 2, w->now_ms);
+    return sql_number(w->s, q, 0, &r->last_ms, w->why);
+}
+
 static bool jobs_row(sqlite3_stmt *q, void *fn, void *ctx)
 {
+    (void)fn;
+    struct jobs_walk *w = ctx;
     struct job_record r;
     sqlite_job_read(q, &r);
     int64_t planned_ms = col_i64(q, SQLITE_JOB_COLUMN_COUNT, NEVER_MS);
     if (planned_ms < r.next_ms)
         r.next_ms = planned_ms;
-    bool more = (*(job_row_fn **)fn)(ctx, &r);
+    w->err = last_fired(w, &r);
+    bool more = !w->err && w->fn(w->ctx, &r);
     job_record_done(&r);
     return more;
 }
@@ -174,20 +216,24 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     query_has(&p, "j.job_desc", f->description);
     query_has(&p, "j.executor_handler", f->handler);
     query_has(&p, "j.author", f->author);
+    struct jobs_walk walk = { sqlite_of(store), fn, ctx, f->now_ms, OK, why };
+    char select[2048]; /* what is planned already and has not fired comes before what comes next */
+    snprintf(select, sizeof(select),
+             "SELECT " SQLITE_JOB_COLUMNS ", (SELECT moment_ms FROM peal_run "
+             "WHERE job_id = j.id AND kind = 0 AND moment_ms > %lld AND phase = 1 "
+             "ORDER BY moment_ms LIMIT 1)" SQLITE_JOB_TABLES,
+             (long long)(f->now_ms > 0 ? f->now_ms : -INT64_MAX));
     const struct page page = {
-        /* what is planned already and has not fired comes before what is planned next */
-        .select = "SELECT " SQLITE_JOB_COLUMNS ", (SELECT moment_ms FROM peal_run "
-                  "WHERE job_id = j.id AND kind = 0 AND phase = 1 ORDER BY moment_ms LIMIT "
-                  "1)" SQLITE_JOB_TABLES,
+        .select = select,
         .order = " ORDER BY j.id DESC",
         .count = "SELECT 1 FROM xxl_job_info j",
         .offset = f->offset,
         .limit = f->limit,
         .row = jobs_row,
-        .fn = &fn,
-        .ctx = ctx,
+        .ctx = &walk,
     };
-    return page_run(sqlite_of(store), &page, &p, ret_total, why);
+    enum err err = page_run(walk.s, &page, &p, ret_total, why);
+    return err ? err : walk.err;
 }
 
 /* ---- logs ------------------------------------------------------------------------------------ */
@@ -215,7 +261,7 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
 #define JOB_LOG_COUNT                                                                              \
     "WITH RECURSIVE " SQLITE_LOG_CHUNKS("?2") " SELECT 1 FROM chunk CROSS JOIN xxl_job_log l "     \
-                                              "ON l.id >> 12 = chunk.n AND l.job_id = ?1"
+                                              "ON l.id >> 12 = chunk.n AND l.job_id = ?1" LOG_LIVE
 
 static enum kind trigger_read(struct log_record *r)
 {
@@ -311,6 +357,8 @@ static enum err query_logs(struct sqlite *s, struct query *p, const struct logs_
     else if (f->status == 3)
         query_add(p, "l.trigger_code = 200 AND l.handle_code = 0 AND "
                      "l.id IN (SELECT log_id FROM peal_run)");
+    if (f->now_ms > 0 && (f->status < 1 || f->status > 3)) /* those have codes already */
+        query_number(p, "iif(r.phase = 1, r.due_ms, 0) <= ", f->now_ms);
     if (f->from_ms >= 0)
         query_number(p, "l.trigger_time >= ", f->from_ms);
     if (f->to_ms >= 0)
@@ -335,7 +383,7 @@ enum err sqlite_logs_page(struct store *store, const struct logs_filter *f, log_
     const struct page page = {
         .select = f->job_id > 0 ? JOB_LOG_SELECT : LOG_SELECT,
         .order = f->job_id > 0 ? "" : " ORDER BY l.id DESC",
-        .count = f->job_id > 0 ? JOB_LOG_COUNT : "SELECT 1 FROM xxl_job_log l",
+        .count = f->job_id > 0 ? JOB_LOG_COUNT : "SELECT 1 FROM xxl_job_log l" LOG_LIVE,
         .offset = f->offset,
         .limit = f->limit,
         .row = logs_row,

@@ -64,6 +64,7 @@ struct jobs_filter {
     int status;                                 /* trigger_status, < 0: any */
     const char *description, *handler, *author; /* substring, NULL or "": any */
     int64_t offset, limit;
+    int64_t now_ms; /* see jobs_page; 0: as the tables have it */
 };
 
 struct logs_filter {
@@ -71,6 +72,7 @@ struct logs_filter {
     int status;               /* 1 succeeded, 2 failed, 3 running (and live), else any */
     int64_t from_ms, to_ms;   /* of trigger_time, inclusive; -1: open */
     int64_t offset, limit;
+    int64_t now_ms; /* PLANNED runs that are due later are left out; 0: none is */
 };
 
 struct groups_filter {
@@ -174,8 +176,9 @@ struct store_ops {
     /* ---- pages (any handle) ----
      * Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all matches,
      * counted up to a million; if counting takes too long, the rows seen and one more. */
-    /* next_ms is the next moment that will really fire: the earliest planned cron run's, else
-     * where planning stands. Filters look for text in either case of ASCII letters. */
+    /* next_ms is the next moment behind now that will really fire: the earliest planned cron run's,
+     * else where planning stands. last_ms is the last before it that did; what the newest rows of
+     * the log do not tell is 0. Filters look for text in either case of ASCII letters. */
     enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
     enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,

@@ -4,6 +4,7 @@
 import itertools
 import json
 import re
+import time
 import urllib.parse
 
 import pytest
@@ -359,6 +360,26 @@ def test_a_scheduled_job_fires_and_stops(center, api, group, stub):
     assert len(set(moments)) == len(moments)
     assert all((b - a) % 200 == 0 for a, b in zip(sorted(moments), sorted(moments)[1:]))
     assert center.metric("peal_firings_unaccounted") == 0
+
+
+def test_nothing_is_shown_ahead_of_its_time(api, group, stub):
+    """Firings are rows up to five seconds before their moment; users see what has happened and what is next."""
+    job = api.add_job(group[0], "tick", scheduleType="FIX_RATE", scheduleConf="1")
+    api.start_job(job)
+    stub.wait_runs(1, job)
+    for count in range(2, 5):
+        before = time.time() * 1000
+        row = job_row(api, group[0], job)
+        after = time.time() * 1000
+        assert before < row["triggerNextTime"] <= after + 1000
+        assert 0 < row["triggerLastTime"] <= after and row["triggerLastTime"] > before - 10000
+        rows = api.logs(job)
+        after = time.time() * 1000
+        assert rows and all(r["triggerTime"] <= after for r in rows)
+        stub.wait_runs(count, job)
+    api.stop_job(job)
+    for run in stub.runs(job):
+        stub.call_back(run["logId"])
 
 
 def kind_of(row):

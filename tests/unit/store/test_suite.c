@@ -718,13 +718,14 @@ static void sessions_come_and_expire(void **state)
 
 struct ids {
     int n;
-    int64_t id[32], next_ms[32];
+    int64_t id[32], next_ms[32], last_ms[32];
 };
 
 static bool job_id(void *ctx, const struct job_record *r)
 {
     struct ids *ids = ctx;
     ids->next_ms[ids->n] = r->next_ms;
+    ids->last_ms[ids->n] = r->last_ms;
     ids->id[ids->n++] = r->id;
     return ids->n < 32;
 }
@@ -814,6 +815,74 @@ static void the_next_moment_shown_is_the_one_that_will_fire(void **state)
     OP(s, job_get, a, &j);
     assert_int_equal(j.next_ms, 9000); /* planning needs its own */
     job_record_done(&j);
+}
+
+static void next_and_last_moment_shown_lie_on_either_side_of_now(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, begin);
+    int64_t id = add_job(s, "a", 9000);
+    struct run_row r[] = { sample_run(id, 3000), sample_run(id, 4000), sample_run(id, 5000),
+                           sample_run(id, 6000), sample_run(id, 4500) };
+    r[4].kind = KIND_MANUAL;
+    OP(s, runs_add, r, 5);
+    struct due_row due = { id, 9000, 6000, 6000, 1 };
+    OP(s, due_put, &due, 1);
+    struct run_change over = { .log_id = r[0].log_id,
+                               .what = CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE,
+                               .trigger_code = 200,
+                               .handle_code = 200,
+                               .handle_ms = 3100 };
+    OP(s, runs_change, &over, 1);
+    OP(s, commit);
+    static const struct {
+        int64_t now_ms, next_ms, last_ms;
+    } cases[] = { { 0, 4000, 6000 },    { 2500, 4000, 0 },    { 3999, 4000, 3000 },
+                  { 4000, 5000, 4000 }, { 4700, 5000, 4000 }, { 5999, 6000, 5000 },
+                  { 6000, 9000, 6000 }, { 8000, 9000, 6000 } };
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct ids got = { 0 };
+        int64_t total;
+        const struct jobs_filter f = { .status = -1, .limit = 10, .now_ms = cases[i].now_ms };
+        OP(s, jobs_page, &f, job_id, &got, &total);
+        assert_int_equal(got.next_ms[0], cases[i].next_ms);
+        assert_int_equal(got.last_ms[0], cases[i].last_ms);
+    }
+}
+
+static void rows_ahead_of_their_time_are_left_out(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct run_row r[4];
+    OP(s, begin);
+    for (int i = 0; i < 4; i++) {
+        r[i] = sample_run(1 + i % 2, 1000 + i * 1000);
+        r[i].due_ms = r[i].moment_ms + (i == 0 ? 10000 : 0); /* the first waits to be tried again */
+    }
+    OP(s, runs_add, r, 4);
+    struct run_change sent = { .log_id = r[3].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
+    OP(s, runs_change, &sent, 1);
+    OP(s, commit);
+    static const struct {
+        int64_t job_id, now_ms;
+        int count; /* of those that are shown */
+    } cases[] = { { 0, 0, 4 },     { 0, 1999, 1 }, { 0, 2000, 2 }, { 0, 3000, 3 },
+                  { 0, 11000, 4 }, { 1, 2999, 0 }, { 1, 3000, 1 }, { 2, 2000, 2 } };
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct ids got = { 0 };
+        int64_t total;
+        const struct logs_filter f = { .job_id = cases[i].job_id,
+                                       .from_ms = -1,
+                                       .to_ms = -1,
+                                       .limit = 10,
+                                       .now_ms = cases[i].now_ms };
+        OP(s, logs_page, &f, log_id, &got, &total);
+        assert_int_equal(got.n, cases[i].count);
+        assert_int_equal(total, cases[i].count);
+    }
+    struct log_record l;
+    OP(s, log_get, r[0].log_id, &l); /* who knows the id may ask */
+    log_record_done(&l);
 }
 
 static void logs_are_listed_newest_first_through_filters(void **state)
@@ -990,6 +1059,8 @@ int main(void)
         BOTH(sessions_come_and_expire),
         BOTH(jobs_are_listed_newest_first_through_filters),
         BOTH(the_next_moment_shown_is_the_one_that_will_fire),
+        BOTH(next_and_last_moment_shown_lie_on_either_side_of_now),
+        BOTH(rows_ahead_of_their_time_are_left_out),
         BOTH(logs_are_listed_newest_first_through_filters),
         BOTH(a_page_stops_when_its_reader_has_enough),
         BOTH(a_rollback_leaves_no_trace),
