@@ -45,7 +45,10 @@ static const struct config_row rows[] = {
       "how late a run may still start, of jobs that do not say", 1000, 86400000 },
     { "lane.connections", NULL, CONFIG_INT, "64", "N", "calls at once to one executor address", 1,
       1000 },
-    { "lane.queue", NULL, CONFIG_INT, "10000", "N", "runs that wait for one address", 1, 1000000 },
+    { "lane.queue", NULL, CONFIG_INT, "10000", "N",
+      "runs that wait for one address before others take the next; those that are bound to it\n"
+      "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
+      1, 1000000 },
     { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
@@ -247,6 +250,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     cc.token = token;
     cc.zone = config_text(config, "zone");
     cc.misfire_threshold_ms = config_int(config, "misfire.threshold");
+    cc.start_deadline_ms = config_int(config, "start.deadline");
     cc.lane_connections = (int)config_int(config, "lane.connections");
     cc.lane_queue = (int)config_int(config, "lane.queue");
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the store, not our end */

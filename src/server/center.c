@@ -25,6 +25,7 @@ void center_config_default(struct center_config *c)
         .listen = "127.0.0.1:8080",
         .data = "peal-data",
         .misfire_threshold_ms = MISFIRE_MS,
+        .start_deadline_ms = JOB_START_DEADLINE_MS,
         .lane_connections = s.lane_connections,
         .lane_queue = s.lane_queue,
     };
@@ -318,7 +319,9 @@ static enum err zone_choose(struct center *c, struct why *why)
 static enum err core_new(struct center *c, struct why *why)
 {
     struct store *store;
-    struct store_options options = { .node = 1, .epoch = 1 };
+    struct store_options options = { .node = 1,
+                                     .epoch = 1,
+                                     .start_deadline_ms = c->config.start_deadline_ms };
     enum err err = store_open(c->db, &options, &store, why);
     if (err)
         return err;
@@ -542,7 +545,8 @@ void center_unregister(struct center *c, struct slice app, struct slice address)
 
 enum err center_reader(struct center *c, struct store **ret, struct why *why)
 {
-    struct store_options options = { .read_only = true };
+    struct store_options options = { .read_only = true,
+                                     .start_deadline_ms = c->config.start_deadline_ms };
     return store_open(c->db, &options, ret, why);
 }
 

@@ -24,6 +24,7 @@ struct center_config {
     const char *token;            /* access token, both directions; "" = none (said in the log) */
     const char *zone;             /* server's zone by name; NULL or "": the system's */
     int64_t misfire_threshold_ms; /* 5000 */
+    int64_t start_deadline_ms;    /* of jobs that do not say (60,000) */
     int lane_connections, lane_queue;
 };
 

@@ -463,6 +463,8 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     s->read_only = options && options->read_only;
     s->node = options ? options->node : 0;
     s->epoch = options ? options->epoch : 0;
+    s->start_deadline_ms = options && options->start_deadline_ms > 0 ? options->start_deadline_ms
+                                                                     : JOB_START_DEADLINE_MS;
     map_init(&s->statements);
     enum err err = s->read_only || in_memory(s) ? OK : lock_take(s, why);
     if (!err)

@@ -28,6 +28,7 @@ struct sqlite {
     enum err lost; /* the transaction cannot be committed any more, and why */
     char lost_text[512];
     int64_t node, epoch;
+    int64_t start_deadline_ms; /* where the column is NULL */
 
     struct map statements; /* address of the text -> sqlite3_stmt * */
     sqlite3_stmt *change[SQLITE_CHANGE_MASKS];
@@ -167,7 +168,7 @@ enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why)
     " FROM xxl_job_info j LEFT JOIN peal_job p ON p.job_id = j.id"                                 \
     " LEFT JOIN peal_due d ON d.job_id = j.id "
 #define SQLITE_JOB_COLUMN_COUNT 34
-void sqlite_job_read(sqlite3_stmt *q, struct job_record *ret);
+void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *ret);
 
 /* sqlite_ledger.c */
 enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);

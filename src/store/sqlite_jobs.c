@@ -100,7 +100,7 @@ enum err sqlite_due_each(struct store *store, bool rate, int64_t after_id, int m
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-void sqlite_job_read(sqlite3_stmt *q, struct job_record *r)
+void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *r)
 {
     int i = 0;
     job_record_init(r);
@@ -133,7 +133,7 @@ void sqlite_job_read(sqlite3_stmt *q, struct job_record *r)
     int type = sqlite3_column_type(q, i);
     r->retry_backoff = type == SQLITE_NULL ? 1 : sqlite3_column_double(q, i);
     i++;
-    r->start_deadline_ms = col_i64(q, i++, JOB_START_DEADLINE_MS);
+    r->start_deadline_ms = col_i64(q, i++, s->start_deadline_ms);
     r->on_doubt = col_text(q, i++);
     r->stop_reason = col_text(q, i++);
     r->next_ms = col_i64(q, i++, NEVER_MS);
@@ -150,7 +150,7 @@ enum err sqlite_job_get(struct store *store, int64_t id, struct job_record *ret,
                              "job", id, &q, why);
     if (err)
         return err;
-    sqlite_job_read(q, ret);
+    sqlite_job_read(sqlite_of(store), q, ret);
     sqlite3_reset(q);
     return OK;
 }

@@ -192,7 +192,7 @@ static bool jobs_row(sqlite3_stmt *q, void *fn, void *ctx)
     (void)fn;
     struct jobs_walk *w = ctx;
     struct job_record r;
-    sqlite_job_read(q, &r);
+    sqlite_job_read(w->s, q, &r);
     int64_t planned_ms = col_i64(q, SQLITE_JOB_COLUMN_COUNT, NEVER_MS);
     if (planned_ms < r.next_ms)
         r.next_ms = planned_ms;

@@ -5,6 +5,7 @@ while the slow one still holds its answers."""
 import pathlib
 import sys
 import threading
+import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
@@ -161,3 +162,26 @@ def test_a_full_lane_spills_over_to_the_next_address(tmp_path):
         stop(api, jobs)
         ledger.settle(center)
         ledger.check_accounts(center)
+
+
+def test_the_servers_start_deadline_holds_for_jobs_that_have_none(tmp_path):
+    """Jobs that another program wrote into the database have no settings of ours."""
+    center = Center(tmp_path / "center", ["--start.deadline", "7s"])
+    with center:
+        group = center.api().add_group("tests")
+        center.stop()
+        now = int(time.time() * 1000)
+        says, silent = (ledger.add_jobs(center, group, [("demo", "", "FIX_RATE", "500ms", "FIRST", now)], deadline)[0]
+                        for deadline in (9000, None))
+        center.start()
+        with Puppet(center, "tests") as puppet:
+            for job in (says, silent):
+                puppet.wait_for_runs(1, job)
+            for call in puppet.of("run"):
+                late = int(call.headers["Peal-Deadline"]) - int(call.headers["Peal-Moment"])
+                assert late >= 9000 if call.body["jobId"] == says else 7000 <= late < 9000, (call, late)
+            api = center.api()
+            shown = {row["id"]: row["startDeadlineMs"] for row in api.pages(
+                "/jobinfo/pageList", jobGroup=group, triggerStatus=-1, jobDesc="", executorHandler="", author="")}
+            assert shown == {says: 9000, silent: 7000}
+            stop(api, [says, silent])
