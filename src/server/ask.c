@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ask.c - how other threads speak with the scheduler: a letter there, a condition back.
  *
- * An asker may give up (10 s), the scheduler may still be at it: the letter is counted, whoever
- * lets go last frees it. */
+ * An asker may give up (10 s, 2 s while the database takes no writes), the scheduler may still be
+ * at it: the letter is counted, whoever lets go last frees it. What comes when the database is
+ * known to take none is refused at once: that nothing was changed is worth more than a place in the
+ * queue. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server/state.h"
@@ -14,7 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_S 10
+#define PATIENCE_MS 10000
+#define TROUBLE_MS 2000 /* the same while commits fail */
 #define LOOK_MS 200
 #define LOG_TIMEOUT_MS 5000
 #define LOG_MAX (8u << 20)
@@ -81,17 +84,15 @@ static void ask_put(struct ask *a)
  * letters that it never opened: look from time to time. */
 static enum err ask_wait(struct center *c, struct ask *a)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_S;
+    int64_t begun_ms = clock_boot_ms();
     mailbox_post(c->mailbox, &a->letter);
     pthread_mutex_lock(&a->lock);
     bool late = false;
     while (!a->done && !late && !c->closed) {
+        int64_t patience_ms = writer_in_trouble(c->writer) ? TROUBLE_MS : PATIENCE_MS;
+        late = clock_boot_ms() - begun_ms >= patience_ms;
         struct timespec look;
         clock_gettime(CLOCK_MONOTONIC, &look);
-        late = look.tv_sec > until.tv_sec ||
-               (look.tv_sec == until.tv_sec && look.tv_nsec >= until.tv_nsec);
         look.tv_nsec += LOOK_MS * 1000000;
         if (look.tv_nsec >= 1000000000) {
             look.tv_sec++;
@@ -235,12 +236,27 @@ void ask_refuse_all(struct center *c)
     }
 }
 
+/* What would wait for a commit that is known to fail; a kill is for the executor first. */
+static bool refused(struct center *c, struct ask *a)
+{
+    char trouble[300];
+    if (a->kind != ASK_EDIT && a->kind != ASK_TRIGGER)
+        return false;
+    if (!writer_in_trouble(c->writer) || !writer_trouble(c->writer, trouble, sizeof(trouble)))
+        return false;
+    why_set(&a->why, "the database does not take writes, nothing was changed: %s", trouble);
+    ask_answer(a, ERR_IO);
+    return true;
+}
+
 void ask_letter(struct center *c, struct letter *l)
 {
     struct ask *a = container_of(l, struct ask, letter);
     struct moment_now now = center_now();
     struct edit *e = a->edit;
     list_push(&c->asks, &a->node);
+    if (refused(c, a))
+        return;
     switch (a->kind) {
     case ASK_EDIT:
         e->reply = a;
@@ -275,10 +291,8 @@ void ask_letter(struct center *c, struct letter *l)
 static enum err ask_end(struct ask *a, enum err err, struct why *why)
 {
     if (err == ERR_TIMEOUT)
-        why_set(why,
-                "not confirmed within %d s: the database may be unavailable (see /readyz); "
-                "the request may still take effect",
-                PATIENCE_S);
+        why_set(why, "not confirmed in time: the database may be unavailable (see /readyz); "
+                     "the request may still take effect");
     else if (err)
         why_set(why, "%s", a->why.text[0] ? a->why.text : err_text(err));
     ask_put(a);

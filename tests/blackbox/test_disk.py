@@ -131,7 +131,7 @@ def check_full_disk(disk, tmp_path, crash):
         reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
                                               "handleCode": 200, "handleMsg": "while the disk was full"}])
         assert reply["code"] == 200 or reply["code"] == 500 and "again" in reply["msg"], reply
-        with pytest.raises(webapi.ApiError):
+        with pytest.raises(webapi.ApiError, match="nothing was changed"):  # at once, and for certain
             api.add_job(1, "not kept")
         # the mark ends, and with it the firing
         def quiet():
@@ -158,6 +158,7 @@ def check_full_disk(disk, tmp_path, crash):
         if reply["code"] == 200:
             kept = ledger.rows(center, "SELECT handle_msg FROM xxl_job_log WHERE id = ?", run["logId"])[0]
             assert kept["handle_msg"] == "while the disk was full", "acknowledged is kept"
+        assert not ledger.number(center, "SELECT count(*) FROM xxl_job_info WHERE executor_handler = 'not kept'")
         ids = [run["logId"] for run in puppet.runs()]
         assert len(ids) == len(set(ids)), "nothing ran twice"
         codes = {row["id"]: row["handle_code"] for row in ledger.rows(center, "SELECT id, handle_code FROM xxl_job_log")}
