@@ -117,6 +117,7 @@ enum err sql_get(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct 
 {
     uint64_t key = (uint64_t)(uintptr_t)text;
     sqlite3_stmt *q = map_find(&s->statements, key);
+    *ret = NULL; /* compilers that look into callers cannot know that sql_fail is never OK */
     if (!q) {
         int rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL);
         if (rc)
