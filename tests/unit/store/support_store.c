@@ -331,3 +331,28 @@ struct run_row sample_run(int64_t job_id, int64_t moment_ms)
         .param = "a=1",
     };
 }
+
+int64_t sample_job_add(struct store *s, const char *name, int64_t next_ms)
+{
+    struct job_record r = sample_job(name, next_ms);
+    OP(s, job_insert, &r);
+    return r.id;
+}
+
+int setup_memory(void **state)
+{
+    *state = engine_new(ENGINE_MEMORY);
+    return 0;
+}
+
+int setup_sqlite(void **state)
+{
+    *state = engine_new(ENGINE_SQLITE);
+    return 0;
+}
+
+int teardown_engine(void **state)
+{
+    engine_free(*state);
+    return 0;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What store.h promises of jobs, groups, the registry and users, against every engine. */
+#include "support_store.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- planning -------------------------------------------------------------------------------- */
+static void due_jobs_come_earliest_first_and_by_id(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, begin);
+    int64_t late = sample_job_add(s, "late", 3000), first = sample_job_add(s, "first", 1000);
+    int64_t tie_a = sample_job_add(s, "a", 2000), tie_b = sample_job_add(s, "b", 2000);
+    sample_job_add(s, "unset", NEVER_MS);
+    struct due_row rows[8];
+    int n;
+    int64_t next_ms;
+    OP(s, due_take, 2500, 8, rows, &n, &next_ms);
+    assert_int_equal(n, 3);
+    assert_int_equal(rows[0].job_id, first);
+    assert_int_equal(rows[1].job_id, tie_a);
+    assert_int_equal(rows[2].job_id, tie_b);
+    assert_int_equal(next_ms, 3000);
+    OP(s, due_take, 5000, 2, rows, &n, &next_ms);
+    assert_int_equal(n, 2);
+    assert_int_equal(next_ms, 2000);
+    OP(s, due_take, 5000, 8, rows, &n, &next_ms);
+    assert_int_equal(n, 4);
+    assert_int_equal(rows[3].job_id, late);
+    assert_true(next_ms == NEVER_MS);
+    OP(s, due_take, 999, 8, rows, &n, &next_ms);
+    assert_int_equal(n, 0);
+    assert_int_equal(next_ms, 1000);
+    OP(s, commit);
+}
+
+static void advancing_writes_the_moments_and_not_the_version(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, begin);
+    struct job_record r = sample_job("j", 1000);
+    r.version = 7;
+    OP(s, job_insert, &r);
+    struct due_row rows[] = { { r.id, 2000, 1000, 1500, 99 }, { 424242, 1, 1, 1, 1 } };
+    OP(s, due_put, rows, 2);
+    OP(s, commit);
+    struct job_record got;
+    OP(s, job_get, r.id, &got);
+    assert_int_equal(got.next_ms, 2000);
+    assert_int_equal(got.last_ms, 1000);
+    assert_int_equal(got.planned_until_ms, 1500);
+    assert_int_equal(got.version, 7);
+    job_record_done(&got);
+    OP(s, begin);
+    rows[0].next_ms = NEVER_MS;
+    OP(s, due_put, rows, 1);
+    int n;
+    int64_t next_ms;
+    OP(s, due_take, NEVER_MS - 1, 2, rows, &n, &next_ms);
+    assert_int_equal(n, 0);
+    assert_true(next_ms == NEVER_MS);
+    OP(s, commit);
+}
+
+static void sweeps_find_jobs_by_type_in_order_of_id(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    static const char *const types[] = { "CRON", "FIX_RATE", "FIX_DELAY", "ONCE", "FIX_RATE" };
+    static const int64_t nexts[] = { 9000, 9000, 8000, 9000, 5000 };
+    int64_t ids[5];
+    OP(s, begin);
+    for (int i = 0; i < 5; i++) {
+        struct job_record r = sample_job("j", nexts[i]);
+        r.schedule_type = (char *)types[i];
+        OP(s, job_insert, &r);
+        ids[i] = r.id;
+    }
+    struct due_row rows[5];
+    int n;
+    OP(s, due_each, true, 0, 5, rows, &n);
+    assert_int_equal(n, 3);
+    assert_int_equal(rows[0].job_id, ids[1]);
+    assert_int_equal(rows[1].job_id, ids[2]);
+    assert_int_equal(rows[2].job_id, ids[4]);
+    OP(s, due_each, true, ids[1], 1, rows, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].job_id, ids[2]);
+    OP(s, due_each, false, 0, 5, rows, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].job_id, ids[0]);
+    OP(s, commit);
+}
+
+static void a_job_comes_back_as_it_was_written(void **state)
+{
+    struct engine *e = *state;
+    struct job_record r = sample_job("nightly \"x\"; DROP TABLE", 1234);
+    r.alarm_email = "a@b";
+    r.glue_source = "echo 1\n";
+    r.glue_remark = "first";
+    r.glue_updated_ms = 5;
+    r.children = "1,2";
+    r.zone = "Europe/Berlin";
+    r.on_doubt = "resend";
+    r.misfire_max = 3;
+    r.retry_delay_ms = 10;
+    r.retry_backoff = 1.5;
+    r.start_deadline_ms = 77;
+    r.timeout_s = 9;
+    r.retries = 4;
+    r.last_ms = 1;
+    r.planned_until_ms = 2;
+    r.version = 3;
+    OP(e->s, begin);
+    OP(e->s, job_insert, &r);
+    r.author = NULL;
+    r.version = 4;
+    OP(e->s, job_update, &r);
+    OP(e->s, commit);
+    engine_reopen(e);
+    struct job_record got;
+    OP(e->s, job_get, r.id, &got);
+    assert_string_equal(got.description, r.description);
+    assert_null(got.author);
+    assert_string_equal(got.param, r.param);
+    assert_string_equal(got.zone, r.zone);
+    assert_string_equal(got.on_doubt, "resend");
+    assert_string_equal(got.children, "1,2");
+    assert_string_equal(got.glue_source, "echo 1\n");
+    assert_true(got.retry_backoff == 1.5);
+    assert_int_equal(got.version, 4);
+    assert_int_equal(got.misfire_max, 3);
+    assert_int_equal(got.start_deadline_ms, 77);
+    assert_true(got.enabled);
+    job_record_done(&got);
+    struct why reason = { "" };
+    assert_int_equal(e->s->ops->job_get(e->s, 555, &got, &reason), ERR_NOTFOUND);
+    assert_non_null(strstr(reason.text, "555"));
+}
+
+static void a_stopped_job_is_not_due_and_says_why(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, begin);
+    int64_t id = sample_job_add(s, "j", 1000);
+    OP(s, job_stop, id, "no next moment", 4321);
+    OP_FAILS(ERR_NOTFOUND, s, job_stop, 999, "x", 1);
+    OP(s, commit); /* a row that is not there does not spoil the transaction */
+    struct job_record r;
+    OP(s, job_get, id, &r);
+    assert_false(r.enabled);
+    assert_true(r.next_ms == NEVER_MS);
+    assert_string_equal(r.stop_reason, "no next moment");
+    assert_int_equal(r.updated_ms, 4321);
+    job_record_done(&r);
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, begin);
+    int64_t id = sample_job_add(s, "gone", 1000), other = sample_job_add(s, "stays", 1000);
+    struct run_row r[6];
+    for (int i = 0; i < 6; i++)
+        r[i] = sample_run(i < 5 ? id : other, 1000 * i);
+    OP(s, runs_add, r, 6);
+    for (int i = 0; i < 4; i++) { /* the fifth is still running */
+        struct run_change c = { .log_id = r[i].log_id, .what = CHANGE_CLOSE };
+        OP(s, runs_change, &c, 1);
+    }
+    OP(s, job_delete, id);
+    OP_FAILS(ERR_NOTFOUND, s, job_delete, id);
+    OP(s, commit);
+    struct job_record j;
+    OP_FAILS(ERR_NOTFOUND, s, job_get, id, &j);
+    struct due_row due[4];
+    int n;
+    int64_t next_ms, total;
+    bool more;
+    OP(s, begin);
+    OP(s, due_take, 9999, 4, due, &n, &next_ms);
+    assert_int_equal(n, 1);
+    OP(s, purge, 3, &more);
+    assert_true(more);
+    OP(s, purge, 3, &more);
+    assert_false(more);
+    const struct logs_filter f = { .job_id = id, .from_ms = -1, .to_ms = -1 };
+    OP(s, logs_page, &f, NULL, NULL, &total);
+    assert_int_equal(total, 1);
+    struct run_change c = { .log_id = r[4].log_id, .what = CHANGE_CLOSE };
+    OP(s, runs_change, &c, 1);
+    OP(s, purge, 3, &more);
+    OP(s, logs_page, &f, NULL, NULL, &total);
+    assert_int_equal(total, 0);
+    OP(s, purge, 3, &more);
+    assert_false(more);
+    OP(s, commit);
+    struct log_record l;
+    OP(s, log_get, r[5].log_id, &l);
+    log_record_done(&l);
+    OP(s, begin);
+    assert_true(sample_job_add(s, "new", 1) > other); /* ids of jobs are not used again either */
+    OP(s, commit);
+}
+
+static void groups_and_registry_keep_what_they_are_told(void **state)
+{
+    struct engine *e = *state;
+    struct group_record g = { .app = "app-one", .title = "One", .address_list = "http://a" };
+    struct group_record h = { .app = "app-two", .title = "Two", .address_type = 1 };
+    OP(e->s, begin);
+    OP(e->s, group_insert, &g);
+    OP(e->s, group_insert, &h);
+    g.address_list = NULL;
+    g.updated_ms = 9;
+    OP(e->s, group_update, &g);
+    sample_job_add(e->s, "j", 1);
+    struct registry_record r[] = { { "EXECUTOR", "app-one", "http://a", 1 },
+                                   { "EXECUTOR", "app-one", "http://b", 2 },
+                                   { "EXECUTOR", "app-one", "http://a", 3 } };
+    OP(e->s, registry_put, r, 3);
+    OP(e->s, registry_delete, &r[1], 1);
+    OP(e->s, registry_delete, &r[1], 1);
+    OP(e->s, commit);
+    engine_reopen(e);
+    char *dump = engine_dump(e);
+    assert_non_null(strstr(dump, "registry|3|EXECUTOR|app-one|http://a\n"));
+    assert_null(strstr(dump, "http://b"));
+    free(dump);
+    struct group_record got;
+    OP(e->s, group_get, g.id, &got);
+    assert_null(got.address_list);
+    assert_int_equal(got.updated_ms, 9);
+    group_record_done(&got);
+    int64_t count;
+    OP(e->s, group_jobs, g.id, &count);
+    assert_int_equal(count, 1);
+    OP(e->s, group_jobs, h.id, &count);
+    assert_int_equal(count, 0);
+    OP(e->s, begin);
+    OP(e->s, group_delete, h.id);
+    OP_FAILS(ERR_NOTFOUND, e->s, group_delete, h.id);
+    OP_FAILS(ERR_NOTFOUND, e->s, group_update, &h);
+    OP(e->s, commit);
+    OP_FAILS(ERR_NOTFOUND, e->s, group_get, h.id, &got);
+}
+
+static void users_have_our_hash_beside_theirs(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t n;
+    OP(s, user_count, &n);
+    assert_int_equal(n, 0);
+    struct user_record ann = { .username = "ann", .password = "e10adc", .permission = "1,2" };
+    struct user_record bob = { .username = "bob", .argon2 = "$argon2id$x", .role = 1 };
+    OP(s, begin);
+    OP(s, user_insert, &ann);
+    OP(s, user_insert, &bob);
+    OP_FAILS(ERR_EXISTS, s, user_insert, &ann);
+    OP_FAILS(ERR_NOTFOUND, s, user_upgrade, 99, "x");
+    OP(s, commit);
+    struct user_record got;
+    OP(s, user_find, "ann", &got);
+    assert_string_equal(got.password, "e10adc");
+    assert_null(got.argon2);
+    assert_string_equal(got.permission, "1,2");
+    int64_t id = got.id;
+    user_record_done(&got);
+    OP(s, begin);
+    OP(s, user_upgrade, id, "$argon2id$y");
+    OP(s, commit);
+    OP(s, user_get, id, &got);
+    assert_string_equal(got.password, "e10adc"); /* theirs is never rewritten */
+    assert_string_equal(got.argon2, "$argon2id$y");
+    user_record_done(&got);
+    OP(s, user_find, "bob", &got);
+    assert_string_equal(got.password, "");
+    assert_string_equal(got.argon2, "$argon2id$x");
+    assert_int_equal(got.role, 1);
+    user_record_done(&got);
+    OP_FAILS(ERR_NOTFOUND, s, user_find, "Ann", &got);
+}
+
+static void sessions_come_and_expire(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct session_record a = { "aa", 1, 10, 100, "127.0.0.1" }, b = { "bb", 2, 10, 200, "" }, got;
+    OP(s, begin);
+    OP(s, session_put, &a);
+    OP(s, session_put, &b);
+    a.expires_ms = 150;
+    OP(s, session_put, &a);
+    OP(s, commit);
+    OP(s, session_find, "aa", &got);
+    assert_int_equal(got.expires_ms, 150);
+    assert_string_equal(got.address, "127.0.0.1");
+    OP(s, begin);
+    OP(s, sessions_expire, 150);
+    OP(s, commit);
+    OP_FAILS(ERR_NOTFOUND, s, session_find, "aa", &got);
+    OP(s, session_find, "bb", &got);
+    OP(s, begin);
+    OP(s, session_delete, "bb");
+    OP(s, session_delete, "bb");
+    OP(s, commit);
+    OP_FAILS(ERR_NOTFOUND, s, session_find, "bb", &got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(due_jobs_come_earliest_first_and_by_id),
+        BOTH(advancing_writes_the_moments_and_not_the_version),
+        BOTH(sweeps_find_jobs_by_type_in_order_of_id),
+        BOTH(a_job_comes_back_as_it_was_written),
+        BOTH(a_stopped_job_is_not_due_and_says_why),
+        BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
+        BOTH(groups_and_registry_keep_what_they_are_told),
+        BOTH(users_have_our_hash_beside_theirs),
+        BOTH(sessions_come_and_expire),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What store.h promises of runs, the mark, counters and transactions, against every engine. */
+#include "support_store.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the ledger ------------------------------------------------------------------------------ */
+
+static void a_live_run_exists_once(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct run_row rows[8];
+    for (int i = 0; i < 8; i++)
+        rows[i] = sample_run(5, 1000);
+    rows[2].moment_ms = 1001; /* each differs from the first in one part of the key */
+    rows[3].job_id = 6;
+    rows[4].kind = KIND_MISFIRE;
+    rows[5].shard = 1;
+    rows[6].attempt = 1;
+    rows[7].cause = 9;
+    OP(s, begin);
+    OP(s, runs_add, rows, 8);
+    assert_true(rows[0].log_id > 0);
+    assert_int_equal(rows[1].log_id, -1);
+    for (int i = 2; i < 8; i++)
+        assert_int_equal(rows[i].log_id, rows[0].log_id + i - 1);
+    OP(s, commit);
+    struct run_row again = sample_run(5, 1000);
+    OP(s, begin);
+    OP(s, runs_add, &again, 1);
+    assert_int_equal(again.log_id, -1);
+    struct run_change c = { .log_id = rows[0].log_id, .what = CHANGE_CLOSE };
+    OP(s, runs_change, &c, 1);
+    OP(s, runs_add, &again, 1); /* planned_until guards the moment from here on */
+    assert_true(again.log_id > rows[7].log_id);
+    OP(s, commit);
+}
+
+static void log_ids_grow_over_rollback_and_reopen(void **state)
+{
+    struct engine *e = *state;
+    int64_t last = 0;
+    for (int round = 0; round < 5; round++) {
+        struct run_row r = sample_run(1, 1000 + round);
+        OP(e->s, begin);
+        OP(e->s, runs_add, &r, 1);
+        assert_true(r.log_id > last);
+        last = r.log_id;
+        struct run_change drop = { .log_id = r.log_id, .what = CHANGE_DROP };
+        OP(e->s, runs_change, &drop, 1); /* an id is gone for good, even if its rows go */
+        OP(e->s, commit);
+        struct run_row lost = sample_run(1, 5000);
+        OP(e->s, begin);
+        OP(e->s, runs_add, &lost, 1);
+        assert_true(lost.log_id > last);
+        e->s->ops->rollback(e->s);
+        engine_reopen(e);
+    }
+}
+
+struct runs {
+    int n;
+    struct run_row row[16];
+};
+
+static bool keep_run(void *ctx, const struct run_row *r)
+{
+    struct runs *runs = ctx;
+    struct run_row *to = &runs->row[runs->n++];
+    *to = *r;
+    to->address = mem_dup(r->address);
+    to->handler = mem_dup(r->handler);
+    to->param = mem_dup(r->param);
+    to->choices = mem_dup(r->choices);
+    return runs->n < 16;
+}
+
+static void runs_done(struct runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        run_row_done(&runs->row[i]);
+    runs->n = 0;
+}
+
+static void live_runs_come_back_whole(void **state)
+{
+    struct engine *e = *state;
+    struct run_row rows[2] = { sample_run(1, 1999), sample_run(2, 3000) };
+    rows[0].broadcast = true;
+    rows[0].shard = 2;
+    rows[0].shard_total = 3;
+    rows[0].choices = "http://a,http://b";
+    rows[1].address = NULL;
+    rows[1].param = NULL;
+    rows[1].kind = KIND_RETRY;
+    rows[1].attempt = 2;
+    rows[1].cause = 77;
+    rows[1].due_ms = 9000;
+    rows[1].doubted = true;
+    OP(e->s, begin);
+    OP(e->s, runs_add, rows, 2);
+    OP(e->s, commit);
+    engine_reopen(e);
+    struct runs got = { 0 };
+    OP(e->s, runs_each, keep_run, &got);
+    assert_int_equal(got.n, 2);
+    assert_int_equal(got.row[0].log_id, rows[0].log_id);
+    assert_int_equal(got.row[0].shard, 2);
+    assert_int_equal(got.row[0].shard_total, 3);
+    assert_true(got.row[0].broadcast);
+    assert_string_equal(got.row[0].choices, "http://a,http://b");
+    assert_string_equal(got.row[0].param, "a=1");
+    assert_null(got.row[1].address);
+    assert_null(got.row[1].param);
+    assert_int_equal(got.row[1].kind, KIND_RETRY);
+    assert_int_equal(got.row[1].attempt, 2);
+    assert_int_equal(got.row[1].cause, 77);
+    assert_int_equal(got.row[1].due_ms, 9000);
+    assert_int_equal(got.row[1].version, 3);
+    assert_int_equal(got.row[1].retries_left, 2);
+    assert_true(got.row[1].doubted);
+    runs_done(&got);
+    struct log_record l;
+    OP(e->s, log_get, rows[0].log_id, &l);
+    assert_int_equal(l.trigger_ms, 1000); /* the whole second */
+    assert_string_equal(l.sharding, "2/3");
+    assert_int_equal(l.phase, PHASE_PLANNED);
+    assert_int_equal(l.moment_ms, 1999);
+    assert_int_equal(l.handle_ms, -1);
+    assert_null(l.trigger_msg);
+    log_record_done(&l);
+}
+
+static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct run_row r[2] = { sample_run(1, 1000), sample_run(1, 2000) };
+    OP(s, begin);
+    OP(s, runs_add, r, 2);
+    OP(s, commit);
+    struct run_change steps[] = {
+        { .log_id = r[0].log_id, .what = CHANGE_ADDRESS, .address = "http://b:1/" },
+        { .log_id = r[0].log_id, .what = CHANGE_PHASE, .phase = PHASE_UNKNOWN, .doubted = true },
+        { .log_id = r[0].log_id,
+          .what = CHANGE_PHASE | CHANGE_TRIGGER,
+          .phase = PHASE_ACCEPTED,
+          .doubted = true,
+          .trigger_code = 200,
+          .trigger_msg = "route" },
+        { .log_id = r[0].log_id, .what = CHANGE_TRIGGER, .trigger_code = 200 },
+        { .log_id = r[0].log_id,
+          .what = CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
+          .handle_code = 500,
+          .handle_ms = 4000,
+          .handle_msg = "boom" },
+        { .log_id = r[1].log_id,
+          .what = CHANGE_PHASE | CHANGE_ADDRESS | CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE,
+          .phase = PHASE_SUCCEEDED,
+          .address = "http://c:1/",
+          .trigger_code = 200,
+          .handle_code = 200,
+          .handle_ms = 4001 },
+    };
+    OP(s, begin);
+    OP(s, runs_change, steps, 6);
+    OP(s, commit);
+    struct log_record l;
+    OP(s, log_get, r[0].log_id, &l);
+    assert_string_equal(l.address, "http://b:1/");
+    assert_int_equal(l.trigger_code, 200);
+    assert_string_equal(l.trigger_msg, "route"); /* NULL left it */
+    assert_int_equal(l.handle_code, 500);
+    assert_int_equal(l.handle_ms, 4000);
+    assert_string_equal(l.handle_msg, "boom");
+    assert_int_equal(l.alarm_status, -1);
+    assert_int_equal(l.phase, 0);
+    log_record_done(&l);
+    OP(s, log_get, r[1].log_id, &l);
+    assert_string_equal(l.address, "http://c:1/");
+    assert_int_equal(l.handle_code, 200);
+    assert_null(l.handle_msg);
+    assert_int_equal(l.alarm_status, 0);
+    log_record_done(&l);
+    struct run_change closed = {
+        .log_id = r[1].log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_ms = 1
+    };
+    OP(s, begin);
+    OP(s, runs_change, &closed, 1); /* not live any more: nothing happens */
+    OP(s, commit);
+    OP(s, log_get, r[1].log_id, &l);
+    assert_int_equal(l.handle_code, 200);
+    log_record_done(&l);
+}
+
+static void a_closed_run_still_says_why_it_was(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        struct run_row r[2] = { sample_run(1, 1000 + kind), sample_run(2, 1000 + kind) };
+        r[0].kind = r[1].kind = (enum kind)kind;
+        OP(s, begin);
+        OP(s, runs_add, r, 2);
+        struct run_change ends[] = {
+            { .log_id = r[0].log_id, .what = CHANGE_TRIGGER | CHANGE_CLOSE, .trigger_code = 200 },
+            { .log_id = r[1].log_id,
+              .what = CHANGE_TRIGGER | CHANGE_CLOSE,
+              .kind = (enum kind)kind,
+              .trigger_code = 500,
+              .trigger_msg = "retry: is what the executor said" },
+        };
+        OP(s, runs_change, ends, 2);
+        OP(s, commit);
+        struct log_record l;
+        OP(s, log_get, r[0].log_id, &l);
+        assert_int_equal(l.phase, 0);
+        assert_int_equal(l.kind, kind);
+        assert_null(l.trigger_msg);
+        log_record_done(&l);
+        OP(s, log_get, r[1].log_id, &l);
+        assert_int_equal(l.kind, kind);
+        assert_string_equal(l.trigger_msg, "retry: is what the executor said");
+        log_record_done(&l);
+    }
+}
+
+static void a_dropped_run_leaves_nothing(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct run_row r = sample_run(1, 1000);
+    OP(s, begin);
+    OP(s, runs_add, &r, 1);
+    OP(s, commit);
+    struct run_change c = { .log_id = r.log_id, .what = CHANGE_DROP };
+    OP(s, begin);
+    OP(s, runs_change, &c, 1);
+    OP(s, commit);
+    struct log_record l;
+    OP_FAILS(ERR_NOTFOUND, s, log_get, r.log_id, &l);
+    struct runs got = { 0 };
+    OP(s, runs_each, keep_run, &got);
+    assert_int_equal(got.n, 0);
+}
+
+static void a_skip_goes_on_in_the_latest_row_of_its_job(void **state)
+{
+    struct engine *e = *state;
+    struct skip_row rows[] = {
+        { 1, 1000, 2000, 2, MISFIRE_DO_NOTHING, true }, /* nothing to go on with: a new row */
+        { 2, 1000, 1000, 1, MISFIRE_FIRE_ONCE, false },
+        { 1, 3000, 5000, 3, MISFIRE_DO_NOTHING, true },
+        { 1, 9000, 9000, 1, MISFIRE_FIRE_ALL, false },
+        { 1, 9500, 9500, 1, MISFIRE_FIRE_ALL, true },
+    };
+    OP(e->s, begin);
+    OP(e->s, skips_add, rows, 5);
+    OP(e->s, commit);
+    char *dump = engine_dump(e);
+    assert_non_null(strstr(dump, "|1|1000|5000|5|DO_NOTHING\n"));
+    assert_non_null(strstr(dump, "|2|1000|1000|1|FIRE_ONCE_NOW\n"));
+    assert_non_null(strstr(dump, "|1|9000|9500|2|FIRE_ALL\n"));
+    free(dump);
+}
+
+static void late_results_are_noted_where_a_run_was_given_up(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    static const char *const messages[] = { "lost: no answer",
+                                            "withdrawn: stopped by ann",
+                                            "skipped: DO_NOTHING",
+                                            "fine",
+                                            NULL,
+                                            "lost: but its retry has not left" };
+    struct run_row r[6];
+    struct late_result late[7];
+    for (int i = 0; i < 6; i++)
+        r[i] = sample_run(1, 1000 * i);
+    OP(s, begin);
+    OP(s, runs_add, r, 6);
+    for (int i = 0; i < 6; i++) {
+        struct run_change c = { .log_id = r[i].log_id,
+                                .what = CHANGE_FINISH | (i == 5 ? 0 : CHANGE_CLOSE),
+                                .handle_code = 500,
+                                .handle_ms = 9,
+                                .handle_msg = (char *)messages[i] };
+        OP(s, runs_change, &c, 1);
+        late[i] = (struct late_result){ r[i].log_id, 1700000000123, 200, "done" };
+    }
+    late[6] = (struct late_result){ 999999, 1, 200, NULL };
+    int noted;
+    OP(s, late_add, late, 7, &noted);
+    OP(s, commit);
+    assert_int_equal(noted, 3);
+    struct log_record l;
+    OP(s, log_get, r[0].log_id, &l);
+    assert_string_equal(l.handle_msg,
+                        "lost: no answer\nlate result, 2023-11-14T22:13:20.123Z, code 200: done");
+    log_record_done(&l);
+    OP(s, log_get, r[5].log_id, &l);
+    assert_string_equal(l.handle_msg, messages[5]);
+    log_record_done(&l);
+    char *big = mem_new(40001);
+    memset(big, 'x', 40000);
+    struct late_result flood = { r[0].log_id, 1, 500, big };
+    OP(s, begin);
+    for (int i = 0, total = 0; i < 50; i++, total += noted)
+        OP(s, late_add, &flood, 1, &noted);
+    OP(s, commit);
+    assert_int_equal(noted, 0); /* the message is full */
+    OP(s, log_get, r[0].log_id, &l);
+    assert_true(strlen(l.handle_msg) < 16000);
+    log_record_done(&l);
+    free(big);
+}
+
+static void the_mark_never_goes_back(void **state)
+{
+    struct engine *e = *state;
+    int64_t mark;
+    bool clean;
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 0);
+    assert_false(clean);
+    OP(e->s, begin);
+    OP(e->s, mark_put, 5000);
+    OP(e->s, mark_put, 4000);
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 5000);
+    assert_false(clean);
+}
+
+static void a_clean_mark_is_clean_until_it_is_put_again(void **state)
+{
+    struct engine *e = *state;
+    int64_t mark;
+    bool clean;
+    OP(e->s, begin);
+    OP(e->s, mark_put, 5000);
+    OP(e->s, mark_clean);
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 5000);
+    assert_true(clean);
+    OP(e->s, begin);
+    OP(e->s, mark_put, 4000); /* goes nowhere, but somebody means to send */
+    e->s->ops->rollback(e->s);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_true(clean);
+    OP(e->s, begin);
+    OP(e->s, mark_put, 4000);
+    OP(e->s, commit);
+    OP(e->s, mark_get, &mark, &clean);
+    assert_int_equal(mark, 5000);
+    assert_false(clean);
+}
+
+static void named_counters_count_apart(void **state)
+{
+    struct engine *e = *state;
+    int64_t a, b;
+    OP(e->s, begin);
+    OP(e->s, seq_next, "request", &a);
+    OP(e->s, seq_next, "request", &a);
+    OP(e->s, seq_next, "epoch", &b);
+    OP(e->s, commit);
+    assert_int_equal(a, 2);
+    assert_int_equal(b, 1);
+    engine_reopen(e);
+    OP(e->s, begin);
+    OP(e->s, seq_next, "request", &a);
+    OP(e->s, commit);
+    assert_int_equal(a, 3);
+}
+
+static void totals_add_up_and_open_counts_the_open_phases(void **state)
+{
+    struct engine *e = *state;
+    struct run_row r[3] = { sample_run(1, 1), sample_run(1, 2), sample_run(1, 3) };
+    struct totals t = { { 0 } }, got;
+    t.n[TOTAL_PLANNED] = 3;
+    t.n[TOTAL_LOST] = 1;
+    OP(e->s, begin);
+    OP(e->s, runs_add, r, 3);
+    struct run_change c = { .log_id = r[1].log_id, .what = CHANGE_PHASE, .phase = PHASE_LOST };
+    OP(e->s, runs_change, &c, 1);
+    OP(e->s, totals_add, &t);
+    t.n[TOTAL_PLANNED] = 0;
+    t.n[TOTAL_LOST] = -1;
+    t.n[TOTAL_FINISHED] = 1;
+    OP(e->s, totals_add, &t);
+    OP(e->s, commit);
+    engine_reopen(e);
+    int64_t open;
+    OP(e->s, totals_get, &got, &open);
+    assert_int_equal(open, 2);
+    assert_int_equal(got.n[TOTAL_PLANNED], 3);
+    assert_int_equal(got.n[TOTAL_LOST], 0);
+    assert_int_equal(got.n[TOTAL_FINISHED], 1);
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static void a_rollback_leaves_no_trace(void **state)
+{
+    struct engine *e = *state;
+    struct store *s = e->s;
+    OP(s, begin);
+    int64_t id = sample_job_add(s, "kept", 1000);
+    struct run_row r = sample_run(id, 1000);
+    OP(s, runs_add, &r, 1);
+    struct group_record g = { .app = "a", .title = "t" };
+    OP(s, group_insert, &g);
+    OP(s, commit);
+    char *before = engine_dump(e);
+    OP(s, begin);
+    sample_job_add(s, "not kept", 500);
+    struct due_row d = { id, 5000, 4000, 4000, 0 };
+    OP(s, due_put, &d, 1);
+    struct run_row more[3] = { sample_run(id, 2000), sample_run(id, 3000), sample_run(id, 2000) };
+    OP(s, runs_add, more, 3);
+    struct run_change c[] = {
+        { .log_id = r.log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT },
+        { .log_id = r.log_id, .what = CHANGE_FINISH | CHANGE_CLOSE, .handle_code = 200 },
+        { .log_id = more[0].log_id, .what = CHANGE_DROP },
+    };
+    OP(s, runs_change, c, 3);
+    struct totals t = { { 1, 2, 3, 4, 5, 6, 7, 8, 9 } };
+    OP(s, totals_add, &t);
+    OP(s, mark_put, 777);
+    OP(s, group_delete, g.id);
+    OP(s, job_delete, id);
+    struct registry_record reg = { "EXECUTOR", "a", "b", 1 };
+    OP(s, registry_put, &reg, 1);
+    struct user_record u = { .username = "u" };
+    OP(s, user_insert, &u);
+    struct skip_row k = { id, 1, 2, 3, MISFIRE_FIRE_ALL, false };
+    OP(s, skips_add, &k, 1);
+    s->ops->rollback(s);
+    char *after = engine_dump(e);
+    assert_string_equal(before, after);
+    OP(s, begin); /* the key of the run that was closed and rolled back is taken still */
+    OP(s, runs_add, &r, 1);
+    assert_int_equal(r.log_id, -1);
+    s->ops->rollback(s);
+    free(before);
+    free(after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(a_live_run_exists_once),
+        BOTH(log_ids_grow_over_rollback_and_reopen),
+        BOTH(live_runs_come_back_whole),
+        BOTH(a_run_goes_its_way_in_one_change_or_in_many),
+        BOTH(a_closed_run_still_says_why_it_was),
+        BOTH(a_dropped_run_leaves_nothing),
+        BOTH(a_skip_goes_on_in_the_latest_row_of_its_job),
+        BOTH(late_results_are_noted_where_a_run_was_given_up),
+        BOTH(the_mark_never_goes_back),
+        BOTH(a_clean_mark_is_clean_until_it_is_put_again),
+        BOTH(named_counters_count_apart),
+        BOTH(totals_add_up_and_open_counts_the_open_phases),
+        BOTH(a_rollback_leaves_no_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
