@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wall clock is set while the center runs: forward, what was missed goes to the misfire policy; back,
+nothing that was decided is decided again. The clock is set for the real process by a library of the tests
+(support/clock/step.c); that the kernel cancels a timer when the clock is set is all that it leaves out."""
+
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+import pytest  # noqa: E402 (path just set)
+
+from support import ledger  # noqa: E402
+from support.center import ROOT, Center  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+
+class Clock:
+    """The wall clock of whoever is started with env."""
+
+    def __init__(self, folder):
+        library = folder / "step.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", str(library),
+                        str(ROOT / "tests/support/clock/step.c"), "-ldl"], check=True)
+        self.file = open(folder / "offset", "w+b", buffering=0)
+        self.offset_ms = 0
+        self.step(0)
+        # a sanitizer's runtime wants to come first; it may come second, as the library only hands on
+        options = {name: ":".join(filter(None, [os.environ.get(name), "verify_asan_link_order=0"]))
+                   for name in ("ASAN_OPTIONS",)}
+        self.env = {"LD_PRELOAD": str(library), "CLOCK_STEP_FILE": self.file.name, **options}
+
+    def step(self, by_ms):
+        self.offset_ms += by_ms
+        os.pwrite(self.file.fileno(), struct.pack("=q", self.offset_ms * 1000000), 0)
+
+    def now_ms(self):
+        return time.time() * 1000 + self.offset_ms
+
+
+@pytest.fixture
+def world(tmp_path):
+    clock = Clock(tmp_path)
+    with Center(tmp_path / "center", env=clock.env) as center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        job = api.add_job(api.add_group("tests"), "each second", scheduleType="CRON", scheduleConf="* * * * * ?")
+        api.start_job(job)
+        puppet.wait_for_runs(3)
+        yield clock, center, puppet, job
+
+
+def moments(puppet):
+    return [int(call.headers["Peal-Moment"]) for call in puppet.of("run")]
+
+
+def check(clock, center, puppet, job):
+    center.api().stop_job(job)
+    ledger.settle(center)
+    assert len(set(moments(puppet))) == len(moments(puppet)), "no moment twice"
+    rows = ledger.by_second(center, job)
+    assert set(rows.values()) == {1}
+    # what was planned already is skipped one by one, and counted; the rest in peal_skip
+    skipped = sum(row["count"] for row in ledger.skips(center, job)) + ledger.totals(center)["skipped"]
+    assert len(rows) + skipped == max(rows) - min(rows) + 1, "each second has a run, or is skipped"
+    ledger.check_accounts(center)
+
+
+def test_an_hour_forward_goes_to_the_misfire_policy_and_the_schedule_goes_on(world):
+    clock, center, puppet, job = world
+    clock.step(3600000)
+    wait_until(lambda: "the clock stepped by 3" in center.tail(), "the center to notice")
+    wait_until(lambda: max(moments(puppet)) > clock.now_ms() - 10000, "a firing by the new clock", 20)
+    skipped = sum(row["count"] for row in ledger.skips(center, job))
+    assert 3500 < skipped < 3600, "what lay between is counted, in few rows"
+    assert len(ledger.skips(center, job)) < 5
+    check(clock, center, puppet, job)
+
+
+def test_ten_seconds_back_repeat_nothing_and_fire_nothing_early(world):
+    clock, center, puppet, job = world
+    clock.step(-10000)
+    wait_until(lambda: "the clock stepped by -" in center.tail(), "the center to notice")
+    noticed = len(puppet.runs())
+    puppet.wait_for_runs(noticed + 3, timeout=40)
+    for call in puppet.of("run")[noticed:]:
+        assert int(call.headers["Peal-Moment"]) <= call.wall_ms + clock.offset_ms, "not before its moment"
+    check(clock, center, puppet, job)
