@@ -11,6 +11,8 @@
 #include "base/config.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "executor/builtin.h"
+#include "executor/handlers.h"
 
 #define TOKEN_KEY "xxl.job.accessToken"
 
@@ -141,7 +143,6 @@ static enum err configure(const struct config *c, struct executor_config *cf, st
         .logpath = config_text(c, "xxl.job.executor.logpath"),
         .listen = config_text(c, "listen"),
         .glue = config_text(c, "peal.executor.glue"),
-        .commands = config_text(c, "peal.executor.commands"),
         .workers = (int)config_int(c, "peal.executor.workers"),
         .queue = (int)config_int(c, "peal.executor.queue"),
         .remember = (int)config_int(c, "peal.executor.remember"),
@@ -162,21 +163,37 @@ static void print_start(const struct executor *e, const struct executor_config *
     else
         printf("  registers nowhere: that takes --centers and --app\n");
     printf("  handlers:");
-    const char *name;
-    for (int i = 0; (name = executor_handler_name(e, i)); i++)
-        printf(" %s", name);
+    for (size_t i = 0; i < cf->handlers->n; i++)
+        printf(" %s", cf->handlers->all[i]->name);
     printf("\n  scripts: %s\n  logs: %s\n", cf->glue[0] ? cf->glue : "off", cf->logpath);
     fflush(stdout);
 }
 
-static int serve(const struct executor_config *given)
+static enum err add_builtins(struct handlers *to, const struct builtin_config *config,
+                             struct why *why)
+{
+    size_t n;
+    const struct peal_handler *const *list = builtin_handlers(config, &n);
+    enum err err = OK;
+    for (size_t i = 0; !err && i < n; i++)
+        err = handlers_add(to, list[i], why);
+    return err;
+}
+
+static int serve(const struct executor_config *given, const struct builtin_config *builtin)
 {
     struct why why = { { 0 } };
+    struct handlers handlers;
     struct agent a = { .loop = loop_new(), .signals = { .fd = -1 } };
     struct executor_config cf = *given;
     cf.on_stopped = on_stopped;
     cf.arg = &a;
-    enum err err = watch_signals(&a, &why);
+    cf.handlers = &handlers;
+    cf.hint = builtin_hint;
+    handlers_init(&handlers);
+    enum err err = add_builtins(&handlers, builtin, &why);
+    if (!err)
+        err = watch_signals(&a, &why);
     if (!err)
         err = executor_new(a.loop, &cf, &a.executor, &why);
     if (!err) {
@@ -189,6 +206,7 @@ static int serve(const struct executor_config *given)
         close(a.signals.fd);
     }
     loop_free(a.loop);
+    handlers_done(&handlers);
     if (!err)
         return EXIT_DONE;
     return complain(why.text[0] ? why.text : err_text(err),
@@ -212,7 +230,9 @@ int cmd_executor(int argc, char **argv)
         status = complain(why.text, EXIT_USAGE);
     } else {
         config_forget(&config, TOKEN_KEY); /* scripts and commands shall not find it */
-        status = serve(&cf);
+        struct builtin_config builtin = { .commands =
+                                              config_text(&config, "peal.executor.commands") };
+        status = serve(&cf, &builtin);
     }
     config_done(&config);
     return status;

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "executor/handler.h"
 #include "executor/inside.h"
+#include "executor/script.h"
 #include "wire/executor_side.h"
 #include "wire/open_api.h"
 
@@ -157,7 +157,6 @@ static void copy_config(struct executor *e, const struct executor_config *cf)
     e->cf.ip = text_or_empty(cf->ip);
     e->cf.listen = text_or_empty(cf->listen);
     e->cf.glue = text_or_empty(cf->glue);
-    e->cf.commands = text_or_empty(cf->commands);
 }
 
 static enum err check_numbers(const struct executor_config *cf, struct why *why)
@@ -341,15 +340,6 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
 const char *executor_address(const struct executor *e)
 {
     return e->address;
-}
-
-const char *executor_handler_name(const struct executor *e, int i)
-{
-    const struct handler *h;
-    for (size_t at = 0; (h = handler_at(at)); at++)
-        if (handler_allowed(h, &e->cf) && i-- == 0)
-            return h->name;
-    return NULL;
 }
 
 /* Letters that came after the last turn, once no thread can send any more. */

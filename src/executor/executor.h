@@ -9,26 +9,30 @@
 #define PEAL_EXECUTOR_EXECUTOR_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/why.h"
 #include "net/loop.h"
 
 struct executor; /* opaque */
+struct handlers;
 
-struct executor_config {  /* texts are borrowed until executor_free; NULL is as "" */
-    const char *centers;  /* addresses, comma separated; empty: serve, but register nowhere */
-    const char *token;    /* of both directions; empty: none is asked for */
-    const char *appname;  /* empty: serve, but register nowhere */
-    const char *address;  /* to register verbatim; empty: http://ip:port/ */
-    const char *ip;       /* to register; empty: the listening address, or a found one */
-    const char *listen;   /* host to listen on; empty: every interface */
-    int port;             /* 0 or less: the first free one from 9999 on */
-    const char *logpath;  /* folder of the runs' logs, made if it is missing */
-    const char *glue;     /* script kinds that may run, comma separated: "shell" */
-    const char *commands; /* programs that commandJobHandler may run, comma separated; "*": any */
-    int workers;          /* runs at a time */
-    int queue;            /* runs that may wait, per job */
-    int remember;         /* finished log ids to refuse a second time */
-    int stop_ms;          /* how long executor_stop lets runs go on */
+struct executor_config { /* texts are borrowed until executor_free; NULL is as "" */
+    const char *centers; /* addresses, comma separated; empty: serve, but register nowhere */
+    const char *token;   /* of both directions; empty: none is asked for */
+    const char *appname; /* empty: serve, but register nowhere */
+    const char *address; /* to register verbatim; empty: http://ip:port/ */
+    const char *ip;      /* to register; empty: the listening address, or a found one */
+    const char *listen;  /* host to listen on; empty: every interface */
+    int port;            /* 0 or less: the first free one from 9999 on */
+    const char *logpath; /* folder of the runs' logs, made if it is missing */
+    const char *glue;    /* script kinds that may run, comma separated: "shell" */
+    const struct handlers *handlers; /* borrowed until executor_free */
+    /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
+    const char *(*hint)(struct slice handler);
+    int workers;                   /* runs at a time */
+    int queue;                     /* runs that may wait, per job */
+    int remember;                  /* finished log ids to refuse a second time */
+    int stop_ms;                   /* how long executor_stop lets runs go on */
     void (*on_stopped)(void *arg); /* executor_stop is complete; free the executor after it */
     void *arg;
 };
@@ -38,8 +42,6 @@ MUST_CHECK enum err executor_new(struct loop *l, const struct executor_config *c
                                  struct executor **ret, struct why *why);
 /* The address that centers are told. */
 const char *executor_address(const struct executor *e);
-/* Names of the handlers that this configuration allows, one a call; NULL after the last. */
-const char *executor_handler_name(const struct executor *e, int i);
 
 /* Leave the centers, refuse new runs, let those that are here go on for stop_ms, end the rest,
  * deliver what can be delivered, call on_stopped. A second call ends the waiting. */

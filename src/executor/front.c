@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "executor/handler.h"
 #include "executor/inside.h"
+#include "executor/script.h"
 #include "wire/open_api.h"
 #include "wire/texts.h"
 
@@ -85,11 +85,10 @@ static void why_quoting(struct why *why, const char *format, struct slice name, 
 static enum err choose_handler(const struct executor *e, const struct wire_run_request *q,
                                struct peal_run *r, struct why *why)
 {
-    r->handler = handler_find(q->handler);
-    if (r->handler && handler_allowed(r->handler, &e->cf))
+    r->handler = handlers_find(e->cf.handlers, q->handler);
+    if (r->handler)
         return OK;
-    why_quoting(why, WIRE_TEXT_NO_HANDLER, q->handler,
-                r->handler ? r->handler->how_to_allow : NULL);
+    why_quoting(why, WIRE_TEXT_NO_HANDLER, q->handler, e->cf.hint ? e->cf.hint(q->handler) : NULL);
     return ERR_NOTFOUND;
 }
 

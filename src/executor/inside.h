@@ -5,6 +5,7 @@
 
 #include "executor/centers.h"
 #include "executor/executor.h"
+#include "executor/handlers.h"
 #include "executor/jobs.h"
 #include "executor/keeper.h"
 #include "executor/pool.h"

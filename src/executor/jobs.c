@@ -15,7 +15,7 @@ struct job {
     int nwaiting;
     struct loop_timer timeout; /* of running */
     /* what the youngest run is made of: another one means that the job was changed */
-    const struct handler *handler;
+    const struct peal_handler *handler;
     const struct script_kind *script;
     int64_t glue_update_ms;
 };

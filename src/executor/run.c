@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/handler.h"
+#include "executor/script.h"
 #include "wire/executor_side.h"
 #include "wire/texts.h"
 
@@ -139,6 +139,14 @@ static void settle(struct peal_run *r)
         run_set_stopped(r, why, !r->started);
 }
 
+static void call_handler(struct peal_run *r)
+{
+    r->arg = r->handler->arg;
+    int status = r->handler->run(r);
+    if (status && !r->has_result)
+        run_result(r, WIRE_CODE_FAIL, "the handler returned %d", status);
+}
+
 void run_execute(struct peal_run *r)
 {
     run_clear_bell(r);
@@ -152,7 +160,7 @@ void run_execute(struct peal_run *r)
         log_warn("executor", "run %lld: no log: %s", (long long)r->log_id, why.text);
     log_start(r);
     if (r->handler)
-        r->handler->run(r);
+        call_handler(r);
     else
         script_run(r);
     settle(r);
@@ -195,6 +203,7 @@ void run_result_va(struct peal_run *r, int code, const char *format, va_list ap)
     int n = vsnprintf(NULL, 0, format, ap);
     char *text = n < 0 ? NULL : try_alloc((size_t)n + 1);
     r->code = code;
+    r->has_result = true;
     buf_reset(&r->msg);
     if (text) {
         vsnprintf(text, (size_t)n + 1, format, again);

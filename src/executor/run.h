@@ -17,7 +17,6 @@
 #include "peal/executor.h"
 
 struct executor_config;
-struct handler;
 struct peal_run;
 struct script_kind;
 struct wire_run_request;
@@ -52,19 +51,20 @@ struct peal_run {
     int64_t moment_ms;   /* planned for */
     int64_t deadline_ms; /* wall clock: when the timeout strikes; 0: never. Set before "begun" */
     int shard, shard_total, attempt;
-    void *arg, *state;                /* for the handler */
-    int percent;                      /* of the last progress; -1: none */
-    char progress[201];               /* its text */
-    int64_t progress_ms;              /* boot: when it was last logged */
-    const struct handler *handler;    /* NULL: a script */
-    const struct script_kind *script; /* NULL: a handler */
-    struct slice params, source;      /* owned: they follow the struct; each ends in a NUL */
+    void *arg, *state;                  /* for the handler */
+    int percent;                        /* of the last progress; -1: none */
+    char progress[201];                 /* its text */
+    int64_t progress_ms;                /* boot: when it was last logged */
+    const struct peal_handler *handler; /* NULL: a script */
+    const struct script_kind *script;   /* NULL: a handler */
+    struct slice params, source;        /* owned: they follow the struct; each ends in a NUL */
     const struct executor_config *config;
     _Atomic int stop; /* enum run_stop */
     int bell;         /* the worker's descriptor, readable after a stop; set before "begun" */
     int worker;       /* its number */
     bool started;     /* the handler was entered */
     bool seen_begun;  /* loop: the letter has come */
+    bool has_result;  /* somebody said how it ended */
     int code;         /* of the result: 200, 500, 502, or the handler's own */
     struct buf msg;   /* of the result */
     struct runlog log;
@@ -94,7 +94,7 @@ static inline bool run_stopping(const struct peal_run *r)
 void run_clear_bell(struct peal_run *r);
 /* Sleep. False as soon as the run shall end. */
 bool run_wait(struct peal_run *r, int64_t ms);
-/* The result; the last call counts. Without a call: 200 and no message. */
+/* The result; the last call counts. Without a call it follows from what the handler returns. */
 void run_result(struct peal_run *r, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void run_result_va(struct peal_run *r, int code, const char *format, va_list ap);

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/handler.h"
 #include "executor/process.h"
+#include "executor/script.h"
 #include "wire/texts.h"
 
 static const struct script_kind kinds[] = {
