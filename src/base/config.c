@@ -366,8 +366,7 @@ static enum err load_arguments(struct config *c, int argc, char **argv, bool fil
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-enum err config_read(const struct config_table *table, int argc, char **argv, char **environ_list,
-                     struct config *ret, struct why *why)
+void config_begin(const struct config_table *table, struct config *ret)
 {
     size_t n = (size_t)table->n;
     *ret = (struct config){ .table = table,
@@ -375,6 +374,30 @@ enum err config_read(const struct config_table *table, int argc, char **argv, ch
                             .origin = mem_new(n * sizeof(*ret->origin)) };
     for (size_t i = 0; i < n; i++)
         ret->values[i] = mem_dup(table->rows[i].fallback);
+}
+
+enum err config_load(struct config *c, const char *path, struct why *why)
+{
+    return load_file(c, path, why);
+}
+
+enum err config_set(struct config *c, const char *key, const char *value, struct why *why)
+{
+    struct slice name = slice_text(key);
+    int i = find(c->table, name);
+    if (i >= 0)
+        return set(c, i, slice_text(value), CONFIG_ARGUMENT, "set", why);
+    char meant[HINT_SIZE];
+    why_set(why, "there is no setting %.*s%s",
+            (int)utf8_cut(name.n ? name.p : "", name.n, NAME_MAX_BYTES), name.n ? name.p : "",
+            hint(c->table, name, "", meant));
+    return ERR_INVALID;
+}
+
+enum err config_read(const struct config_table *table, int argc, char **argv, char **environ_list,
+                     struct config *ret, struct why *why)
+{
+    config_begin(table, ret);
     for (int i = 1; i < argc; i++)
         ret->help |= is(argv[i], "--help") || is(argv[i], "-h");
     if (ret->help)

@@ -55,6 +55,13 @@ MUST_CHECK enum err config_read(const struct config_table *table, int argc, char
                                 char **environ_list, struct config *ret, struct why *why);
 void config_done(struct config *c);
 
+/* The same, piece by piece, for a program that sets its values itself: the defaults, then a file,
+ * then single values, each of which replaces the one before. config_begin needs config_done. */
+void config_begin(const struct config_table *table, struct config *ret);
+MUST_CHECK enum err config_load(struct config *c, const char *path, struct why *why);
+MUST_CHECK enum err config_set(struct config *c, const char *key, const char *value,
+                               struct why *why);
+
 /* The value as text, NULL if not set; the key must be one of the table's. */
 const char *config_text(const struct config *c, const char *key);
 int64_t config_int(const struct config *c, const char *key);

@@ -8,13 +8,11 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#include "base/config.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "executor/builtin.h"
 #include "executor/handlers.h"
-
-#define TOKEN_KEY "xxl.job.accessToken"
+#include "executor/options.h"
 
 extern char **environ;
 
@@ -50,41 +48,6 @@ static const char help_tail[] =
     "SIGTERM or SIGINT: deregister, take no more runs, give those that are here the time of\n"
     "--peal.executor.stop.timeout, end the rest, deliver the results. A second one cuts that "
     "short.\n";
-
-static const struct config_row rows[] = {
-    { "xxl.job.admin.addresses", "centers", CONFIG_TEXT, "", "URLS",
-      "addresses of the centers, comma separated", 0, 0 },
-    { TOKEN_KEY, "token, access.token, xxl.job.admin.accessToken", CONFIG_TEXT, "", "TEXT",
-      "the token that center and executor share; better in PEAL_ACCESS_TOKEN, where ps does\n"
-      "not show it",
-      0, 0 },
-    { "xxl.job.executor.appname", "app", CONFIG_TEXT, "", "NAME",
-      "app name of the group to register in", 0, 0 },
-    { "xxl.job.executor.address", "address", CONFIG_TEXT, "", "URL",
-      "address to register, verbatim; empty: http://ip:port/", 0, 0 },
-    { "xxl.job.executor.ip", "ip", CONFIG_TEXT, "", "IP",
-      "ip to register; empty: the one it listens on, or the first of the machine", 0, 0 },
-    { "xxl.job.executor.port", "port", CONFIG_INT, "9999", "PORT",
-      "0 or -1: the first free one from 9999 on", -1, 65535 },
-    { "xxl.job.executor.logpath", "logs", CONFIG_TEXT, "peal-executor-logs", "DIR",
-      "folder of the runs' logs: day/logId.log", 0, 0 },
-    { "listen", NULL, CONFIG_TEXT, "", "HOST", "host to listen on; empty: every interface", 0, 0 },
-    { "peal.executor.glue", "glue", CONFIG_TEXT, "", "KINDS",
-      "script kinds that may run here: shell", 0, 0 },
-    { "peal.executor.commands", "commands", CONFIG_TEXT, "", "PROGRAMS",
-      "programs that commandJobHandler may run, comma separated; *: any", 0, 0 },
-    { "peal.executor.workers", "workers", CONFIG_INT, "64", "N", "runs at a time", 1, 1000 },
-    { "peal.executor.queue", "queue", CONFIG_INT, "10000", "N",
-      "runs that may wait, per job; more are refused", 1, 1000000 },
-    { "peal.executor.remember", NULL, CONFIG_INT, "1000000", "N",
-      "finished log ids to remember, at most for a day: known ones are refused", 0, 100000000 },
-    { "peal.executor.stop.timeout", NULL, CONFIG_MS, "5s", "DURATION",
-      "time that runs have when it stops", 0, 86400000 },
-    { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
-      "start without a token: anybody can then start runs", 0, 0 },
-};
-/* -c may name the configuration of a whole Java application */
-static const struct config_table table = { rows, countof(rows), .shared_file = true };
 
 struct agent {
     struct loop *loop;
@@ -129,30 +92,6 @@ static enum err watch_signals(struct agent *a, struct why *why)
         return loop_fd_add(a->loop, &a->signals);
     why_set(why, "signals cannot be watched: %s", strerror(errno));
     return ERR_IO;
-}
-
-static enum err configure(const struct config *c, struct executor_config *cf, struct why *why)
-{
-    *cf = (struct executor_config){
-        .centers = config_text(c, "xxl.job.admin.addresses"),
-        .token = config_text(c, TOKEN_KEY),
-        .appname = config_text(c, "xxl.job.executor.appname"),
-        .address = config_text(c, "xxl.job.executor.address"),
-        .ip = config_text(c, "xxl.job.executor.ip"),
-        .port = (int)config_int(c, "xxl.job.executor.port"),
-        .logpath = config_text(c, "xxl.job.executor.logpath"),
-        .listen = config_text(c, "listen"),
-        .glue = config_text(c, "peal.executor.glue"),
-        .workers = (int)config_int(c, "peal.executor.workers"),
-        .queue = (int)config_int(c, "peal.executor.queue"),
-        .remember = (int)config_int(c, "peal.executor.remember"),
-        .stop_ms = (int)config_int(c, "peal.executor.stop.timeout"),
-    };
-    if (cf->token[0] || config_flag(c, "insecure-no-token"))
-        return OK;
-    why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "
-                 "--insecure-no-token");
-    return ERR_INVALID;
 }
 
 static void print_start(const struct executor *e, const struct executor_config *cf)
@@ -219,17 +158,17 @@ int cmd_executor(int argc, char **argv)
     struct executor_config cf;
     struct why why = { { 0 } };
     int status;
-    if (config_read(&table, argc, argv, environ, &config, &why)) {
+    if (config_read(&options_agent, argc, argv, environ, &config, &why)) {
         status = complain(why.text, EXIT_USAGE);
     } else if (config.help) {
         fputs(help_head, stdout);
-        config_help(&table, stdout);
+        config_help(&options_agent, stdout);
         fputs(help_tail, stdout);
         status = EXIT_DONE;
-    } else if (configure(&config, &cf, &why)) {
+    } else if (options_apply(&config, &cf, &why)) {
         status = complain(why.text, EXIT_USAGE);
     } else {
-        config_forget(&config, TOKEN_KEY); /* scripts and commands shall not find it */
+        config_forget(&config, OPTION_TOKEN); /* scripts and commands shall not find it */
         struct builtin_config builtin = { .commands =
                                               config_text(&config, "peal.executor.commands") };
         status = serve(&cf, &builtin);

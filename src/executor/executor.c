@@ -156,6 +156,7 @@ static void copy_config(struct executor *e, const struct executor_config *cf)
     e->cf.address = text_or_empty(cf->address);
     e->cf.ip = text_or_empty(cf->ip);
     e->cf.listen = text_or_empty(cf->listen);
+    e->cf.journal = text_or_empty(cf->journal);
     e->cf.glue = text_or_empty(cf->glue);
 }
 
@@ -170,6 +171,8 @@ static enum err check_numbers(const struct executor_config *cf, struct why *why)
         why_set(why, rule, "peal.executor.queue", 1, 1000000);
     else if (cf->remember < 0 || cf->remember > 100000000)
         why_set(why, rule, "peal.executor.remember", 0, 100000000);
+    else if (cf->grace_ms < 0 || cf->grace_ms > 86400000)
+        why_set(why, rule, "peal.executor.stop.grace", 0, 86400000);
     else if (cf->stop_ms < 0 || cf->stop_ms > 86400000)
         why_set(why, rule, "peal.executor.stop.timeout", 0, 86400000);
     else

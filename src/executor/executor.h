@@ -32,6 +32,9 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     int workers;                   /* runs at a time */
     int queue;                     /* runs that may wait, per job */
     int remember;                  /* finished log ids to refuse a second time */
+    int64_t memory;                /* bytes that runs and results may take together */
+    const char *journal;           /* file; empty: {logpath}/journal.db */
+    int grace_ms;                  /* how long a run may go on after it was asked to stop */
     int stop_ms;                   /* how long executor_stop lets runs go on */
     void (*on_stopped)(void *arg); /* executor_stop is complete; free the executor after it */
     void *arg;

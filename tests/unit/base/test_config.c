@@ -240,6 +240,29 @@ static void help_is_the_table(void **state)
     free(text);
 }
 
+static void a_program_sets_values_itself(void **state)
+{
+    (void)state;
+    struct config c;
+    struct why why = { "" };
+    char name[] = "/tmp/peal-config-XXXXXX";
+    write_file(name, "name = from the file\n");
+    config_begin(&table, &c);
+    assert_string_equal(config_text(&c, "lane.queue"), "10");
+    assert_int_equal(config_load(&c, name, &why), OK);
+    assert_string_equal(config_text(&c, "name"), "from the file");
+    assert_int_equal(config_set(&c, "name", "set", &why), OK);
+    assert_string_equal(config_text(&c, "name"), "set");
+    assert_int_equal(config_set(&c, "lane.queu", "1", &why), ERR_INVALID);
+    assert_non_null(strstr(why.text, "lane.queue"));
+    why_clear(&why);
+    assert_int_equal(config_set(&c, "lane.queue", "many", &why), ERR_INVALID);
+    assert_non_null(strstr(why.text, "lane.queue (set) must be a whole number"));
+    assert_int_equal(config_load(&c, "/nonexistent", &why), ERR_IO);
+    config_done(&c);
+    unlink(name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(the_file_is_strict_and_names_its_line),
         cmocka_unit_test(help_is_the_table),
+        cmocka_unit_test(a_program_sets_values_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "executor/options.h"
+#include "base/mem.h"
+
+static const struct config_row rows[] = {
+    { "xxl.job.admin.addresses", "centers", CONFIG_TEXT, "", "URLS",
+      "addresses of the centers, comma separated", 0, 0 },
+    { OPTION_TOKEN, "token, access.token, xxl.job.admin.accessToken", CONFIG_TEXT, "", "TEXT",
+      "the token that center and executor share; better in PEAL_ACCESS_TOKEN, where ps does\n"
+      "not show it",
+      0, 0 },
+    { "xxl.job.executor.appname", "app", CONFIG_TEXT, "", "NAME",
+      "app name of the group to register in", 0, 0 },
+    { "xxl.job.executor.address", "address", CONFIG_TEXT, "", "URL",
+      "address to register, verbatim; empty: http://ip:port/", 0, 0 },
+    { "xxl.job.executor.ip", "ip", CONFIG_TEXT, "", "IP",
+      "ip to register; empty: the one it listens on, or the first of the machine", 0, 0 },
+    { "xxl.job.executor.port", "port", CONFIG_INT, "9999", "PORT",
+      "0 or -1: the first free one from 9999 on", -1, 65535 },
+    { "xxl.job.executor.logpath", "logs", CONFIG_TEXT, "peal-executor-logs", "DIR",
+      "folder of the runs' logs: day/logId.log", 0, 0 },
+    { "listen", NULL, CONFIG_TEXT, "", "HOST", "host to listen on; empty: every interface", 0, 0 },
+    { "peal.executor.glue", "glue", CONFIG_TEXT, "", "KINDS",
+      "script kinds that may run here: shell", 0, 0 },
+    { "peal.executor.workers", "workers", CONFIG_INT, "64", "N", "runs at a time", 1, 1000 },
+    { "peal.executor.queue", "queue", CONFIG_INT, "10000", "N",
+      "runs that may wait, per job; more are refused", 1, 1000000 },
+    { "peal.executor.remember", NULL, CONFIG_INT, "1000000", "N",
+      "finished log ids to remember, at most for a day: known ones are refused", 0, 100000000 },
+    { "peal.executor.memory", NULL, CONFIG_INT, "256", "MIB",
+      "memory that runs and results may take here, in MiB; more runs are refused", 1, 1048576 },
+    { "peal.executor.journal", "journal", CONFIG_TEXT, "", "FILE",
+      "where accepted runs and results are kept until they are done with; empty: journal.db in\n"
+      "the folder of the logs",
+      0, 0 },
+    { "peal.executor.stop.timeout", NULL, CONFIG_MS, "5s", "DURATION",
+      "time that runs have when it stops", 0, 86400000 },
+    { "peal.executor.stop.grace", NULL, CONFIG_MS, "3s", "DURATION",
+      "time that a run has to end when it is asked to; then its process is killed, and a\n"
+      "handler in a thread is reported as one that would not stop",
+      0, 86400000 },
+    { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
+      "start without a token: anybody can then start runs", 0, 0 },
+    /* from here on: the agent's own */
+    { "peal.executor.commands", "commands", CONFIG_TEXT, "", "PROGRAMS",
+      "programs that commandJobHandler may run, comma separated; *: any", 0, 0 },
+};
+
+enum { AGENT_ROWS = 1 };
+
+/* A file may be the configuration of a whole Java application. */
+const struct config_table options_library = { rows, countof(rows) - AGENT_ROWS,
+                                              .shared_file = true };
+const struct config_table options_agent = { rows, countof(rows), .shared_file = true };
+
+enum err options_apply(const struct config *c, struct executor_config *cf, struct why *why)
+{
+    *cf = (struct executor_config){
+        .centers = config_text(c, "xxl.job.admin.addresses"),
+        .token = config_text(c, OPTION_TOKEN),
+        .appname = config_text(c, "xxl.job.executor.appname"),
+        .address = config_text(c, "xxl.job.executor.address"),
+        .ip = config_text(c, "xxl.job.executor.ip"),
+        .port = (int)config_int(c, "xxl.job.executor.port"),
+        .logpath = config_text(c, "xxl.job.executor.logpath"),
+        .listen = config_text(c, "listen"),
+        .glue = config_text(c, "peal.executor.glue"),
+        .workers = (int)config_int(c, "peal.executor.workers"),
+        .queue = (int)config_int(c, "peal.executor.queue"),
+        .remember = (int)config_int(c, "peal.executor.remember"),
+        .memory = config_int(c, "peal.executor.memory") << 20,
+        .journal = config_text(c, "peal.executor.journal"),
+        .grace_ms = (int)config_int(c, "peal.executor.stop.grace"),
+        .stop_ms = (int)config_int(c, "peal.executor.stop.timeout"),
+    };
+    if (cf->token[0] || config_flag(c, "insecure-no-token"))
+        return OK;
+    why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "
+                 "--insecure-no-token");
+    return ERR_INVALID;
+}
