@@ -23,11 +23,12 @@
 
 struct runstore; /* opaque */
 
-enum runstore_state {
-    RUNSTORE_ACCEPTED = 1,
-    RUNSTORE_STARTED = 2,
-    RUNSTORE_ENDED = 3,
-    RUNSTORE_TOLD = 4,
+enum runstore_state { /* as in the file; 0 and 1 would have another length there than the others,
+                       * and a START is cheap because it leaves the row's length alone */
+                      RUNSTORE_ACCEPTED = 2,
+                      RUNSTORE_STARTED = 3,
+                      RUNSTORE_ENDED = 4,
+                      RUNSTORE_TOLD = 5,
 };
 
 struct runstore_row { /* what a row says at start; slices are valid during the call */
@@ -44,20 +45,24 @@ struct runstore_row { /* what a row says at start; slices are valid during the c
 typedef void runstore_each_fn(void *arg, const struct runstore_row *row);
 
 struct runstore_config {
-    const char *path; /* of the database; "-wal" and "-shm" stand beside it. Borrowed */
+    const char *path; /* of the database; "-wal" and ".lock" stand beside it. Borrowed */
     int64_t keep;     /* TOLD rows to keep, and for how long */
     int64_t keep_ms;
     struct mailbox *answers; /* borrowed */
-    runstore_each_fn *each;  /* every row that is left from before, in order of seq */
+    /* every row that is left from before, called by runstore_open: TOLD ones in the order in which
+     * they were told, then the others in order of seq */
+    runstore_each_fn *each;
     void *arg;
 };
 
 /* Takes the file and starts the thread. ERR_BUSY: another process has it. ERR_INVALID: written by a
- * newer version, left as it is. ERR_IO, ERR_FULL: it cannot be made or written. A damaged file is
- * moved to PATH.damaged-<ms>, what could be read of it is kept, and the log says how much. */
+ * newer version or another program, left as it is. ERR_IO, ERR_FULL, ERR_READONLY: it cannot be
+ * made or written. A damaged file is moved to PATH.damaged-<ms>, what could be read of it is kept,
+ * and the log says how much. */
 MUST_CHECK enum err runstore_open(const struct runstore_config *config, struct runstore **ret,
                                   struct why *why);
-/* Does what was posted, then ends; letters may still come meanwhile. NULL is fine. */
+/* Does what was posted, then ends; letters may still come meanwhile. On a disk that takes nothing
+ * it tries for three seconds; what is not written then comes back with the reason. NULL is fine. */
 void runstore_free(struct runstore *s);
 
 enum runstore_what {
@@ -75,14 +80,16 @@ struct runstore_op {
     struct runstore_row row; /* slices: valid until it comes back */
     const int64_t *seqs;     /* TELL */
     size_t nseqs;
-    /* OK: on disk. ERR_FULL, ERR_IO: an ACCEPT or START was not written and does not count; the
-     * other kinds never fail, they wait until the disk takes them. */
+    /* OK: on disk. ERR_FULL, ERR_IO and the like: an ACCEPT or START was not written and does not
+     * count; the other kinds wait until the disk takes them, in their order, and fail with
+     * runstore_free only. ERR_EXISTS: an ACCEPT whose seq was there already. ERR_TOOBIG: request or
+     * msg of 64 MiB. Changes of a seq that is not there are OK and change nothing. */
     enum err err;
     struct why why;
 };
 
 void runstore_post(struct runstore *s, struct runstore_op *op);
-/* The number that the next ACCEPT may take: the loop counts on from here. */
+/* The number that the next ACCEPT may take: the loop counts on from here, and the numbers grow. */
 int64_t runstore_first_seq(const struct runstore *s);
 
 #endif

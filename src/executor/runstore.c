@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread: takes what has gathered, makes one transaction of it, answers, and begins again; so a
+ * group is as large as a commit takes long, and nobody waits for a timer.
+ *
+ * A group that the disk does not take is halved until the guilty change stands alone: changes that
+ * fit are written, and one that is too large for a nearly full disk is the only one refused. What
+ * may not be refused (RESULT, TELL, FORGET) is held, and so is every later one of its kind: they
+ * are written in their order when the disk has room. ACCEPT and START pass them, which harms
+ * nothing, since a run's START is never posted after its RESULT; so they are answered at once, be
+ * it with no.
+ *
+ * Pruning rides in the group's transaction, a slice at a time; the log is checkpointed after a
+ * group has been answered, sooner when nothing waits. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "executor/runstore_db.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum {
+    GROUP_OPS = 4096,
+    GROUP_BYTES = 8 * 1024 * 1024,
+    SMALL = 4096, /* bytes: when a change of this size does not fit, none will */
+    RETRY_MIN_MS = 50,
+    RETRY_MAX_MS = 1000,
+    STOP_MS = 3000, /* how long stopping waits for a disk */
+    PRUNE_SLICE = 2000,
+    PRUNE_MS = 100,        /* between slices while there is work */
+    PRUNE_IDLE_MS = 10000, /* and while there is none to do */
+    WAL_IDLE_FRAMES = 500,
+    WAL_MAX_FRAMES = 4000, /* 16 MiB */
+};
+
+#define HELD ERR_FULL /* op->err of one that waits; nobody else sees it */
+
+struct runstore {
+    struct rdb *db;
+    struct mailbox *in, *answers;
+    struct log_sink *log;
+    int64_t keep, keep_ms, first_seq;
+    pthread_t thread;
+    struct letter stop;
+
+    /* the thread's own */
+    struct list mail; /* taken, not looked at yet */
+    struct list held; /* RESULT, TELL, FORGET that the disk has not taken yet, in order */
+    size_t nheld;
+    struct runstore_op *group[GROUP_OPS];
+    size_t n;
+    bool stopping;
+    bool refused;      /* something of this group was not written */
+    bool hopeless;     /* a small change alone was refused: do not try the rest of the group */
+    bool holding;      /* one of this group or an earlier one is held: so must be those after it */
+    enum err trouble;  /* what the disk said last; OK: it works */
+    struct why why;    /* about it */
+    bool told_trouble; /* it stands in the log */
+    int64_t trouble_ms, retry_ms, pause_ms; /* since when; when next; boot time */
+    int64_t prune_ms, checkpoint_ms;        /* not before */
+};
+
+static bool may_wait(const struct runstore_op *op)
+{
+    return op->what == RUNSTORE_RESULT || op->what == RUNSTORE_FORGET || op->what == RUNSTORE_TELL;
+}
+
+static size_t bytes_of(const struct runstore_op *op)
+{
+    switch (op->what) {
+    case RUNSTORE_ACCEPT:
+        return 64 + op->row.request.n;
+    case RUNSTORE_RESULT:
+        return 64 + op->row.msg.n;
+    case RUNSTORE_TELL:
+        return 64 * op->nseqs;
+    default:
+        return 64;
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void pruned(struct runstore *s, int n, int64_t now)
+{
+    s->prune_ms = now + (n >= PRUNE_SLICE / 2 ? PRUNE_MS : PRUNE_IDLE_MS);
+}
+
+/* In a transaction. */
+static enum err prune(struct runstore *s, size_t told, struct why *why)
+{
+    int64_t now = clock_boot_ms();
+    int64_t before = INT64_MIN;
+    int n = 0;
+    int most = told > PRUNE_SLICE / 2 ? 2 * (int)told : PRUNE_SLICE;
+    bool due = now >= s->prune_ms;
+    if (!due && told == 0)
+        return OK;
+    if (due)
+        before = clock_wall_ms() - s->keep_ms;
+    enum err err = rdb_prune(s->db, s->keep, before, most, &n, why);
+    if (!err && due)
+        pruned(s, n, now);
+    return err;
+}
+
+/* What concerns one change alone stays with it; the first other error ends the transaction. */
+static enum err apply_all(struct runstore *s, struct runstore_op *const *ops, size_t n,
+                          size_t *ret_told, struct why *why)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct runstore_op *op = ops[i];
+        struct why own;
+        own.text[0] = '\0';
+        if (s->holding && may_wait(op)) {
+            op->err = HELD;
+            continue;
+        }
+        op->err = rdb_apply(s->db, op, &own);
+        if (rdb_is_trouble(op->err)) {
+            why_set(why, "%s", own.text);
+            return op->err;
+        }
+        if (op->err)
+            op->why = own;
+        if (op->what == RUNSTORE_TELL)
+            *ret_told += op->nseqs;
+    }
+    return OK;
+}
+
+static enum err write_once(struct runstore *s, struct runstore_op *const *ops, size_t n,
+                           struct why *why)
+{
+    size_t told = 0;
+    enum err err = rdb_begin(s->db, why);
+    if (!err)
+        err = apply_all(s, ops, n, &told, why);
+    if (!err && !s->trouble)
+        err = prune(s, told, why);
+    if (!err)
+        err = rdb_commit(s->db, why);
+    if (err)
+        rdb_rollback(s->db);
+    return err;
+}
+
+static void works_again(struct runstore *s)
+{
+    int64_t now = clock_boot_ms();
+    if (s->told_trouble)
+        log_info("journal", "the journal can be written again, after %lld ms; %zu changes waited",
+                 (long long)(now - s->trouble_ms), s->nheld);
+    s->trouble = OK;
+    s->told_trouble = false;
+    s->retry_ms = now;
+    s->pause_ms = RETRY_MIN_MS;
+}
+
+static void in_trouble(struct runstore *s, enum err err, const struct why *why)
+{
+    int64_t now = clock_boot_ms();
+    if (!s->trouble) {
+        s->trouble_ms = now;
+        s->pause_ms = RETRY_MIN_MS;
+        s->retry_ms = now + RETRY_MIN_MS;
+    }
+    s->trouble = err;
+    s->why = *why;
+}
+
+/* Halves until it is clear what cannot be written: op->err says it for each. */
+static void write_range(struct runstore *s, struct runstore_op **ops, size_t n)
+{
+    struct why why = { "" };
+    if (!s->hopeless) {
+        enum err err = write_once(s, ops, n, &why);
+        if (!err)
+            return;
+        in_trouble(s, err, &why);
+        if (n > 1) {
+            write_range(s, ops, n / 2);
+            write_range(s, ops + n / 2, n - n / 2);
+            return;
+        }
+        s->hopeless = err != ERR_FULL || bytes_of(ops[0]) <= SMALL;
+    }
+    s->refused = true;
+    for (size_t i = 0; i < n; i++) {
+        ops[i]->err = s->trouble;
+        ops[i]->why = s->why;
+        s->holding |= may_wait(ops[i]);
+    }
+}
+
+/* ---- one turn -------------------------------------------------------------------------------- */
+
+/* The next changes of the mail; false when there are none. */
+static bool gather(struct runstore *s)
+{
+    size_t bytes = 0;
+    s->n = 0;
+    for (struct list_node *node; s->n < GROUP_OPS && bytes < GROUP_BYTES;) {
+        node = list_pop(&s->mail);
+        if (!node)
+            break;
+        struct letter *l = container_of(node, struct letter, node);
+        if (l == &s->stop) {
+            s->stopping = true;
+            continue;
+        }
+        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        op->err = OK;
+        op->why.text[0] = '\0';
+        bytes += bytes_of(op);
+        s->group[s->n++] = op;
+    }
+    return s->n > 0;
+}
+
+static bool is_held(const struct runstore_op *op)
+{
+    return may_wait(op) && rdb_is_trouble(op->err);
+}
+
+/* What could not be written and may wait: new ones go to the end of the held, old ones back to the
+ * front. */
+static void hold(struct runstore *s, bool again)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct runstore_op *op = s->group[again ? s->n - 1 - i : i];
+        if (!is_held(op))
+            continue;
+        if (again)
+            list_push_front(&s->held, &op->letter.node);
+        else
+            list_push(&s->held, &op->letter.node);
+        s->nheld++;
+    }
+}
+
+static void answer(struct runstore *s, bool again)
+{
+    hold(s, again);
+    for (size_t i = 0; i < s->n; i++)
+        if (!is_held(s->group[i]))
+            mailbox_post(s->answers, &s->group[i]->letter);
+    s->n = 0;
+}
+
+static void tell_trouble(struct runstore *s)
+{
+    if (s->told_trouble)
+        return;
+    s->told_trouble = true;
+    log_error("journal",
+              "%s (%s); new runs are refused, results wait for it and go to the centers "
+              "nevertheless",
+              s->why.text, err_text(s->trouble));
+}
+
+static void next_retry(struct runstore *s)
+{
+    s->pause_ms = s->pause_ms * 2 < RETRY_MAX_MS ? s->pause_ms * 2 : RETRY_MAX_MS;
+    s->retry_ms = clock_boot_ms() + s->pause_ms;
+}
+
+/* The group's changes, of the mail or (again) of those that were held. */
+static void write_group(struct runstore *s, bool again)
+{
+    s->refused = s->hopeless = false;
+    s->holding = !again && !list_empty(&s->held);
+    write_range(s, s->group, s->n);
+    answer(s, again);
+    if (s->refused)
+        tell_trouble(s);
+    else if (s->trouble && !s->nheld)
+        works_again(s);
+    if (again && s->refused)
+        next_retry(s);
+}
+
+/* Only what a failed checkpoint costs: a longer log. It is not tried for each group then. */
+static void checkpoint(struct runstore *s, int frames)
+{
+    struct why why = { "" };
+    int64_t now = clock_boot_ms();
+    if (s->db->wal_frames < frames || now < s->checkpoint_ms)
+        return;
+    if (rdb_checkpoint(s->db, &why) == OK)
+        return;
+    s->checkpoint_ms = now + RETRY_MAX_MS;
+    log_warn("journal", "the log goes on growing: %s", why.text);
+}
+
+/* Those that wait, or, without any, a change of nothing: until it succeeds, a group that was
+ * refused could still stand in the log and come back to life with the next start. */
+static void retry(struct runstore *s)
+{
+    struct why why = { "" };
+    size_t bytes = 0;
+    checkpoint(s, 1); /* the log begins anew then, in room that it has already */
+    for (struct list_node *n; s->n < GROUP_OPS && bytes < GROUP_BYTES;) {
+        n = list_pop(&s->held);
+        if (!n)
+            break;
+        s->group[s->n] =
+            container_of(container_of(n, struct letter, node), struct runstore_op, letter);
+        bytes += bytes_of(s->group[s->n++]);
+        s->nheld--;
+    }
+    if (s->n)
+        write_group(s, true);
+    else if (rdb_probe(s->db, &why) == OK)
+        works_again(s);
+    else
+        next_retry(s);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Nothing waits: prune what is old, make the log short. Returns the ms until there is more. */
+static int idle(struct runstore *s)
+{
+    struct why why = { "" };
+    if (!s->trouble && clock_boot_ms() >= s->prune_ms) {
+        enum err err = write_once(s, NULL, 0, &why);
+        if (err) {
+            in_trouble(s, err, &why);
+            tell_trouble(s);
+        }
+    }
+    checkpoint(s, WAL_IDLE_FRAMES);
+    int64_t wait = (s->trouble ? s->retry_ms : s->prune_ms) - clock_boot_ms();
+    return wait < 0 ? 0 : (int)wait;
+}
+
+static void give_up(struct runstore *s)
+{
+    size_t n = s->nheld;
+    if (n)
+        log_error("journal",
+                  "%zu changes could not be written before the end: runs that have ended may be "
+                  "reported again, or as broken off; %s",
+                  n, s->why.text);
+    for (struct list_node *node; (node = list_pop(&s->held));) {
+        struct letter *l = container_of(node, struct letter, node);
+        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        op->err = s->trouble ? s->trouble : ERR_FULL;
+        op->why = s->why;
+        mailbox_post(s->answers, l);
+    }
+    s->nheld = 0;
+}
+
+static void stop(struct runstore *s)
+{
+    int64_t until = clock_boot_ms() + STOP_MS;
+    while (s->nheld && clock_boot_ms() < until) {
+        int64_t wait = s->retry_ms - clock_boot_ms();
+        if (wait > 0)
+            mailbox_wait(s->in, (int)wait); /* nobody posts any more */
+        retry(s);
+    }
+    give_up(s);
+}
+
+static void *runstore_main(void *arg)
+{
+    struct runstore *s = arg;
+    log_to(s->log);
+    for (;;) {
+        mailbox_take(s->in, &s->mail);
+        if (gather(s)) {
+            write_group(s, false);
+            checkpoint(s, WAL_MAX_FRAMES);
+        } else if (s->stopping) {
+            break;
+        }
+        if ((s->trouble || s->nheld) && clock_boot_ms() >= s->retry_ms)
+            retry(s);
+        else if (list_empty(&s->mail) && !mailbox_take(s->in, &s->mail))
+            mailbox_wait(s->in, idle(s));
+    }
+    stop(s);
+    return NULL;
+}
+
+/* ---- for the loop ---------------------------------------------------------------------------- */
+
+/* Signals are for the threads of the program that we are part of. */
+static bool begin_thread(struct runstore *s)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = pthread_create(&s->thread, NULL, runstore_main, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+enum err runstore_open(const struct runstore_config *config, struct runstore **ret, struct why *why)
+{
+    struct rdb *db;
+    enum err err = rdb_open(config->path, &db, why);
+    if (err)
+        return err;
+    err = rdb_each(db, config->each, config->arg, why);
+    if (err) {
+        rdb_close(db);
+        return err;
+    }
+    struct runstore *s = mem_new(sizeof(*s));
+    s->db = db;
+    s->in = mailbox_new();
+    s->answers = config->answers;
+    s->log = log_sink_here();
+    s->keep = config->keep;
+    s->keep_ms = config->keep_ms;
+    s->first_seq = db->seq_limit;
+    list_init(&s->mail);
+    list_init(&s->held);
+    if (!begin_thread(s)) {
+        why_set(why, "no thread for the journal: the system has no more");
+        mailbox_free(s->in);
+        rdb_close(db);
+        free(s);
+        return ERR_NOMEM;
+    }
+    *ret = s;
+    return OK;
+}
+
+void runstore_free(struct runstore *s)
+{
+    if (!s)
+        return;
+    mailbox_post(s->in, &s->stop);
+    pthread_join(s->thread, NULL);
+    mailbox_free(s->in);
+    rdb_close(s->db);
+    free(s);
+}
+
+void runstore_post(struct runstore *s, struct runstore_op *op)
+{
+    mailbox_post(s->in, &op->letter);
+}
+
+int64_t runstore_first_seq(const struct runstore *s)
+{
+    return s->first_seq;
+}

@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file: WAL with synchronous=FULL, one connection that keeps SQLite's exclusive lock (so there
+ * is no -shm, and no lock calls for each transaction). PATH.lock comes before it and covers what
+ * SQLite's lock cannot: the moment in which a damaged file is moved aside.
+ *
+ * CHECK constraints say what a row may hold. Writing ignores them, because what is written has been
+ * judged; opening looks at all of them (quick_check), because a file can hold anything. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "executor/runstore_db.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    APPLICATION = 0x5065616c, /* "Peal" */
+    BUSY_MS = 2000,           /* somebody looks into the file while we start */
+    ROW_MAX = 64 * 1024 * 1024,
+    CACHE_KIB = 16 * 1024,
+    WAL_KEEP_BYTES = 16 * 1024 * 1024,
+    SEQ_BLOCK = 1 << 20, /* numbers are reserved in blocks */
+};
+
+/* One text a row of sqlite_schema, exactly as it stands there. */
+static const char *const schema[] = {
+    "CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
+    "CHECK (seq_limit BETWEEN 1 AND 4611686018427387904)) STRICT",
+    "CREATE TABLE run (seq INTEGER PRIMARY KEY CHECK (seq BETWEEN 1 AND 4611686018427387903), "
+    "state INTEGER NOT NULL CHECK (state BETWEEN 2 AND 4), log_id INTEGER NOT NULL, "
+    "log_date_ms INTEGER NOT NULL, moment_ms INTEGER NOT NULL, accepted_ms INTEGER NOT NULL, "
+    "attempt INTEGER NOT NULL CHECK (attempt BETWEEN -2147483648 AND 2147483647), "
+    "ended_ms INTEGER, code INTEGER CHECK (code BETWEEN -2147483648 AND 2147483647), "
+    "has_log INTEGER, request BLOB, msg BLOB, "
+    "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT",
+    "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
+    "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT",
+};
+
+static const char *const statements[RDB_STATEMENTS] = {
+    [RDB_BEGIN] = "BEGIN IMMEDIATE",
+    [RDB_COMMIT] = "COMMIT",
+    [RDB_ROLLBACK] = "ROLLBACK",
+    [RDB_ACCEPT] = "INSERT INTO run (seq, state, log_id, log_date_ms, moment_ms, accepted_ms, "
+                   "attempt, request) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [RDB_START] = "UPDATE run SET state = 3 WHERE seq = ?1 AND state = 2",
+    [RDB_RESULT] = "UPDATE run SET state = 4, ended_ms = ?2, code = ?3, has_log = ?4, msg = ?5, "
+                   "request = NULL WHERE seq = ?1",
+    [RDB_FORGET] = "DELETE FROM run WHERE seq = ?1",
+    [RDB_REMEMBER] = "INSERT INTO told (n, seq, log_id, ended_ms) SELECT ?2, seq, log_id, "
+                     "coalesce(ended_ms, accepted_ms) FROM run WHERE seq = ?1",
+    [RDB_RESERVE] = "UPDATE mark SET seq_limit = ?1",
+    [RDB_OLDEST] = "SELECT n, ended_ms FROM told ORDER BY n",
+    [RDB_PRUNE] = "DELETE FROM told WHERE n <= ?1",
+};
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static bool no_room(int e)
+{
+    return e == ENOSPC || e == EDQUOT || e == EFBIG;
+}
+
+static enum err map_rc(int rc, int e)
+{
+    switch (rc & 0xff) {
+    case SQLITE_NOMEM:
+        return ERR_NOMEM;
+    case SQLITE_FULL:
+        return ERR_FULL;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return ERR_READONLY;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return ERR_CORRUPT;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return ERR_BUSY;
+    case SQLITE_TOOBIG:
+        return ERR_TOOBIG;
+    case SQLITE_CONSTRAINT:
+        return ERR_EXISTS;
+    case SQLITE_IOERR:
+        if (rc == SQLITE_IOERR_SHORT_READ) /* it ends before its own header says so */
+            return ERR_CORRUPT;
+        return no_room(e) ? ERR_FULL : ERR_IO; /* SQLite itself knows ENOSPC only */
+    default:
+        return ERR_IO;
+    }
+}
+
+static const char *advice(enum err err)
+{
+    switch (err) {
+    case ERR_FULL:
+        return "make room on its disk";
+    case ERR_READONLY:
+        return "give this user write permission on the file and its folder, and check that the "
+               "disk is not mounted read-only";
+    case ERR_CORRUPT:
+        return "start the executor again: it keeps the damaged file and goes on with what can be "
+               "read of it";
+    case ERR_BUSY:
+        return "another program has it open; close that one";
+    case ERR_NOMEM:
+        return "the machine has no memory left";
+    case ERR_TOOBIG:
+        return "a run larger than 64 MiB cannot be kept";
+    case ERR_EXISTS:
+        return "its number was used before";
+    default:
+        return "look for disk errors in the system's log, and check the folder's permissions";
+    }
+}
+
+enum err rdb_fail(struct rdb *s, int rc, struct why *why)
+{
+    enum err err = map_rc(rc, s->db ? sqlite3_system_errno(s->db) : 0);
+    bool said = s->db && sqlite3_extended_errcode(s->db) == rc;
+    why_set(why, "the journal %s: %s (%d); %s", s->path,
+            said ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc), rc, advice(err));
+    return err;
+}
+
+static enum err fail_errno(const struct rdb *s, const char *what, struct why *why)
+{
+    int e = errno;
+    enum err err = no_room(e)                                ? ERR_FULL
+                   : e == EACCES || e == EPERM || e == EROFS ? ERR_READONLY
+                                                             : ERR_IO;
+    why_set(why, "the journal %s: cannot %s: %s; %s", s->path, what, strerror(e), advice(err));
+    return err;
+}
+
+static enum err exec(struct rdb *s, const char *text, struct why *why)
+{
+    int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
+    return rc ? rdb_fail(s, rc, why) : OK;
+}
+
+/* The first column of the first row. */
+static enum err number(struct rdb *s, const char *text, int64_t *ret, struct why *why)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(s->db, text, -1, &q, NULL);
+    if (!rc)
+        rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW)
+        *ret = sqlite3_column_int64(q, 0);
+    enum err err =
+        rc == SQLITE_ROW ? OK : rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
+    sqlite3_finalize(q);
+    return err;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static enum err run(struct rdb *s, enum rdb_statement i, struct why *why)
+{
+    int rc = sqlite3_step(s->q[i]);
+    enum err err = rc == SQLITE_DONE ? OK : rdb_fail(s, rc, why);
+    sqlite3_reset(s->q[i]);
+    return err;
+}
+
+enum err rdb_begin(struct rdb *s, struct why *why)
+{
+    s->told_first_was = s->told_first;
+    s->told_last_was = s->told_last;
+    s->seq_limit_was = s->seq_limit;
+    return run(s, RDB_BEGIN, why);
+}
+
+enum err rdb_commit(struct rdb *s, struct why *why)
+{
+    return run(s, RDB_COMMIT, why);
+}
+
+void rdb_rollback(struct rdb *s)
+{
+    s->told_first = s->told_first_was;
+    s->told_last = s->told_last_was;
+    s->seq_limit = s->seq_limit_was;
+    struct why why = { "" };
+    /* SQLite has rolled back by itself after a full disk and the like */
+    if (!sqlite3_get_autocommit(s->db) && run(s, RDB_ROLLBACK, &why))
+        log_error("journal", "a transaction cannot be undone: %s", why.text);
+}
+
+static int bind_slice(sqlite3_stmt *q, int i, struct slice text)
+{
+    return sqlite3_bind_blob64(q, i, text.n ? text.p : "", text.n, SQLITE_STATIC);
+}
+
+static enum err reserve(struct rdb *s, int64_t limit, struct why *why)
+{
+    sqlite3_bind_int64(s->q[RDB_RESERVE], 1, limit);
+    enum err err = run(s, RDB_RESERVE, why);
+    if (!err)
+        s->seq_limit = limit;
+    return err;
+}
+
+static enum err accept(struct rdb *s, const struct runstore_row *row, struct why *why)
+{
+    sqlite3_stmt *q = s->q[RDB_ACCEPT];
+    if (row->seq >= s->seq_limit) {
+        enum err err = reserve(s, row->seq + SEQ_BLOCK, why);
+        if (err)
+            return err;
+    }
+    sqlite3_bind_int64(q, 1, row->seq);
+    sqlite3_bind_int(q, 2, (int)row->state);
+    sqlite3_bind_int64(q, 3, row->log_id);
+    sqlite3_bind_int64(q, 4, row->log_date_ms);
+    sqlite3_bind_int64(q, 5, row->moment_ms);
+    sqlite3_bind_int64(q, 6, row->accepted_ms);
+    sqlite3_bind_int(q, 7, row->attempt);
+    int rc = bind_slice(q, 8, row->request);
+    return rc ? rdb_fail(s, rc, why) : run(s, RDB_ACCEPT, why);
+}
+
+static enum err result(struct rdb *s, const struct runstore_row *row, struct why *why)
+{
+    sqlite3_stmt *q = s->q[RDB_RESULT];
+    sqlite3_bind_int64(q, 1, row->seq);
+    sqlite3_bind_int64(q, 2, row->ended_ms);
+    sqlite3_bind_int(q, 3, row->code);
+    sqlite3_bind_int(q, 4, row->has_log);
+    int rc = bind_slice(q, 5, row->msg);
+    return rc ? rdb_fail(s, rc, why) : run(s, RDB_RESULT, why);
+}
+
+static enum err by_seq(struct rdb *s, enum rdb_statement i, int64_t seq, struct why *why)
+{
+    sqlite3_bind_int64(s->q[i], 1, seq);
+    return run(s, i, why);
+}
+
+static enum err tell(struct rdb *s, int64_t seq, struct why *why)
+{
+    sqlite3_bind_int64(s->q[RDB_REMEMBER], 2, s->told_last + 1);
+    enum err err = by_seq(s, RDB_REMEMBER, seq, why);
+    if (err || !sqlite3_changes(s->db))
+        return err; /* told before */
+    s->told_last++;
+    return by_seq(s, RDB_FORGET, seq, why);
+}
+
+static enum err tell_all(struct rdb *s, const struct runstore_op *op, struct why *why)
+{
+    enum err err = OK;
+    for (size_t i = 0; i < op->nseqs && !err; i++)
+        err = tell(s, op->seqs[i], why);
+    return err;
+}
+
+enum err rdb_apply(struct rdb *s, const struct runstore_op *op, struct why *why)
+{
+    switch (op->what) {
+    case RUNSTORE_ACCEPT:
+        return accept(s, &op->row, why);
+    case RUNSTORE_START:
+        return by_seq(s, RDB_START, op->row.seq, why);
+    case RUNSTORE_RESULT:
+        return result(s, &op->row, why);
+    case RUNSTORE_FORGET:
+        return by_seq(s, RDB_FORGET, op->row.seq, why);
+    case RUNSTORE_TELL:
+        return tell_all(s, op, why);
+    }
+    why_set(why, "%d is no change of the journal", (int)op->what);
+    return ERR_TOOBIG;
+}
+
+/* How far the rows at the front ended before before_ms. */
+static enum err old_until(struct rdb *s, int64_t before_ms, int most, int64_t *until,
+                          struct why *why)
+{
+    sqlite3_stmt *q = s->q[RDB_OLDEST];
+    int rc = SQLITE_ROW;
+    while (most-- && (rc = sqlite3_step(q)) == SQLITE_ROW && sqlite3_column_int64(q, 1) < before_ms)
+        *until = sqlite3_column_int64(q, 0);
+    sqlite3_reset(q);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? OK : rdb_fail(s, rc, why);
+}
+
+enum err rdb_prune(struct rdb *s, int64_t keep, int64_t before_ms, int most, int *ret_pruned,
+                   struct why *why)
+{
+    int64_t until = s->told_last - keep;
+    if (until > s->told_first + most - 1)
+        until = s->told_first + most - 1;
+    enum err err = OK;
+    if (until < s->told_first && before_ms > INT64_MIN)
+        err = old_until(s, before_ms, most, &until, why);
+    *ret_pruned = 0;
+    if (err || until < s->told_first)
+        return err;
+    sqlite3_bind_int64(s->q[RDB_PRUNE], 1, until);
+    err = run(s, RDB_PRUNE, why);
+    if (err)
+        return err;
+    *ret_pruned = sqlite3_changes(s->db);
+    s->told_first = until + 1;
+    return OK;
+}
+
+enum err rdb_probe(struct rdb *s, struct why *why)
+{
+    enum err err = rdb_begin(s, why);
+    if (!err)
+        err = reserve(s, s->seq_limit, why);
+    if (!err)
+        err = rdb_commit(s, why);
+    if (err)
+        rdb_rollback(s);
+    return err;
+}
+
+enum err rdb_checkpoint(struct rdb *s, struct why *why)
+{
+    int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc)
+        return rdb_fail(s, rc, why);
+    s->wal_frames = 0;
+    return OK;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static struct slice column_slice(sqlite3_stmt *q, int i)
+{
+    const char *p = sqlite3_column_blob(q, i);
+    return slice_of(p ? p : "", p ? (size_t)sqlite3_column_bytes(q, i) : 0);
+}
+
+static void told_row(sqlite3_stmt *q, struct runstore_row *row)
+{
+    *row = (struct runstore_row){
+        .state = RUNSTORE_TOLD,
+        .seq = sqlite3_column_int64(q, 1),
+        .log_id = sqlite3_column_int64(q, 2),
+        .ended_ms = sqlite3_column_int64(q, 3),
+        .request = slice_of("", 0),
+        .msg = slice_of("", 0),
+    };
+}
+
+static void run_row(sqlite3_stmt *q, struct runstore_row *row)
+{
+    *row = (struct runstore_row){
+        .seq = sqlite3_column_int64(q, 0),
+        .state = (enum runstore_state)sqlite3_column_int(q, 1),
+        .log_id = sqlite3_column_int64(q, 2),
+        .log_date_ms = sqlite3_column_int64(q, 3),
+        .moment_ms = sqlite3_column_int64(q, 4),
+        .accepted_ms = sqlite3_column_int64(q, 5),
+        .attempt = sqlite3_column_int(q, 6),
+        .ended_ms = sqlite3_column_int64(q, 7),
+        .code = sqlite3_column_int(q, 8),
+        .has_log = sqlite3_column_int(q, 9) != 0,
+        .request = column_slice(q, 10),
+        .msg = column_slice(q, 11),
+    };
+}
+
+typedef void row_fn(sqlite3_stmt *q, struct runstore_row *row);
+
+/* Keys that do not grow are a tree that leads in circles. */
+static enum err read_table(struct rdb *s, const char *text, row_fn *read, runstore_each_fn *each,
+                           void *arg, struct why *why)
+{
+    sqlite3_stmt *q = NULL;
+    int64_t last = 0;
+    int rc = sqlite3_prepare_v2(s->db, text, -1, &q, NULL);
+    while (!rc && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        struct runstore_row row;
+        int64_t key = sqlite3_column_int64(q, 0);
+        rc = key > last ? SQLITE_OK : SQLITE_CORRUPT;
+        last = key;
+        read(q, &row);
+        if (!rc)
+            each(arg, &row);
+    }
+    enum err err = rc == SQLITE_DONE ? OK : rdb_fail(s, rc, why);
+    sqlite3_finalize(q);
+    return err;
+}
+
+enum err rdb_each(struct rdb *s, runstore_each_fn *each, void *arg, struct why *why)
+{
+    enum err err = read_table(s, "SELECT n, seq, log_id, ended_ms FROM told ORDER BY n", told_row,
+                              each, arg, why);
+    if (err)
+        return err;
+    return read_table(s,
+                      "SELECT seq, state, log_id, log_date_ms, moment_ms, accepted_ms, attempt, "
+                      "ended_ms, code, has_log, request, msg FROM run ORDER BY seq",
+                      run_row, each, arg, why);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
+{
+    (void)db;
+    (void)name;
+    ((struct rdb *)ctx)->wal_frames = frames;
+    return SQLITE_OK;
+}
+
+static int64_t file_size(const char *path, const char *ending)
+{
+    struct stat st;
+    char *name = mem_join(path, ending);
+    int64_t size = stat(name, &st) ? 0 : (int64_t)st.st_size;
+    free(name);
+    return size;
+}
+
+static bool sync_folder(const char *path)
+{
+    char *copy = mem_dup(path);
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* The file is there, is a file, and nobody else's: requests hold what is not everybody's business.
+ * Closed again before SQLite opens it, because closing gives back the locks on it. */
+static enum err make_file(const struct rdb *s, struct why *why)
+{
+    struct stat st;
+    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        why_set(why, "the journal %s is %s; name a file that may be made there", s->path,
+                S_ISDIR(st.st_mode) ? "a directory" : "not a file");
+        return ERR_IO;
+    }
+    int fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return fail_errno(s, "open it", why);
+    if (fchmod(fd, 0600))
+        log_warn("journal", "%s: cannot make it private: %s", s->path, strerror(errno));
+    close(fd);
+    return sync_folder(s->path) ? OK : fail_errno(s, "sync its folder", why);
+}
+
+static enum err newer(const struct rdb *s, int64_t version, struct why *why)
+{
+    why_set(why,
+            "the journal %s was written by a newer version (format %lld, this one knows %d); start "
+            "that version, or name another file",
+            s->path, (long long)version, RUNSTORE_FORMAT);
+    return ERR_INVALID;
+}
+
+static enum err create(struct rdb *s, struct why *why)
+{
+    char pragmas[160];
+    enum err err = exec(s, "BEGIN IMMEDIATE", why);
+    for (size_t i = 0; i < countof(schema) && !err; i++)
+        err = exec(s, schema[i], why);
+    snprintf(pragmas, sizeof(pragmas),
+             "INSERT INTO mark VALUES (1, 1); PRAGMA application_id = %d; "
+             "PRAGMA user_version = %d; COMMIT",
+             APPLICATION, RUNSTORE_FORMAT);
+    return err ? err : exec(s, pragmas, why);
+}
+
+static enum err count_ours(struct rdb *s, int64_t *ret_all, int64_t *ret_ours, struct why *why)
+{
+    sqlite3_stmt *q = NULL;
+    *ret_ours = 0;
+    enum err err = number(s, "SELECT count(*) FROM sqlite_schema", ret_all, why);
+    for (size_t i = 0; i < countof(schema) && !err; i++) {
+        int rc = sqlite3_prepare_v2(
+            s->db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql = ?1", -1, &q, NULL);
+        if (!rc)
+            rc = sqlite3_bind_text(q, 1, schema[i], -1, SQLITE_STATIC);
+        if (!rc)
+            rc = sqlite3_step(q);
+        *ret_ours += rc == SQLITE_ROW;
+        if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            err = rdb_fail(s, rc, why);
+        sqlite3_finalize(q);
+    }
+    return err;
+}
+
+static enum err damaged(const struct rdb *s, const char *how, struct why *why)
+{
+    why_set(why, "the journal %s is damaged: %s", s->path, how);
+    return ERR_CORRUPT;
+}
+
+/* Is every page and every row as it must be? */
+static enum err check_all(struct rdb *s, struct why *why)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL);
+    if (!rc)
+        rc = sqlite3_step(q);
+    const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
+    enum err err = OK;
+    if (rc != SQLITE_ROW)
+        err = rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
+    else if (!text || strcmp(text, "ok") != 0)
+        err = damaged(s, text ? text : "it cannot be checked", why);
+    sqlite3_finalize(q);
+    return err;
+}
+
+/* An empty database is made ours; one of another program and one of a newer version stay as they
+ * are. */
+static enum err check(struct rdb *s, struct why *why)
+{
+    int64_t version, application, all, ours;
+    enum err err = number(s, "PRAGMA user_version", &version, why);
+    if (!err)
+        err = number(s, "PRAGMA application_id", &application, why);
+    if (!err)
+        err = count_ours(s, &all, &ours, why);
+    if (err)
+        return err;
+    if (all == 0 && version == 0)
+        return create(s, why);
+    if (ours == 0 && application != APPLICATION) {
+        why_set(why, "%s is a database of another program; name another file for the journal",
+                s->path);
+        return ERR_INVALID;
+    }
+    if (version > RUNSTORE_FORMAT)
+        return newer(s, version, why);
+    if (all != (int64_t)countof(schema) || ours != all || version != RUNSTORE_FORMAT)
+        return damaged(s, "its tables are not what they should be", why);
+    return check_all(s, why);
+}
+
+static enum err prepare_all(struct rdb *s, struct why *why)
+{
+    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
+        int rc =
+            sqlite3_prepare_v3(s->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT, &s->q[i], NULL);
+        if (rc)
+            return rdb_fail(s, rc, why);
+    }
+    return OK;
+}
+
+static enum err read_marks(struct rdb *s, struct why *why)
+{
+    int64_t last = 0;
+    enum err err = number(s, "SELECT seq_limit FROM mark", &s->seq_limit, why);
+    if (!err)
+        err = number(s, "SELECT coalesce(max(seq), 0) FROM run", &last, why);
+    if (!err)
+        err = number(s, "SELECT coalesce(min(n), 1) FROM told", &s->told_first, why);
+    if (!err)
+        err = number(s, "SELECT coalesce(max(n), 0) FROM told", &s->told_last, why);
+    if (last >= s->seq_limit)
+        s->seq_limit = last + 1;
+    return err;
+}
+
+static enum err configure(struct rdb *s, struct why *why)
+{
+    char pragmas[400];
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, ROW_MAX);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* until it is judged */
+    snprintf(pragmas, sizeof(pragmas),
+             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; "
+             "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL; "
+             "PRAGMA journal_size_limit=%d",
+             CACHE_KIB, WAL_KEEP_BYTES);
+    return exec(s, pragmas, why);
+}
+
+void rdb_disconnect(struct rdb *s)
+{
+    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
+        sqlite3_finalize(s->q[i]);
+        s->q[i] = NULL;
+    }
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+static enum err settle(struct rdb *s, struct why *why)
+{
+    enum err err = exec(s,
+                        "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; "
+                        "PRAGMA ignore_check_constraints=ON",
+                        why);
+    if (err)
+        return err;
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    sqlite3_wal_hook(s->db, wal_hook, s);
+    err = read_marks(s, why);
+    return err ? err : prepare_all(s, why);
+}
+
+enum err rdb_connect(struct rdb *s, struct why *why)
+{
+    bool orphan = file_size(s->path, "") == 0 && file_size(s->path, "-wal") > 0;
+    enum err err = make_file(s, why);
+    if (err)
+        return err;
+    if (orphan) /* SQLite would delete the log */
+        return damaged(s, "the file is empty or gone, but not its log", why);
+    int rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    err = rc ? rdb_fail(s, rc, why) : configure(s, why);
+    if (!err && sqlite3_db_readonly(s->db, "main") == 1)
+        err = rdb_fail(s, SQLITE_READONLY, why);
+    if (!err)
+        err = check(s, why);
+    if (!err)
+        err = settle(s, why);
+    if (err)
+        rdb_disconnect(s);
+    return err;
+}
+
+static enum err lock(struct rdb *s, struct why *why)
+{
+    int64_t holder = 0;
+    char *name = mem_join(s->path, ".lock");
+    enum err err = filelock_take(name, &s->lock, &holder);
+    if (err == ERR_BUSY)
+        why_set(why,
+                "the journal %s is in use by another executor (process %lld); stop that one, or "
+                "give this one a folder of its own",
+                s->path, (long long)holder);
+    else if (err)
+        why_set(why, "the journal %s: cannot open its lock file %s: %s; %s", s->path, name,
+                strerror(errno), advice(err));
+    free(name);
+    return err;
+}
+
+static char *resolved(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real ? real : mem_dup(path);
+}
+
+enum err rdb_open(const char *path, struct rdb **ret, struct why *why)
+{
+    struct rdb *s = mem_new(sizeof(*s));
+    struct why how = { "" };
+    s->path = resolved(path);
+    enum err err = lock(s, why);
+    if (!err) {
+        err = rdb_connect(s, &how);
+        if (err == ERR_CORRUPT) {
+            log_error("journal", "%s", how.text);
+            why_clear(&how);
+            err = rdb_mend(s, &how);
+        }
+        if (err)
+            why_set(why, "%s", how.text);
+    }
+    if (err) {
+        rdb_close(s);
+        return err;
+    }
+    *ret = s;
+    return OK;
+}
+
+void rdb_close(struct rdb *s)
+{
+    if (!s)
+        return;
+    rdb_disconnect(s);
+    filelock_free(s->lock); /* last: the file is at rest now */
+    free(s->path);
+    free(s);
+}
