@@ -19,9 +19,12 @@ struct mailbox *mailbox_new(void)
     pthread_mutex_init(&m->lock, NULL);
     list_init(&m->letters);
     m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (m->fd < 0)
-        abort(); /* out of descriptors before anything runs */
-    return m;
+    if (m->fd >= 0)
+        return m;
+    give_up("descriptor for a mailbox");
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+    return NULL;
 }
 
 void mailbox_free(struct mailbox *m)

@@ -17,6 +17,7 @@ struct letter {
 
 struct mailbox;
 
+/* Aborts when the system has no descriptor for it; in libpeal: NULL. */
 struct mailbox *mailbox_new(void);
 void mailbox_free(struct mailbox *m); /* must be empty; no poster may be left */
 /* Any thread. The letter belongs to the receiver from here on. */

@@ -6,19 +6,27 @@
 #include <time.h>
 
 #ifdef PEAL_LIBRARY
-/* A library does not end its host: its thread waits until somebody has given memory back. */
-static void out_of_memory(size_t size)
+/* A library does not end its host: its thread waits until somebody has given back what is missing.
+ */
+void give_up(const char *missing)
 {
-    (void)size;
+    (void)missing;
     nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 }
 #else
-static void out_of_memory(size_t size)
+void give_up(const char *missing)
 {
-    fprintf(stderr, "out of memory: %zu bytes\n", size);
+    fprintf(stderr, "there is no %s\n", missing);
     abort();
 }
 #endif
+
+static void out_of_memory(size_t size)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "memory: %zu bytes", size);
+    give_up(text);
+}
 
 void *mem_new(size_t size)
 {

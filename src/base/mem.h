@@ -18,6 +18,10 @@ char *mem_join(const char *a, const char *b); /* a, then b */
 /* Zeroed memory or NULL. */
 void *try_alloc(size_t size);
 
+/* Something is missing that the process cannot do without. Says so and aborts; in libpeal it pauses
+ * for 10 ms and returns: the caller tries again, or fails. */
+void give_up(const char *missing);
+
 #define countof(a) (sizeof(a) / sizeof(*(a)))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -3,12 +3,13 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <stdlib.h>
+#include <assert.h>
+#include "base/mem.h"
 
 void secret_random(void *p, size_t n)
 {
-    if (RAND_bytes(p, (int)n) != 1)
-        abort();
+    while (RAND_bytes(p, (int)n) != 1)
+        give_up("randomness");
 }
 
 void secret_token(char *to, size_t size, size_t n)
@@ -16,8 +17,7 @@ void secret_token(char *to, size_t size, size_t n)
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char bytes[96];
-    if (n > sizeof(bytes) || size < (n * 4 + 2) / 3 + 1)
-        abort(); /* a bug of the caller */
+    assert(n <= sizeof(bytes) && size >= (n * 4 + 2) / 3 + 1);
     secret_random(bytes, n);
     unsigned bits = 0, have = 0;
     for (size_t i = 0; i < n; i++) {
@@ -33,8 +33,8 @@ void secret_token(char *to, size_t size, size_t n)
 void sha256(const void *p, size_t n, unsigned char ret_digest[32])
 {
     unsigned int len = 32;
-    if (!EVP_Digest(p, n, ret_digest, &len, EVP_sha256(), NULL))
-        abort();
+    while (!EVP_Digest(p, n, ret_digest, &len, EVP_sha256(), NULL))
+        give_up("memory for a digest");
 }
 
 void hex_text(const unsigned char *p, size_t n, char *to)

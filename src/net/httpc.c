@@ -528,14 +528,21 @@ static void on_resolved(struct loop_mail *m, struct letter *letter)
     peer_unref(p);
 }
 
-static void peer_need_resolver(struct httpc *c)
+static enum err need_resolver(struct httpc *c, struct why *why)
 {
     if (c->resolver)
-        return;
-    c->resolver = resolver_new();
-    c->mail = (struct loop_mail){ .mailbox = resolver_mailbox(c->resolver), .letter = on_resolved };
-    if (loop_mail_add(c->loop, &c->mail))
-        abort(); /* small and fixed, like all that the loop needs */
+        return OK;
+    struct resolver *r = resolver_new();
+    if (r) {
+        c->mail = (struct loop_mail){ .mailbox = resolver_mailbox(r), .letter = on_resolved };
+        if (!loop_mail_add(c->loop, &c->mail)) {
+            c->resolver = r;
+            return OK;
+        }
+        resolver_free(r);
+    }
+    why_set(why, "there is no descriptor for the resolution of names");
+    return ERR_IO;
 }
 
 /* --- events --- */
@@ -745,6 +752,10 @@ enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer
     enum err err = addr_url_parse(address, &url, why);
     if (err)
         return err;
+    struct lookup addrs = { .nfound = 0 };
+    bool numeric = addr_numeric(url.host, url.port, &addrs.found[0].addr, &addrs.found[0].len);
+    if (!numeric && (err = need_resolver(c, why)))
+        return err;
     struct httpc_peer *p = mem_new(sizeof(*p));
     p->c = c;
     p->url = url;
@@ -752,10 +763,9 @@ enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer
     list_init(&p->idle);
     list_init(&p->busy);
     list_init(&p->resolving);
-    p->numeric = addr_numeric(url.host, url.port, &p->addrs.found[0].addr, &p->addrs.found[0].len);
-    p->addrs.nfound = p->numeric;
-    if (!p->numeric)
-        peer_need_resolver(c);
+    p->numeric = numeric;
+    p->addrs = addrs;
+    p->addrs.nfound = numeric;
     compose_heads(p);
     list_push(&c->peers, &p->node);
     *ret = p;

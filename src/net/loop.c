@@ -76,6 +76,23 @@ static void wall_ready(struct loop_fd *f, uint32_t events)
     }
 }
 
+static void close_made(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    close_made(l->stop_fd.fd);
+    close_made(l->wall);
+    close_made(l->epoll);
+    free(l->heap);
+    free(l);
+}
+
 struct loop *loop_new(void)
 {
     struct loop *l = mem_new(sizeof(*l));
@@ -87,24 +104,16 @@ struct loop *loop_new(void)
                                    .ready = stop_ready };
     l->wall_fd = (struct loop_fd){ .fd = l->wall, .events = EPOLLIN, .ready = wall_ready };
     if (l->epoll < 0 || l->wall < 0 || l->stop_fd.fd < 0 || loop_fd_add(l, &l->stop_fd) ||
-        loop_fd_add(l, &l->wall_fd))
-        abort(); /* out of descriptors before anything runs */
+        loop_fd_add(l, &l->wall_fd)) {
+        give_up("descriptor for a loop");
+        loop_free(l);
+        return NULL;
+    }
     l->wake_ms = INT64_MAX;
     l->now_ms = clock_boot_ms();
     wall_arm(l);
     l->clock_set = false;
     return l;
-}
-
-void loop_free(struct loop *l)
-{
-    if (!l)
-        return;
-    close(l->stop_fd.fd);
-    close(l->wall);
-    close(l->epoll);
-    free(l->heap);
-    free(l);
 }
 
 int64_t loop_now_ms(const struct loop *l)

@@ -19,7 +19,8 @@
 
 struct loop; /* opaque */
 
-struct loop *loop_new(void); /* aborts when the system has no descriptors to start with */
+/* Aborts when the system has no descriptors to start with; in libpeal: NULL. */
+struct loop *loop_new(void);
 void loop_free(struct loop *l);
 
 /* Turn until loop_stop. May be called again afterwards. */

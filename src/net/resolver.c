@@ -106,11 +106,14 @@ static void start_thread(struct resolver *r)
 
 struct resolver *resolver_new(void)
 {
+    struct mailbox *mailbox = mailbox_new();
+    if (!mailbox)
+        return NULL;
     struct resolver *r = mem_new(sizeof(*r));
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->work, NULL);
     list_init(&r->queue);
-    r->mailbox = mailbox_new();
+    r->mailbox = mailbox;
     r->refs = 1;
     return r;
 }

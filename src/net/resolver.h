@@ -29,7 +29,7 @@ struct lookup {
 
 struct resolver;
 
-struct resolver *resolver_new(void);
+struct resolver *resolver_new(void); /* NULL as mailbox_new */
 /* Does not wait for names being asked; their lookups are freed. */
 void resolver_free(struct resolver *r);
 /* The resolver owns k until it comes back as a letter (free it then). */
