@@ -3,12 +3,13 @@
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
 .PHONY: build test demo bench fuzz-long soak model model-all sim-long format lint structure \
-    install-deps clean help deps-build deps-test
+    install uninstall install-deps clean help deps-build deps-test
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
 SOAK ?= 60
 SEEDS ?= 1..50000
+PREFIX ?= /usr/local
 
 build: deps-build ## the optimised binary, build/peal
 	@cmake --preset release >build/release.log 2>&1 || { cat build/release.log; exit 1; }
@@ -44,6 +45,15 @@ format: deps-test ## write the C files as .clang-format says
 
 lint: deps-test ## clang-tidy, and the checks of the house's structure
 	@$(PYTHON) scripts/run-tests.py lint
+
+install: build ## the binary, libpeal, pages and units under PREFIX (/usr/local), in DESTDIR
+	@cmake --install build/release --prefix $(abspath $(PREFIX)) >build/install.log || { cat build/install.log; exit 1; }
+	@cp build/release/install_manifest.txt build/installed
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+	@echo "installed under $(DESTDIR)$(abspath $(PREFIX)); make uninstall takes it away"
+
+uninstall: ## what make install put there, with the same PREFIX and DESTDIR
+	@scripts/uninstall.sh
 
 install-deps: ## everything that building, testing and interop need
 	@scripts/install-deps.sh build test interop
