@@ -237,7 +237,7 @@ static void raw_to_log(struct peal_run *r, const char *p, size_t n)
     runlog_raw(&r->log, p, n);
 }
 
-const struct run_io run_io_log = { line_to_log, raw_to_log };
+const struct run_io run_io_log = { line_to_log, raw_to_log, NULL };
 
 void run_log_at(struct peal_run *r, const char *function, int line, const char *format, ...)
 {

@@ -39,6 +39,8 @@ enum run_letter { RUN_BEGUN, RUN_OVER }; /* kinds of the letters to the loop */
 struct run_io {
     void (*line)(struct peal_run *r, const char *function, int line, struct slice text);
     void (*raw)(struct peal_run *r, const char *p, size_t n);
+    /* r->percent and r->progress are new. NULL: nobody else needs to know. */
+    void (*progress)(struct peal_run *r);
 };
 extern const struct run_io run_io_log;
 

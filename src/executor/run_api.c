@@ -116,6 +116,8 @@ void peal_progress(struct peal_run *run, int percent, const char *format, ...)
     va_end(ap);
     run->percent = percent < 0 ? 0 : percent > 100 ? 100 : percent;
     text_copy(run->progress, sizeof(run->progress), slice_text(text));
+    if (run->io->progress)
+        run->io->progress(run);
     int64_t now = clock_boot_ms();
     if (run->progress_ms && now - run->progress_ms < PROGRESS_EVERY_MS && run->percent < 100)
         return;

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fork server: one thread, no descriptors but its own, children by order. It is the parent of
+ * the handlers' processes and adopts what they leave behind (it is their subreaper), so the number
+ * of a group is never signalled after it could have become another's, and "ended" means that the
+ * whole group has. It ends when nobody can give it orders any more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "executor/isolate_parts.h"
+
+enum {
+    DRAIN_MS = 2000
+}; /* for a group that was killed to be gone: somebody else may be its parent */
+
+struct kid {
+    struct list_node node;
+    uint64_t number;
+    pid_t pid; /* also of its group */
+    int notes;
+    int status;
+    int64_t drain_until_ms; /* boot; 0: it lives */
+};
+
+struct server {
+    int orders, children, parent; /* orders; signalfd; pidfd of the executor, or -1 */
+    const struct peal_handler *const *handlers;
+    size_t n;
+    struct list kids;
+};
+
+bool frame_send(int fd, enum frame_kind kind, int number, struct slice first, struct slice second,
+                int flags)
+{
+    struct frame head = { .kind = kind, .number = number, .split = (uint32_t)first.n };
+    struct iovec pieces[] = {
+        { &head, FRAME_HEAD },
+        { (char *)first.p, first.n },
+        { (char *)second.p, second.n },
+    };
+    struct msghdr m = { .msg_iov = pieces, .msg_iovlen = countof(pieces) };
+    ssize_t n;
+    do
+        n = sendmsg(fd, &m, flags | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n >= 0;
+}
+
+static void close_between(int first, int last)
+{
+    if (first > last || close_range((unsigned)first, (unsigned)last, 0) == 0)
+        return;
+    long most = sysconf(_SC_OPEN_MAX); /* a kernel before 5.9 */
+    for (int fd = first; fd <= last && fd < most; fd++)
+        close(fd);
+}
+
+void close_all_but(const int *keep, size_t n)
+{
+    int from = 3;
+    for (;;) {
+        int next = -1;
+        for (size_t i = 0; i < n; i++)
+            if (keep[i] >= from && (next < 0 || keep[i] < next))
+                next = keep[i];
+        if (next < 0)
+            break;
+        close_between(from, next - 1);
+        from = next + 1;
+    }
+    close_between(from, INT32_MAX);
+}
+
+static void send_note(int fd, enum note_kind kind, int value)
+{
+    struct note note = { kind, value };
+    ssize_t n = write(fd, &note, sizeof(note)); /* two of them fit into any pipe */
+    (void)n;
+}
+
+/* --- children --- */
+
+/* In the new child. A server that died before the request for its signal sends none. */
+_Noreturn static void become_child(const struct server *s, uint32_t index, const int *fds,
+                                   pid_t server)
+{
+    sigset_t none;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != server)
+        _exit(EXIT_FAILURE);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    isolate_child(s->handlers[index], fds[ORDER_FRAMES], fds[ORDER_OUTPUT]);
+}
+
+/* Takes the descriptors. */
+static void start(struct server *s, const struct order *o, const int *fds)
+{
+    struct kid *k = o->index < s->n ? try_alloc(sizeof(*k)) : NULL;
+    pid_t server = getpid();
+    pid_t pid = k ? fork() : -1;
+    if (pid == 0)
+        become_child(s, o->index, fds, server);
+    int failed = k ? errno : ENOMEM;
+    close(fds[ORDER_FRAMES]);
+    close(fds[ORDER_OUTPUT]);
+    if (pid < 0) {
+        send_note(fds[ORDER_NOTES], NOTE_FAILED, failed);
+        close(fds[ORDER_NOTES]);
+        free(k);
+        return;
+    }
+    setpgid(pid, pid); /* whoever of the two comes first */
+    *k = (struct kid){ .number = o->number, .pid = pid, .notes = fds[ORDER_NOTES] };
+    list_push(&s->kids, &k->node);
+    send_note(k->notes, NOTE_BORN, pid);
+}
+
+static struct kid *kid_by_pid(struct server *s, pid_t pid)
+{
+    list_each(&s->kids, n, tmp)
+    {
+        struct kid *k = container_of(n, struct kid, node);
+        if (k->pid == pid && !k->drain_until_ms)
+            return k;
+    }
+    return NULL;
+}
+
+static void signal_kid(struct server *s, uint64_t number, int signo)
+{
+    list_each(&s->kids, n, tmp)
+    {
+        const struct kid *k = container_of(n, struct kid, node);
+        if (k->number == number && !k->drain_until_ms)
+            kill(-k->pid, signo);
+    }
+}
+
+/* A leader that is dead but not waited for still holds the group's number: kill, then wait. */
+static void reap(struct server *s)
+{
+    for (;;) {
+        siginfo_t info = { .si_pid = 0 };
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+            return;
+        struct kid *k = kid_by_pid(s, info.si_pid);
+        if (k) {
+            kill(-k->pid, SIGKILL);
+            k->drain_until_ms = clock_boot_ms() + DRAIN_MS;
+        }
+        waitpid(info.si_pid, k ? &k->status : NULL, 0);
+    }
+}
+
+/* Say goodbye to those whose group is empty. The ms to wait for others, or -1. */
+static int bury(struct server *s)
+{
+    int64_t now = clock_boot_ms(), wait = -1;
+    list_each(&s->kids, n, tmp)
+    {
+        struct kid *k = container_of(n, struct kid, node);
+        if (!k->drain_until_ms)
+            continue;
+        int64_t left = k->drain_until_ms - now;
+        if (left > 0 && kill(-k->pid, 0) == 0) {
+            wait = wait < 0 || left < wait ? left : wait;
+            continue;
+        }
+        send_note(k->notes, NOTE_ENDED, k->status);
+        close(k->notes);
+        list_remove(&k->node);
+        free(k);
+    }
+    return (int)wait;
+}
+
+/* --- orders --- */
+
+/* False: there will be no more. Descriptors that came with a broken order are closed. */
+static bool take_order(struct server *s)
+{
+    struct order o;
+    int fds[ORDER_FDS];
+    char control[CMSG_SPACE(sizeof(fds))];
+    struct iovec piece = { &o, sizeof(o) };
+    struct msghdr m = { .msg_iov = &piece,
+                        .msg_iovlen = 1,
+                        .msg_control = control,
+                        .msg_controllen = sizeof(control) };
+    ssize_t n = recvmsg(s->orders, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (n == 0)
+        return false;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    bool given = c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fds));
+    if (given)
+        memcpy(fds, CMSG_DATA(c), sizeof(fds));
+    if (o.kind == ORDER_START && given)
+        start(s, &o, fds);
+    else if (o.kind != ORDER_START)
+        signal_kid(s, o.number, o.kind == ORDER_TERM ? SIGTERM : SIGKILL);
+    return true;
+}
+
+/* --- life --- */
+
+/* What the host does about signals is nothing for its handlers' processes; a SIGPIPE that it
+ * ignores stays ignored, because code is written to rely on it. */
+static void own_signals(void)
+{
+    sigset_t all;
+    struct sigaction before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    for (int i = 1; i < NSIG; i++)
+        if (sigaction(i, NULL, &before) == 0 && !(i == SIGPIPE && before.sa_handler == SIG_IGN))
+            signal(i, SIG_DFL);
+}
+
+/* Its own session: what a terminal sends to the host's group does not come here. Text that the host
+ * has not written yet must not be written again by a child. */
+static void own_everything(struct server *s)
+{
+    sigset_t child;
+    own_signals();
+    setsid();
+    prctl(PR_SET_NAME, "peal-fork");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    __fpurge(stdout);
+    __fpurge(stderr);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0) {
+        dup2(nothing, STDIN_FILENO);
+        dup2(nothing, STDOUT_FILENO);
+    }
+    int keep[] = { s->orders, s->parent };
+    close_all_but(keep, countof(keep));
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    s->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void empty_signals(int fd)
+{
+    struct signalfd_siginfo info;
+    while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        ;
+}
+
+static void end_all(struct server *s)
+{
+    list_each(&s->kids, n, tmp) kill(-container_of(n, struct kid, node)->pid, SIGKILL);
+    for (;;) {
+        struct pollfd p = { .fd = s->children, .events = POLLIN };
+        reap(s);
+        int wait = bury(s);
+        if (list_empty(&s->kids))
+            return;
+        if (poll(&p, 1, wait) > 0)
+            empty_signals(s->children);
+    }
+}
+
+void isolate_serve(int orders, int parent, const struct peal_handler *const *handlers, size_t n)
+{
+    struct server s = { .orders = orders, .parent = parent, .handlers = handlers, .n = n };
+    list_init(&s.kids);
+    own_everything(&s);
+    for (bool go = s.children >= 0; go;) {
+        struct pollfd fds[] = {
+            { .fd = s.orders, .events = POLLIN },
+            { .fd = s.children, .events = POLLIN },
+            { .fd = s.parent, .events = POLLIN },
+        };
+        poll(fds, countof(fds), bury(&s));
+        if (fds[1].revents)
+            empty_signals(s.children);
+        reap(&s);
+        go = !fds[2].revents && (!fds[0].revents || take_order(&s));
+    }
+    end_all(&s);
+    _exit(EXIT_SUCCESS);
+}
