@@ -35,7 +35,8 @@ static void run_ended(struct peal_run *r, void *arg)
     result->log_id = r->log_id;
     result->log_date_ms = r->log_date_ms;
     result->code = r->code;
-    result->has_log = r->started;
+    result->has_log = r->started && runlog_has_file(&r->log);
+    keeper_share(e->keeper, runlog_take(&r->log));
     result->msg = buf_take(&r->msg);
     run_drop(r);
     centers_report(e->centers, result);
@@ -175,6 +176,8 @@ static enum err check_numbers(const struct executor_config *cf, struct why *why)
         why_set(why, rule, "peal.executor.stop.grace", 0, 86400000);
     else if (cf->stop_ms < 0 || cf->stop_ms > 86400000)
         why_set(why, rule, "peal.executor.stop.timeout", 0, 86400000);
+    else if (cf->retention_days < -1 || cf->retention_days > 100000)
+        why_set(why, rule, "xxl.job.executor.logretentiondays", -1, 100000);
     else
         return OK;
     return ERR_INVALID;
@@ -333,8 +336,12 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
         executor_free(e);
         return err;
     }
+    if (!(e->keeper = keeper_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
+        why_set(why, "the system gives no thread");
+        executor_free(e);
+        return ERR_IO;
+    }
     e->pool = e->jobs.pool = pool_new(e->cf.workers, e->mailbox);
-    e->keeper = keeper_new(e->cf.logpath, e->mailbox);
     centers_join(e->centers);
     *ret = e;
     return OK;

@@ -25,6 +25,7 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     const char *listen;  /* host to listen on; empty: every interface */
     int port;            /* 0 or less: the first free one from 9999 on */
     const char *logpath; /* folder of the runs' logs, made if it is missing */
+    int retention_days;  /* logs of older days are removed; fewer than 3: none are */
     const char *glue;    /* script kinds that may run, comma separated: "shell" */
     const struct handlers *handlers; /* borrowed until executor_free */
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */

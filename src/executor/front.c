@@ -170,6 +170,18 @@ static void run_request(struct executor *e, struct httpd_request *q)
 
 /* --- /log --- */
 
+/* A live run whose lines are in memory: no file to wait for. */
+static bool peeked(const struct executor *e, struct keeper_read *r)
+{
+    struct peal_run *run = jobs_running(&e->jobs, r->log_id);
+    struct buf text = BUF_INIT(WIRE_REQUEST_MAX + 65536);
+    bool found = run && runlog_peek(&run->log, &text);
+    if (found)
+        runlog_page_of(slice_of(buf_str(&text), text.len), r->from_line, &r->page);
+    buf_done(&text);
+    return found;
+}
+
 static void log_request(struct executor *e, struct httpd_request *q)
 {
     struct why why = { { 0 } };
@@ -185,7 +197,10 @@ static void log_request(struct executor *e, struct httpd_request *q)
     r->from_line = request.from_line;
     r->whole_lines = known_find(&e->jobs.known, request.log_id) == KNOWN_LIVE;
     r->user = q;
-    keeper_read(e->keeper, r);
+    if (peeked(e, r))
+        front_page(r);
+    else
+        keeper_read(e->keeper, r);
 }
 
 void front_page(struct keeper_read *r)

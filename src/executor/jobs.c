@@ -142,6 +142,19 @@ bool jobs_busy(const struct jobs *j, int64_t job_id)
     return map_find(&j->by_id, (uint64_t)job_id) != NULL;
 }
 
+struct peal_run *jobs_running(const struct jobs *j, int64_t log_id)
+{
+    void *value;
+    if (known_find(&j->known, log_id) != KNOWN_LIVE)
+        return NULL;
+    for (size_t i = 0; map_next(&j->by_id, &i, &value);) {
+        struct job *job = value;
+        if (job->running && job->running->log_id == log_id)
+            return job->running;
+    }
+    return NULL;
+}
+
 bool jobs_end(struct jobs *j, int64_t job_id, enum run_stop why)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)job_id);

@@ -34,6 +34,8 @@ void jobs_done(struct jobs *j); /* runs still waiting are freed; none may be at 
 MUST_CHECK enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_block block,
                                struct why *why);
 bool jobs_busy(const struct jobs *j, int64_t job_id);
+/* The run of this log id that is with the pool; NULL: there is none. */
+struct peal_run *jobs_running(const struct jobs *j, int64_t log_id);
 /* End what is running and waiting of one job. False if there is nothing. */
 bool jobs_end(struct jobs *j, int64_t job_id, enum run_stop why);
 void jobs_end_all(struct jobs *j, enum run_stop why);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/script.h"
@@ -59,7 +58,7 @@ struct peal_run *run_make(const struct wire_run_request *q, const struct executo
     r->over.kind = RUN_OVER;
     r->code = WIRE_CODE_OK;
     r->bell = -1;
-    r->log.fd = -1;
+    runlog_init(&r->log, config->logpath, r->log_date_ms, r->log_id, false);
     buf_init(&r->msg, MSG_MAX);
     return r;
 }
@@ -68,6 +67,7 @@ void run_drop(struct peal_run *r)
 {
     if (!r)
         return;
+    runlog_done(&r->log);
     buf_done(&r->msg);
     free(r);
 }
@@ -107,27 +107,28 @@ void run_set_stopped(struct peal_run *r, enum run_stop why, bool waiting)
 
 /* --- running --- */
 
-static void own_line(struct peal_run *r, struct slice text)
+static const char *thread_of(const struct peal_run *r, char to[32])
 {
-    char thread[32];
-    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
-    runlog_line(&r->log, "executor", "run", __LINE__, thread, text, true);
+    snprintf(to, 32, "worker-%d", r->worker);
+    return to;
 }
 
 static void log_start(struct peal_run *r)
 {
+    char thread[32];
     struct buf text = BUF_INIT(r->params.n + 256);
     buf_printf(&text, WIRE_LOG_START, (int)r->params.n, r->params.p);
-    own_line(r, slice_of(buf_str(&text), text.len));
+    runlog_start(&r->log, thread_of(r, thread), slice_of(buf_str(&text), text.len));
     buf_done(&text);
 }
 
 static void log_end(struct peal_run *r)
 {
+    char thread[32];
     struct buf text = BUF_INIT(r->msg.len + 256);
     const char *how = r->code == WIRE_CODE_OK ? "finish" : "error";
     buf_printf(&text, WIRE_LOG_END, how, r->code, (int)r->msg.len, buf_str(&r->msg));
-    own_line(r, slice_of(buf_str(&text), text.len));
+    runlog_end(&r->log, thread_of(r, thread), slice_of(buf_str(&text), text.len));
     buf_done(&text);
 }
 
@@ -154,10 +155,7 @@ void run_execute(struct peal_run *r)
         settle(r);
         return;
     }
-    struct why why = { { 0 } };
     r->started = true;
-    if (runlog_open(&r->log, r->config->logpath, r->log_date_ms, r->log_id, &why))
-        log_warn("executor", "run %lld: no log: %s", (long long)r->log_id, why.text);
     log_start(r);
     if (r->handler)
         call_handler(r);
@@ -165,10 +163,6 @@ void run_execute(struct peal_run *r)
         script_run(r);
     settle(r);
     log_end(r);
-    if (r->log.failed)
-        log_warn("executor", "run %lld: its log is not complete: %s", (long long)r->log_id,
-                 strerror(r->log.failed));
-    runlog_close(&r->log);
 }
 
 /* --- for handlers --- */
@@ -227,9 +221,8 @@ void run_result(struct peal_run *r, int code, const char *format, ...)
 static void line_to_log(struct peal_run *r, const char *function, int line, struct slice text)
 {
     char thread[32];
-    snprintf(thread, sizeof(thread), "worker-%d", r->worker);
-    runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line, thread, text,
-                false);
+    runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line,
+                thread_of(r, thread), text);
 }
 
 static void raw_to_log(struct peal_run *r, const char *p, size_t n)

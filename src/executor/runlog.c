@@ -2,89 +2,171 @@
 #include "executor/runlog.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-#include "base/clock.h"
+#include "base/log.h"
+#include "executor/runlog_file.h"
+#include "executor/runlog_index.h"
+#include "executor/shared.h"
 #include "wire/texts.h"
 
-#define DAY_MS 86400000ll
-#define LAST_DATE_MS 253402300799999ll
-#define READ_SIZE 65536
 #define CUT_TEXT "the log ends here: it has reached its limit"
+#define SMALL 4096 /* lines up to here are put together on the stack */
 
-/* --- names --- */
-
-/* Dates come from strangers: beyond the year 9999 they all name the same day. */
-static void day_of(int64_t ms, char *to, size_t size)
+void runlog_init(struct runlog *l, const char *logpath, int64_t date_ms, int64_t log_id, bool again)
 {
-    int64_t day = ms < 0 ? 0 : ms > LAST_DATE_MS ? LAST_DATE_MS : ms;
-    time_t second = (time_t)(day / 1000);
-    struct tm tm;
-    localtime_r(&second, &tm);
-    strftime(to, size, "%Y-%m-%d", &tm);
+    *l = (struct runlog){ .logpath = logpath,
+                          .date_ms = date_ms,
+                          .log_id = log_id,
+                          .again = again,
+                          .fd = -1,
+                          .index_fd = -1 };
+    pthread_mutex_init(&l->lock, NULL);
 }
 
-static bool path_of(const char *logpath, int64_t date_ms, int64_t log_id, char *to, char *folder)
-{
-    char day[32];
-    day_of(date_ms, day, sizeof(day));
-    int n = snprintf(folder, RUNLOG_PATH, "%s/%s", logpath, day);
-    if (n < 0 || n >= RUNLOG_PATH)
-        return false;
-    n = snprintf(to, RUNLOG_PATH, "%s/%s/%lld.log", logpath, day, (long long)log_id);
-    return n > 0 && n < RUNLOG_PATH;
-}
-
-/* --- writing --- */
-
-enum err runlog_open(struct runlog *l, const char *logpath, int64_t log_date_ms, int64_t log_id,
-                     struct why *why)
-{
-    char path[RUNLOG_PATH], folder[RUNLOG_PATH];
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    if (!path_of(logpath, log_date_ms, log_id, path, folder)) {
-        why_set(why, "log path: too long");
-        return ERR_IO;
-    }
-    int fd = open(path, flags, 0644);
-    if (fd < 0 && errno == ENOENT && (mkdir(folder, 0755) == 0 || errno == EEXIST))
-        fd = open(path, flags, 0644);
-    if (fd < 0) {
-        why_set(why, "%.400s: %s", path, strerror(errno));
-        return ERR_IO;
-    }
-    struct stat st;
-    *l = (struct runlog){ .fd = fd, .size = fstat(fd, &st) == 0 ? st.st_size : 0 };
-    return OK;
-}
-
-void runlog_close(struct runlog *l)
+static void close_files(struct runlog *l)
 {
     if (l->fd >= 0)
         close(l->fd);
-    l->fd = -1;
+    if (l->index_fd >= 0)
+        close(l->index_fd);
+    l->fd = l->index_fd = -1;
 }
 
-/* A full disk loses log lines, not runs: what cannot be written is left out. */
+void runlog_done(struct runlog *l)
+{
+    close_files(l);
+    free(atomic_load(&l->record));
+    buf_done(&l->start);
+    pthread_mutex_destroy(&l->lock);
+}
+
+/* --- the index: what it cannot do is no loss --- */
+
+static void open_index(struct runlog *l)
+{
+    char day[RUNLOG_DAY], path[RUNLOG_PATH];
+    runlog_day(l->date_ms, day);
+    if (runlog_path(l->logpath, day, l->log_id, RUNLOG_INDEX_SUFFIX, path))
+        l->index_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
+    l->index_check = runlog_index_seed(l->log_id);
+}
+
+static void index_line(struct runlog *l, int64_t offset)
+{
+    unsigned char entry[RUNLOG_INDEX_ENTRY];
+    if (l->index_fd < 0)
+        open_index(l);
+    l->indexed = l->index_fd >= 0 && runlog_index_entry(l->fd, offset, &l->index_check, entry) &&
+                 write(l->index_fd, entry, sizeof(entry)) == (ssize_t)sizeof(entry);
+}
+
+/* Bytes are in the file: which lines end in them? */
+static void count_lines(struct runlog *l, const char *p, size_t n)
+{
+    const char *end = p;
+    while (l->indexed && (end = memchr(end, '\n', (size_t)(p + n - end)))) {
+        end++;
+        if (++l->lines % RUNLOG_INDEX_EVERY == 0)
+            index_line(l, l->size + (end - p));
+    }
+}
+
+/* --- the file --- */
+
+static void lose(struct runlog *l, size_t n, int why)
+{
+    l->lost += (int64_t)n;
+    l->why = why;
+    if (!l->said)
+        log_warn("executor", "run %lld: lines of its log are lost: %s", (long long)l->log_id,
+                 strerror(why));
+    l->said = true;
+}
+
+/* How much of it the disk took; 0 in *ret_why: all. */
+static size_t write_out(struct runlog *l, const char *p, size_t n, int *ret_why)
+{
+    size_t done = 0;
+    *ret_why = 0;
+    while (done < n) {
+        ssize_t more = write(l->fd, p + done, n - done);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0) {
+            *ret_why = more < 0 ? errno : ENOSPC;
+            break;
+        }
+        count_lines(l, p + done, (size_t)more);
+        l->size += more;
+        done += (size_t)more;
+        l->open_line = p[done - 1] != '\n';
+    }
+    return done;
+}
+
+static void loss_text(const struct runlog *l, struct buf *b)
+{
+    buf_printf(b, "%s[%lld bytes are missing here: %s]\n", l->open_line ? "\n" : "",
+               (long long)l->lost, strerror(l->why));
+}
+
+/* The disk takes bytes again: say first what is missing. */
+static bool note_loss(struct runlog *l)
+{
+    int why;
+    struct buf b = BUF_INIT(512);
+    loss_text(l, &b);
+    bool noted = write_out(l, buf_str(&b), b.len, &why) == b.len;
+    buf_done(&b);
+    if (noted)
+        l->lost = 0;
+    return noted;
+}
+
+/* A full disk loses log lines, not runs: what cannot be written is counted and left out. */
 static void put(struct runlog *l, const char *p, size_t n)
 {
-    while (n > 0 && l->fd >= 0) {
-        ssize_t done = write(l->fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0) {
-            l->failed = done < 0 ? errno : ENOSPC;
-            return;
-        }
-        l->open_line = p[done - 1] != '\n';
-        l->size += done;
-        p += done;
-        n -= (size_t)done;
-    }
+    int why = l->why;
+    size_t done = l->lost && !note_loss(l) ? 0 : write_out(l, p, n, &why);
+    if (done < n)
+        lose(l, n - done, why);
+}
+
+/* The start line; in front of it, if an earlier execution died within a line, that line's end. */
+static void begin_file(struct runlog *l)
+{
+    char last;
+    int64_t lost = l->lost;
+    l->lost = 0; /* what is missing is missing behind the start line */
+    if (l->size > 0 && runlog_read_at(l->fd, l->size - 1, &last, 1) == 1 && last != '\n')
+        put(l, "\n", 1);
+    put(l, buf_str(&l->start), l->start.len);
+    l->lost += lost;
+}
+
+/* From now on the run has a file of its own, with its start line in it. */
+static bool file_made(struct runlog *l)
+{
+    char day[RUNLOG_DAY], path[RUNLOG_PATH];
+    struct stat st;
+    if (l->fd >= 0)
+        return true;
+    runlog_day(l->date_ms, day);
+    if (!runlog_path(l->logpath, day, l->log_id, ".log", path))
+        errno = ENAMETOOLONG;
+    else /* read, too: the index looks at what was written */
+        l->fd = runlog_open_day(l->logpath, day, path, O_RDWR);
+    if (l->fd < 0)
+        return false;
+    l->size = fstat(l->fd, &st) == 0 ? st.st_size : 0;
+    l->indexed = l->size == 0;
+    begin_file(l);
+    atomic_store(&l->in_file, true);
+    return true;
 }
 
 static bool within_limit(struct runlog *l, size_t n)
@@ -97,132 +179,122 @@ static bool within_limit(struct runlog *l, size_t n)
     return false;
 }
 
-void runlog_raw(struct runlog *l, const char *p, size_t n)
+static void take_text(struct runlog *l, const char *p, size_t n)
 {
-    if (!l->cut && within_limit(l, n))
+    if (!file_made(l))
+        lose(l, n, errno);
+    else if (!l->cut && within_limit(l, n))
         put(l, p, n);
 }
 
-static void compose(struct buf *b, const char *where, const char *function, int line,
-                    const char *thread, struct slice text)
+/* --- what a run says --- */
+
+void runlog_start(struct runlog *l, const char *thread, struct slice text)
 {
-    time_t now = (time_t)(clock_wall_ms() / 1000);
-    struct tm tm;
-    char stamp[32];
-    localtime_r(&now, &tm);
-    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
-    buf_printf(b, "%s [%s#%s]-[%d]-[%s] ", stamp, where, function, line, thread);
-    buf_slice(b, text);
-    buf_char(b, '\n');
+    pthread_mutex_lock(&l->lock);
+    buf_init(&l->start, text.n + SMALL);
+    runlog_compose(&l->start, "executor", "run", 0, thread, text);
+    atomic_store(&l->held, true);
+    if (l->again && !file_made(l))
+        lose(l, 0, errno);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void runlog_raw(struct runlog *l, const char *p, size_t n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&l->lock);
+    take_text(l, p, n);
+    pthread_mutex_unlock(&l->lock);
 }
 
 void runlog_line(struct runlog *l, const char *where, const char *function, int line,
-                 const char *thread, struct slice text, bool last)
+                 const char *thread, struct slice text)
 {
-    struct buf b = BUF_INIT(text.n + 4096);
-    if (l->open_line)
-        buf_char(&b, '\n');
-    compose(&b, where, function, line, thread, text);
-    if (last || (!l->cut && within_limit(l, b.len)))
-        put(l, buf_str(&b), b.len);
+    struct buf b = BUF_INIT(text.n + SMALL);
+    buf_char(&b, '\n'); /* ends an open line; left out where there is none */
+    runlog_compose(&b, where, function, line, thread, text);
+    pthread_mutex_lock(&l->lock);
+    size_t skip = l->open_line ? 0 : 1;
+    if (b.failed)
+        lose(l, text.n, ENOMEM);
+    else
+        take_text(l, b.data + skip, b.len - skip);
+    pthread_mutex_unlock(&l->lock);
     buf_done(&b);
 }
 
-void runlog_note(const char *logpath, int64_t log_date_ms, int64_t log_id, const char *word)
+/* Start and end as a record. False: they need a file. */
+static bool made_record(struct runlog *l, const struct buf *end)
 {
-    char path[RUNLOG_PATH], folder[RUNLOG_PATH];
-    if (!path_of(logpath, log_date_ms, log_id, path, folder))
-        return;
-    struct runlog l = { .fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC) };
-    if (l.fd < 0)
-        return;
-    char text[128];
-    snprintf(text, sizeof(text), WIRE_LOG_CALLBACK, word);
-    runlog_line(&l, "executor", "report", __LINE__, "keeper", slice_text(text), true);
-    runlog_close(&l);
+    struct buf all = BUF_INIT(SHARED_RECORD);
+    buf_add(&all, buf_str(&l->start), l->start.len);
+    if (l->lost)
+        loss_text(l, &all);
+    buf_add(&all, buf_str(end), end->len);
+    struct shared_record *r =
+        all.failed ? NULL : shared_make(l->date_ms, l->log_id, slice_of(all.data, all.len));
+    buf_done(&all);
+    atomic_store(&l->record, r);
+    return r != NULL;
 }
 
-/* --- reading --- */
-
-static int open_any_day(const char *logpath, int64_t date_ms, int64_t log_id)
+void runlog_end(struct runlog *l, const char *thread, struct slice text)
 {
-    int64_t near = date_ms < 0 ? 0 : date_ms > LAST_DATE_MS ? LAST_DATE_MS : date_ms;
-    const int64_t dates[] = { near, near - DAY_MS, near + DAY_MS };
-    for (int i = 0; i < 3; i++) {
-        char path[RUNLOG_PATH], folder[RUNLOG_PATH];
-        if (!path_of(logpath, dates[i], log_id, path, folder))
-            continue;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0)
-            return fd;
+    struct buf b = BUF_INIT(text.n + SMALL);
+    pthread_mutex_lock(&l->lock);
+    bool file = l->fd >= 0;
+    if (file && l->open_line)
+        buf_char(&b, '\n');
+    runlog_compose(&b, "executor", "run", 0, thread, text);
+    if (!file && !made_record(l, &b)) {
+        file = file_made(l);
+        if (!file)
+            lose(l, b.len, errno);
     }
-    return -1;
+    if (file)
+        put(l, buf_str(&b), b.len);
+    close_files(l);
+    pthread_mutex_unlock(&l->lock);
+    buf_done(&b);
 }
 
-struct reading {
-    struct runlog_page *page;
-    int from, line;    /* line: the one that the next byte belongs to */
-    size_t line_start; /* in content */
-    bool full;
-};
-
-/* One piece of the file, cut at line ends. */
-static void take(struct reading *r, const char *p, size_t n)
+bool runlog_has_file(const struct runlog *l)
 {
-    struct buf *to = &r->page->content;
-    while (n > 0 && !r->full) {
-        const char *end = memchr(p, '\n', n);
-        size_t len = end ? (size_t)(end - p) + 1 : n;
-        if (r->line >= r->from) {
-            buf_add(to, p, len);
-            if (to->failed) { /* the page is full: this line is the next one's first */
-                r->full = true;
-                return;
-            }
-        }
-        if (end) {
-            if (r->line >= r->from)
-                r->page->to_line = r->line;
-            r->line_start = to->len;
-            r->full = r->line == INT_MAX;
-            r->line++;
-        }
-        p += len;
-        n -= len;
-    }
+    return atomic_load(&l->in_file);
 }
 
-/* A line that is not complete: show it, hide it, or, if it alone fills the page, show its part. */
-static void last_line(struct reading *r, bool whole_lines)
+struct shared_record *runlog_take(struct runlog *l)
 {
-    struct buf *to = &r->page->content;
-    bool alone = r->full && r->page->to_line == 0;
-    if (to->len == r->line_start)
+    return atomic_exchange(&l->record, NULL);
+}
+
+bool runlog_peek(struct runlog *l, struct buf *to)
+{
+    if (!atomic_load(&l->held) || atomic_load(&l->in_file))
+        return false;
+    const struct shared_record *r = atomic_load(&l->record);
+    if (r)
+        return shared_content(slice_of(r->text, r->n), l->log_id, to);
+    buf_add(to, buf_str(&l->start), l->start.len);
+    return true;
+}
+
+void runlog_note(const char *logpath, int64_t date_ms, int64_t log_id, const char *word)
+{
+    char day[RUNLOG_DAY], path[RUNLOG_PATH], text[128];
+    runlog_day(date_ms, day);
+    if (!runlog_path(logpath, day, log_id, ".log", path))
         return;
-    if ((whole_lines && !alone) || (r->full && !alone)) {
-        to->len = r->line_start;
-        to->data[to->len] = '\0';
-        return;
-    }
-    r->page->to_line = r->line;
-    to->failed = false;
-    buf_char(to, '\n');
-}
-
-void runlog_read(const char *logpath, int64_t log_date_ms, int64_t log_id, int from_line,
-                 bool whole_lines, struct runlog_page *ret)
-{
-    char piece[READ_SIZE];
-    int fd = open_any_day(logpath, log_date_ms, log_id);
-    *ret = (struct runlog_page){ .found = fd >= 0 };
-    buf_init(&ret->content, RUNLOG_PAGE);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return;
-    struct reading r = { .page = ret, .from = from_line < 1 ? 1 : from_line, .line = 1 };
-    ssize_t n;
-    while (!r.full && ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0)
-            take(&r, piece, (size_t)n);
-    last_line(&r, whole_lines);
+    snprintf(text, sizeof(text), WIRE_LOG_CALLBACK, word);
+    struct buf b = BUF_INIT(1024);
+    runlog_compose(&b, "executor", "report", 0, "keeper", slice_text(text));
+    ssize_t n = write(fd, buf_str(&b), b.len);
+    (void)n; /* a line that says what the center knows is nothing to fight for */
+    buf_done(&b);
     close(fd);
 }

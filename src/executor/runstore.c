@@ -334,7 +334,7 @@ static int idle(struct runstore *s)
     return wait < 0 ? 0 : (int)wait;
 }
 
-static void give_up(struct runstore *s)
+static void abandon(struct runstore *s)
 {
     size_t n = s->nheld;
     if (n)
@@ -361,7 +361,7 @@ static void stop(struct runstore *s)
             mailbox_wait(s->in, (int)wait); /* nobody posts any more */
         retry(s);
     }
-    give_up(s);
+    abandon(s);
 }
 
 static void *runstore_main(void *arg)
