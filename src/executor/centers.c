@@ -154,13 +154,24 @@ static void remove_us(struct centers *c)
     round_begin(&c->registry);
 }
 
+/* Somebody may have changed his mind meanwhile. */
+static void removed(struct centers *c, bool yes)
+{
+    c->removing = c->joined = false;
+    if (yes)
+        log_info("executor", "deregistered at %s", c->names[c->current]);
+    c->registry.action = "api/registry";
+    if (c->leaving)
+        loop_defer(c->loop, &c->left_task);
+    else
+        round_begin(&c->registry);
+}
+
 static void registry_end(struct round *r, bool yes)
 {
     struct centers *c = r->c;
     if (c->removing) {
-        if (yes)
-            log_info("executor", "deregistered at %s", c->names[c->current]);
-        loop_defer(c->loop, &c->left_task);
+        removed(c, yes);
         return;
     }
     if (yes && !c->joined)
@@ -184,10 +195,15 @@ static void registry_again(struct loop_timer *t)
 
 void centers_join(struct centers *c)
 {
+    c->leaving = false;
+    loop_undefer(c->loop, &c->left_task);
     if (c->npeers == 0 || !c->cf->appname[0])
         return;
-    wire_registry_body(&c->registry.body, slice_text(c->cf->appname), slice_text(c->cf->address));
-    round_begin(&c->registry);
+    if (c->registry.body.len == 0)
+        wire_registry_body(&c->registry.body, slice_text(c->cf->appname),
+                           slice_text(c->cf->address));
+    if (!c->registry.open) /* else its answer comes first */
+        round_begin(&c->registry);
 }
 
 void centers_leave(struct centers *c)
@@ -235,7 +251,6 @@ static void acknowledged(struct centers *c)
         struct result *r = container_of(n, struct result, node);
         c->pending--;
         c->cf->told(r, true, c->cf->arg);
-        result_free(r);
     }
 }
 
@@ -274,13 +289,19 @@ static void callback_again(struct loop_timer *t)
 
 void centers_report(struct centers *c, struct result *r)
 {
-    if (c->npeers == 0) {
-        result_free(r);
-        return;
-    }
     c->pending++;
     list_push(&c->waiting, &r->node);
     send_results(c);
+}
+
+bool centers_any(const struct centers *c)
+{
+    return c->npeers > 0;
+}
+
+bool centers_registered(const struct centers *c)
+{
+    return c->joined && !c->leaving;
 }
 
 size_t centers_pending(const struct centers *c)

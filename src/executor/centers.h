@@ -17,15 +17,19 @@ struct result {
     struct list_node node; /* private */
     int64_t log_id, log_date_ms;
     int code;
-    int tries; /* private: requests that carried it in vain */
-    bool has_log;
-    char *msg; /* owned */
+    int tries;    /* private: requests that carried it in vain */
+    bool has_log; /* the run had a log of its own */
+    char *msg;    /* owned */
+    /* results.c's */
+    struct list_node late; /* among those that the journal does not have yet */
+    int64_t seq;
+    bool journalled, reported, acknowledged;
 };
 
 struct centers_config { /* borrowed until centers_free */
     const char *addresses, *token, *appname, *address;
-    /* a result was acknowledged, or refused for the first time; borrowed */
-    void (*told)(const struct result *r, bool acknowledged, void *arg);
+    /* a result was acknowledged and is yours again, or refused for the first time and is not */
+    void (*told)(struct result *r, bool acknowledged, void *arg);
     void (*left)(void *arg); /* centers_leave is done, successfully or not */
     void *arg;
 };
@@ -34,11 +38,15 @@ struct centers_config { /* borrowed until centers_free */
 MUST_CHECK enum err centers_new(struct loop *l, const struct centers_config *config,
                                 struct centers **ret, struct why *why);
 void centers_free(struct centers *c); /* results not delivered are thrown away */
-/* Begin to register, at once and every 30 s. */
+/* Is there any to report to? */
+bool centers_any(const struct centers *c);
+/* Begin to register, at once and every 30 s; also after centers_leave. */
 void centers_join(struct centers *c);
-/* Deregister, once; then "left", never from within this call. */
+/* Deregister, once; then "left", never from within this call. Nothing if it is under way. */
 void centers_leave(struct centers *c);
-/* c owns r. Without centers it is gone at once. */
+/* Has a center said yes to the last registration, and no leave begun since? */
+bool centers_registered(const struct centers *c);
+/* Until "told" gives it back r is borrowed. Only if there are any. */
 void centers_report(struct centers *c, struct result *r);
 /* Results not acknowledged yet. */
 size_t centers_pending(const struct centers *c);

@@ -24,33 +24,7 @@ enum {
     MAX_CONNECTIONS = 4096,
 };
 
-/* --- the end of a run --- */
-
-static void advance(struct executor *e);
-
-static void run_ended(struct peal_run *r, void *arg)
-{
-    struct executor *e = arg;
-    struct result *result = mem_new(sizeof(*result));
-    result->log_id = r->log_id;
-    result->log_date_ms = r->log_date_ms;
-    result->code = r->code;
-    result->has_log = r->started && runlog_has_file(&r->log);
-    keeper_share(e->keeper, runlog_take(&r->log));
-    result->msg = buf_take(&r->msg);
-    run_drop(r);
-    centers_report(e->centers, result);
-    advance(e);
-}
-
-static void told(const struct result *r, bool acknowledged, void *arg)
-{
-    struct executor *e = arg;
-    if (r->has_log)
-        keeper_note(e->keeper, r->log_id, r->log_date_ms, acknowledged ? "finish" : "fail");
-    if (acknowledged)
-        advance(e);
-}
+/* --- the loop's turn --- */
 
 static void letter(struct loop_mail *m, struct letter *l)
 {
@@ -65,7 +39,34 @@ static void letter(struct loop_mail *m, struct letter *l)
     case LETTER_PAGE:
         front_page(container_of(l, struct keeper_read, letter));
         break;
+    case LETTER_KEPT:
+        jobs_kept(&e->jobs, l);
+        break;
+    case LETTER_WRITTEN:
+        life_written(e, container_of(l, struct write, op.letter));
+        break;
     }
+}
+
+static void count(struct executor *e)
+{
+    struct executor_counts *c = &e->counts;
+    c->registered = centers_registered(e->centers);
+    c->draining = e->draining;
+    c->stopping = e->phase != RUNNING;
+    c->running = e->jobs.at_work;
+    c->waiting = e->jobs.waiting;
+    c->stuck = e->jobs.stuck;
+    c->results = (int64_t)e->results.n;
+}
+
+/* What a turn has gathered goes on together: one wake for the workers. */
+static void end_of_turn(void *arg)
+{
+    struct executor *e = arg;
+    e->jobs.other_bytes = e->results.bytes;
+    pool_flush(e->pool);
+    count(e);
 }
 
 /* --- stopping --- */
@@ -78,21 +79,23 @@ static void tell_stopped(struct loop_task *t)
 
 static void finish(struct executor *e)
 {
-    if (centers_pending(e->centers))
-        log_error("executor", "%zu results were not delivered", centers_pending(e->centers));
+    if (e->results.n)
+        log_warn("executor", "%zu results are not delivered yet: they go out after the next start",
+                 e->results.n);
+    if (e->jobs.stuck)
+        log_warn("executor", "%d handlers did not stop", e->jobs.stuck);
     e->phase = STOPPED;
     loop_timer_clear(e->loop, &e->stop_timer);
     loop_defer(e->loop, &e->stopped_task);
 }
 
-/* Look whether the phase's condition is met: after each event that might have met it. */
-static void advance(struct executor *e)
+void executor_advance(struct executor *e)
 {
     if ((e->phase == LEAVING || e->phase == ENDING) && e->left && e->jobs.live == 0) {
         e->phase = FLUSHING;
         loop_timer_set(e->loop, &e->stop_timer, loop_now_ms(e->loop) + FLUSH_MS);
     }
-    if (e->phase == FLUSHING && centers_pending(e->centers) == 0)
+    if (e->phase == FLUSHING && e->results.n == 0)
         finish(e);
 }
 
@@ -100,7 +103,23 @@ static void left(void *arg)
 {
     struct executor *e = arg;
     e->left = true;
-    advance(e);
+    executor_advance(e);
+}
+
+void executor_drain(struct executor *e, bool drain)
+{
+    if (e->phase != RUNNING || e->draining == drain)
+        return;
+    e->draining = drain;
+    log_info("executor",
+             drain ? "draining: no new runs, %d are here" : "back to work, %d runs are here",
+             e->jobs.live);
+    if (drain) {
+        centers_leave(e->centers);
+    } else {
+        e->left = false;
+        centers_join(e->centers);
+    }
 }
 
 static void end_runs(struct executor *e)
@@ -108,7 +127,7 @@ static void end_runs(struct executor *e)
     e->phase = ENDING;
     loop_timer_clear(e->loop, &e->stop_timer);
     jobs_end_all(&e->jobs, RUN_SHUTDOWN);
-    advance(e);
+    executor_advance(e);
 }
 
 static void time_over(struct loop_timer *t)
@@ -128,6 +147,7 @@ void executor_stop(struct executor *e)
         log_info("executor", "stopping: %d runs are here", e->jobs.live);
         loop_timer_set(e->loop, &e->stop_timer, loop_now_ms(e->loop) + e->cf.stop_ms);
         centers_leave(e->centers);
+        executor_advance(e); /* one that was draining has left already */
         break;
     case LEAVING:
         end_runs(e);
@@ -290,7 +310,7 @@ static enum err open_centers(struct executor *e, struct why *why)
         .token = e->cf.token,
         .appname = e->cf.appname,
         .address = e->address,
-        .told = told,
+        .told = life_told,
         .left = left,
         .arg = e,
     };
@@ -310,17 +330,68 @@ static enum err open_mail(struct executor *e)
     return err;
 }
 
+static enum err open_store(struct executor *e, struct why *why)
+{
+    int n = e->cf.journal[0]
+                ? snprintf(e->journal, sizeof(e->journal), "%s", e->cf.journal)
+                : snprintf(e->journal, sizeof(e->journal), "%s/journal.db", e->cf.logpath);
+    const struct runstore_config config = {
+        .path = e->journal,
+        .keep = e->cf.remember,
+        .keep_ms = KNOWN_FOR_MS,
+        .answers = e->mailbox,
+        .each = recover_row,
+        .arg = e,
+    };
+    struct why reason = { { 0 } };
+    enum err err = ERR_INVALID;
+    if (n >= (int)sizeof(e->journal))
+        why_set(&reason, "its path is too long");
+    else
+        err = runstore_open(&config, &e->store, &reason);
+    if (err)
+        why_set(why, "peal.executor.journal: %.200s: %s", e->journal,
+                reason.text[0] ? reason.text : err_text(err));
+    else
+        e->next_seq = runstore_first_seq(e->store);
+    return err;
+}
+
+static void prepare(struct executor *e)
+{
+    const struct jobs_limits limits = {
+        .workers = e->cf.workers,
+        .queue = e->cf.queue,
+        .grace_ms = e->cf.grace_ms,
+        .remember = e->cf.remember,
+        .memory = e->cf.memory,
+    };
+    e->stop_timer.fire = time_over;
+    e->stopped_task.run = tell_stopped;
+    list_init(&e->recovered_runs);
+    list_init(&e->recovered_results);
+    jobs_init(&e->jobs, e->loop, &limits, &life_hooks, e);
+    results_init(&e->results, e->loop);
+}
+
+/* Everything is there: what the journal has goes its way, and the center may send more. */
+static void begin(struct executor *e)
+{
+    e->results.store = e->store;
+    e->results.centers = e->centers;
+    jobs_begin(&e->jobs, e->pool, e->mailbox);
+    loop_before_sleep(e->loop, end_of_turn, e);
+    recover_begin(e);
+    centers_join(e->centers);
+}
+
 enum err executor_new(struct loop *l, const struct executor_config *config, struct executor **ret,
                       struct why *why)
 {
     struct executor *e = mem_new(sizeof(*e));
     e->loop = l;
-    e->stop_timer.fire = time_over;
-    e->stopped_task.run = tell_stopped;
     copy_config(e, config);
-    jobs_init(&e->jobs, l, NULL, e->cf.queue, e->cf.remember);
-    e->jobs.ended = run_ended;
-    e->jobs.arg = e;
+    prepare(e);
     enum err err = check_numbers(&e->cf, why);
     if (!err)
         err = script_kinds_check(e->cf.glue, why);
@@ -332,19 +403,26 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
         err = open_front(e, why);
     if (!err)
         err = open_centers(e, why);
+    if (!err)
+        err = open_store(e, why);
+    if (!err)
+        err = pool_new(e->cf.workers, &e->pool, why);
+    if (!err && !(e->keeper = keeper_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
+        why_set(why, "the system gives no thread for the logs");
+        err = ERR_IO;
+    }
     if (err) {
         executor_free(e);
         return err;
     }
-    if (!(e->keeper = keeper_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
-        why_set(why, "the system gives no thread");
-        executor_free(e);
-        return ERR_IO;
-    }
-    e->pool = e->jobs.pool = pool_new(e->cf.workers, e->mailbox);
-    centers_join(e->centers);
+    begin(e);
     *ret = e;
     return OK;
+}
+
+const struct executor_counts *executor_counts(const struct executor *e)
+{
+    return &e->counts;
 }
 
 const char *executor_address(const struct executor *e)
@@ -352,38 +430,70 @@ const char *executor_address(const struct executor *e)
     return e->address;
 }
 
-/* Letters that came after the last turn, once no thread can send any more. */
-static void read_last_mail(struct executor *e)
+static void drop_runs(struct list *runs)
+{
+    for (struct list_node *n; (n = list_pop(runs));)
+        run_drop(container_of(n, struct peal_run, node));
+}
+
+static void drop_results(struct list *results)
+{
+    for (struct list_node *n; (n = list_pop(results));)
+        result_free(container_of(n, struct result, node));
+}
+
+/* Letters that came after the last turn. */
+static void read_mail(struct executor *e)
 {
     struct list letters;
     list_init(&letters);
-    mailbox_take(e->mailbox, &letters);
-    for (struct list_node *n; (n = list_pop(&letters));) {
-        struct letter *l = container_of(n, struct letter, node);
-        if (l->kind == LETTER_OVER)
-            run_drop(container_of(l, struct peal_run, over));
-        else if (l->kind == LETTER_PAGE)
-            front_page(container_of(l, struct keeper_read, letter));
+    while (mailbox_take(e->mailbox, &letters))
+        for (struct list_node *n; (n = list_pop(&letters));)
+            letter(&e->mail, container_of(n, struct letter, node));
+}
+
+/* Results of those that were at work still go into the journal; what they make the jobs want to do
+ * next does not happen any more. */
+static void close_threads(struct executor *e)
+{
+    jobs_close(&e->jobs);
+    pool_free(e->pool);
+    e->pool = NULL;
+    read_mail(e);
+    while (e->promises) { /* they come back, written or not */
+        mailbox_wait(e->mailbox, -1);
+        read_mail(e);
     }
+    results_flush(&e->results);
+    runstore_free(e->store);
+    e->store = NULL;
+    keeper_free(e->keeper);
+    e->keeper = NULL;
+    read_mail(e);
 }
 
 void executor_free(struct executor *e)
 {
     if (!e)
         return;
+    e->phase = STOPPED;
+    loop_before_sleep(e->loop, NULL, NULL);
+    if (e->jobs.pool)
+        close_threads(e);
     loop_timer_clear(e->loop, &e->stop_timer);
     loop_undefer(e->loop, &e->stopped_task);
-    if (e->pool)
-        jobs_end_all(&e->jobs, RUN_SHUTDOWN);
-    pool_free(e->pool);
     keeper_free(e->keeper);
+    pool_free(e->pool);
+    runstore_free(e->store);
     if (e->mailbox) {
         loop_mail_remove(e->loop, &e->mail);
-        read_last_mail(e);
         mailbox_free(e->mailbox);
     }
+    drop_runs(&e->recovered_runs);
+    drop_results(&e->recovered_results);
     jobs_done(&e->jobs);
     centers_free(e->centers);
+    results_done(&e->results);
     httpd_free(e->front);
     free(e);
 }

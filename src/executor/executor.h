@@ -2,9 +2,9 @@
 /* executor.h - the executor: takes runs from scheduling centers, runs them, reports their ends.
  *
  * It lives on its caller's loop and adds threads of its own: workers, in which handlers run, and a
- * keeper, which reads logs. What it remembers (known log ids, queues, results that no center has
- * taken yet) is in memory. It touches no signals: the caller says when to stop.
- * docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
+ * keeper, which reads logs, and the journal's. What it has promised (queues, results that no center
+ * has taken yet, known log ids) is in the journal. It touches no signals: the caller says when to
+ * stop. docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
 #ifndef PEAL_EXECUTOR_EXECUTOR_H
 #define PEAL_EXECUTOR_EXECUTOR_H
 
@@ -15,6 +15,7 @@
 
 struct executor; /* opaque */
 struct handlers;
+struct isolate;
 
 struct executor_config { /* texts are borrowed until executor_free; NULL is as "" */
     const char *centers; /* addresses, comma separated; empty: serve, but register nowhere */
@@ -28,6 +29,7 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     int retention_days;  /* logs of older days are removed; fewer than 3: none are */
     const char *glue;    /* script kinds that may run, comma separated: "shell" */
     const struct handlers *handlers; /* borrowed until executor_free */
+    struct isolate *isolate;         /* borrowed; of handlers, if one of them wants a process */
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
     const char *(*hint)(struct slice handler);
     int workers;                   /* runs at a time */
@@ -41,15 +43,23 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     void *arg;
 };
 
-/* Listen and begin to register. ERR_INVALID, ERR_NET or ERR_IO with the reason in why. */
+/* Open the journal, listen, go on with what the journal has, begin to register. ERR_INVALID,
+ * ERR_NET, ERR_BUSY (the journal is another's) or ERR_IO with the reason in why. */
 MUST_CHECK enum err executor_new(struct loop *l, const struct executor_config *config,
                                  struct executor **ret, struct why *why);
 /* The address that centers are told. */
 const char *executor_address(const struct executor *e);
+/* Numbers that any thread may read (inside.h), as of the last turn. */
+struct executor_counts;
+const struct executor_counts *executor_counts(const struct executor *e);
 
 /* Leave the centers, refuse new runs, let those that are here go on for stop_ms, end the rest,
  * deliver what can be delivered, call on_stopped. A second call ends the waiting. */
 void executor_stop(struct executor *e);
-void executor_free(struct executor *e); /* at once; results not delivered are lost */
+/* Deregister and take no new runs (true), or go back to work (false). Nothing once it stops. */
+void executor_drain(struct executor *e, bool drain);
+/* At once: asks what is at work to stop and waits for it. What has waited, and what was not
+ * delivered, is in the journal. */
+void executor_free(struct executor *e);
 
 #endif

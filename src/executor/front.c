@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What centers ask: /beat, /idleBeat, /run, /kill, /log. Everything is answered with HTTP 200, and
- * at once, except for /log, which the keeper reads. */
+/* What centers ask: /beat, /idleBeat, /run, /kill, /log; and what operators ask, in front_peal.c.
+ * Everything is answered with HTTP 200, and at once, except for /log, which the keeper reads, and
+ * for /run, which is answered when the journal has the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include "executor/inside.h"
@@ -13,6 +14,7 @@
 #include "wire/texts.h"
 
 #define CONTENT_TYPE "application/json;charset=UTF-8"
+#define MOMENT_MAX_MS 253402300799999ll      /* the year 9999 */
 #define REPLY_MAX (RUNLOG_PAGE * 12 + 65536) /* twice the page, each byte escaped */
 
 static void answer(struct httpd_request *q, const struct buf *reply)
@@ -122,6 +124,14 @@ static enum err choose_script(const struct executor *e, const struct wire_run_re
     return OK;
 }
 
+enum err front_choose(const struct executor *e, const struct wire_run_request *q,
+                      struct peal_run *r, struct why *why)
+{
+    if (slice_eq(q->glue_type, "BEAN"))
+        return choose_handler(e, q, r, why);
+    return choose_script(e, q, r, why);
+}
+
 /* Everything but the queue: may this run be here at all? */
 static enum err admit(const struct executor *e, const struct wire_run_request *q,
                       struct peal_run *r, struct why *why)
@@ -130,13 +140,99 @@ static enum err admit(const struct executor *e, const struct wire_run_request *q
         why_set(why, "this executor is shutting down");
         return ERR_STOPPING;
     }
-    if (centers_pending(e->centers) >= RESULTS_MAX) {
+    if (e->draining) {
+        why_set(why, "this executor is draining: it takes no new runs");
+        return ERR_STOPPING;
+    }
+    if (e->results.n >= RESULTS_MAX) {
         why_set(why, "%d results wait for a center to take them", RESULTS_MAX);
         return ERR_FULL;
     }
-    if (slice_eq(q->glue_type, "BEAN"))
-        return choose_handler(e, q, r, why);
-    return choose_script(e, q, r, why);
+    return front_choose(e, q, r, why);
+}
+
+/* A number of a header; untouched if there is none. */
+static enum err number_header(const struct httpd_request *q, const char *name, int64_t max,
+                              int64_t *ret, struct why *why)
+{
+    struct slice text = httpd_header(q, name);
+    int64_t v;
+    if (!text.p)
+        return OK;
+    if (parse_i64(slice_trim(text), &v) && v >= 0 && v <= max) {
+        *ret = v;
+        return OK;
+    }
+    why_set(why, "%s%s must be a number from 0 to %lld", WIRE_TEXT_REQUEST_ERROR, name,
+            (long long)max);
+    return ERR_INVALID;
+}
+
+/* What a Peal center says beside the body. */
+static enum err read_headers(const struct httpd_request *q, struct peal_run *r, struct why *why)
+{
+    int64_t attempt = 0, not_after = INT64_MAX;
+    enum err err = number_header(q, WIRE_HEADER_MOMENT, MOMENT_MAX_MS, &r->moment_ms, why);
+    if (!err)
+        err = number_header(q, WIRE_HEADER_ATTEMPT, INT32_MAX, &attempt, why);
+    if (!err)
+        err = number_header(q, WIRE_HEADER_NOT_AFTER, MOMENT_MAX_MS, &not_after, why);
+    if (err)
+        return err;
+    r->attempt = (int)attempt;
+    int64_t late = clock_wall_ms() - not_after;
+    if (not_after == INT64_MAX || late <= 0)
+        return OK;
+    why_set(why, "too late: this run was not to be taken after %lld (%s), %lld ms ago",
+            (long long)not_after, WIRE_HEADER_NOT_AFTER, (long long)late);
+    return ERR_TIMEOUT;
+}
+
+static void refuse_run(struct executor *e, struct httpd_request *q, const char *text)
+{
+    e->counts.refused++;
+    answer_no(q, text);
+}
+
+static void answer_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id)
+{
+    struct why why = { { 0 } };
+    why_set(&why, WIRE_TEXT_DUPLICATE, (long long)log_id);
+    refuse_run(e, q, why.text);
+}
+
+/* Who sends an id twice wants to hear that it is here: before anything else, and not before that
+ * is so. */
+static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id)
+{
+    if (known_find(&e->jobs.known, log_id) == KNOWN_NOT)
+        return false;
+    struct peal_run *r = jobs_writing(&e->jobs, log_id);
+    if (r) {
+        q->user = r->asker->user;
+        r->asker->user = q;
+    } else {
+        answer_duplicate(e, q, log_id);
+    }
+    return true;
+}
+
+static enum err take_run(struct executor *e, struct httpd_request *q,
+                         const struct wire_run_request *request, struct why *why)
+{
+    struct peal_run *r = run_make(request, &e->cf, false);
+    if (!r)
+        return ERR_NOMEM;
+    r->asker = q;
+    r->size += q->body.n;
+    enum err err = admit(e, request, r, why);
+    if (!err)
+        err = read_headers(q, r, why);
+    if (!err)
+        err = jobs_offer(&e->jobs, r, request->block, why);
+    if (err)
+        run_drop(r);
+    return err;
 }
 
 static void run_request(struct executor *e, struct httpd_request *q)
@@ -144,28 +240,35 @@ static void run_request(struct executor *e, struct httpd_request *q)
     struct why why = { { 0 } };
     struct wire_run_request request;
     if (wire_run_request_parse(q->body, &request, &why)) {
+        e->counts.refused++;
         answer_bad(q, &why);
         return;
     }
-    /* first of all: who sends an id twice wants to hear that it is here, not that it is not wanted
-     */
-    if (known_find(&e->jobs.known, request.log_id) != KNOWN_NOT) {
-        why_set(&why, WIRE_TEXT_DUPLICATE, (long long)request.log_id);
-        answer_no(q, why.text);
-        wire_run_request_done(&request);
-        return;
+    q->user = NULL;
+    if (!is_duplicate(e, q, request.log_id)) {
+        enum err err = take_run(e, q, &request, &why);
+        if (err)
+            refuse_run(e, q, why.text[0] ? why.text : err_text(err));
     }
-    struct peal_run *r = run_make(&request, &e->cf);
-    enum err err = r ? admit(e, &request, r, &why) : ERR_NOMEM;
-    if (!err)
-        err = jobs_offer(&e->jobs, r, request.block, &why);
     wire_run_request_done(&request);
-    if (!err) {
-        answer_yes(q);
-        return;
+}
+
+void front_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why)
+{
+    char text[sizeof(why->text) + 64];
+    struct httpd_request *first = r->asker, *next;
+    snprintf(text, sizeof(text), "the run cannot be kept: %s",
+             why->text[0] ? why->text : err_text(err));
+    r->asker = NULL;
+    for (struct httpd_request *q = first; q; q = next) {
+        next = q->user;
+        if (err)
+            refuse_run(e, q, text);
+        else if (q == first)
+            answer_yes(q);
+        else
+            answer_duplicate(e, q, r->log_id);
     }
-    answer_no(q, why.text[0] ? why.text : err_text(err));
-    run_drop(r);
 }
 
 /* --- /log --- */
@@ -244,7 +347,10 @@ void front_request(struct httpd_request *q, void *executor)
 {
     struct executor *e = executor;
     struct buf refusal = BUF_INIT(65536);
-    switch (wire_action_of(q->method, target_of(q), token_ok(e, q), &refusal)) {
+    bool token = token_ok(e, q);
+    if (token && front_peal(e, q))
+        return;
+    switch (wire_action_of(q->method, target_of(q), token, &refusal)) {
     case WIRE_REFUSED:
         answer(q, &refusal);
         break;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inside.h - the executor's own parts, for executor.c (its life) and front.c (its requests). */
+/* inside.h - the executor's own parts, for executor.c (its life), life.c (a run's), recover.c (what
+ * the journal has from before) and front.c (requests). */
 #ifndef PEAL_EXECUTOR_INSIDE_H
 #define PEAL_EXECUTOR_INSIDE_H
 
+#include <stdatomic.h>
 #include "executor/centers.h"
 #include "executor/executor.h"
 #include "executor/handlers.h"
 #include "executor/jobs.h"
 #include "executor/keeper.h"
 #include "executor/pool.h"
+#include "executor/results.h"
 #include "net/addr.h"
 #include "net/httpd.h"
 
@@ -18,31 +21,73 @@
 /*   RUNNING --executor_stop--> LEAVING --time over--> ENDING --nothing runs--> FLUSHING --> STOPPED
  *                                 +--------------nothing runs, and left-----------^
  *   LEAVING: deregister, let runs go on. ENDING: runs were asked to stop. FLUSHING: results go out,
- *   for FLUSH_MS at most. */
+ *   for FLUSH_MS at most. While RUNNING it may be draining: deregistered, and /run is refused. */
 enum executor_phase { RUNNING, LEAVING, ENDING, FLUSHING, STOPPED };
+
+struct executor_counts { /* written by the loop, read by any thread */
+    _Atomic int registered, draining, stopping, running, waiting, stuck;
+    _Atomic int64_t accepted, refused, ended, results;
+};
 
 struct executor {
     struct loop *loop;         /* borrowed */
     struct executor_config cf; /* texts borrowed, none NULL */
     struct httpd *front;
-    struct mailbox *mailbox; /* from workers and keeper */
+    struct mailbox *mailbox; /* from workers, keeper and journal */
     struct loop_mail mail;
     struct pool *pool;
     struct keeper *keeper;
+    struct runstore *store;
+    int64_t next_seq;
+    int promises; /* ACCEPTs and STARTs on their way to the journal */
     struct centers_config centers_config;
     struct centers *centers;
     struct jobs jobs;
+    struct results results;
+    struct list recovered_runs, recovered_results; /* between opening the journal and the start */
+    int64_t recovered_ms;                          /* boot: youngest end of a known run so far */
     char address[ADDR_TEXT_MAX];
+    char journal[RUNLOG_PATH];
     enum executor_phase phase;
-    bool left;
+    bool left, draining;
     struct loop_timer stop_timer;
     struct loop_task stopped_task;
+    struct executor_counts counts;
 };
 
-enum executor_letter { LETTER_BEGUN = RUN_BEGUN, LETTER_OVER = RUN_OVER, LETTER_PAGE };
+enum executor_letter {
+    LETTER_BEGUN = RUN_BEGUN,
+    LETTER_OVER = RUN_OVER,
+    LETTER_PAGE,
+    LETTER_KEPT = JOBS_LETTER_KEPT,
+    LETTER_WRITTEN = RESULTS_LETTER_WRITTEN,
+};
+
+/* executor.c: look whether the phase's condition is met, after each event that might have met it.
+ */
+void executor_advance(struct executor *e);
+
+/* life.c */
+extern const struct jobs_hooks life_hooks; /* arg: the executor */
+void life_written(struct executor *e, struct write *w);
+void life_told(struct result *r, bool acknowledged, void *executor);
+/* A result for a run that has none of its own; code 500. */
+struct result *life_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text);
+
+/* recover.c: rows of the journal, and then what follows from them. */
+void recover_row(void *executor, const struct runstore_row *row);
+void recover_begin(struct executor *e);
 
 /* front.c: one request of a center, and the answer to /log when it has been read. */
 void front_request(struct httpd_request *q, void *executor);
 void front_page(struct keeper_read *r);
+/* The handler or script of a run; why has the answer's text. */
+MUST_CHECK enum err front_choose(const struct executor *e, const struct wire_run_request *q,
+                                 struct peal_run *r, struct why *why);
+/* The journal has it, or has not: what those hear who sent it. */
+void front_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why);
+
+/* front_peal.c: /peal/drain, /peal/undrain, /peal/status; the token was right. False: neither. */
+bool front_peal(struct executor *e, struct httpd_request *q);
 
 #endif

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/log.h"
@@ -11,113 +12,148 @@
 enum { STACK_SIZE = 512 * 1024 };
 
 struct worker {
+    struct pool_worker is;
     struct pool *pool;
     pthread_t thread;
-    int bell, number;
 };
 
 struct pool {
-    struct mailbox *loop;
+    struct log_sink *sink;
     int max;
+    struct list held; /* the loop's: not handed over yet */
+    int nheld;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t work;
     struct list queue;
-    int nworkers, nidle, nqueued;
+    int nworkers, nqueued;
+    int nidle;   /* asleep, or on their way to sleep */
+    bool waking; /* one was woken and has not looked yet */
     bool ending;
     struct worker *workers; /* max of them */
 };
 
-/* The next run; NULL when the pool ends. */
-static struct peal_run *next(struct pool *p)
+/* With the lock held. One at a time: the one who wakes up wakes the next, if there still is work.
+ */
+static void wake_one(struct pool *p)
 {
-    struct peal_run *r = NULL;
+    if (!p->nqueued || !p->nidle || p->waking)
+        return;
+    p->waking = true;
+    pthread_cond_signal(&p->work);
+}
+
+/* The next task; NULL when the pool ends and all is done. */
+static struct pool_task *next(struct pool *p)
+{
+    struct pool_task *t = NULL;
     pthread_mutex_lock(&p->lock);
     p->nidle++;
-    while (!p->ending && list_empty(&p->queue))
+    while (!p->ending && list_empty(&p->queue)) {
         pthread_cond_wait(&p->work, &p->lock);
+        p->waking = false;
+    }
     p->nidle--;
-    if (!p->ending) {
-        r = container_of(list_pop(&p->queue), struct peal_run, node);
+    if (!list_empty(&p->queue)) {
+        t = container_of(list_pop(&p->queue), struct pool_task, node);
         p->nqueued--;
+        wake_one(p);
     }
     pthread_mutex_unlock(&p->lock);
-    return r;
+    return t;
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    for (struct peal_run *r; (r = next(w->pool));) {
-        r->bell = w->bell;
-        r->worker = w->number;
-        mailbox_post(w->pool->loop, &r->begun);
-        run_execute(r);
-        mailbox_post(w->pool->loop, &r->over);
-    }
+    log_to(w->pool->sink);
+    for (struct pool_task *t; (t = next(w->pool));)
+        t->work(t, &w->is);
     return NULL;
 }
 
-/* With the lock held. Workers take no signals: those are the loop's thread's. */
-static void hire(struct pool *p)
+/* With the lock held. Workers take no signals: those are the host's. */
+static bool hire(struct pool *p)
 {
     struct worker *w = &p->workers[p->nworkers];
-    *w = (struct worker){ .pool = p, .number = p->nworkers + 1 };
-    w->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    *w = (struct worker){ .pool = p, .is.number = p->nworkers + 1 };
+    w->is.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_attr_t attr;
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_SIZE);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool hired = w->bell >= 0 && pthread_create(&w->thread, &attr, work, w) == 0;
+    bool hired = w->is.bell >= 0 && pthread_create(&w->thread, &attr, work, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
-    if (hired) {
+    if (hired)
         p->nworkers++;
-        return;
-    }
-    if (w->bell >= 0)
-        close(w->bell);
-    log_warn("executor", "no more than %d workers: the system gives no thread", p->nworkers);
+    else if (w->is.bell >= 0)
+        close(w->is.bell);
+    return hired;
 }
 
-struct pool *pool_new(int workers, struct mailbox *loop)
+enum err pool_new(int workers, struct pool **ret, struct why *why)
 {
     struct pool *p = mem_new(sizeof(*p));
-    p->loop = loop;
+    p->sink = log_sink_here();
     p->max = workers;
     p->workers = mem_new((size_t)workers * sizeof(*p->workers));
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     list_init(&p->queue);
-    return p;
+    list_init(&p->held);
+    pthread_mutex_lock(&p->lock);
+    bool hired = hire(p);
+    pthread_mutex_unlock(&p->lock);
+    if (hired) {
+        *ret = p;
+        return OK;
+    }
+    why_set(why, "no thread can be started for handlers");
+    pool_free(p);
+    return ERR_IO;
 }
 
-void pool_give(struct pool *p, struct peal_run *r)
+void pool_give(struct pool *p, struct pool_task *t)
 {
+    list_push(&p->held, &t->node);
+    p->nheld++;
+}
+
+void pool_flush(struct pool *p)
+{
+    if (!p->nheld)
+        return;
+    bool refused = false;
     pthread_mutex_lock(&p->lock);
-    list_push(&p->queue, &r->node);
-    p->nqueued++;
-    if (p->nqueued > p->nidle && p->nworkers < p->max)
-        hire(p);
-    pthread_cond_signal(&p->work);
+    for (struct list_node *n; (n = list_pop(&p->held));)
+        list_push(&p->queue, n);
+    p->nqueued += p->nheld;
+    p->nheld = 0;
+    for (int lack = p->nqueued - p->nidle; lack > 0 && p->nworkers < p->max && !refused; lack--)
+        refused = !hire(p);
+    int have = p->nworkers;
+    wake_one(p);
     pthread_mutex_unlock(&p->lock);
+    if (refused)
+        log_warn("executor", "no more than %d workers: the system gives no thread", have);
 }
 
 void pool_free(struct pool *p)
 {
     if (!p)
         return;
+    if (p->nworkers)
+        pool_flush(p);
     pthread_mutex_lock(&p->lock);
     p->ending = true;
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->nworkers; i++) {
         pthread_join(p->workers[i].thread, NULL);
-        close(p->workers[i].bell);
+        close(p->workers[i].is.bell);
     }
-    for (struct list_node *n; (n = list_pop(&p->queue));)
-        run_drop(container_of(n, struct peal_run, node));
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
     free(p->workers);

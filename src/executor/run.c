@@ -2,6 +2,7 @@
 #include "executor/run.h"
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executor/executor.h"
+#include "executor/handlers.h"
+#include "executor/isolate.h"
+#include "executor/keep.h"
 #include "executor/script.h"
 #include "wire/executor_side.h"
 #include "wire/texts.h"
@@ -35,7 +39,8 @@ static struct slice keep_text(char **at, struct slice s)
     return kept;
 }
 
-struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config)
+struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config,
+                          bool again)
 {
     struct peal_run *r = try_alloc(sizeof(*r) + q->params.n + q->glue_source.n + 2);
     if (!r)
@@ -54,11 +59,14 @@ struct peal_run *run_make(const struct wire_run_request *q, const struct executo
     r->moment_ms = q->log_date_ms;
     r->percent = -1;
     r->config = config;
+    r->size = sizeof(*r) + q->params.n + q->glue_source.n;
+    r->task.work = run_work;
     r->begun.kind = RUN_BEGUN;
     r->over.kind = RUN_OVER;
     r->code = WIRE_CODE_OK;
     r->bell = -1;
-    runlog_init(&r->log, config->logpath, r->log_date_ms, r->log_id, false);
+    pthread_mutex_init(&r->lock, NULL);
+    runlog_init(&r->log, config->logpath, r->log_date_ms, r->log_id, again);
     buf_init(&r->msg, MSG_MAX);
     return r;
 }
@@ -69,30 +77,29 @@ void run_drop(struct peal_run *r)
         return;
     runlog_done(&r->log);
     buf_done(&r->msg);
+    pthread_mutex_destroy(&r->lock);
     free(r);
 }
 
 /* --- stopping --- */
 
-static void ring(const struct peal_run *r)
+static void ring(int bell)
 {
     uint64_t one = 1;
-    while (write(r->bell, &one, sizeof(one)) < 0 && errno == EINTR)
+    while (write(bell, &one, sizeof(one)) < 0 && errno == EINTR)
         ;
 }
 
+/* While the bell rings the run cannot end: a late ring would reach the worker's next run. */
 void run_ask_to_stop(struct peal_run *r, enum run_stop why)
 {
     int goes_on = RUN_GOES_ON;
-    if (atomic_compare_exchange_strong(&r->stop, &goes_on, (int)why) && r->seen_begun)
-        ring(r);
-}
-
-void run_saw_begun(struct peal_run *r)
-{
-    r->seen_begun = true;
-    if (run_stopping(r)) /* asked while its worker's bell was not known yet */
-        ring(r);
+    if (!atomic_compare_exchange_strong(&r->stop, &goes_on, (int)why | RUN_RINGING))
+        return;
+    int bell = atomic_load(&r->bell);
+    if (bell >= 0) /* else its worker, as it begins, will see that it shall end */
+        ring(bell);
+    atomic_store(&r->stop, (int)why);
 }
 
 void run_set_stopped(struct peal_run *r, enum run_stop why, bool waiting)
@@ -103,6 +110,38 @@ void run_set_stopped(struct peal_run *r, enum run_stop why, bool waiting)
     }
     run_result(r, WIRE_CODE_FAIL, "%s%s", stop_texts[why],
                waiting ? WIRE_TEXT_WAS_QUEUED : WIRE_TEXT_WAS_RUNNING);
+}
+
+bool run_would_not_stop(struct peal_run *r, int *ret_code, struct buf *text)
+{
+    int why = atomic_load(&r->stop), percent;
+    char progress[sizeof(r->progress)];
+    if (why == RUN_ENDED || why == RUN_GOES_ON)
+        return false;
+    run_get_progress(r, &percent, progress);
+    *ret_code = why == RUN_TIMED_OUT ? WIRE_CODE_TIMEOUT : WIRE_CODE_FAIL;
+    buf_text(text, why == RUN_TIMED_OUT ? WIRE_TEXT_TIMEOUT : stop_texts[why]);
+    buf_text(text, " [job running, would not stop");
+    if (percent >= 0)
+        buf_printf(text, "; last progress: %d %% %s", percent, progress);
+    buf_char(text, ']');
+    return true;
+}
+
+void run_get_progress(struct peal_run *r, int *ret_percent, char text[201])
+{
+    pthread_mutex_lock(&r->lock);
+    *ret_percent = r->percent;
+    memcpy(text, r->progress, sizeof(r->progress));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void run_set_progress(struct peal_run *r, int percent, struct slice text)
+{
+    pthread_mutex_lock(&r->lock);
+    r->percent = percent < 0 ? 0 : percent > 100 ? 100 : percent;
+    text_copy(r->progress, sizeof(r->progress), text);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* --- running --- */
@@ -132,29 +171,60 @@ static void log_end(struct peal_run *r)
     buf_done(&text);
 }
 
+static void drain_bell(int bell)
+{
+    uint64_t count;
+    ssize_t n = read(bell, &count, sizeof(count));
+    (void)n;
+}
+
+/* What became of it: how it was stopped, and how far it had come. */
+static void with_progress(struct peal_run *r, enum run_stop why)
+{
+    run_set_stopped(r, why, !r->started);
+    if (r->percent < 0 || !r->started)
+        return;
+    pthread_mutex_lock(&r->lock);
+    buf_printf(&r->msg, " [last progress: %d %% %s]", r->percent, r->progress);
+    pthread_mutex_unlock(&r->lock);
+}
+
 /* From here on nobody can stop it; a stop that came before decides the result. */
 static void settle(struct peal_run *r)
 {
-    enum run_stop why = (enum run_stop)atomic_exchange(&r->stop, RUN_ENDED);
-    if (why != RUN_GOES_ON)
-        run_set_stopped(r, why, !r->started);
+    int why = atomic_load(&r->stop);
+    do {
+        while (why & RUN_RINGING) {
+            sched_yield();
+            why = atomic_load(&r->stop);
+        }
+    } while (!atomic_compare_exchange_weak(&r->stop, &why, RUN_ENDED));
+    if (why == RUN_GOES_ON)
+        return;
+    drain_bell(r->bell);
+    with_progress(r, (enum run_stop)why);
 }
 
 static void call_handler(struct peal_run *r)
 {
+    if (r->handler->flags & PEAL_PROCESS) {
+        isolate_run(r->config->isolate, r, handlers_number(r->handler));
+        return;
+    }
+    int status = r->keep ? keep_begin(r->keep) : 0;
     r->arg = r->handler->arg;
-    int status = r->handler->run(r);
+    r->state = r->keep ? r->keep->state : NULL;
+    if (status) {
+        run_result(r, WIRE_CODE_FAIL, "the handler's init returned %d", status);
+        return;
+    }
+    status = r->handler->run(r);
     if (status && !r->has_result)
         run_result(r, WIRE_CODE_FAIL, "the handler returned %d", status);
 }
 
-void run_execute(struct peal_run *r)
+static void execute(struct peal_run *r)
 {
-    run_clear_bell(r);
-    if (run_stopping(r)) { /* ended while it waited for a worker */
-        settle(r);
-        return;
-    }
     r->started = true;
     log_start(r);
     if (r->handler)
@@ -165,15 +235,32 @@ void run_execute(struct peal_run *r)
     log_end(r);
 }
 
+void run_work(struct pool_task *t, const struct pool_worker *w)
+{
+    struct peal_run *r = container_of(t, struct peal_run, task);
+    r->worker = w->number;
+    if (r->timeout_s > 0) {
+        int64_t s = r->timeout_s < RUN_TIMEOUT_MAX_S ? r->timeout_s : RUN_TIMEOUT_MAX_S;
+        r->deadline_ms = clock_wall_ms() + s * 1000;
+        mailbox_post(r->loop, &r->begun);
+    }
+    keep_end(r->retired);
+    r->retired = NULL;
+    atomic_store(&r->bell, w->bell);
+    if (run_stopping(r)) /* before the bell was known */
+        settle(r);
+    else
+        execute(r);
+    mailbox_post(r->loop, &r->over);
+}
+
 /* --- for handlers --- */
 
 void run_clear_bell(struct peal_run *r)
 {
-    uint64_t count;
-    ssize_t n = read(r->bell, &count, sizeof(count));
-    (void)n;
+    drain_bell(r->bell);
     if (run_stopping(r)) /* that ring may have been ours */
-        ring(r);
+        ring(r->bell);
 }
 
 bool run_wait(struct peal_run *r, int64_t ms)
@@ -196,6 +283,7 @@ void run_result_va(struct peal_run *r, int code, const char *format, va_list ap)
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, format, ap);
     char *text = n < 0 ? NULL : try_alloc((size_t)n + 1);
+    pthread_mutex_lock(&r->lock);
     r->code = code;
     r->has_result = true;
     buf_reset(&r->msg);
@@ -206,6 +294,7 @@ void run_result_va(struct peal_run *r, int code, const char *format, va_list ap)
         if (keep < (size_t)n)
             buf_text(&r->msg, CUT_MARK);
     }
+    pthread_mutex_unlock(&r->lock);
     free(text);
     va_end(again);
 }

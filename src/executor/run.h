@@ -2,21 +2,31 @@
 /* run.h - one run, and what a handler may do with it.
  *
  * A run belongs to the loop thread while it is queued and after its end, and to one worker in
- * between; run->stop is the only word that both write meanwhile. Handlers use only the functions
- * of the second part. */
+ * between; run->stop is the only word that both write meanwhile, and its progress is the only thing
+ * that the loop reads. Handlers use only the functions of the second part.
+ *
+ *   WRITING --ACCEPT on disk--> WAITING --its turn--> STARTING --START on disk--> AT_WORK --> over
+ *      +---- it is its job's turn at once: one commit ----^                         |
+ *                                      asked to stop, and did not in time: REPORTED +---> over */
 #ifndef PEAL_EXECUTOR_RUN_H
 #define PEAL_EXECUTOR_RUN_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mailbox.h"
 #include "base/why.h"
+#include "executor/pool.h"
 #include "executor/runlog.h"
 #include "peal/executor.h"
 
+#define RUN_TIMEOUT_MAX_S 100000000ll /* three years: more is as good as none */
+
 struct executor_config;
+struct httpd_request;
+struct keep;
 struct peal_run;
 struct script_kind;
 struct wire_run_request;
@@ -30,7 +40,10 @@ enum run_stop {
     RUN_SHUTDOWN = PEAL_SHUTDOWN,   /* the executor stops */
     RUN_TIMED_OUT = PEAL_TIMED_OUT, /* executorTimeout */
     RUN_ENDED,                      /* the result stands: nothing can stop it any more */
+    RUN_RINGING = 64,               /* with a reason: the loop is ringing the bell just now */
 };
+
+enum run_stage { RUN_WRITING, RUN_WAITING, RUN_STARTING, RUN_AT_WORK, RUN_REPORTED };
 
 enum run_letter { RUN_BEGUN, RUN_OVER }; /* kinds of the letters to the loop */
 
@@ -46,44 +59,63 @@ extern const struct run_io run_io_log;
 
 struct peal_run {
     const struct run_io *io; /* run_io_log unless somebody else speaks for the handler */
-    struct list_node node;   /* in its job's queue, then in the pool's */
-    struct letter begun;     /* worker -> loop: the timeout counts from now */
-    struct letter over;      /* worker -> loop: the result stands, the run is yours again */
+    struct list_node node;   /* in its job's queue */
+    struct pool_task task;
+    struct letter begun; /* worker -> loop, if there is a timeout: it counts from now */
+    struct letter over;  /* worker -> loop: the result stands, the run is yours again */
+    size_t size;         /* bytes that it takes, about */
+    /* what it is */
+    int64_t seq; /* in the journal */
     int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s;
-    int64_t moment_ms;   /* planned for */
-    int64_t deadline_ms; /* wall clock: when the timeout strikes; 0: never. Set before "begun" */
+    int64_t moment_ms; /* planned for */
     int shard, shard_total, attempt;
-    void *arg, *state;                  /* for the handler */
-    int percent;                        /* of the last progress; -1: none */
-    char progress[201];                 /* its text */
-    int64_t progress_ms;                /* boot: when it was last logged */
     const struct peal_handler *handler; /* NULL: a script */
     const struct script_kind *script;   /* NULL: a handler */
     struct slice params, source;        /* owned: they follow the struct; each ends in a NUL */
     const struct executor_config *config;
-    _Atomic int stop; /* enum run_stop */
-    int bell;         /* the worker's descriptor, readable after a stop; set before "begun" */
-    int worker;       /* its number */
-    bool started;     /* the handler was entered */
-    bool seen_begun;  /* loop: the letter has come */
-    bool has_result;  /* somebody said how it ended */
-    int code;         /* of the result: 200, 500, 502, or the handler's own */
-    struct buf msg;   /* of the result */
+    struct mailbox *loop; /* borrowed: where its letters go */
+    /* the loop's */
+    enum run_stage stage;
+    bool in_started;             /* the journal says STARTED: it needs no START */
+    struct httpd_request *asker; /* who wants to hear that it is kept; further ones by user */
+    /* the worker's */
+    void *arg, *state;    /* for the handler */
+    struct keep *keep;    /* of its job, borrowed; NULL: the handler has no state */
+    struct keep *retired; /* owned: another handler's, to be ended before */
+    int64_t deadline_ms;  /* wall clock: when the timeout strikes; 0: never. Set before the start */
+    int worker;           /* its number */
+    bool started;         /* the handler was entered */
     struct runlog log;
+    /* both's */
+    _Atomic int stop;     /* enum run_stop */
+    _Atomic int bell;     /* the worker's descriptor, readable after a stop; -1: not begun */
+    pthread_mutex_t lock; /* guards what follows: held for a copy only */
+    bool has_result;      /* somebody said how it ended */
+    int code;             /* of the result: 200, 500, 502, or the handler's own */
+    struct buf msg;       /* of the result */
+    int64_t progress_ms;  /* boot: when progress was last logged; 0: never */
+    int percent;          /* of the last progress; -1: none */
+    char progress[201];   /* its text */
 };
 
-/* A run with copies of the request's texts; NULL without memory. */
-struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config);
+/* A run with copies of the request's texts; NULL without memory. again: an earlier executor may
+ * have begun it. */
+struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config,
+                          bool again);
 void run_drop(struct peal_run *r);
 
 /* Loop: ask it to end. Harmless when it has ended or was asked before. */
 void run_ask_to_stop(struct peal_run *r, enum run_stop why);
-/* Loop: the letter "begun" came. */
-void run_saw_begun(struct peal_run *r);
 /* The result of a run that was stopped; waiting: it had not been started. */
 void run_set_stopped(struct peal_run *r, enum run_stop why, bool waiting);
-/* Worker: start line, handler, end line; afterwards the result stands. */
-void run_execute(struct peal_run *r);
+/* What is said of one that was asked to stop and goes on; code and text are not stored in r. False:
+ * it has just ended. */
+bool run_would_not_stop(struct peal_run *r, int *ret_code, struct buf *text);
+/* The last progress; "" and -1: none. Any thread. */
+void run_get_progress(struct peal_run *r, int *ret_percent, char text[201]);
+void run_set_progress(struct peal_run *r, int percent, struct slice text);
+/* Its task: start line, handler, end line; afterwards the result stands. */
+void run_work(struct pool_task *t, const struct pool_worker *w);
 
 /* --- for handlers --- */
 
@@ -92,7 +124,8 @@ static inline bool run_stopping(const struct peal_run *r)
     return atomic_load(&r->stop) != RUN_GOES_ON;
 }
 
-/* Forget rings of the bell, unless this run shall end. */
+/* Forget rings of the bell, unless this run shall end: once a run ended whose bell rang, its worker
+ * does so. */
 void run_clear_bell(struct peal_run *r);
 /* Sleep. False as soon as the run shall end. */
 bool run_wait(struct peal_run *r, int64_t ms);

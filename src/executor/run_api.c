@@ -67,7 +67,7 @@ void *peal_state(const struct peal_run *run)
 /* RUN_ENDED is not a handler's business: it has returned. */
 enum peal_stop peal_stopping(const struct peal_run *run)
 {
-    int why = atomic_load(&run->stop);
+    int why = atomic_load(&run->stop) & ~RUN_RINGING;
     return why == RUN_ENDED ? PEAL_GOES_ON : (enum peal_stop)why;
 }
 
@@ -107,6 +107,17 @@ void peal_log_raw(struct peal_run *run, const void *bytes, size_t size)
     run->io->raw(run, bytes, size);
 }
 
+static bool worth_a_line(struct peal_run *run, int percent)
+{
+    int64_t now = clock_boot_ms();
+    pthread_mutex_lock(&run->lock);
+    bool yes = !run->progress_ms || now - run->progress_ms >= PROGRESS_EVERY_MS || percent >= 100;
+    if (yes)
+        run->progress_ms = now;
+    pthread_mutex_unlock(&run->lock);
+    return yes;
+}
+
 void peal_progress(struct peal_run *run, int percent, const char *format, ...)
 {
     va_list ap;
@@ -114,15 +125,13 @@ void peal_progress(struct peal_run *run, int percent, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
-    run->percent = percent < 0 ? 0 : percent > 100 ? 100 : percent;
-    text_copy(run->progress, sizeof(run->progress), slice_text(text));
+    run_set_progress(run, percent, slice_text(text));
     if (run->io->progress)
         run->io->progress(run);
-    int64_t now = clock_boot_ms();
-    if (run->progress_ms && now - run->progress_ms < PROGRESS_EVERY_MS && run->percent < 100)
+    if (!worth_a_line(run, percent))
         return;
-    run->progress_ms = now;
-    run_log_at(run, __func__, __LINE__, "progress %d %%: %s", run->percent, run->progress);
+    run_log_at(run, __func__, __LINE__, "progress %d %%: %.*s", percent,
+               (int)utf8_cut(text, strlen(text), 200), text);
 }
 
 void peal_result(struct peal_run *run, int code, const char *format, ...)

@@ -378,7 +378,7 @@ static void *runstore_main(void *arg)
         }
         if ((s->trouble || s->nheld) && clock_boot_ms() >= s->retry_ms)
             retry(s);
-        else if (list_empty(&s->mail) && !mailbox_take(s->in, &s->mail))
+        else if (!s->stopping && list_empty(&s->mail) && !mailbox_take(s->in, &s->mail))
             mailbox_wait(s->in, idle(s));
     }
     stop(s);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
+#include "executor/executor.h"
 #include "executor/isolate.h"
 #include "executor/run.h"
 #include "peal/executor.h"
@@ -300,7 +301,8 @@ static struct peal_run *make(struct heard *h, struct slice params)
         .job_id = 7, .log_id = 8, .log_date_ms = 9, .params = params, .shard = 1, .shard_total = 3
     };
     *h = (struct heard){ .lines = BUF_INIT(1 << 20), .raw = BUF_INIT(64 << 20), .into = -1 };
-    struct peal_run *r = run_make(&q, NULL);
+    static const struct executor_config none = { .logpath = "" };
+    struct peal_run *r = run_make(&q, &none, false);
     r->io = &io_heard;
     r->arg = h;
     r->attempt = 2;
