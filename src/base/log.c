@@ -93,6 +93,11 @@ static void write_line(enum log_level level, const char *module, const char *tex
     buf_done(&b);
 }
 
+void log_print(enum log_level level, const char *module, const char *text)
+{
+    write_line(level, module, text, 0, clock_wall_ms());
+}
+
 static void say_line(enum log_level level, const char *module, const char *text)
 {
     pthread_mutex_lock(&here->lock);

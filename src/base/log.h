@@ -29,6 +29,9 @@ void log_set_level(enum log_level level);
 void log_line(enum log_level level, const char *module, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The default place of a line, for a sink that wants to use it: standard error. */
+void log_print(enum log_level level, const char *module, const char *text);
+
 #define log_error(module, ...) log_line(LOG_ERROR, module, __VA_ARGS__)
 #define log_warn(module, ...) log_line(LOG_WARN, module, __VA_ARGS__)
 #define log_info(module, ...) log_line(LOG_INFO, module, __VA_ARGS__)

@@ -456,6 +456,7 @@ static void read_mail(struct executor *e)
  * next does not happen any more. */
 static void close_threads(struct executor *e)
 {
+    e->results.closing = true;
     jobs_close(&e->jobs);
     pool_free(e->pool);
     e->pool = NULL;

@@ -224,7 +224,8 @@ static enum err take_run(struct executor *e, struct httpd_request *q,
     if (!r)
         return ERR_NOMEM;
     r->asker = q;
-    r->size += q->body.n;
+    r->asked = q->body.n;
+    r->size += r->asked;
     enum err err = admit(e, request, r, why);
     if (!err)
         err = read_headers(q, r, why);

@@ -391,6 +391,8 @@ void jobs_accepted(struct jobs *j, struct peal_run *r, enum err err)
 {
     if (r->log_id)
         map_take(&j->writing, (uint64_t)r->log_id);
+    j->bytes -= (int64_t)r->asked;
+    r->size -= r->asked;
     if (err) {
         not_accepted(j, r);
     } else if (r->stage == RUN_STARTING) {

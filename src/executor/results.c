@@ -109,6 +109,12 @@ void results_told(struct results *s, struct result *r)
         result_free(r);
 }
 
+static void drop(struct result *r)
+{
+    list_remove(&r->late);
+    result_free(r);
+}
+
 void results_written(struct results *s, struct write *w)
 {
     struct result *r = w->of;
@@ -116,6 +122,8 @@ void results_written(struct results *s, struct write *w)
         r->journalled = true;
         if (r->acknowledged)
             result_free(r);
+        else if (!r->reported && s->closing)
+            drop(r);
         else if (!r->reported)
             report(s, r);
         if (list_empty(&s->unwritten))

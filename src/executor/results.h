@@ -33,6 +33,7 @@ struct results {       /* embed it; results_init fills it */
     struct loop_task tell;
     size_t n; /* not yet taken by a center */
     int64_t bytes;
+    bool closing; /* nothing is reported any more: the journal has it for the next start */
 };
 
 /* kind: of the letters that come back. */

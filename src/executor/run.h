@@ -63,7 +63,8 @@ struct peal_run {
     struct pool_task task;
     struct letter begun; /* worker -> loop, if there is a timeout: it counts from now */
     struct letter over;  /* worker -> loop: the result stands, the run is yours again */
-    size_t size;         /* bytes that it takes, about */
+    size_t size;         /* bytes that it takes, about; the next ones included */
+    size_t asked;        /* bytes of its request, as long as somebody waits for the answer */
     /* what it is */
     int64_t seq; /* in the journal */
     int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s;
