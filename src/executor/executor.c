@@ -21,6 +21,7 @@ enum {
     PORT_FIRST = 9999,
     PORT_LAST = 65534,
     FLUSH_MS = 5000,
+    IDLE_MS = 90000, /* about what the original takes to let go of a job's thread */
     MAX_CONNECTIONS = 4096,
 };
 
@@ -363,6 +364,7 @@ static void prepare(struct executor *e)
         .workers = e->cf.workers,
         .queue = e->cf.queue,
         .grace_ms = e->cf.grace_ms,
+        .idle_ms = IDLE_MS,
         .remember = e->cf.remember,
         .memory = e->cf.memory,
     };

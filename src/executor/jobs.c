@@ -165,7 +165,7 @@ static void rest(struct job *job)
         return;
     }
     list_push(&j->idle, &job->node);
-    loop_timer_set(j->loop, &job->timer, loop_now_ms(j->loop) + JOBS_IDLE_MS);
+    loop_timer_set(j->loop, &job->timer, loop_now_ms(j->loop) + j->limits.idle_ms);
     if (++j->nidle > JOBS_IDLE_MAX)
         end_state(container_of(list_first(&j->idle), struct job, node));
 }

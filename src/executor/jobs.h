@@ -7,7 +7,7 @@
  * "ended", once, with its result. A handler that would not stop keeps its job and its worker.
  * Writing to the journal is the owner's: jobs asks through hooks and is told what came of it.
  * A job is here as long as it has something running or waiting, or a handler's state, which goes
- * when the job has been idle for JOBS_IDLE_MS.
+ * when the job has been idle for a while.
  * Thread: the loop's. */
 #ifndef PEAL_EXECUTOR_JOBS_H
 #define PEAL_EXECUTOR_JOBS_H
@@ -18,7 +18,6 @@
 #include "net/loop.h"
 #include "wire/executor_side.h"
 
-#define JOBS_IDLE_MS 90000
 #define JOBS_IDLE_MAX 10000 /* idle jobs with a state; with more of them the oldest goes sooner */
 
 struct jobs_hooks {
@@ -36,6 +35,7 @@ struct jobs_limits {
     int workers;    /* runs at work */
     int queue;      /* runs that wait, of one job */
     int grace_ms;   /* from the wish to stop to "would not stop" */
+    int idle_ms;    /* from a job's last run to the end of its handler's state */
     int remember;   /* finished log ids */
     int64_t memory; /* bytes of runs */
 };
