@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "executor/builtin.h"
+#include "executor/executor.h"
 #include "executor/process.h"
 #include "executor/run.h"
 #include "executor/words.h"
@@ -77,7 +78,7 @@ static int command(struct peal_run *r)
     struct slice allowed = slice_text(config->commands);
     if (slice_has_item(allowed, slice_text("*")) || slice_has_item(allowed, slice_text(argv[0]))) {
         run_log(r, "command: %.*s", shown(r->params), r->params.p);
-        process_run(r, argv);
+        process_run(r, r->config->limits, argv);
     } else {
         run_result(r, WIRE_CODE_FAIL, "%.200s is not in this executor's peal.executor.commands",
                    argv[0]);

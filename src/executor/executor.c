@@ -387,6 +387,16 @@ static void begin(struct executor *e)
     centers_join(e->centers);
 }
 
+/* The limits are for all children; the folder only for those who want scripts. */
+static enum err prepare_scripts(struct executor *e, struct why *why)
+{
+    enum err err = limits_new(&e->cf.script_limits, e->cf.grace_ms, &e->limits, why);
+    e->cf.limits = e->limits;
+    if (!err && e->cf.glue[0])
+        err = script_folder(&e->cf, why);
+    return err;
+}
+
 enum err executor_new(struct loop *l, const struct executor_config *config, struct executor **ret,
                       struct why *why)
 {
@@ -399,6 +409,8 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
         err = script_kinds_check(e->cf.glue, why);
     if (!err)
         err = make_logpath(e->cf.logpath, why);
+    if (!err)
+        err = prepare_scripts(e, why);
     if (!err)
         err = open_mail(e);
     if (!err)
@@ -498,5 +510,6 @@ void executor_free(struct executor *e)
     centers_free(e->centers);
     results_done(&e->results);
     httpd_free(e->front);
+    limits_free(e->limits);
     free(e);
 }

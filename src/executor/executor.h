@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/why.h"
+#include "executor/limits.h"
 #include "net/loop.h"
 
 struct executor; /* opaque */
@@ -27,9 +28,11 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     int port;            /* 0 or less: the first free one from 9999 on */
     const char *logpath; /* folder of the runs' logs, made if it is missing */
     int retention_days;  /* logs of older days are removed; fewer than 3: none are */
-    const char *glue;    /* script kinds that may run, comma separated: "shell" */
-    const struct handlers *handlers; /* borrowed until executor_free */
-    struct isolate *isolate;         /* borrowed; of handlers, if one of them wants a process */
+    const char *glue;    /* script kinds that may run, comma separated: "shell, python" */
+    struct limits_config script_limits; /* of scripts */
+    const struct limits *limits;        /* the executor's own: what they come to */
+    const struct handlers *handlers;    /* borrowed until executor_free */
+    struct isolate *isolate;            /* borrowed; of handlers, if one of them wants a process */
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
     const char *(*hint)(struct slice handler);
     int workers;                   /* runs at a time */

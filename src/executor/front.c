@@ -104,13 +104,13 @@ static enum err choose_script(const struct executor *e, const struct wire_run_re
 {
     r->script = script_kind_find(q->glue_type);
     if (!r->script) {
-        why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, NULL);
+        why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, script_kind_hint(q->glue_type));
         return ERR_NOTFOUND;
     }
     if (!script_kind_allowed(r->script, &e->cf)) {
         char how[128];
         snprintf(how, sizeof(how),
-                 "Scripts are off on this executor; --peal.executor.glue=%s "
+                 "Such scripts are off on this executor; --peal.executor.glue=%s "
                  "allows them.",
                  r->script->name);
         why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, how);

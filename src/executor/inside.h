@@ -32,6 +32,7 @@ struct executor_counts { /* written by the loop, read by any thread */
 struct executor {
     struct loop *loop;         /* borrowed */
     struct executor_config cf; /* texts borrowed, none NULL */
+    struct limits *limits;     /* of scripts and commands */
     struct httpd *front;
     struct mailbox *mailbox; /* from workers, keeper and journal */
     struct loop_mail mail;

@@ -4,73 +4,110 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/mem.h"
+#include "executor/spawn.h"
 #include "wire/texts.h"
 
-extern char **environ;
-
-enum { TURN_PIECES = 64 };
+enum { TURN_PIECES = 64, FACT_MAX = 48, PROGRAM_MAX = 4096 };
 
 struct process {
     struct peal_run *run;
+    const struct limits *limits;
     pid_t pid;       /* also of its group */
     int output;      /* read end of the pipe, not blocking; -1 after its end */
     int ended;       /* pidfd: readable when the child has ended */
-    int64_t kill_ms; /* when to send SIGKILL; 0: not asked to stop yet */
-    bool kill_sent;
+    int64_t late_ms; /* boot: when its time is over; 0: never */
+    int64_t kill_ms; /* boot: when to send SIGKILL; 0: not asked to stop yet */
+    bool kill_sent, late;
 };
 
-static int spawn(struct process *p, char *const argv[], int write_end)
+/* --- the start --- */
+
+enum { FACTS = 7 };
+
+struct env {     /* the limits' and the run's own */
+    char **list; /* owned */
+    char facts[FACTS][FACT_MAX];
+};
+
+static bool env_make(struct env *e, const struct peal_run *r, const struct limits *l)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, write_end, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, write_end, STDERR_FILENO);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                        POSIX_SPAWN_SETSIGDEF);
-    int failed = posix_spawnp(&p->pid, argv[0], &files, &attr, argv, environ);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return failed;
+    const struct {
+        const char *name;
+        int64_t value;
+    } facts[FACTS] = {
+        { "JOB_ID", r->job_id },           { "LOG_ID", r->log_id },   { "SHARD_INDEX", r->shard },
+        { "SHARD_TOTAL", r->shard_total }, { "ATTEMPT", r->attempt }, { "MOMENT_MS", r->moment_ms },
+        { "DEADLINE_MS", r->deadline_ms },
+    };
+    e->list = try_alloc((l->nenv + FACTS + 1) * sizeof(*e->list));
+    if (!e->list)
+        return false;
+    memcpy(e->list, l->env, l->nenv * sizeof(*e->list));
+    for (size_t i = 0; i < FACTS; i++) {
+        snprintf(e->facts[i], FACT_MAX, "PEAL_%s=%lld", facts[i].name, (long long)facts[i].value);
+        e->list[l->nenv + i] = e->facts[i];
+    }
+    return true;
 }
 
-/* errno, or 0 with pid, output and ended set. */
-static int begin(struct process *p, char *const argv[])
+static bool spawn_it(struct process *p, char *const argv[], int write_end, struct why *why)
+{
+    struct env env;
+    char program[PROGRAM_MAX];
+    const char *stage;
+    if (!spawn_find(p->limits, argv[0], program, sizeof(program))) {
+        why_set(why, "it is not in PATH, which is %.300s", limits_env(p->limits, "PATH"));
+        return false;
+    }
+    if (!env_make(&env, p->run, p->limits)) {
+        why_set(why, "%s", err_text(ERR_NOMEM));
+        return false;
+    }
+    const struct spawn s = { program, argv, env.list, write_end, p->limits };
+    int failed = spawn(&s, &p->pid, &stage);
+    free(env.list);
+    if (failed)
+        why_set(why, "%.300s: %s", stage, strerror(failed));
+    return !failed;
+}
+
+/* False with the reason, or pid, output and ended are set. */
+static bool begin(struct process *p, char *const argv[], struct why *why)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return errno;
-    int failed = spawn(p, argv, ends[1]);
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        why_set(why, "a pipe: %s", strerror(errno));
+        return false;
+    }
+    bool begun = spawn_it(p, argv, ends[1], why);
     close(ends[1]);
-    if (failed) {
+    if (!begun) {
         close(ends[0]);
-        return failed;
+        return false;
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->output = ends[0];
     p->ended = pidfd_open(p->pid, 0);
+    if (p->limits->time_ms)
+        p->late_ms = clock_boot_ms() + p->limits->time_ms;
     if (p->ended >= 0)
-        return 0;
-    failed = errno; /* out of descriptors: it cannot be watched, so it must not go on */
+        return true;
+    why_set(why, "it cannot be watched: %s", strerror(errno)); /* so it must not go on */
     kill(-p->pid, SIGKILL);
     waitpid(p->pid, NULL, 0);
     close(p->output);
-    return failed;
+    return false;
 }
+
+/* --- the end --- */
 
 /* At most a pipe full at a time: somebody who never stops writing must not keep us from looking at
  * the rest. */
@@ -90,12 +127,11 @@ static void take_output(struct process *p)
     }
 }
 
-static void stop_group(struct process *p)
+static void stop_group(struct process *p, int64_t now)
 {
-    int64_t now = clock_boot_ms();
     if (!p->kill_ms) {
         kill(-p->pid, SIGTERM);
-        p->kill_ms = now + PROCESS_GRACE_MS;
+        p->kill_ms = now + p->limits->grace_ms;
     } else if (!p->kill_sent && now >= p->kill_ms) {
         kill(-p->pid, SIGKILL);
         p->kill_sent = true;
@@ -104,10 +140,11 @@ static void stop_group(struct process *p)
 
 static int wait_ms(const struct process *p)
 {
-    if (!p->kill_ms || p->kill_sent)
+    int64_t until = p->kill_sent ? 0 : p->kill_ms ? p->kill_ms : p->late_ms;
+    int64_t left = until - clock_boot_ms();
+    if (!until)
         return -1;
-    int64_t left = p->kill_ms - clock_boot_ms();
-    return left < 0 ? 0 : (int)left;
+    return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
 /* Until the child has ended. */
@@ -124,9 +161,11 @@ static void watch(struct process *p)
         take_output(p);
         if (fds[0].revents)
             return;
-        if (run_stopping(p->run))
-            stop_group(p);
-        else if (fds[2].revents)
+        int64_t now = clock_boot_ms();
+        p->late |= p->late_ms && now >= p->late_ms;
+        if (p->late || run_stopping(p->run))
+            stop_group(p, now);
+        if (fds[2].revents && !run_stopping(p->run))
             run_clear_bell(p->run); /* rung for the run before this one */
     }
 }
@@ -145,19 +184,50 @@ static int end(struct process *p)
     return status;
 }
 
-void process_run(struct peal_run *r, char *const argv[])
+static void set_result(const struct process *p, int status)
 {
-    struct process p = { .run = r, .output = -1, .ended = -1 };
-    int failed = begin(&p, argv);
-    if (failed) {
-        run_result(r, WIRE_CODE_FAIL, "%.200s: cannot be started: %s", argv[0], strerror(failed));
-        return;
-    }
-    watch(&p);
-    int status = end(&p);
-    if (WIFSIGNALED(status))
+    struct peal_run *r = p->run;
+    if (p->late)
+        run_result(r, WIRE_CODE_TIMEOUT,
+                   "ended: it took longer than peal.executor.glue.time, %lld ms",
+                   (long long)p->limits->time_ms);
+    else if (WIFSIGNALED(status))
         run_result(r, WIRE_CODE_FAIL, "ended by signal %d (%s)", WTERMSIG(status),
                    strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0)
         run_result(r, WIRE_CODE_FAIL, WIRE_TEXT_SCRIPT_EXIT, WEXITSTATUS(status));
+}
+
+void process_run(struct peal_run *r, const struct limits *limits, char *const argv[])
+{
+    struct why why = { { 0 } };
+    struct process p = { .run = r, .limits = limits, .output = -1, .ended = -1 };
+    if (!begin(&p, argv, &why)) {
+        run_result(r, WIRE_CODE_FAIL, "%.200s: cannot be started: %s", argv[0], why.text);
+        return;
+    }
+    watch(&p);
+    set_result(&p, end(&p));
+}
+
+int process_ask(const struct limits *limits, char *const argv[], int ms)
+{
+    char program[PROGRAM_MAX];
+    const char *stage;
+    int status = -1;
+    pid_t pid;
+    if (!spawn_find(limits, argv[0], program, sizeof(program)))
+        return -1;
+    const struct spawn s = { program, argv, limits->env, -1, limits };
+    if (spawn(&s, &pid, &stage))
+        return -1;
+    struct pollfd p = { .fd = pidfd_open(pid, 0), .events = POLLIN };
+    if (p.fd >= 0)
+        poll(&p, 1, ms);
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (p.fd >= 0)
+        close(p.fd);
+    return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
