@@ -52,6 +52,7 @@ OWNERS = {
     "argon2.h": ["api"],
     "jansson.h": ["wire", "server", "api", "executor", "cli"],
     "openssl/": ["base", "net"],
+    "curl/": ["executor"],
 }
 
 # Symbols that a pure archive may need from outside the house, as whole names.

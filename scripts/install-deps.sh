@@ -12,7 +12,7 @@ set -euo pipefail
 
 declare -A packages why
 packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
-    libssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev"
+    libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev"
 why[build]="to build Peal"
 packages[test]="git python3 python3-pytest python3-requests libcmocka-dev tzdata
     clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps"

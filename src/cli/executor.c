@@ -28,8 +28,15 @@ static const char help_head[] =
     "arguments,\n"
     "                      'quoted' if need be. Off unless --peal.executor.commands lists the "
     "program\n"
-    "Jobs of type GLUE_SHELL bring a script along and run it with bash: off unless\n"
-    "--peal.executor.glue=shell, because whoever can edit jobs can then run anything here.\n"
+    "  httpJobHandler      sends a request; the parameter is its URL and what goes with it:\n"
+    "                      {\"url\": \"https://example.com/x\", \"method\": \"POST\", \"data\": "
+    "\"...\"}\n"
+    "                      Off unless --peal.executor.http.hosts lists the host\n"
+    "  lifecycleJobHandler keeps a count from its init to its destroy\n"
+    "Jobs of the types GLUE_SHELL, GLUE_PYTHON, GLUE_PYTHON2, GLUE_PHP, GLUE_NODEJS and\n"
+    "GLUE_POWERSHELL bring a script along: off unless --peal.executor.glue lists the kind, "
+    "because\n"
+    "whoever can edit jobs can then run anything here that --peal.executor.glue.user can.\n"
     "\n"
     "Options. Each is also a variable of the environment and a line key=value of the file given\n"
     "with -c, which may be a Java application's: an option counts before a variable, a variable\n"
@@ -52,7 +59,15 @@ static enum err add_builtins(struct peal_executor *e, const struct config *c, co
     static struct builtin_config config; /* the handlers use it as long as they live */
     size_t n;
     (void)arg;
-    config = (struct builtin_config){ .commands = config_text(c, "peal.executor.commands") };
+    config = (struct builtin_config){
+        .samples = config_text(c, "peal.executor.samples"),
+        .commands = config_text(c, "peal.executor.commands"),
+        .http_hosts = config_text(c, "peal.executor.http.hosts"),
+        .http_private = config_flag(c, "peal.executor.http.private"),
+    };
+    enum err err = builtin_check(&config, why);
+    if (err)
+        return err;
     const struct peal_handler *const *list = builtin_handlers(&config, &n);
     for (size_t i = 0; i < n; i++)
         if (peal_executor_add(e, list[i])) {

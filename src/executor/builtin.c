@@ -1,114 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers that come with `peal executor`: to try things out, to test, and to run commands. */
-#include <stdlib.h>
-#include <string.h>
-#include "base/mem.h"
 #include "executor/builtin.h"
-#include "executor/executor.h"
-#include "executor/process.h"
-#include "executor/run.h"
-#include "executor/words.h"
-#include "wire/texts.h"
+#include <curl/curl.h>
+#include "base/mem.h"
+#include "executor/builtin_http.h"
+#include "executor/builtin_parts.h"
 
-#define COMMAND "commandJobHandler"
+static struct peal_handler all[] = {
+    { .name = "demoJobHandler", .run = builtin_demo },
+    { .name = "shardingJobHandler", .run = builtin_sharding },
+    { .name = "failJobHandler", .run = builtin_fail },
+    { .name = "sleepJobHandler", .run = builtin_sleep },
+    { .name = "lifecycleJobHandler",
+      .run = builtin_lifecycle,
+      .init = builtin_lifecycle_init,
+      .destroy = builtin_lifecycle_destroy },
+    { .name = "commandJobHandler", .run = builtin_command },
+    { .name = "httpJobHandler", .run = builtin_http },
+};
 
-enum { DEMO_LINES = 5, DEMO_PAUSE_MS = 200, SLEEP_MAX_MS = 86400000 };
+/* In the order of all; NULL: a list of its own decides. */
+static const char *const samples[countof(all)] = { "demo",      "sharding", "fail", "sleep",
+                                                   "lifecycle", NULL,       NULL };
+static const char *const hints[countof(all)] = {
+    "It is off on this executor; --peal.executor.samples=demo allows it.",
+    "It is off on this executor; --peal.executor.samples=sharding allows it.",
+    "It is off on this executor; --peal.executor.samples=fail allows it.",
+    "It is off on this executor; --peal.executor.samples=sleep allows it.",
+    "It is off on this executor; --peal.executor.samples=lifecycle allows it.",
+    "Commands are off on this executor; --peal.executor.commands=LIST allows them.",
+    "HTTP is off on this executor; --peal.executor.http.hosts=LIST allows it.",
+};
 
-static int shown(struct slice s)
+static bool any(const char *text)
 {
-    return (int)utf8_cut(s.p, s.n, 1000);
+    return text && text[0];
 }
 
-static int demo(struct peal_run *r)
+static bool allowed(const struct builtin_config *c, size_t i)
 {
-    run_log(r, "hello; the parameter is: %.*s", shown(r->params), r->params.p);
-    for (int i = 1; i <= DEMO_LINES; i++) {
-        run_log(r, "beat %d of %d", i, DEMO_LINES);
-        if (!run_wait(r, DEMO_PAUSE_MS))
-            break;
+    struct slice list = slice_text(c->samples);
+    if (samples[i])
+        return slice_has_item(list, slice_text("*")) ||
+               slice_has_item(list, slice_text(samples[i]));
+    return any(all[i].run == builtin_command ? c->commands : c->http_hosts);
+}
+
+enum err builtin_check(const struct builtin_config *c, struct why *why)
+{
+    struct slice rest = slice_text(c->samples);
+    for (struct slice name; slice_item(&rest, &name);) {
+        bool known = slice_eq(name, "*");
+        for (size_t i = 0; i < countof(all); i++)
+            known |= samples[i] && slice_eq(name, samples[i]);
+        if (known)
+            continue;
+        why_set(why,
+                "peal.executor.samples: there is no %.*s; there are demo, sharding, fail, sleep, "
+                "lifecycle",
+                (int)utf8_cut(name.p, name.n, 64), name.p);
+        return ERR_INVALID;
     }
-    return 0;
-}
-
-static int sharding(struct peal_run *r)
-{
-    run_log(r, "this is shard %d of %d", r->shard, r->shard_total);
-    for (int i = 0; i < r->shard_total && i < 1000; i++)
-        if (i == r->shard)
-            run_log(r, "item %d: mine", i);
-        else
-            run_log(r, "item %d: another's", i);
-    return 0;
-}
-
-static int fail(struct peal_run *r)
-{
-    run_log(r, "about to fail, as asked");
-    if (r->params.n)
-        run_result(r, WIRE_CODE_FAIL, "%.*s", shown(r->params), r->params.p);
-    else
-        run_result(r, WIRE_CODE_FAIL, "failed on purpose");
-    return 0;
-}
-
-static int sleep_ms(struct peal_run *r)
-{
-    int64_t ms = 0;
-    if (!parse_i64(slice_trim(r->params), &ms) || ms < 0 || ms > SLEEP_MAX_MS) {
-        run_result(r, WIRE_CODE_FAIL, "sleepJobHandler: the parameter must be 0-%d milliseconds",
-                   SLEEP_MAX_MS);
-        return 0;
-    }
-    run_log(r, "sleeping for %lld ms", (long long)ms);
-    if (run_wait(r, ms))
-        run_log(r, "awake");
-    return 0;
-}
-
-static int command(struct peal_run *r)
-{
-    const struct builtin_config *config = peal_arg(r);
-    struct why why = { { 0 } };
-    char **argv = NULL;
-    enum err err = words_split(r->params, &argv, &why);
-    if (err) {
-        run_result(r, WIRE_CODE_FAIL, "%s", why.text[0] ? why.text : err_text(err));
-        return 0;
-    }
-    struct slice allowed = slice_text(config->commands);
-    if (slice_has_item(allowed, slice_text("*")) || slice_has_item(allowed, slice_text(argv[0]))) {
-        run_log(r, "command: %.*s", shown(r->params), r->params.p);
-        process_run(r, r->config->limits, argv);
-    } else {
-        run_result(r, WIRE_CODE_FAIL, "%.200s is not in this executor's peal.executor.commands",
-                   argv[0]);
-    }
-    free(argv);
-    return 0;
+    return OK;
 }
 
 const struct peal_handler *const *builtin_handlers(const struct builtin_config *c, size_t *n)
 {
-    static struct peal_handler all[] = {
-        { .name = "demoJobHandler", .run = demo },
-        { .name = "shardingJobHandler", .run = sharding },
-        { .name = "failJobHandler", .run = fail },
-        { .name = "sleepJobHandler", .run = sleep_ms },
-        { .name = COMMAND, .run = command },
-    };
     static const struct peal_handler *list[countof(all)];
     *n = 0;
     for (size_t i = 0; i < countof(all); i++) {
         all[i].arg = (void *)c;
-        if (strcmp(all[i].name, COMMAND) != 0 || (c->commands && c->commands[0]))
+        if (allowed(c, i))
             list[(*n)++] = &all[i];
     }
+    if (any(c->http_hosts))
+        curl_global_init(CURL_GLOBAL_DEFAULT); /* while there is one thread */
     return list;
 }
 
 const char *builtin_hint(struct slice name)
 {
-    if (!slice_eq(name, COMMAND))
-        return NULL;
-    return "Commands are off on this executor; --peal.executor.commands=LIST allows them.";
+    for (size_t i = 0; i < countof(all); i++)
+        if (slice_eq(name, all[i].name))
+            return hints[i];
+    return NULL;
 }

@@ -62,11 +62,19 @@ static const struct config_row rows[] = {
     { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
       "start without a token: anybody can then start runs", 0, 0 },
     /* from here on: the agent's own */
+    { "peal.executor.samples", NULL, CONFIG_TEXT, "*", "NAMES",
+      "sample handlers: demo, sharding, fail, sleep, lifecycle; *: all; empty: none", 0, 0 },
     { "peal.executor.commands", "commands", CONFIG_TEXT, "", "PROGRAMS",
       "programs that commandJobHandler may run, comma separated; *: any", 0, 0 },
+    { "peal.executor.http.hosts", NULL, CONFIG_TEXT, "", "HOSTS",
+      "hosts that httpJobHandler may ask, comma separated: name, *.name, name:port, or * for any;\n"
+      "empty: the handler is off",
+      0, 0 },
+    { "peal.executor.http.private", NULL, CONFIG_FLAG, "false", NULL,
+      "also where their addresses are private, loopback or link-local", 0, 0 },
 };
 
-enum { AGENT_ROWS = 1 };
+enum { AGENT_ROWS = 4 };
 
 /* A file may be the configuration of a whole Java application. */
 const struct config_table options_library = { rows, countof(rows) - AGENT_ROWS,

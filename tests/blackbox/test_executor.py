@@ -164,7 +164,7 @@ def test_a_run_leaves_its_log_and_its_result_in_both_shapes(center, executor):
     lines = page["logContent"].splitlines()
     assert lines[0].endswith("<br>----------- xxl-job job execute start -----------<br>----------- "
                              "Param:a=1, 中文 <x>&'")
-    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[demoJobHandler#demo\]-\[\d+\]-\[worker-1\] ", lines[1])
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[demoJobHandler#builtin_demo\]-\[\d+\]-\[worker-1\] ", lines[1])
     assert sum("beat" in line for line in lines) == 5
     assert any("<br>----------- xxl-job job execute end(finish) -----------<br>----------- Result: "
                "handleCode=200, handleMsg = " in line for line in lines)
