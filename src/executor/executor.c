@@ -392,6 +392,8 @@ static enum err prepare_scripts(struct executor *e, struct why *why)
 {
     enum err err = limits_new(&e->cf.script_limits, e->cf.grace_ms, &e->limits, why);
     e->cf.limits = e->limits;
+    if (!err)
+        e->limits->isolate = e->cf.isolate;
     if (!err && e->cf.glue[0])
         err = script_folder(&e->cf, why);
     return err;

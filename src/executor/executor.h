@@ -30,9 +30,10 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     int retention_days;  /* logs of older days are removed; fewer than 3: none are */
     const char *glue;    /* script kinds that may run, comma separated: "shell, python" */
     struct limits_config script_limits; /* of scripts */
+    bool programs;                      /* scripts or commands may run: they want isolate, too */
     const struct limits *limits;        /* the executor's own: what they come to */
     const struct handlers *handlers;    /* borrowed until executor_free */
-    struct isolate *isolate;            /* borrowed; of handlers, if one of them wants a process */
+    struct isolate *isolate; /* borrowed; of handlers that want a process, and for groups */
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
     const char *(*hint)(struct slice handler);
     int workers;                   /* runs at a time */

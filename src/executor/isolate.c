@@ -113,9 +113,10 @@ void isolate_free(struct isolate *i)
 
 /* --- orders --- */
 
-static bool send_order(const struct visit *v, enum order_kind kind, size_t index, const int *fds)
+static bool send_order(const struct isolate *i, enum order_kind kind, uint64_t number, size_t index,
+                       const int *fds)
 {
-    struct order o = { .kind = kind, .index = (uint32_t)index, .number = v->number };
+    struct order o = { .kind = kind, .index = (uint32_t)index, .number = number };
     struct iovec piece = { &o, sizeof(o) };
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[ORDER_FDS]))] = { 0 };
     struct msghdr m = { .msg_iov = &piece, .msg_iovlen = 1 };
@@ -130,9 +131,21 @@ static bool send_order(const struct visit *v, enum order_kind kind, size_t index
     }
     ssize_t n;
     do
-        n = sendmsg(v->isolate->orders, &m, MSG_NOSIGNAL);
+        n = sendmsg(i->orders, &m, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     return n >= 0;
+}
+
+void isolate_hold(struct isolate *i, pid_t group)
+{
+    if (i)
+        send_order(i, ORDER_HOLD, (uint64_t)group, 0, NULL);
+}
+
+void isolate_release(struct isolate *i, pid_t group)
+{
+    if (i)
+        send_order(i, ORDER_RELEASE, (uint64_t)group, 0, NULL);
 }
 
 static void close_pair(const int *pair)
@@ -211,7 +224,7 @@ static void tell(struct visit *v)
                 return;
             v->params_sent += n;
         } else {
-            v->stop_sent = frame_send(v->frames, FRAME_STOP, atomic_load(&v->run->stop), none, none,
+            v->stop_sent = frame_send(v->frames, FRAME_STOP, (int)peal_stopping(v->run), none, none,
                                       MSG_DONTWAIT);
             if (!v->stop_sent)
                 return;
@@ -340,7 +353,7 @@ static void move_on(struct visit *v, enum ending to)
 {
     v->ending = to;
     if (to == TERMED || to == KILLED)
-        send_order(v, to == TERMED ? ORDER_TERM : ORDER_KILL, 0, NULL);
+        send_order(v->isolate, to == TERMED ? ORDER_TERM : ORDER_KILL, v->number, 0, NULL);
 }
 
 static int64_t due_ms(const struct visit *v)
@@ -420,7 +433,7 @@ static void visit(struct visit *v, size_t index)
         run_result(v->run, WIRE_CODE_FAIL, "no process for the handler: %s", strerror(errno));
         return;
     }
-    if (!send_order(v, ORDER_START, index, fds))
+    if (!send_order(v->isolate, ORDER_START, v->number, index, fds))
         close_way(&v->notes);
     for (size_t i = 0; i < ORDER_FDS; i++)
         close(fds[i]);

@@ -12,6 +12,7 @@
 #define PEAL_EXECUTOR_ISOLATE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 #include "base/err.h"
 #include "base/why.h"
 
@@ -26,6 +27,10 @@ MUST_CHECK enum err isolate_new(const struct peal_handler *const *handlers, size
  * log lines go to r->io, its result to run_result; a crash is code 500 with the signal's name. If
  * the server is gone, it is code 500 with that reason. */
 void isolate_run(struct isolate *i, struct peal_run *r, size_t index);
+/* The server shall kill this process group too if the executor dies: a script's, which is a child
+ * of the executor. Release it before its leader is waited for. Any thread; NULL is fine. */
+void isolate_hold(struct isolate *i, pid_t group);
+void isolate_release(struct isolate *i, pid_t group);
 /* Ends the server. No isolate_run may be under way. NULL is fine. */
 void isolate_free(struct isolate *i);
 

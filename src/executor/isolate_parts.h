@@ -27,12 +27,12 @@ enum {
 
 /* --- executor to server --- */
 
-enum order_kind { ORDER_START, ORDER_TERM, ORDER_KILL };
+enum order_kind { ORDER_START, ORDER_TERM, ORDER_KILL, ORDER_HOLD, ORDER_RELEASE };
 
 struct order {
     uint32_t kind;
     uint32_t index;  /* START: of the handler */
-    uint64_t number; /* of the run, the executor's */
+    uint64_t number; /* of the run, the executor's; HOLD, RELEASE: of the group */
 };
 
 /* What comes along with START, in this order: the child's end of the frames, its standard output

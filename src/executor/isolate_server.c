@@ -34,11 +34,16 @@ struct kid {
     int64_t drain_until_ms; /* boot; 0: it lives */
 };
 
+struct held { /* a group of the executor's own */
+    struct list_node node;
+    pid_t group;
+};
+
 struct server {
     int orders, children, parent; /* orders; signalfd; pidfd of the executor, or -1 */
     const struct peal_handler *const *handlers;
     size_t n;
-    struct list kids;
+    struct list kids, held;
 };
 
 bool frame_send(int fd, enum frame_kind kind, int number, struct slice first, struct slice second,
@@ -190,6 +195,38 @@ static int bury(struct server *s)
 
 /* --- orders --- */
 
+static void hold(struct server *s, pid_t group)
+{
+    struct held *h = try_alloc(sizeof(*h));
+    if (!h)
+        return; /* then only its leader ends with the executor */
+    h->group = group;
+    list_push(&s->held, &h->node);
+}
+
+static void release(struct server *s, pid_t group)
+{
+    list_each(&s->held, n, tmp)
+    {
+        struct held *h = container_of(n, struct held, node);
+        if (h->group == group) {
+            list_remove(n);
+            free(h);
+            return;
+        }
+    }
+}
+
+static void obey(struct server *s, const struct order *o)
+{
+    if (o->kind == ORDER_HOLD)
+        hold(s, (pid_t)o->number);
+    else if (o->kind == ORDER_RELEASE)
+        release(s, (pid_t)o->number);
+    else
+        signal_kid(s, o->number, o->kind == ORDER_TERM ? SIGTERM : SIGKILL);
+}
+
 /* False: there will be no more. Descriptors that came with a broken order are closed. */
 static bool take_order(struct server *s)
 {
@@ -213,7 +250,7 @@ static bool take_order(struct server *s)
     if (o.kind == ORDER_START && given)
         start(s, &o, fds);
     else if (o.kind != ORDER_START)
-        signal_kid(s, o.number, o.kind == ORDER_TERM ? SIGTERM : SIGKILL);
+        obey(s, &o);
     return true;
 }
 
@@ -264,7 +301,14 @@ static void empty_signals(int fd)
 
 static void end_all(struct server *s)
 {
-    list_each(&s->kids, n, tmp) kill(-container_of(n, struct kid, node)->pid, SIGKILL);
+    list_each(&s->kids, n, tmp)
+    {
+        kill(-container_of(n, struct kid, node)->pid, SIGKILL);
+    }
+    list_each(&s->held, n, tmp)
+    {
+        kill(-container_of(n, struct held, node)->group, SIGKILL);
+    }
     for (;;) {
         struct pollfd p = { .fd = s->children, .events = POLLIN };
         reap(s);
@@ -280,6 +324,7 @@ void isolate_serve(int orders, int parent, const struct peal_handler *const *han
 {
     struct server s = { .orders = orders, .parent = parent, .handlers = handlers, .n = n };
     list_init(&s.kids);
+    list_init(&s.held);
     own_everything(&s);
     for (bool go = s.children >= 0; go;) {
         struct pollfd fds[] = {

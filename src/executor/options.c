@@ -94,6 +94,8 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
         .retention_days = (int)config_int(c, "xxl.job.executor.logretentiondays"),
         .listen = config_text(c, "listen"),
         .glue = config_text(c, "peal.executor.glue"),
+        .programs = config_text(c, "peal.executor.glue")[0] ||
+                    (c->table == &options_agent && config_text(c, "peal.executor.commands")[0]),
         .script_limits = {
             .user = config_text(c, "peal.executor.glue.user"),
             .env = config_text(c, "peal.executor.glue.env"),

@@ -270,7 +270,7 @@ static enum err prepare(struct peal_executor *e)
     enum err err = options_apply(&e->config, &e->cf, &e->why);
     e->cf.handlers = &e->handlers;
     e->cf.hint = e->hint;
-    if (!err && wants_processes(&e->handlers))
+    if (!err && (e->cf.programs || wants_processes(&e->handlers)))
         err = isolate_new(e->handlers.all, e->handlers.n, e->cf.grace_ms, &e->isolate, &e->why);
     e->cf.isolate = e->isolate;
     if (err)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/mem.h"
+#include "executor/isolate.h"
 #include "executor/spawn.h"
 #include "wire/texts.h"
 
@@ -96,12 +97,14 @@ static bool begin(struct process *p, char *const argv[], struct why *why)
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->output = ends[0];
     p->ended = pidfd_open(p->pid, 0);
+    isolate_hold(p->limits->isolate, p->pid);
     if (p->limits->time_ms)
         p->late_ms = clock_boot_ms() + p->limits->time_ms;
     if (p->ended >= 0)
         return true;
     why_set(why, "it cannot be watched: %s", strerror(errno)); /* so it must not go on */
     kill(-p->pid, SIGKILL);
+    isolate_release(p->limits->isolate, p->pid);
     waitpid(p->pid, NULL, 0);
     close(p->output);
     return false;
@@ -176,6 +179,7 @@ static int end(struct process *p)
     int status = 0;
     kill(-p->pid, SIGKILL);
     take_output(p);
+    isolate_release(p->limits->isolate, p->pid);
     while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (p->output >= 0)

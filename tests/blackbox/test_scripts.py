@@ -228,13 +228,19 @@ def test_what_is_not_executable_fails_with_the_reason(tmp_path, center, bin):
             assert "cannot be started" in result["handleMsg"] and "Exec format error" in result["handleMsg"]
 
 
-def test_a_killed_executor_takes_its_script_along(tmp_path, center):
+@pytest.mark.parametrize("how", ["script", "command"])
+def test_a_killed_executor_takes_all_of_its_scripts_along(tmp_path, center, how):
+    source = "trap : TERM HUP; sleep 3600 & echo pids $$ $!; while :; do wait; done"
     with start(tmp_path, center) as executor:
-        executor.run_shell(1, 17, "echo pid $$; while :; do read -t 3600 < <(:); done")
-        pid = int(re.search(r"pid (\d+)\n", executor.wait_for_log(17, "pid "))[1])
+        if how == "script":
+            executor.run_shell(1, 17, source)
+        else:
+            executor.run(1, 17, "commandJobHandler", f"bash -c '{source}'")
+        content = executor.wait_for_log(17, "\npids ")
+        pids = [int(pid) for pid in re.search(r"^pids (\d+) (\d+)$", content, re.M).groups()]
         executor.process.kill()
         executor.process.wait()
-        wait_until(lambda: not alive(pid), "the script to be gone")
+        wait_until(lambda: not any(alive(pid) for pid in pids), "the group to be gone")
 
 
 # -- the file --
