@@ -167,7 +167,7 @@ static int descriptors(struct peal_run *run)
     DIR *d = opendir("/proc/self/fd");
     int n = 0;
     for (struct dirent *e; (e = readdir(d));)
-        n += e->d_name[0] != '.' && atoi(e->d_name) != dirfd(d);
+        n += e->d_name[0] != '.' && strtol(e->d_name, NULL, 10) != dirfd(d);
     closedir(d);
     ssize_t size = readlink("/proc/self/fd/0", text, sizeof(text) - 1);
     text[size > 0 ? size : 0] = '\0';
@@ -582,7 +582,12 @@ static void an_executor_killed_leaves_no_process_behind(void **state)
     close(ends[1]);
     ssize_t n = read(ends[0], text, sizeof(text) - 1);
     text[n > 0 ? n : 0] = '\0';
-    assert_int_equal(sscanf(text, "pids %ld %ld %ld", &pids[0], &pids[1], &pids[2]), 3);
+    assert_memory_equal(text, "pids ", 5);
+    char *at = text + 5;
+    for (int i = 0; i < 3; i++) {
+        pids[i] = strtol(at, &at, 10);
+        assert_true(pids[i] > 1);
+    }
     for (int i = 0; i < 3; i++)
         assert_true((watched[i] = pidfd_open((pid_t)pids[i], 0)) >= 0);
     kill(executor, SIGKILL);
