@@ -260,8 +260,7 @@ static void take_progress(struct visit *v, struct slice text)
         v->garbage = true;
         return;
     }
-    r->percent = v->frame.number;
-    text_copy(r->progress, sizeof(r->progress), text);
+    run_set_progress(r, v->frame.number, text);
 }
 
 static void take_frame(struct visit *v, struct slice text)

@@ -113,6 +113,7 @@ static struct child *hear_run(int fd)
         .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
         .log.fd = -1,
     };
+    pthread_mutex_init(&c->run.lock, NULL);
     buf_init(&c->run.msg, WIRE_HANDLE_MSG_UNITS * 3 + 16);
     return c;
 }

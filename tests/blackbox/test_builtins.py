@@ -131,6 +131,26 @@ def test_a_sample_that_does_not_exist_is_refused_at_start(tmp_path):
     assert done.returncode == 2 and "peal.executor.samples: there is no hello" in done.stderr
 
 
+def test_the_life_cycle_can_be_seen(tmp_path, center):
+    with Executor(tmp_path, center.url) as executor:
+        for log, count in ((2, 1), (3, 2)):
+            executor.run(7, log, "lifecycleJobHandler")
+            assert center.result(log)["handleCode"] == 200
+            assert f"this is run {count} since" in executor.log(log)["logContent"]
+        executor.stop()
+        assert executor.said().count("lifecycleJobHandler: init") == 1
+        assert "lifecycleJobHandler: destroy, after 2 runs" in executor.said()
+
+
+def test_a_command_that_does_not_end_is_killed_within_the_grace(tmp_path, center):
+    with Executor(tmp_path, center.url, ["--peal.executor.commands=bash", "--peal.executor.stop.grace=800ms"]) as executor:
+        executor.run(8, 4, "commandJobHandler", "bash -c 'trap : TERM; echo pid $$; while :; do wait; read -t 1; done'")
+        executor.wait_for_log(4, "\npid ")
+        executor.call("kill", {"jobId": 8})
+        assert "killed" in center.result(4)["handleMsg"]
+        assert "would not stop" not in executor.said() + center.result(4)["handleMsg"]
+
+
 # -- HTTP --
 
 
