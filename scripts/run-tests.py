@@ -126,6 +126,7 @@ def build(preset):
 
 def structure(s):
     s.run("scripts/check-structure.py")
+    s.run("mandoc", "-T", "lint", "-W", "warning", *found("man/*"))
 
 
 def clang_format(s):
