@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does a binary carry the hardening that the release preset promises? Read with readelf.
 
-usage: check-hardening.py BINARY...    one line a binary; exit status 1 if anything is missing
+usage: check-hardening.py BINARY...    programs and shared libraries; one line each; exit status 1 if
+                                       anything is missing
 """
 import re
 import subprocess
@@ -17,8 +18,10 @@ def missing(binary):
     header, segments = readelf("-h", binary), readelf("-l", binary)
     dynamic, names = readelf("-d", binary), readelf("--dyn-syms", binary)
     stack = re.search(r"GNU_STACK\s.*", segments)
+    library = "(SONAME)" in dynamic
     promises = {
-        "position independent executable": "DYN (" in header and re.search(r"FLAGS_1.*\bPIE\b", dynamic),
+        "position independent executable": library or "DYN (" in header and re.search(r"FLAGS_1.*\bPIE\b", dynamic),
+        "code without relocations": "(TEXTREL)" not in dynamic,
         "RELRO": "GNU_RELRO" in segments,
         "BIND_NOW": re.search(r"\(FLAGS_1\).*\bNOW\b", dynamic),
         "stack that is not executable": stack and not re.search(r"RW?E", stack.group(0)),

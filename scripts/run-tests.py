@@ -261,7 +261,7 @@ def pytest(folder, preset="dev", at_once=1):
 
 
 def hardening(s):
-    s.run("scripts/check-hardening.py", "build/release/peal")
+    s.run("scripts/check-hardening.py", "build/release/peal", *found("build/release/libpeal.so"))
 
 
 def fuzz(s):

@@ -3,7 +3,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <assert.h>
 #include "base/mem.h"
 
 void secret_random(void *p, size_t n)
@@ -17,7 +16,10 @@ void secret_token(char *to, size_t size, size_t n)
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char bytes[96];
-    assert(n <= sizeof(bytes) && size >= (n * 4 + 2) / 3 + 1);
+    if (n > sizeof(bytes) || size < (n * 4 + 2) / 3 + 1) {
+        give_up("room for a token"); /* a bug of the caller */
+        return;
+    }
     secret_random(bytes, n);
     unsigned bits = 0, have = 0;
     for (size_t i = 0; i < n; i++) {

@@ -30,6 +30,12 @@ def test_a_hardened_binary_passes(tmp_path):
     assert check(tmp_path, FLAGS) == (0, f"{tmp_path}/a: hardened\n")
 
 
+def test_a_hardened_shared_library_passes_and_one_that_binds_lazily_does_not(tmp_path):
+    flags = [f for f in FLAGS if f not in ("-fPIE", "-pie")] + ["-fPIC", "-shared", "-Wl,-soname,liba.so.0"]
+    assert check(tmp_path, flags) == (0, f"{tmp_path}/a: hardened\n")
+    assert check(tmp_path, [*flags, "-Wl,-z,lazy"]) == (1, f"{tmp_path}/a: missing: BIND_NOW\n")
+
+
 @pytest.mark.parametrize("flag, against, missing", [
     ("-D_FORTIFY_SOURCE=2", ["-U_FORTIFY_SOURCE"], "fortified calls"),
     ("-fstack-protector-strong", ["-fno-stack-protector"], "stack protector"),

@@ -45,12 +45,13 @@ class Installed:
                "PKG_CONFIG_SYSROOT_DIR": str(self.folder)}
         return command("pkg-config", *words, env=env).split()
 
-    def compile(self, source, program, static=False, flags=()):
-        """Build one file against the tree, warnings as errors; the program."""
+    def compile(self, sources, program, static=False, flags=()):
+        """Build one file, or several, against the tree, warnings as errors; the program."""
+        sources = sources if isinstance(sources, list) else [sources]
         words = self.pkg_config("--cflags", "--libs", "peal-static" if static else "peal")
         sanitize = SANITIZE.get(os.environ.get("PEAL_PRESET", "dev"), [])
-        command("gcc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", *WARNINGS, *sanitize, *flags, source, *words,
-                "-o", program)
+        command("gcc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", *WARNINGS, *sanitize, *map(str, sources), *words,
+                *flags, "-o", program)
         return pathlib.Path(program)
 
     def environment(self, **more):
