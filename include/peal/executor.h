@@ -84,12 +84,22 @@ struct peal_handler {
  *     PEAL_HANDLER(name) { ... uses run ... return 0; }
  *     PEAL_HANDLER(name, .flags = PEAL_PROCESS | PEAL_IDEMPOTENT) { ... }
  */
-#define PEAL_HANDLER(id, ...)                                                                      \
+#define PEAL_HANDLER(...) PEAL_HANDLER_AS(__VA_ARGS__, )
+/* Private to PEAL_HANDLER. Linkers that collect garbage are told to keep entries that nobody names.
+ */
+#define PEAL_HANDLER_AS(id, ...)                                                                   \
     static int id(struct peal_run *run);                                                           \
     static const struct peal_handler peal_handler_##id = { .name = #id, .run = id, __VA_ARGS__ };  \
     static const struct peal_handler *const peal_entry_##id                                        \
-        __attribute__((used, section("peal_handlers"))) = &peal_handler_##id;                      \
+        __attribute__((used, PEAL_RETAIN section("peal_handlers"))) = &peal_handler_##id;          \
     static int id(struct peal_run *run)
+#define PEAL_RETAIN
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#undef PEAL_RETAIN
+#define PEAL_RETAIN retain,
+#endif
+#endif
 
 /* ---- inside a handler: any thread of the handler, until it returns -----------------------------
  */
