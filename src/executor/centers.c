@@ -85,7 +85,10 @@ static void round_begin(struct round *r)
     r->tried = 0;
     r->refused = false;
     r->at = r->c->current;
-    round_try(r);
+    if (r->body.failed) /* no memory: half of it must not be sent */
+        r->end(r, false);
+    else
+        round_try(r);
 }
 
 /* The next round comes after the pause, which grows, give or take a quarter. */
@@ -188,9 +191,20 @@ static void registry_end(struct round *r, bool yes)
     }
 }
 
+/* Once, unless there was no memory for it. */
+static void registry_compose(struct centers *c)
+{
+    if (c->registry.body.len && !c->registry.body.failed)
+        return;
+    buf_reset(&c->registry.body);
+    wire_registry_body(&c->registry.body, slice_text(c->cf->appname), slice_text(c->cf->address));
+}
+
 static void registry_again(struct loop_timer *t)
 {
-    round_begin(container_of(t, struct round, again));
+    struct round *r = container_of(t, struct round, again);
+    registry_compose(r->c);
+    round_begin(r);
 }
 
 void centers_join(struct centers *c)
@@ -199,9 +213,7 @@ void centers_join(struct centers *c)
     loop_undefer(c->loop, &c->left_task);
     if (c->npeers == 0 || !c->cf->appname[0])
         return;
-    if (c->registry.body.len == 0)
-        wire_registry_body(&c->registry.body, slice_text(c->cf->appname),
-                           slice_text(c->cf->address));
+    registry_compose(c);
     if (!c->registry.open) /* else its answer comes first */
         round_begin(&c->registry);
 }

@@ -728,11 +728,13 @@ enum httpc_outcome httpc_abort(struct httpc_call *call)
 
 /* --- peers --- */
 
-static void compose_heads(struct httpc_peer *p)
+/* False without memory: a request with half a head must not be sent. */
+static bool compose_heads(struct httpc_peer *p)
 {
     const struct addr_url *u = &p->url;
     struct buf b = BUF_INIT(1 << 20);
     buf_printf(&b, "POST %s", u->path);
+    bool whole = !b.failed;
     p->head_a_len = b.len;
     p->head_a = buf_take(&b);
     buf_printf(&b, u->ipv6 ? " HTTP/1.1\r\nHost: [%s]" : " HTTP/1.1\r\nHost: %s", u->host);
@@ -741,8 +743,10 @@ static void compose_heads(struct httpc_peer *p)
     buf_text(&b, "\r\nContent-Type: application/json;charset=UTF-8\r\nXXL-JOB-ACCESS-TOKEN: ");
     buf_text(&b, p->c->token);
     buf_text(&b, "\r\nContent-Length: ");
+    whole = whole && !b.failed;
     p->head_b_len = b.len;
     p->head_b = buf_take(&b);
+    return whole;
 }
 
 enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer **ret,
@@ -766,8 +770,11 @@ enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer
     p->numeric = numeric;
     p->addrs = addrs;
     p->addrs.nfound = numeric;
-    compose_heads(p);
     list_push(&c->peers, &p->node);
+    if (!compose_heads(p)) {
+        httpc_peer_free(p);
+        return ERR_NOMEM;
+    }
     *ret = p;
     return OK;
 }

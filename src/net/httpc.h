@@ -32,8 +32,8 @@ MUST_CHECK enum err httpc_new(struct loop *l, const struct httpc_config *config,
 /* All calls must have ended (httpc_abort). Frees the peers too. */
 void httpc_free(struct httpc *c);
 
-/* address: as in addr_url_parse. ERR_INVALID with the rule in why; ERR_IO without descriptors for
- * the resolution of a name (only in libpeal: others abort). */
+/* address: as in addr_url_parse. ERR_INVALID with the rule in why; ERR_NOMEM; ERR_IO without
+ * descriptors for the resolution of a name (only in libpeal: others abort). */
 MUST_CHECK enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer **ret,
                                    struct why *why);
 /* Idle connections close; open calls go on to their end. */

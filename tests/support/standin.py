@@ -30,6 +30,7 @@ class StandinCenter:
     def __init__(self, prefix="/xxl-job-admin", port=0):
         self.prefix = prefix
         self.requests = []  # (action, headers, parsed body), in order
+        self.unreadable = []  # bodies that are not JSON
         self.answer = lambda action, body: YES
         self._lock = threading.Lock()
         self._server = Server(("127.0.0.1", port), self._handler())
@@ -52,7 +53,12 @@ class StandinCenter:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                try:
+                    body = json.loads(body)
+                except ValueError:
+                    outer.unreadable.append(body)
+                    raise
                 action = self.path.removeprefix(outer.prefix + "/api/")
                 with outer._lock:
                     outer.requests.append((action, self.headers, body))
