@@ -44,12 +44,20 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* 0 if the text is two numbers that make sense. */
+static int parse(const char *text, long *steps, long *ms)
+{
+    char *middle, *end;
+    *steps = strtol(text, &middle, 10);
+    *ms = strtol(middle, &end, 10);
+    return end == middle || *end || *steps < 1 || *steps > 1000000 || *ms < 0;
+}
+
 PEAL_HANDLER(longJobHandler, .init = journey_begin, .destroy = journey_end)
 {
     struct journey *journey = peal_state(run);
-    char *rest;
-    long steps = strtol(peal_param(run), &rest, 10), ms = strtol(rest, &rest, 10);
-    if (*rest || steps < 1 || steps > 1000000 || ms < 0) {
+    long steps, ms;
+    if (parse(peal_param(run), &steps, &ms)) {
         peal_result(run, 500, "the parameter is STEPS MILLISECONDS, not \"%.100s\"",
                     peal_param(run));
         return 0;
