@@ -52,7 +52,7 @@ static void open_index(struct runlog *l)
     runlog_day(l->date_ms, day);
     if (runlog_path(l->logpath, day, l->log_id, RUNLOG_INDEX_SUFFIX, path))
         l->index_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
-    l->index_check = runlog_index_seed(l->log_id);
+    l->index = (struct runlog_index){ .log_id = l->log_id };
 }
 
 static void index_line(struct runlog *l, int64_t offset)
@@ -60,7 +60,7 @@ static void index_line(struct runlog *l, int64_t offset)
     unsigned char entry[RUNLOG_INDEX_ENTRY];
     if (l->index_fd < 0)
         open_index(l);
-    l->indexed = l->index_fd >= 0 && runlog_index_entry(l->fd, offset, &l->index_check, entry) &&
+    l->indexed = l->index_fd >= 0 && runlog_index_next(&l->index, l->fd, offset, entry) &&
                  write(l->index_fd, entry, sizeof(entry)) == (ssize_t)sizeof(entry);
 }
 

@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/buf.h"
+#include "executor/runlog_index.h"
 
 #define RUNLOG_MAX (256ll << 20) /* bytes of one log */
 enum { RUNLOG_PATH = 4096 };     /* bytes of the longest path */
@@ -38,13 +39,13 @@ struct runlog { /* embed it; all members are private */
     _Atomic(struct shared_record *) record; /* owned; the end of a run without a file */
     int fd, index_fd;                       /* -1: not open */
     int64_t size, lines;                    /* of the file */
-    uint64_t index_check;                   /* runlog_index.h */
-    bool indexed;                           /* lines are counted from the file's beginning */
-    bool open_line;                         /* the last byte was not a line's end */
-    bool cut;                               /* the limit was reached, and said */
-    bool said;                              /* a loss was reported */
-    int64_t lost; /* bytes that are not in the file, not yet noted there */
-    int why;      /* errno of the last loss */
+    struct runlog_index index;
+    bool indexed;   /* lines are counted from the file's beginning */
+    bool open_line; /* the last byte was not a line's end */
+    bool cut;       /* the limit was reached, and said */
+    bool said;      /* a loss was reported */
+    int64_t lost;   /* bytes that are not in the file, not yet noted there */
+    int why;        /* errno of the last loss */
 };
 
 /* logpath: borrowed until runlog_done. again: an earlier execution of this run may have left a file

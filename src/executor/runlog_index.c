@@ -21,46 +21,42 @@ static uint64_t get_u64(const unsigned char *p)
     return v;
 }
 
-uint64_t runlog_index_seed(int64_t log_id)
-{
-    return hash_u64((uint64_t)log_id ^ SALT);
-}
-
-/* Each entry takes in the one before it, so that entries cannot change places. */
-static bool check_of(int log_fd, int64_t offset, uint64_t before, uint64_t *ret)
+/* Each entry takes in its log, its number and the entry before it: it fits in no other place. */
+static bool advance(struct runlog_index *x, int log_fd, int64_t offset)
 {
     char sample[SAMPLE];
     size_t n = offset < SAMPLE ? (size_t)offset : SAMPLE;
     if (offset <= 0 || runlog_read_at(log_fd, offset - (int64_t)n, sample, n) != n ||
         sample[n - 1] != '\n')
         return false;
-    *ret = hash_u64(hash_u64(before + (uint64_t)offset) ^ hash_text(slice_of(sample, n)));
+    uint64_t place = hash_u64((uint64_t)x->log_id ^ SALT) + (uint64_t)++x->k;
+    x->check = hash_u64(hash_u64(place + x->check) + (uint64_t)offset);
+    x->check = hash_u64(x->check ^ hash_text(slice_of(sample, n)));
     return true;
 }
 
-bool runlog_index_entry(int log_fd, int64_t offset, uint64_t *check,
-                        unsigned char to[RUNLOG_INDEX_ENTRY])
+bool runlog_index_next(struct runlog_index *x, int log_fd, int64_t offset,
+                       unsigned char to[RUNLOG_INDEX_ENTRY])
 {
-    if (!check_of(log_fd, offset, *check, check))
+    if (!advance(x, log_fd, offset))
         return false;
     put_u64(to, (uint64_t)offset);
-    put_u64(to + 8, *check);
+    put_u64(to + 8, x->check);
     return true;
 }
 
 /* Entry k, if the index has it and the log agrees. */
 static bool verified(int index_fd, int log_fd, int64_t log_id, int64_t k, int64_t *ret_offset)
 {
-    unsigned char two[2 * RUNLOG_INDEX_ENTRY];
+    unsigned char two[2 * RUNLOG_INDEX_ENTRY] = { 0 };
     size_t skip = k == 1 ? RUNLOG_INDEX_ENTRY : 0; /* there is none before the first */
     size_t n = sizeof(two) - skip;
-    int64_t at = (k - 2) * RUNLOG_INDEX_ENTRY + (int64_t)skip;
-    if (runlog_read_at(index_fd, at, two + skip, n) != n)
+    if (runlog_read_at(index_fd, (k - 2) * RUNLOG_INDEX_ENTRY + (int64_t)skip, two + skip, n) != n)
         return false;
-    uint64_t before = skip ? runlog_index_seed(log_id) : get_u64(two + 8);
-    uint64_t offset = get_u64(two + 16), check;
+    struct runlog_index x = { log_id, k - 1, get_u64(two + 8) };
+    uint64_t offset = get_u64(two + 16);
     if (offset > INT64_MAX || offset < (uint64_t)k * RUNLOG_INDEX_EVERY ||
-        !check_of(log_fd, (int64_t)offset, before, &check) || check != get_u64(two + 24))
+        !advance(&x, log_fd, (int64_t)offset) || x.check != get_u64(two + 24))
         return false;
     *ret_offset = (int64_t)offset;
     return true;
