@@ -12,7 +12,7 @@
 #include "executor/cleaner.h"
 #include "executor/runlog.h"
 #include "executor/runlog_file.h"
-#include "executor/shared.h"
+#include "executor/shared_map.h"
 
 #define SLEEP_MAX_MS 600000 /* the clock of waiting stands still while the machine sleeps */
 
@@ -35,6 +35,7 @@ struct keeper {
     struct mailbox *loop;
     struct log_sink *sink;
     struct cleaner cleaner;
+    struct shared_map map;
     int64_t clean_ms; /* boot: when its next step is due; -1: never */
     pthread_t thread;
     pthread_mutex_t lock; /* guards what follows */
@@ -102,7 +103,8 @@ static void do_work(struct keeper *k, struct work *w)
     write_notes(k, &w->notes);
     for (struct list_node *n; (n = list_pop(&w->reads));) {
         struct keeper_read *r = container_of(n, struct keeper_read, letter.node);
-        runlog_read(k->logpath, r->log_date_ms, r->log_id, r->from_line, r->whole_lines, &r->page);
+        runlog_read(k->logpath, r->log_date_ms, r->log_id, r->from_line, r->whole_lines, &k->map,
+                    &r->page);
         mailbox_post(k->loop, &r->letter);
     }
 }
@@ -185,6 +187,7 @@ static void *keep(void *arg)
 static void destroy(struct keeper *k)
 {
     cleaner_done(&k->cleaner);
+    shared_map_done(&k->map);
     pthread_cond_destroy(&k->bell);
     pthread_mutex_destroy(&k->lock);
     free(k);
@@ -238,11 +241,11 @@ void keeper_read(struct keeper *k, struct keeper_read *r)
 
 /* A record or a note, if there is room. The keeper wakes for the first, which sets the time, and
  * when enough has come together. */
-static bool gather(struct keeper *k, struct list *to, struct list_node *n, size_t bytes)
+static bool gather(struct keeper *k, struct list *to, struct list_node *n, size_t bytes, size_t max)
 {
     pthread_mutex_lock(&k->lock);
     size_t before = k->work.bytes;
-    bool room = before + bytes <= KEEPER_WAITING_MAX;
+    bool room = before + bytes <= max;
     if (room) {
         list_push(to, n);
         k->work.bytes += bytes;
@@ -262,7 +265,7 @@ void keeper_share(struct keeper *k, struct shared_record *r)
     if (!r)
         return;
     r->node = (struct list_node){ NULL, NULL };
-    if (!gather(k, &k->work.records, &r->node, sizeof(*r) + r->n))
+    if (!gather(k, &k->work.records, &r->node, sizeof(*r) + r->n, KEEPER_WAITING_MAX))
         free(r);
 }
 
@@ -272,6 +275,6 @@ void keeper_note(struct keeper *k, int64_t log_id, int64_t log_date_ms, const ch
     if (!n)
         return;
     *n = (struct note){ .log_id = log_id, .date_ms = log_date_ms, .word = word };
-    if (!gather(k, &k->work.notes, &n->node, sizeof(*n)))
+    if (!gather(k, &k->work.notes, &n->node, sizeof(*n), KEEPER_NOTES_MAX))
         free(n);
 }

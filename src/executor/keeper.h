@@ -5,8 +5,8 @@
  * Shares and notes are gathered for KEEPER_GATHER_MS, or until KEEPER_GATHER_BYTES of them wait,
  * and then written together; a read writes them first, so it sees what was handed over before it.
  * An executor that is killed loses the lines of those milliseconds, not the results. When the disk
- * does not keep up, what goes beyond KEEPER_WAITING_MAX bytes is dropped and counted in the
- * executor's log. */
+ * does not keep up, what goes beyond KEEPER_WAITING_MAX bytes (notes: beyond KEEPER_NOTES_MAX, the
+ * center knows what they say) is dropped and counted in the executor's log. */
 #ifndef PEAL_EXECUTOR_KEEPER_H
 #define PEAL_EXECUTOR_KEEPER_H
 
@@ -17,6 +17,7 @@ enum {
     KEEPER_GATHER_MS = 20,
     KEEPER_GATHER_BYTES = 1 << 20,
     KEEPER_WAITING_MAX = 64 << 20,
+    KEEPER_NOTES_MAX = 2 << 20,
 };
 
 struct keeper; /* opaque */

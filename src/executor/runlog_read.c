@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "executor/runlog_file.h"
 #include "executor/runlog_index.h"
-#include "executor/shared.h"
+#include "executor/shared_map.h"
 
 #define READ_SIZE 65536
 
@@ -135,14 +135,14 @@ static bool own_file(const char *logpath, const char *day, int64_t log_id, int f
 }
 
 static bool shared_file(const char *logpath, const char *day, int64_t log_id, int from_line,
-                        struct runlog_page *ret)
+                        struct shared_map *map, struct runlog_page *ret)
 {
     char path[RUNLOG_PATH];
     int fd = runlog_day_path(logpath, day, SHARED_NAME, path) ? open_plain(path) : -1;
     if (fd < 0)
         return false;
     struct buf text = BUF_INIT(SHARED_RECORD);
-    bool found = shared_find(fd, log_id, &text);
+    bool found = map ? shared_map_find(map, fd, log_id, &text) : shared_find(fd, log_id, &text);
     if (found)
         runlog_page_of(slice_of(buf_str(&text), text.len), from_line, ret);
     buf_done(&text);
@@ -151,7 +151,7 @@ static bool shared_file(const char *logpath, const char *day, int64_t log_id, in
 }
 
 void runlog_read(const char *logpath, int64_t date_ms, int64_t log_id, int from_line,
-                 bool whole_lines, struct runlog_page *ret)
+                 bool whole_lines, struct shared_map *map, struct runlog_page *ret)
 {
     char days[3][RUNLOG_DAY];
     runlog_days(date_ms, days);
@@ -159,7 +159,7 @@ void runlog_read(const char *logpath, int64_t date_ms, int64_t log_id, int from_
         if (own_file(logpath, days[i], log_id, from_line, whole_lines, ret))
             return;
     for (int i = 0; i < 3; i++)
-        if (shared_file(logpath, days[i], log_id, from_line, ret))
+        if (shared_file(logpath, days[i], log_id, from_line, map, ret))
             return;
     *ret = (struct runlog_page){ .found = false };
     buf_init(&ret->content, RUNLOG_PAGE);

@@ -170,27 +170,34 @@ static int64_t last_head(const char *piece, size_t n, bool line, struct slice he
     return line && n >= head.n && memcmp(piece, head.p, head.n) == 0 ? 0 : -1;
 }
 
-bool shared_find(int fd, int64_t log_id, struct buf *to)
+bool shared_find_between(int fd, int64_t low, int64_t high, int64_t log_id, struct buf *to)
 {
     char head[32];
-    size_t nhead = head_of(log_id, head);
+    int64_t nhead = (int64_t)head_of(log_id, head);
+    int64_t floor = low > 0 ? low - 1 : 0; /* the LF in front of a line counts */
     struct stat st;
     char *piece = try_alloc(SHARED_CHUNK);
     bool found = false;
-    /* pieces overlap by a head: each line's beginning lies whole in one of them */
     int64_t end = piece && fstat(fd, &st) == 0 ? st.st_size : 0;
-    while (!found && end > 0) {
-        int64_t start = end > SHARED_CHUNK ? end - SHARED_CHUNK : 0;
+    if (high < end - nhead)
+        end = high + nhead - 1;
+    /* pieces overlap by a head: each line's beginning lies whole in one of them */
+    while (!found && end > floor) {
+        int64_t start = end - floor > SHARED_CHUNK ? end - SHARED_CHUNK : floor;
         size_t n = runlog_read_at(fd, start, piece, (size_t)(end - start));
-        int64_t at = last_head(piece, n, start == 0, slice_of(head, nhead));
+        int64_t at = last_head(piece, n, start == 0, slice_of(head, (size_t)nhead));
         if (at >= 0) {
             found = content_at(fd, start + at, log_id, to);
-            /* a damaged one: go on in front of it */
-            end = start + at + (int64_t)nhead - 1;
+            end = start + at + nhead - 1; /* a damaged one: go on in front of it */
         } else {
-            end = start ? start + (int64_t)nhead : 0;
+            end = start > floor ? start + nhead : floor;
         }
     }
     free(piece);
     return found;
+}
+
+bool shared_find(int fd, int64_t log_id, struct buf *to)
+{
+    return shared_find_between(fd, 0, INT64_MAX, log_id, to);
 }

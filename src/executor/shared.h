@@ -41,5 +41,7 @@ bool shared_content(struct slice record, int64_t log_id, struct buf *to);
 MUST_CHECK enum err shared_append(const char *logpath, const char *day, struct slice records);
 /* The youngest record of this id in a file; its content is added to "to". False: there is none. */
 bool shared_find(int fd, int64_t log_id, struct buf *to);
+/* The same among the lines that begin at an offset from low on and below high. */
+bool shared_find_between(int fd, int64_t low, int64_t high, int64_t log_id, struct buf *to);
 
 #endif

@@ -9,7 +9,7 @@
 #include "executor/runlog_read.h"
 #include "executor/runlog_file.h"
 #include "executor/runlog_index.h"
-#include "executor/shared.h"
+#include "executor/shared_map.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +51,15 @@ static void plant(const char *name, const void *p, size_t n)
     if (!p)
         return;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
+    close(fd);
+}
+
+static void append(const char *name, const void *p, size_t n)
+{
+    char path[RUNLOG_PATH];
+    CHECK(runlog_day_path(folder, day, name, path));
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     CHECK(fd >= 0 && write(fd, p, n) == (ssize_t)n);
     close(fd);
 }
@@ -112,7 +121,7 @@ static void try_log(struct slice log, struct slice index, int from, unsigned fla
         index = slice_of(buf_str(&made), made.len);
     }
     plant("7.idx", index.n ? index.p : "", index.n);
-    runlog_read(folder, DATE, ID, from, flags & 8, &p);
+    runlog_read(folder, DATE, ID, from, flags & 8, NULL, &p);
     CHECK(p.found);
     expect(log, from < 1 ? 1 : from, flags & 8, &p);
     buf_done(&p.content);
@@ -156,13 +165,20 @@ static void try_shared(struct slice runs, struct slice text, int from)
     }
     plant("7.log", NULL, 0);
     plant("7.idx", NULL, 0);
-    plant("runs", buf_str(&all), all.len);
-    bool found = last_record(slice_of(buf_str(&all), all.len), &content);
-    runlog_read(folder, DATE, ID, from, false, &p);
-    CHECK(p.found == found);
-    if (found)
-        expect(slice_of(buf_str(&content), content.len), from < 1 ? 1 : from, false, &p);
+    struct shared_map map = { .turn = 0 };
+    plant("runs", buf_str(&all), all.len / 2); /* learned by halves */
+    runlog_read(folder, DATE, ID, from, false, &map, &p);
     buf_done(&p.content);
+    append("runs", buf_str(&all) + all.len / 2, all.len - all.len / 2);
+    bool found = last_record(slice_of(buf_str(&all), all.len), &content);
+    for (int i = 0; i < 2; i++) {
+        runlog_read(folder, DATE, ID, from, false, i ? &map : NULL, &p);
+        CHECK(p.found == found);
+        if (found)
+            expect(slice_of(buf_str(&content), content.len), from < 1 ? 1 : from, false, &p);
+        buf_done(&p.content);
+    }
+    shared_map_done(&map);
     buf_done(&all);
     buf_done(&content);
     free(r);

@@ -79,7 +79,7 @@ void logs_check(const char *folder, int64_t id, int from, bool whole, int to_lin
                 const char *content)
 {
     struct runlog_page p;
-    runlog_read(folder, DATE, id, from, whole, &p);
+    runlog_read(folder, DATE, id, from, whole, NULL, &p);
     assert_true(p.found);
     assert_string_equal(buf_str(&p.content), content);
     assert_int_equal(p.to_line, to_line);
@@ -89,7 +89,7 @@ void logs_check(const char *folder, int64_t id, int from, bool whole, int to_lin
 bool logs_found(const char *folder, int64_t id)
 {
     struct runlog_page p;
-    runlog_read(folder, DATE, id, 1, false, &p);
+    runlog_read(folder, DATE, id, 1, false, NULL, &p);
     buf_done(&p.content);
     return p.found;
 }

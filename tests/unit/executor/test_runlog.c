@@ -68,7 +68,7 @@ static void pages_are_bounded_and_continue_at_the_next_line(void **state)
     int at = 1, pages = 0;
     size_t bytes = 0;
     for (struct runlog_page p; pages < 10; pages++) {
-        runlog_read(*state, DATE, 5, at, true, &p);
+        runlog_read(*state, DATE, 5, at, true, NULL, &p);
         bytes += p.content.len;
         assert_true(p.content.len <= RUNLOG_PAGE);
         assert_int_equal(p.content.len % LINE, 0);
@@ -91,7 +91,7 @@ static void a_line_longer_than_a_page_is_cut_and_passed(void **state)
     logs_plant(*state, "6.log", text, n + 3);
     free(text);
     struct runlog_page p;
-    runlog_read(*state, DATE, 6, 1, true, &p);
+    runlog_read(*state, DATE, 6, 1, true, NULL, &p);
     assert_int_equal(p.to_line, 1);
     assert_true(p.content.len > RUNLOG_PAGE / 2);
     buf_done(&p.content);
@@ -103,13 +103,13 @@ static void neighbouring_days_are_looked_at_and_no_others(void **state)
     struct runlog_page p;
     logs_plant(*state, "8.log", "x\n", 2);
     for (int64_t shift = -2; shift <= 2; shift++) {
-        runlog_read(*state, DATE + shift * RUNLOG_DAY_MS, 8, 1, true, &p);
+        runlog_read(*state, DATE + shift * RUNLOG_DAY_MS, 8, 1, true, NULL, &p);
         assert_int_equal(p.found, shift >= -1 && shift <= 1);
         buf_done(&p.content);
     }
-    runlog_read(*state, INT64_MAX, 8, 1, true, &p);
+    runlog_read(*state, INT64_MAX, 8, 1, true, NULL, &p);
     assert_false(p.found);
-    runlog_read(*state, INT64_MIN, 8, 1, true, &p);
+    runlog_read(*state, INT64_MIN, 8, 1, true, NULL, &p);
     assert_false(p.found);
 }
 
@@ -158,7 +158,7 @@ static void the_first_line_makes_the_file_with_the_start_line_in_it(void **state
     assert_null(logs_file(*state, "21.log", NULL));
     runlog_line(&l, "where", "function", 12, "worker-1", slice_text("text"));
     struct runlog_page p;
-    runlog_read(*state, DATE, 21, 1, true, &p);
+    runlog_read(*state, DATE, 21, 1, true, NULL, &p);
     assert_int_equal(p.to_line, 2);
     assert_non_null(strstr(buf_str(&p.content), "] start\n"));
     assert_non_null(strstr(buf_str(&p.content), " [where#function]-[12]-[worker-1] text\n"));
@@ -167,7 +167,7 @@ static void the_first_line_makes_the_file_with_the_start_line_in_it(void **state
     assert_true(runlog_has_file(&l));
     assert_null(runlog_take(&l));
     runlog_done(&l);
-    runlog_read(*state, DATE, 21, 3, true, &p);
+    runlog_read(*state, DATE, 21, 3, true, NULL, &p);
     assert_int_equal(p.to_line, 3);
     buf_done(&p.content);
 }
@@ -209,7 +209,7 @@ static void a_record_that_would_be_too_large_becomes_a_file(void **state)
     assert_null(runlog_take(&l));
     runlog_done(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 24, 2, false, &p);
+    runlog_read(*state, DATE, 24, 2, false, NULL, &p);
     assert_int_equal(p.to_line, 2);
     assert_non_null(strstr(buf_str(&p.content), "] end\n"));
     buf_done(&p.content);
@@ -226,7 +226,7 @@ static void a_second_execution_goes_on_in_the_file_of_the_first(void **state)
     assert_true(runlog_has_file(&l));
     runlog_done(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 25, 1, false, &p);
+    runlog_read(*state, DATE, 25, 1, false, NULL, &p);
     assert_int_equal(p.to_line, 4);
     assert_int_equal(strncmp(buf_str(&p.content), "first\nhalf a li\n20", 18), 0);
     buf_done(&p.content);
@@ -241,7 +241,7 @@ static void own_lines_begin_on_a_line_of_their_own(void **state)
     runlog_raw(&l, "no end", 6);
     end(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 4, 2, true, &p);
+    runlog_read(*state, DATE, 4, 2, true, NULL, &p);
     assert_int_equal(p.to_line, 5);
     assert_int_equal(strncmp(buf_str(&p.content), "no end\n20", 9), 0);
     assert_non_null(strstr(buf_str(&p.content), "] text\nno end\n20"));
@@ -272,7 +272,7 @@ static void threads_of_a_handler_take_turns(void **state)
         pthread_join(threads[i], NULL);
     end(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 26, 1, false, &p);
+    runlog_read(*state, DATE, 26, 1, false, NULL, &p);
     assert_int_equal(p.to_line, 2002);
     buf_done(&p.content);
     buf_done(&seen);
@@ -284,7 +284,7 @@ static void a_note_goes_only_into_a_file_that_is_there(void **state)
     runlog_note(*state, DATE, 27, "finish");
     runlog_note(*state, DATE, 28, "finish");
     struct runlog_page p;
-    runlog_read(*state, DATE, 27, 2, false, &p);
+    runlog_read(*state, DATE, 27, 2, false, NULL, &p);
     assert_int_equal(p.to_line, 2);
     assert_non_null(strstr(buf_str(&p.content), "callback finish."));
     buf_done(&p.content);
@@ -304,7 +304,7 @@ static void a_log_ends_at_its_limit_but_the_executors_last_lines_fit(void **stat
     runlog_line(&l, "w", "f", 1, "t", slice_text("handler"));
     end(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 7, 1, true, &p);
+    runlog_read(*state, DATE, 7, 1, true, NULL, &p);
     assert_null(strstr(buf_str(&p.content), "too much"));
     assert_null(strstr(buf_str(&p.content), "handler"));
     assert_non_null(strstr(buf_str(&p.content), "the log ends here"));
@@ -333,7 +333,7 @@ static void what_a_full_disk_took_is_counted_where_it_is_missing(void **state)
     runlog_raw(&l, "b\n", 2);
     end(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 30, 2, false, &p);
+    runlog_read(*state, DATE, 30, 2, false, NULL, &p);
     assert_int_equal(p.to_line, 5);
     assert_int_equal(strncmp(buf_str(&p.content),
                              "a\n[10 bytes are missing here: No space left on device]\nb\n", 57),

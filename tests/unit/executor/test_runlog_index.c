@@ -55,7 +55,7 @@ static void make_log(const char *folder, int64_t id)
 static void check_line(const char *folder, int64_t id, int line)
 {
     struct runlog_page p;
-    runlog_read(folder, DATE, id, line, true, &p);
+    runlog_read(folder, DATE, id, line, true, NULL, &p);
     assert_true(p.found);
     assert_int_equal(atoi(buf_str(&p.content)), line);
     assert_int_equal(p.to_line, NLINES);
@@ -109,7 +109,7 @@ static void lines_that_follow_the_thousandth_at_once_are_counted(void **state)
     free(logs_file(*state, "3.idx", &n));
     assert_int_equal(n, 3 * RUNLOG_INDEX_ENTRY);
     struct runlog_page p;
-    runlog_read(*state, DATE, 3, 3000, false, &p);
+    runlog_read(*state, DATE, 3, 3000, false, NULL, &p);
     assert_int_equal(p.to_line, 3002);
     assert_int_equal(strncmp(buf_str(&p.content), "\n\n2", 2), 0);
     buf_done(&p.content);
@@ -153,9 +153,9 @@ static void the_index_of_another_log_changes_no_answer(void **state)
     logs_check(*state, 6, 1001, false, 0, "");
     logs_plant(*state, "5.log", log + 100, strlen(log) - 100); /* the log was changed */
     struct runlog_page with, without;
-    runlog_read(*state, DATE, 5, 4001, false, &with);
+    runlog_read(*state, DATE, 5, 4001, false, NULL, &with);
     logs_plant(*state, "5.idx", "", 0);
-    runlog_read(*state, DATE, 5, 4001, false, &without);
+    runlog_read(*state, DATE, 5, 4001, false, NULL, &without);
     assert_string_equal(buf_str(&with.content), buf_str(&without.content));
     assert_int_equal(with.to_line, without.to_line);
     buf_done(&with.content);
@@ -175,7 +175,7 @@ static void a_log_that_goes_on_keeps_its_index(void **state)
     runlog_end(&l, "t", slice_text("end"));
     runlog_done(&l);
     struct runlog_page p;
-    runlog_read(*state, DATE, 7, 5499, false, &p);
+    runlog_read(*state, DATE, 7, 5499, false, NULL, &p);
     assert_int_equal(p.to_line, NLINES + 3002);
     assert_int_equal(atoi(buf_str(&p.content)), 5499);
     buf_done(&p.content);

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
 #include "executor/runlog_file.h"
 #include "executor/runlog_read.h"
-#include "executor/shared.h"
+#include "executor/shared_map.h"
 #include "support_logs.h"
 
 static void share(const char *folder, int64_t id, const char *text)
@@ -139,7 +141,7 @@ static void records_are_found_wherever_pieces_end(void **state)
         logs_plant(*state, "runs", all.data, all.len);
         for (int i = 0; i < N; i += shift ? 131 : 1) {
             struct runlog_page p;
-            runlog_read(*state, DATE, 1000 + i, 1, false, &p);
+            runlog_read(*state, DATE, 1000 + i, 1, false, NULL, &p);
             assert_true(p.found);
             assert_int_equal(p.content.len, 901 + i % 97);
             buf_done(&p.content);
@@ -179,10 +181,77 @@ static void a_file_of_its_own_counts_more_and_neighbours_are_looked_at(void **st
     logs_check(*state, 12, 1, false, 1, "own\n");
     struct runlog_page p;
     for (int64_t shift = -2; shift <= 2; shift++) {
-        runlog_read(*state, DATE + shift * RUNLOG_DAY_MS, 13, 1, true, &p);
+        runlog_read(*state, DATE + shift * RUNLOG_DAY_MS, 13, 1, true, NULL, &p);
         assert_int_equal(p.found, shift >= -1 && shift <= 1);
         buf_done(&p.content);
     }
+}
+
+static struct shared_map map;
+
+static int open_runs(const char *folder)
+{
+    char day[RUNLOG_DAY], path[RUNLOG_PATH];
+    runlog_day(DATE, day);
+    runlog_day_path(folder, day, SHARED_NAME, path);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool mapped(const char *folder, int64_t id)
+{
+    struct buf text = BUF_INIT(SHARED_RECORD);
+    int fd = open_runs(folder);
+    bool found = shared_map_find(&map, fd, id, &text);
+    close(fd);
+    buf_done(&text);
+    return found;
+}
+
+static void a_map_learns_what_is_appended(void **state)
+{
+    enum { N = 3000 };
+    char text[500];
+    memset(text, 'x', sizeof(text));
+    logs_plant(*state, "runs", "", 0);
+    assert_false(mapped(*state, 1));
+    for (int turn = 0; turn < 4; turn++) {
+        struct buf b = BUF_INIT(4 << 20);
+        char day[RUNLOG_DAY];
+        for (int i = 0; i < N; i++) {
+            struct shared_record *r =
+                shared_make(DATE, turn * N + i, slice_of(text, (size_t)(i % 500)));
+            buf_add(&b, r->text, r->n);
+            free(r);
+        }
+        runlog_day(DATE, day);
+        assert_int_equal(shared_append(*state, day, slice_of(b.data, b.len)), OK);
+        buf_done(&b);
+        for (int i = 0; i < (turn + 1) * N; i += 97)
+            assert_true(mapped(*state, i));
+        assert_true(mapped(*state, (turn + 1) * N - 1));
+        assert_false(mapped(*state, (turn + 1) * N));
+        assert_false(mapped(*state, -1));
+    }
+    struct shared_day *d = &map.days[0];
+    assert_true(d->n > 5);
+    for (size_t i = 1; i < d->n; i++)
+        assert_true(d->blocks[i - 1].max < d->blocks[i].min);
+    shared_map_done(&map);
+}
+
+/* The system gives a removed file's number to the next one. */
+static void a_map_knows_its_file_again_and_no_other(void **state)
+{
+    logs_plant(*state, "runs", "", 0);
+    share(*state, 20, "one file, of an id\n");
+    assert_true(mapped(*state, 20));
+    logs_plant(*state, "runs", "", 0); /* the same number, other bytes */
+    share(*state, 21, "another file, of another id\n");
+    share(*state, 22, "and a record more than the first\n");
+    assert_true(mapped(*state, 21));
+    assert_true(mapped(*state, 22));
+    assert_false(mapped(*state, 20));
+    shared_map_done(&map);
 }
 
 int main(void)
@@ -196,6 +265,8 @@ int main(void)
         cmocka_unit_test(a_damaged_record_is_not_shown),
         cmocka_unit_test(records_are_found_wherever_pieces_end),
         cmocka_unit_test(large_records_are_refused_and_long_lines_survived),
+        cmocka_unit_test(a_map_learns_what_is_appended),
+        cmocka_unit_test(a_map_knows_its_file_again_and_no_other),
         cmocka_unit_test(a_file_of_its_own_counts_more_and_neighbours_are_looked_at),
     };
     return cmocka_run_group_tests(tests, logs_folder, logs_remove);
