@@ -43,7 +43,7 @@ struct shared_record *shared_make(int64_t date_ms, int64_t log_id, struct slice 
     escape(&b, content);
     snprintf(tail, sizeof(tail), " %08x\n", crc32c(0, buf_str(&b), b.len));
     buf_add(&b, tail, TAIL);
-    if (!b.failed && (r = try_alloc(sizeof(*r) + b.len))) {
+    if (!b.failed && (r = try_alloc(sizeof(*r) + b.len + 1))) {
         r->date_ms = date_ms;
         r->log_id = log_id;
         r->n = b.len;

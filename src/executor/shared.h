@@ -29,7 +29,7 @@ struct shared_record { /* free() releases it */
     struct list_node node;
     int64_t date_ms, log_id;
     size_t n;
-    char text[]; /* the whole record, with its LF */
+    char text[]; /* the whole record, with its LF; a NUL follows */
 };
 
 /* content: lines, each with its LF. NULL: too large for a record, or no memory. */
