@@ -187,6 +187,13 @@ static void take_text(struct runlog *l, const char *p, size_t n)
         put(l, p, n);
 }
 
+static bool had_file(const struct runlog *l)
+{
+    char day[RUNLOG_DAY], path[RUNLOG_PATH];
+    runlog_day(l->date_ms, day);
+    return runlog_path(l->logpath, day, l->log_id, ".log", path) && access(path, F_OK) == 0;
+}
+
 /* --- what a run says --- */
 
 void runlog_start(struct runlog *l, const char *thread, struct slice text)
@@ -195,7 +202,7 @@ void runlog_start(struct runlog *l, const char *thread, struct slice text)
     buf_init(&l->start, text.n + SMALL);
     runlog_compose(&l->start, "executor", "run", 0, thread, text);
     atomic_store(&l->held, true);
-    if (l->again && !file_made(l))
+    if (l->again && had_file(l) && !file_made(l))
         lose(l, 0, errno);
     pthread_mutex_unlock(&l->lock);
 }

@@ -49,7 +49,7 @@ struct runlog { /* embed it; all members are private */
 };
 
 /* logpath: borrowed until runlog_done. again: an earlier execution of this run may have left a file
- * (an executor that died): go on with it from the start line on. */
+ * (an executor that died): if it did, go on with it from the start line on. */
 void runlog_init(struct runlog *l, const char *logpath, int64_t date_ms, int64_t log_id,
                  bool again);
 void runlog_done(struct runlog *l);

@@ -232,6 +232,17 @@ static void a_second_execution_goes_on_in_the_file_of_the_first(void **state)
     buf_done(&p.content);
 }
 
+static void a_second_execution_of_a_silent_run_makes_no_file(void **state)
+{
+    struct runlog l;
+    runlog_init(&l, *state, DATE, 29, true);
+    runlog_start(&l, "worker-1", slice_text("start"));
+    runlog_end(&l, "worker-1", slice_text("end"));
+    assert_false(runlog_has_file(&l));
+    free(runlog_take(&l));
+    runlog_done(&l);
+}
+
 static void own_lines_begin_on_a_line_of_their_own(void **state)
 {
     struct runlog l;
@@ -386,6 +397,7 @@ int main(void)
         cmocka_unit_test(what_is_in_memory_can_be_seen_from_outside),
         cmocka_unit_test(a_record_that_would_be_too_large_becomes_a_file),
         cmocka_unit_test(a_second_execution_goes_on_in_the_file_of_the_first),
+        cmocka_unit_test(a_second_execution_of_a_silent_run_makes_no_file),
         cmocka_unit_test(own_lines_begin_on_a_line_of_their_own),
         cmocka_unit_test(threads_of_a_handler_take_turns),
         cmocka_unit_test(a_note_goes_only_into_a_file_that_is_there),

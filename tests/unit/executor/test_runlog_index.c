@@ -20,6 +20,11 @@
 
 #define NLINES 5500
 
+static int number_at(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
 static int open_log(const char *folder, int64_t id, const char *suffix)
 {
     char day[RUNLOG_DAY], path[RUNLOG_PATH];
@@ -57,7 +62,7 @@ static void check_line(const char *folder, int64_t id, int line)
     struct runlog_page p;
     runlog_read(folder, DATE, id, line, true, NULL, &p);
     assert_true(p.found);
-    assert_int_equal(atoi(buf_str(&p.content)), line);
+    assert_int_equal(number_at(buf_str(&p.content)), line);
     assert_int_equal(p.to_line, NLINES);
     buf_done(&p.content);
 }
@@ -84,7 +89,7 @@ static void each_thousandth_line_is_found_without_counting(void **state)
         char text[16] = "";
         assert_true(runlog_read_at(log, at.offset, text, 4) == 4);
         if (k) /* the first line begins with a year */
-            assert_int_equal(atoi(text), k * 1000 + 1);
+            assert_int_equal(number_at(text), k * 1000 + 1);
         assert_int_equal(runlog_index_find(index, log, 1, k * 1000 + 1000).offset, at.offset);
     }
     assert_int_equal(runlog_index_find(index, log, 1, 2147483647).line, 5001);
@@ -177,7 +182,7 @@ static void a_log_that_goes_on_keeps_its_index(void **state)
     struct runlog_page p;
     runlog_read(*state, DATE, 7, 5499, false, NULL, &p);
     assert_int_equal(p.to_line, NLINES + 3002);
-    assert_int_equal(atoi(buf_str(&p.content)), 5499);
+    assert_int_equal(number_at(buf_str(&p.content)), 5499);
     buf_done(&p.content);
 }
 
