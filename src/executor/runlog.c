@@ -163,7 +163,7 @@ static bool file_made(struct runlog *l)
     if (l->fd < 0)
         return false;
     l->size = fstat(l->fd, &st) == 0 ? st.st_size : 0;
-    l->indexed = l->size == 0;
+    l->indexed = l->size == 0 && l->log_id != 0; /* runs without an id write to one file */
     begin_file(l);
     atomic_store(&l->in_file, true);
     return true;

@@ -104,6 +104,23 @@ static void a_small_log_has_no_index(void **state)
     assert_null(logs_file(*state, "2.idx", NULL));
 }
 
+/* Their lines come between each other, so nobody can say which line an offset is. */
+static void runs_without_an_id_have_no_index(void **state)
+{
+    struct runlog l[2];
+    for (int i = 0; i < 2; i++) {
+        runlog_init(&l[i], *state, DATE, 0, false);
+        runlog_start(&l[i], "t", slice_text("start"));
+    }
+    for (int i = 0; i < 4000; i++)
+        runlog_raw(&l[i % 2], "line\n", 5);
+    for (int i = 0; i < 2; i++) {
+        runlog_end(&l[i], "t", slice_text("end"));
+        runlog_done(&l[i]);
+    }
+    assert_null(logs_file(*state, "0.idx", NULL));
+}
+
 static void lines_that_follow_the_thousandth_at_once_are_counted(void **state)
 {
     char *text = mem_new(3000);
@@ -191,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_thousandth_line_is_found_without_counting),
         cmocka_unit_test(a_small_log_has_no_index),
+        cmocka_unit_test(runs_without_an_id_have_no_index),
         cmocka_unit_test(lines_that_follow_the_thousandth_at_once_are_counted),
         cmocka_unit_test(a_damaged_index_changes_no_answer),
         cmocka_unit_test(the_index_of_another_log_changes_no_answer),
