@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "executor/runlog_file.h"
@@ -14,7 +13,8 @@
 #include "wire/texts.h"
 
 #define CUT_TEXT "the log ends here: it has reached its limit"
-#define SMALL 4096 /* lines up to here are put together on the stack */
+#define FIRST_MAX 65536 /* bytes that are written together with the start line */
+#define SMALL 4096      /* lines up to here are put together on the stack */
 
 void runlog_init(struct runlog *l, const char *logpath, int64_t date_ms, int64_t log_id, bool again)
 {
@@ -136,35 +136,46 @@ static void put(struct runlog *l, const char *p, size_t n)
         lose(l, n - done, why);
 }
 
-/* The start line; in front of it, if an earlier execution died within a line, that line's end. */
-static void begin_file(struct runlog *l)
+/* The start line; in front of it, if an earlier execution died within a line, that line's end. The
+ * handler's first bytes go with it: a write less. */
+static void begin_file(struct runlog *l, const char *p, size_t n)
 {
     char last;
+    struct buf b = BUF_INIT(l->start.len + n + 1);
     int64_t lost = l->lost;
     l->lost = 0; /* what is missing is missing behind the start line */
     if (l->size > 0 && runlog_read_at(l->fd, l->size - 1, &last, 1) == 1 && last != '\n')
-        put(l, "\n", 1);
-    put(l, buf_str(&l->start), l->start.len);
+        buf_char(&b, '\n');
+    buf_add(&b, buf_str(&l->start), l->start.len);
+    if (!lost)
+        buf_add(&b, p, n);
+    if (b.failed)
+        lose(l, n, ENOMEM);
+    put(l, buf_str(&b), b.len);
+    buf_done(&b);
     l->lost += lost;
+    if (lost)
+        put(l, p, n);
 }
 
-/* From now on the run has a file of its own, with its start line in it. */
-static bool file_made(struct runlog *l)
+static bool open_file(struct runlog *l)
 {
     char day[RUNLOG_DAY], path[RUNLOG_PATH];
-    struct stat st;
-    if (l->fd >= 0)
-        return true;
     runlog_day(l->date_ms, day);
     if (!runlog_path(l->logpath, day, l->log_id, ".log", path))
         errno = ENAMETOOLONG;
-    else /* read, too: the index looks at what was written */
-        l->fd = runlog_open_day(l->logpath, day, path, O_RDWR);
-    if (l->fd < 0)
-        return false;
-    l->size = fstat(l->fd, &st) == 0 ? st.st_size : 0;
+    else
+        l->fd = runlog_open_day(l->logpath, day, path, &l->size);
     l->indexed = l->size == 0 && l->log_id != 0; /* runs without an id write to one file */
-    begin_file(l);
+    return l->fd >= 0;
+}
+
+/* From now on the run has a file of its own. False: it cannot be made; errno. */
+static bool file_made(struct runlog *l, const char *p, size_t n)
+{
+    if (!open_file(l))
+        return false;
+    begin_file(l, p, n);
     atomic_store(&l->in_file, true);
     return true;
 }
@@ -181,9 +192,16 @@ static bool within_limit(struct runlog *l, size_t n)
 
 static void take_text(struct runlog *l, const char *p, size_t n)
 {
-    if (!file_made(l))
-        lose(l, n, errno);
-    else if (!l->cut && within_limit(l, n))
+    if (l->fd < 0) {
+        size_t first = n <= FIRST_MAX ? n : 0;
+        if (!file_made(l, p, first)) {
+            lose(l, n, errno);
+            return;
+        }
+        p += first;
+        n -= first;
+    }
+    if (n && !l->cut && within_limit(l, n))
         put(l, p, n);
 }
 
@@ -202,7 +220,7 @@ void runlog_start(struct runlog *l, const char *thread, struct slice text)
     buf_init(&l->start, text.n + SMALL);
     runlog_compose(&l->start, "executor", "run", 0, thread, text);
     atomic_store(&l->held, true);
-    if (l->again && had_file(l) && !file_made(l))
+    if (l->again && had_file(l) && !file_made(l, NULL, 0))
         lose(l, 0, errno);
     pthread_mutex_unlock(&l->lock);
 }
@@ -256,8 +274,7 @@ void runlog_end(struct runlog *l, const char *thread, struct slice text)
         buf_char(&b, '\n');
     runlog_compose(&b, "executor", "run", 0, thread, text);
     if (!file && !made_record(l, &b)) {
-        file = file_made(l);
-        if (!file)
+        if (!file_made(l, buf_str(&b), b.len))
             lose(l, b.len, errno);
     }
     if (file)

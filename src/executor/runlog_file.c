@@ -67,16 +67,31 @@ bool runlog_day_path(const char *logpath, const char *day, const char *name, cha
 
 /* --- files --- */
 
-int runlog_open_day(const char *logpath, const char *day, const char *path, int flags)
+static int open_or_make(const char *logpath, const char *day, const char *path)
 {
+    const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
     char folder[RUNLOG_PATH];
-    flags |= O_CREAT | O_APPEND | O_CLOEXEC;
     int fd = open(path, flags, 0644);
     if (fd >= 0 || errno != ENOENT || !runlog_day_path(logpath, day, NULL, folder))
         return fd;
     if (mkdir(folder, 0755) < 0 && errno != EEXIST)
         return -1;
     return open(path, flags, 0644);
+}
+
+int runlog_open_day(const char *logpath, const char *day, const char *path, int64_t *ret_size)
+{
+    struct stat st;
+    int fd = open_or_make(logpath, day, path);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        *ret_size = st.st_size;
+        return fd;
+    }
+    close(fd);
+    errno = EINVAL;
+    return -1;
 }
 
 size_t runlog_read_at(int fd, int64_t at, void *to, size_t n)

@@ -21,9 +21,9 @@ bool runlog_path(const char *logpath, const char *day, int64_t log_id, const cha
 bool runlog_day_path(const char *logpath, const char *day, const char *name, char to[RUNLOG_PATH]);
 /* The day itself and its neighbours, in the order in which they are looked at: centers round. */
 void runlog_days(int64_t ms, char to[3][RUNLOG_DAY]);
-/* Open a file of a day for appending, and make it and the day's folder if they are missing. -1 and
- * errno. flags: O_WRONLY or O_RDWR. */
-int runlog_open_day(const char *logpath, const char *day, const char *path, int flags);
+/* Open a file of a day for appending and reading, and make it and the day's folder if they are
+ * missing. -1 and errno: EINVAL for what is no file, a pipe that would hold up its writer. */
+int runlog_open_day(const char *logpath, const char *day, const char *path, int64_t *ret_size);
 /* All of it, at this place, whatever interrupts. Bytes read; fewer at the end of the file or when
  * the disk fails. */
 size_t runlog_read_at(int fd, int64_t at, void *to, size_t n);

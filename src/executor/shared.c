@@ -101,12 +101,10 @@ bool shared_content(struct slice record, int64_t log_id, struct buf *to)
 /* --- writing --- */
 
 /* Does the file end inside a record? Then that one is lost, but must not spoil the next. */
-static bool torn(int fd)
+static bool torn(int fd, int64_t size)
 {
-    struct stat st;
     char last;
-    return fstat(fd, &st) == 0 && st.st_size > 0 &&
-           runlog_read_at(fd, st.st_size - 1, &last, 1) == 1 && last != '\n';
+    return size > 0 && runlog_read_at(fd, size - 1, &last, 1) == 1 && last != '\n';
 }
 
 static bool write_all(int fd, struct slice s)
@@ -127,13 +125,14 @@ static bool write_all(int fd, struct slice s)
 enum err shared_append(const char *logpath, const char *day, struct slice records)
 {
     char path[RUNLOG_PATH];
+    int64_t size;
     errno = ENAMETOOLONG;
     if (!runlog_day_path(logpath, day, SHARED_NAME, path))
         return ERR_IO;
-    int fd = runlog_open_day(logpath, day, path, O_RDWR);
+    int fd = runlog_open_day(logpath, day, path, &size);
     if (fd < 0)
         return ERR_IO;
-    bool written = (!torn(fd) || write_all(fd, slice_of("\n", 1))) && write_all(fd, records);
+    bool written = (!torn(fd, size) || write_all(fd, slice_of("\n", 1))) && write_all(fd, records);
     int why = errno;
     close(fd);
     errno = why;
