@@ -43,9 +43,9 @@ struct runstore {
     struct letter stop;
 
     /* the thread's own */
-    struct list mail; /* taken, not looked at yet */
-    struct list held; /* RESULT, TELL, FORGET that the disk has not taken yet, in order */
-    size_t nheld;
+    struct list mail;     /* taken, not looked at yet */
+    struct list held;     /* RESULT, TELL, FORGET that the disk has not taken yet, in order */
+    size_t nheld, waited; /* now; at the most since the disk was full */
     struct runstore_op *group[GROUP_OPS];
     size_t n;
     bool stopping;
@@ -149,7 +149,8 @@ static void works_again(struct runstore *s)
     int64_t now = clock_boot_ms();
     if (s->told_trouble)
         log_info("journal", "the journal can be written again, after %lld ms; %zu changes waited",
-                 (long long)(now - s->trouble_ms), s->nheld);
+                 (long long)(now - s->trouble_ms), s->waited);
+    s->waited = 0;
     s->trouble = OK;
     s->told_trouble = false;
     s->retry_ms = now;
@@ -236,6 +237,8 @@ static void hold(struct runstore *s, bool again)
             list_push(&s->held, &op->letter.node);
         s->nheld++;
     }
+    if (s->nheld > s->waited)
+        s->waited = s->nheld;
 }
 
 static void answer(struct runstore *s, bool again)
@@ -298,6 +301,11 @@ static void retry(struct runstore *s)
 {
     struct why why = { "" };
     size_t bytes = 0;
+    if (s->trouble == ERR_CORRUPT && rdb_reopen(s->db, &why)) {
+        s->why = why;
+        next_retry(s);
+        return;
+    }
     checkpoint(s, 1); /* the log begins anew then, in room that it has already */
     for (struct list_node *n; s->n < GROUP_OPS && bytes < GROUP_BYTES;) {
         n = list_pop(&s->held);

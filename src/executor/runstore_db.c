@@ -25,22 +25,24 @@ enum {
     ROW_MAX = 64 * 1024 * 1024,
     CACHE_KIB = 16 * 1024,
     WAL_KEEP_BYTES = 16 * 1024 * 1024,
-    SEQ_BLOCK = 1 << 20, /* numbers are reserved in blocks */
 };
 
 /* One text a row of sqlite_schema, exactly as it stands there. */
-static const char *const schema[] = {
-    "CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
-    "CHECK (seq_limit BETWEEN 1 AND 4611686018427387904)) STRICT",
-    "CREATE TABLE run (seq INTEGER PRIMARY KEY CHECK (seq BETWEEN 1 AND 4611686018427387903), "
-    "state INTEGER NOT NULL CHECK (state BETWEEN 2 AND 4), log_id INTEGER NOT NULL, "
-    "log_date_ms INTEGER NOT NULL, moment_ms INTEGER NOT NULL, accepted_ms INTEGER NOT NULL, "
-    "attempt INTEGER NOT NULL CHECK (attempt BETWEEN -2147483648 AND 2147483647), "
-    "ended_ms INTEGER, code INTEGER CHECK (code BETWEEN -2147483648 AND 2147483647), "
-    "has_log INTEGER, request BLOB, msg BLOB, "
-    "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT",
-    "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
-    "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT",
+const char *const rdb_schema[RDB_TABLES] = {
+    [RDB_MARK] =
+        "CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
+        "CHECK (seq_limit BETWEEN 1 AND 4611686018427387904)) STRICT",
+    [RDB_RUN] =
+        "CREATE TABLE run (seq INTEGER PRIMARY KEY CHECK (seq BETWEEN 1 AND 4611686018427387903), "
+        "state INTEGER NOT NULL CHECK (state BETWEEN 2 AND 4), log_id INTEGER NOT NULL, "
+        "log_date_ms INTEGER NOT NULL, moment_ms INTEGER NOT NULL, accepted_ms INTEGER NOT NULL, "
+        "attempt INTEGER NOT NULL CHECK (attempt BETWEEN -2147483648 AND 2147483647), "
+        "ended_ms INTEGER, code INTEGER CHECK (code BETWEEN -2147483648 AND 2147483647), "
+        "has_log INTEGER, request BLOB, msg BLOB, "
+        "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT",
+    [RDB_TOLD] =
+        "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
+        "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT",
 };
 
 static const char *const statements[RDB_STATEMENTS] = {
@@ -67,7 +69,21 @@ static bool no_room(int e)
     return e == ENOSPC || e == EDQUOT || e == EFBIG;
 }
 
-static enum err map_rc(int rc, int e)
+/* What the system said last about the file or its log. SQLite has only ENOSPC as SQLITE_FULL. */
+static bool said_no_room(sqlite3 *db)
+{
+    static const int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+    for (size_t i = 0; i < countof(files); i++) {
+        sqlite3_file *f = NULL;
+        int e = 0;
+        if (db && sqlite3_file_control(db, "main", files[i], &f) == SQLITE_OK && f && f->pMethods &&
+            f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &e) == SQLITE_OK && no_room(e))
+            return true;
+    }
+    return db && no_room(sqlite3_system_errno(db));
+}
+
+static enum err map_rc(sqlite3 *db, int rc)
 {
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
@@ -90,7 +106,7 @@ static enum err map_rc(int rc, int e)
     case SQLITE_IOERR:
         if (rc == SQLITE_IOERR_SHORT_READ) /* it ends before its own header says so */
             return ERR_CORRUPT;
-        return no_room(e) ? ERR_FULL : ERR_IO; /* SQLite itself knows ENOSPC only */
+        return said_no_room(db) ? ERR_FULL : ERR_IO;
     default:
         return ERR_IO;
     }
@@ -105,8 +121,7 @@ static const char *advice(enum err err)
         return "give this user write permission on the file and its folder, and check that the "
                "disk is not mounted read-only";
     case ERR_CORRUPT:
-        return "start the executor again: it keeps the damaged file and goes on with what can be "
-               "read of it";
+        return "it is kept aside, and what can be read of it goes on";
     case ERR_BUSY:
         return "another program has it open; close that one";
     case ERR_NOMEM:
@@ -122,14 +137,14 @@ static const char *advice(enum err err)
 
 enum err rdb_fail(struct rdb *s, int rc, struct why *why)
 {
-    enum err err = map_rc(rc, s->db ? sqlite3_system_errno(s->db) : 0);
+    enum err err = map_rc(s->db, rc);
     bool said = s->db && sqlite3_extended_errcode(s->db) == rc;
     why_set(why, "the journal %s: %s (%d); %s", s->path,
             said ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc), rc, advice(err));
     return err;
 }
 
-static enum err fail_errno(const struct rdb *s, const char *what, struct why *why)
+enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why)
 {
     int e = errno;
     enum err err = no_room(e)                                ? ERR_FULL
@@ -139,7 +154,7 @@ static enum err fail_errno(const struct rdb *s, const char *what, struct why *wh
     return err;
 }
 
-static enum err exec(struct rdb *s, const char *text, struct why *why)
+enum err rdb_exec(struct rdb *s, const char *text, struct why *why)
 {
     int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
     return rc ? rdb_fail(s, rc, why) : OK;
@@ -164,6 +179,10 @@ static enum err number(struct rdb *s, const char *text, int64_t *ret, struct why
 
 static enum err run(struct rdb *s, enum rdb_statement i, struct why *why)
 {
+    if (!s->db) {
+        why_set(why, "the journal %s is closed, because it is damaged", s->path);
+        return ERR_CORRUPT;
+    }
     int rc = sqlite3_step(s->q[i]);
     enum err err = rc == SQLITE_DONE ? OK : rdb_fail(s, rc, why);
     sqlite3_reset(s->q[i]);
@@ -190,7 +209,7 @@ void rdb_rollback(struct rdb *s)
     s->seq_limit = s->seq_limit_was;
     struct why why = { "" };
     /* SQLite has rolled back by itself after a full disk and the like */
-    if (!sqlite3_get_autocommit(s->db) && run(s, RDB_ROLLBACK, &why))
+    if (s->db && !sqlite3_get_autocommit(s->db) && run(s, RDB_ROLLBACK, &why))
         log_error("journal", "a transaction cannot be undone: %s", why.text);
 }
 
@@ -211,13 +230,18 @@ static enum err reserve(struct rdb *s, int64_t limit, struct why *why)
 static enum err accept(struct rdb *s, const struct runstore_row *row, struct why *why)
 {
     sqlite3_stmt *q = s->q[RDB_ACCEPT];
+    if (row->seq < 1 || row->seq >= RUNSTORE_SEQ_MAX) {
+        why_set(why, "%lld cannot be a run's number", (long long)row->seq);
+        return ERR_INVALID;
+    }
     if (row->seq >= s->seq_limit) {
-        enum err err = reserve(s, row->seq + SEQ_BLOCK, why);
+        int64_t limit = row->seq + RDB_SEQ_BLOCK;
+        enum err err = reserve(s, limit < RUNSTORE_SEQ_MAX ? limit : RUNSTORE_SEQ_MAX, why);
         if (err)
             return err;
     }
     sqlite3_bind_int64(q, 1, row->seq);
-    sqlite3_bind_int(q, 2, (int)row->state);
+    sqlite3_bind_int(q, 2, row->state == RUNSTORE_STARTED ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED);
     sqlite3_bind_int64(q, 3, row->log_id);
     sqlite3_bind_int64(q, 4, row->log_date_ms);
     sqlite3_bind_int64(q, 5, row->moment_ms);
@@ -277,7 +301,7 @@ enum err rdb_apply(struct rdb *s, const struct runstore_op *op, struct why *why)
         return tell_all(s, op, why);
     }
     why_set(why, "%d is no change of the journal", (int)op->what);
-    return ERR_TOOBIG;
+    return ERR_INVALID;
 }
 
 /* How far the rows at the front ended before before_ms. */
@@ -327,6 +351,8 @@ enum err rdb_probe(struct rdb *s, struct why *why)
 
 enum err rdb_checkpoint(struct rdb *s, struct why *why)
 {
+    if (!s->db)
+        return OK;
     int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc)
         return rdb_fail(s, rc, why);
@@ -426,7 +452,7 @@ static int64_t file_size(const char *path, const char *ending)
     return size;
 }
 
-static bool sync_folder(const char *path)
+bool rdb_sync_folder(const char *path)
 {
     char *copy = mem_dup(path);
     int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -449,11 +475,11 @@ static enum err make_file(const struct rdb *s, struct why *why)
     }
     int fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (fd < 0)
-        return fail_errno(s, "open it", why);
+        return rdb_fail_errno(s, "open it", why);
     if (fchmod(fd, 0600))
         log_warn("journal", "%s: cannot make it private: %s", s->path, strerror(errno));
     close(fd);
-    return sync_folder(s->path) ? OK : fail_errno(s, "sync its folder", why);
+    return rdb_sync_folder(s->path) ? OK : rdb_fail_errno(s, "sync its folder", why);
 }
 
 static enum err newer(const struct rdb *s, int64_t version, struct why *why)
@@ -468,14 +494,14 @@ static enum err newer(const struct rdb *s, int64_t version, struct why *why)
 static enum err create(struct rdb *s, struct why *why)
 {
     char pragmas[160];
-    enum err err = exec(s, "BEGIN IMMEDIATE", why);
-    for (size_t i = 0; i < countof(schema) && !err; i++)
-        err = exec(s, schema[i], why);
+    enum err err = rdb_exec(s, "BEGIN IMMEDIATE", why);
+    for (size_t i = 0; i < RDB_TABLES && !err; i++)
+        err = rdb_exec(s, rdb_schema[i], why);
     snprintf(pragmas, sizeof(pragmas),
              "INSERT INTO mark VALUES (1, 1); PRAGMA application_id = %d; "
              "PRAGMA user_version = %d; COMMIT",
              APPLICATION, RUNSTORE_FORMAT);
-    return err ? err : exec(s, pragmas, why);
+    return err ? err : rdb_exec(s, pragmas, why);
 }
 
 static enum err count_ours(struct rdb *s, int64_t *ret_all, int64_t *ret_ours, struct why *why)
@@ -483,11 +509,11 @@ static enum err count_ours(struct rdb *s, int64_t *ret_all, int64_t *ret_ours, s
     sqlite3_stmt *q = NULL;
     *ret_ours = 0;
     enum err err = number(s, "SELECT count(*) FROM sqlite_schema", ret_all, why);
-    for (size_t i = 0; i < countof(schema) && !err; i++) {
+    for (size_t i = 0; i < RDB_TABLES && !err; i++) {
         int rc = sqlite3_prepare_v2(
             s->db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql = ?1", -1, &q, NULL);
         if (!rc)
-            rc = sqlite3_bind_text(q, 1, schema[i], -1, SQLITE_STATIC);
+            rc = sqlite3_bind_text(q, 1, rdb_schema[i], -1, SQLITE_STATIC);
         if (!rc)
             rc = sqlite3_step(q);
         *ret_ours += rc == SQLITE_ROW;
@@ -542,7 +568,7 @@ static enum err check(struct rdb *s, struct why *why)
     }
     if (version > RUNSTORE_FORMAT)
         return newer(s, version, why);
-    if (all != (int64_t)countof(schema) || ours != all || version != RUNSTORE_FORMAT)
+    if (all != RDB_TABLES || ours != all || version != RUNSTORE_FORMAT)
         return damaged(s, "its tables are not what they should be", why);
     return check_all(s, why);
 }
@@ -589,7 +615,7 @@ static enum err configure(struct rdb *s, struct why *why)
              "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL; "
              "PRAGMA journal_size_limit=%d",
              CACHE_KIB, WAL_KEEP_BYTES);
-    return exec(s, pragmas, why);
+    return rdb_exec(s, pragmas, why);
 }
 
 void rdb_disconnect(struct rdb *s)
@@ -604,10 +630,10 @@ void rdb_disconnect(struct rdb *s)
 
 static enum err settle(struct rdb *s, struct why *why)
 {
-    enum err err = exec(s,
-                        "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; "
-                        "PRAGMA ignore_check_constraints=ON",
-                        why);
+    enum err err = rdb_exec(s,
+                            "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; "
+                            "PRAGMA ignore_check_constraints=ON",
+                            why);
     if (err)
         return err;
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -618,12 +644,14 @@ static enum err settle(struct rdb *s, struct why *why)
 
 enum err rdb_connect(struct rdb *s, struct why *why)
 {
-    bool orphan = file_size(s->path, "") == 0 && file_size(s->path, "-wal") > 0;
+    bool orphan = file_size(s->path, "") <= 1 && file_size(s->path, "-wal") > 0;
     enum err err = make_file(s, why);
     if (err)
         return err;
     if (orphan) /* SQLite would delete the log */
         return damaged(s, "the file is empty or gone, but not its log", why);
+    if (rdb_log_damaged(s->path))
+        return damaged(s, "changes in its log cannot be read", why);
     int rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     err = rc ? rdb_fail(s, rc, why) : configure(s, why);
     if (!err && sqlite3_db_readonly(s->db, "main") == 1)
@@ -660,22 +688,31 @@ static char *resolved(const char *path)
     return real ? real : mem_dup(path);
 }
 
+enum err rdb_reopen(struct rdb *s, struct why *why)
+{
+    struct why how = { "" };
+    rdb_disconnect(s);
+    rdb_mend_finish(s->path);
+    enum err err = rdb_connect(s, &how);
+    if (err == ERR_CORRUPT) {
+        log_error("journal", "%s", how.text);
+        why_clear(&how);
+        err = rdb_mend(s, &how);
+        if (!err)
+            err = rdb_connect(s, &how);
+    }
+    if (err)
+        why_set(why, "%s", how.text);
+    return err;
+}
+
 enum err rdb_open(const char *path, struct rdb **ret, struct why *why)
 {
     struct rdb *s = mem_new(sizeof(*s));
-    struct why how = { "" };
     s->path = resolved(path);
     enum err err = lock(s, why);
-    if (!err) {
-        err = rdb_connect(s, &how);
-        if (err == ERR_CORRUPT) {
-            log_error("journal", "%s", how.text);
-            why_clear(&how);
-            err = rdb_mend(s, &how);
-        }
-        if (err)
-            why_set(why, "%s", how.text);
-    }
+    if (!err)
+        err = rdb_reopen(s, why);
     if (err) {
         rdb_close(s);
         return err;

@@ -13,7 +13,8 @@
 #include "base/filelock.h"
 #include "executor/runstore.h"
 
-#define RUNSTORE_FORMAT 1 /* PRAGMA user_version */
+#define RUNSTORE_FORMAT 1       /* PRAGMA user_version */
+#define RDB_SEQ_BLOCK (1 << 20) /* numbers are reserved in blocks */
 #define RUNSTORE_SEQ_MAX ((int64_t)1 << 62)
 
 enum rdb_statement {
@@ -65,17 +66,32 @@ MUST_CHECK enum err rdb_checkpoint(struct rdb *s, struct why *why);
 /* Is this one for the whole transaction, or only for the change that met it? */
 static inline bool rdb_is_trouble(enum err err)
 {
-    return err && err != ERR_EXISTS && err != ERR_TOOBIG;
+    return err && err != ERR_EXISTS && err != ERR_TOOBIG && err != ERR_INVALID;
 }
 
-/* ---- between runstore_db.c and runstore_mend.c --------------------------------------------------
- */
+/* A file that turned out to be damaged while in use: close, mend, open again. Until it succeeds
+ * everything fails. */
+MUST_CHECK enum err rdb_reopen(struct rdb *s, struct why *why);
+
+/* ---- between runstore_db.c and runstore_mend.c ----------------------------------------------- */
+
+enum { RDB_MARK, RDB_RUN, RDB_TOLD, RDB_TABLES };
+extern const char *const rdb_schema[RDB_TABLES]; /* each as it stands in sqlite_schema */
 
 /* Open the file, which is there and locked or is made; ERR_CORRUPT: it is damaged. */
 MUST_CHECK enum err rdb_connect(struct rdb *s, struct why *why);
 void rdb_disconnect(struct rdb *s);
 enum err rdb_fail(struct rdb *s, int rc, struct why *why);
-/* Move the damaged file aside, make a new one, and copy what can be read. */
+enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why);
+MUST_CHECK enum err rdb_exec(struct rdb *s, const char *text, struct why *why);
+bool rdb_sync_folder(const char *path);
+/* Keep the damaged file aside and put one in its place that has what can be read of it.
+ * ERR_INVALID: it is nothing of ours. After any error the file is as it was. */
 MUST_CHECK enum err rdb_mend(struct rdb *s, struct why *why);
+/* A mending that a crash interrupted after its last decision. */
+void rdb_mend_finish(const char *path);
+/* Has the log lost changes that were on disk? SQLite itself stops at the first bad frame and says
+ * nothing. */
+bool rdb_log_damaged(const char *path);
 
 #endif
