@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Build the executors of the interop suite: small programs of ours on the published XXL-JOB libraries.
+# Build the programs of the interop suite, small ones of ours on the published XXL-JOB libraries: executors,
+# and for Java the admin's client too.
 #
 #   build.sh [NAME...]     java-2.2.0 java-2.4.2 java-3.3.2 node go; all without a NAME
 #   build.sh --list        the names
@@ -74,10 +75,13 @@ fresh() {
 
 java_sources() { # version -> the folders that suit its API
     case $1 in
-    2.2.*) echo "$here/java/common $here/java/v2.2" ;;
-    2.* | 3.[012].*) echo "$here/java/common $here/java/annotated $here/java/v2.3" ;;
-    *) echo "$here/java/common $here/java/annotated $here/java/v3.3" ;;
+    2.2.*) set -- v2.2 admin/v2 ;;
+    2.* | 3.[012].*) set -- annotated v2.3 admin/v2 ;;
+    *) set -- annotated v3.3 admin/v3.3 ;;
     esac
+    for folder in common admin/common "$@"; do
+        echo "$here/java/$folder"
+    done
 }
 
 build_java() {
@@ -104,7 +108,7 @@ build_java() {
         mvn -B -q -Dmaven.repo.local="$cache/maven" -f "$here/java/pom.xml" \
         -Dxxl.version="$version" -Dslf4j.version="$slf4j" \
         dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$dir/lib"
-    say "compiling the executor for $version"
+    say "compiling executor and admin's client for $version"
     # shellcheck disable=SC2086
     javac -nowarn -encoding UTF-8 -cp "$dir/lib/*" -d "$dir/classes" $sources
     echo "$digest" >"$dir/stamp"
