@@ -110,9 +110,9 @@ class Executor:
         assert reply["code"] == 200 and reply["content"] == reply["data"]
         return reply["data"]
 
-    def wait_for_log(self, log, text):
+    def wait_for_log(self, log, text, date_ms=None):
         """Wait until the run's log contains the text; the log."""
         def look():
-            content = self.log(log)["logContent"]
+            content = self.log(log, date_ms=date_ms)["logContent"]
             return content if text in content else None
         return wait_until(look, f"{text!r} in the log of {log}", 20, 0.02)
