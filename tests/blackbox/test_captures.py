@@ -2,11 +2,9 @@
 """The bytes that Java admins send to executors, replayed as they were recorded (captures/), in every way that they
 can be cut into segments; our answers stand beside those of the Java executor, member by member."""
 
-import http.client
 import json
 import pathlib
 import re
-import socket
 import sys
 
 import pytest
@@ -14,8 +12,9 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.executor import Executor  # noqa: E402 (path just set)
+from support.raw import Raw  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import PATIENCE, wait_until  # noqa: E402
+from support.wait import wait_until  # noqa: E402
 
 CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 RELEASES = ["java-2.4.2", "java-3.4.2"]
@@ -51,39 +50,6 @@ def captured(release):
     return [Exchange(heads, line[2:], answer[2:]) for line, answer in zip(lines[::2], lines[1::2])]
 
 
-class Wire:
-    """A connection to the executor that sends bytes in pieces and reads answers."""
-
-    def __init__(self, executor):
-        port = int(executor.address.rstrip("/").rsplit(":", 1)[1])
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20 * PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.replies = self.socket.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.replies.close()
-        self.socket.close()
-
-    def send(self, *pieces):
-        for piece in pieces:
-            self.socket.sendall(piece)
-
-    def reply(self):
-        """The JSON of the next answer, read by its Content-Length as admins do."""
-        assert self.replies.readline() == b"HTTP/1.1 200 OK\r\n"
-        headers = http.client.parse_headers(self.replies)
-        assert headers["Connection"] != "close"
-        assert headers.get_content_type() in ("application/json", "text/html")
-        return json.loads(self.replies.read(int(headers["Content-Length"])))
-
-    def exchange(self, exchange):
-        self.send(exchange.bytes)
-        return self.reply()
-
-
 @pytest.fixture
 def center():
     with StandinCenter() as it:
@@ -98,7 +64,7 @@ def executor(tmp_path, center):
 
 @pytest.fixture
 def wire(executor):
-    with Wire(executor) as it:
+    with Raw(executor.address) as it:
         yield it
 
 
@@ -182,7 +148,7 @@ class Story:
         request = exchange.bytes
         for theirs, ours in self.PLAYED.items():
             request = resized(request, request.replace(theirs, ours))
-        self.wire.send(request)
+        self.wire.send_bytes(request)
         reply = self.wire.reply()
         if log and log in self.seen:  # the capture shows one run twice: here it is the second POST of the JVM
             assert (reply["code"], reply["msg"]) == (500, f"repeate trigger job, logId:{log}")
@@ -239,13 +205,13 @@ def test_headers_and_body_in_segments_of_their_own(wire, harmless):
     """As the JVM sends them: what reads the body with the first read() breaks on it."""
     for one in harmless:
         at = one.bytes.index(b"\r\n\r\n") + 4
-        wire.send(one.bytes[:at], one.bytes[at:])
+        wire.send_bytes(one.bytes[:at], one.bytes[at:])
         idle = one.path == "/idleBeat"  # busy in the capture, idle here
         assert wire.reply()["code"] == (200 if idle else one.answer["code"])
 
 
 def test_several_requests_in_one_segment(wire, harmless):
-    wire.send(b"".join(one.bytes for one in harmless * 20))
+    wire.send_bytes(b"".join(one.bytes for one in harmless * 20))
     for one in harmless * 20:
         reply = wire.reply()
         assert reply["code"] == 200
@@ -254,16 +220,16 @@ def test_several_requests_in_one_segment(wire, harmless):
 
 def test_split_at_every_byte(executor, harmless):
     """Each request in two segments, cut at each byte in turn, on one connection."""
-    with Wire(executor) as wire:
+    with Raw(executor.address) as wire:
         for one in harmless:
             for at in range(1, len(one.bytes)):
-                wire.send(one.bytes[:at], one.bytes[at:])
+                wire.send_bytes(one.bytes[:at], one.bytes[at:])
                 assert wire.reply()["code"] == 200, at
 
 
 def test_one_byte_a_segment(wire, harmless):
     for one in harmless:
-        wire.send(*(one.bytes[i:i + 1] for i in range(len(one.bytes))))
+        wire.send_bytes(*(one.bytes[i:i + 1] for i in range(len(one.bytes))))
         assert wire.reply()["code"] == 200
 
 
@@ -278,7 +244,7 @@ def test_a_run_cut_at_every_byte_runs_each_time(executor, center, wire, release)
     for number, at in enumerate(cuts):
         now = request.replace(b'"logId":101', b'"logId":%d' % (first + number))
         now = now.replace(b"Content-Length: %d" % len(run.body), b"Content-Length: %d" % (len(run.body) + 3))
-        wire.send(now[:at], now[at:])
+        wire.send_bytes(now[:at], now[at:])
         assert wire.reply()["code"] == 200
     wait_until(lambda: len(center.results()) == len(cuts), "all results", 60)
     assert sorted(r["logId"] for r in center.results()) == [first + n for n in range(len(cuts))]
@@ -328,30 +294,30 @@ def request(path, body=b"", more="", method="POST", version="1.1"):
     (request("/kill", b'{"jobId":78}'), 200, "job thread already killed."),
 ])
 def test_unusual_requests_get_the_java_executors_answer(wire, sent, code, msg):
-    wire.send(sent)
+    wire.send_bytes(sent)
     reply = wire.reply()
     assert reply["code"] == code and (msg is None or reply["msg"] == msg), reply
-    wire.send(request("/beat", b'""'))  # the connection goes on
+    wire.send_bytes(request("/beat", b'""'))  # the connection goes on
     assert wire.reply()["code"] == 200
 
 
 def test_a_large_log_id_stays_exact(center, wire):
-    wire.send(request("/run", RUN.replace(b"2002", b"9007199254740993")))
+    wire.send_bytes(request("/run", RUN.replace(b"2002", b"9007199254740993")))
     assert wire.reply()["code"] == 200
     assert center.result(9007199254740993)["handleCode"] == 500
 
 
 def test_chunked(center, wire):
     chunked = request("/run", more="Transfer-Encoding: chunked\r\n") + b"%x\r\n" % len(RUN) + RUN + b"\r\n0\r\n\r\n"
-    wire.send(chunked)
+    wire.send_bytes(chunked)
     assert wire.reply()["code"] == 200
     assert center.result(2002)["handleCode"] == 500
 
 
 def test_expect_100_continue(center, wire):
-    wire.send(request("/run", RUN, "Expect: 100-continue\r\n")[:-len(RUN)])
-    assert wire.replies.readline() == b"HTTP/1.1 100 Continue\r\n" and wire.replies.readline() == b"\r\n"
-    wire.send(RUN)
+    wire.send_bytes(request("/run", RUN, "Expect: 100-continue\r\n")[:-len(RUN)])
+    assert wire.line() == b"HTTP/1.1 100 Continue\r\n" and wire.line() == b"\r\n"
+    wire.send_bytes(RUN)
     assert wire.reply()["code"] == 200
     assert center.result(2002)["handleCode"] == 500
 
@@ -361,10 +327,10 @@ def test_the_second_post_of_the_jvm(center, executor, release):
     """The connection ends before an answer: the JVM sends the same bytes again on a new one. It runs once."""
     (run, *_) = [one for one in captured(release) if one.path == "/run"]
     request = run.bytes.replace(b'"demoJobHandler"', b'"failJobHandler"')
-    with Wire(executor) as first:
-        first.send(request)
-    with Wire(executor) as second:
-        second.send(request)
+    with Raw(executor.address) as first:
+        first.send_bytes(request)
+    with Raw(executor.address) as second:
+        second.send_bytes(request)
         reply = second.reply()
     assert reply["code"] == 200 or reply["msg"] == "repeate trigger job, logId:101"
     center.result(101)

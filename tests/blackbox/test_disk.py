@@ -5,7 +5,6 @@ what to do, and the center goes on when the cause is gone."""
 import contextlib
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import sqlite3
@@ -19,66 +18,9 @@ import pytest  # noqa: E402 (path just set)
 
 from support import ledger, webapi  # noqa: E402
 from support.center import Center, binary  # noqa: E402
+from support.disk import SmallDisk, SmallFiles, may_mount  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
-
-
-class SmallDisk:
-    """A tmpfs of a few MB: fill() takes all of its room, free() gives it back."""
-
-    def __init__(self, folder):
-        self.folder = folder / "disk"
-
-    def __enter__(self):
-        self.folder.mkdir(parents=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(self.folder)],
-                              capture_output=True, text=True, check=False)
-        self.mounted = done.returncode == 0
-        return self
-
-    def __exit__(self, *_):
-        if self.mounted:
-            subprocess.run(["umount", "-l", str(self.folder)], check=True)
-
-    def fill(self, center):
-        ballast = os.open(self.folder / "ballast", os.O_WRONLY | os.O_CREAT)
-        with contextlib.suppress(OSError):
-            while True:
-                os.write(ballast, bytes(4096))
-        os.close(ballast)
-
-    def free(self, center):
-        (self.folder / "ballast").unlink()
-
-
-class SmallFiles:
-    """A limit on the size of the center's files (RLIMIT_FSIZE), set and lifted while it runs: what a full disk
-    is for a machine that does not let us mount."""
-
-    def __init__(self, folder):
-        self.folder = folder / "disk"
-
-    def __enter__(self):
-        self.folder.mkdir(parents=True)
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def fill(self, center):
-        # less than the database has, so that no checkpoint succeeds; more than the log of this test will have
-        resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
-
-    def free(self, center):
-        if center.running():  # else the limit has gone with its process
-            resource.prlimit(center.process.pid, resource.RLIMIT_FSIZE,
-                             (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-
-def may_mount(tmp_path):
-    """Whether a tmpfs can be had here (root, outside of most containers)."""
-    with SmallDisk(tmp_path) as disk:
-        return disk.mounted
 
 
 def each_second(api, app="tests", **fields):

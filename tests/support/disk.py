@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Disks that are full when a test says so."""
+
+import contextlib
+import os
+import resource
+import subprocess
+
+
+class SmallDisk:
+    """A tmpfs of a few MB: fill() takes all of its room, free() gives it back."""
+
+    def __init__(self, folder):
+        self.folder = folder / "disk"
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(self.folder)],
+                              capture_output=True, text=True, check=False)
+        self.mounted = done.returncode == 0
+        return self
+
+    def __exit__(self, *_):
+        if self.mounted:
+            subprocess.run(["umount", "-l", str(self.folder)], check=True)
+
+    def fill(self, owner):
+        ballast = os.open(self.folder / "ballast", os.O_WRONLY | os.O_CREAT)
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(ballast, bytes(4096))
+        os.close(ballast)
+
+    def free(self, owner):
+        (self.folder / "ballast").unlink()
+
+
+class SmallFiles:
+    """A limit on the size of a process's files (RLIMIT_FSIZE), set and lifted while it runs: what a full disk
+    is for a machine that does not let us mount."""
+
+    def __init__(self, folder):
+        self.folder = folder / "disk"
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def fill(self, owner):
+        # less than the database has, so that no checkpoint succeeds; more than the log of this test will have
+        resource.prlimit(owner.process.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
+
+    def free(self, owner):
+        if owner.running():  # else the limit has gone with its process
+            resource.prlimit(owner.process.pid, resource.RLIMIT_FSIZE,
+                             (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def may_mount(tmp_path):
+    """Whether a tmpfs can be had here (root, outside of most containers)."""
+    with SmallDisk(tmp_path) as disk:
+        return disk.mounted
