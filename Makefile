@@ -2,12 +2,13 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build test demo bench fuzz-long soak model model-all sim-long format lint structure \
+.PHONY: build test demo bench fuzz-long soak crash model model-all sim-long format lint structure \
     install uninstall install-deps clean help deps-build deps-test
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
 SOAK ?= 60
+ROUNDS ?= 100
 SEEDS ?= 1..50000
 PREFIX ?= /usr/local
 
@@ -22,14 +23,18 @@ test: deps-test ## build and run all tests
 demo: build ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh
 
-bench: build ## the benchmarks; a table at the end, also in build/bench/
+bench: build ## the benchmarks; tables at the end, also in build/bench*.md
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/executor.py
 
 fuzz-long: deps-test ## each fuzzer for FUZZ_SECONDS (600); goes on where it stopped
 	@$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS) --keep
 
 soak: build ## SOAK minutes (60) under load, with kill -9
 	@$(PYTHON) bench/soak.py --minutes $(SOAK)
+
+crash: build deps-test ## kill -9 of an executor under load, ROUNDS (100) times
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash.py --rounds $(ROUNDS)
 
 model: deps-test ## search the quick configurations of the protocol's models
 	@$(PYTHON) scripts/model.py

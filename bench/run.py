@@ -348,10 +348,10 @@ class Bench:
         self.say("(f) cron", ">= 10 x 0.2-0.9 M/s parsed, 0.1 M/s with parsing",
                  "; ".join(line.strip() for line in out.splitlines() if line.strip())[-600:])
 
-    def write(self):
+    def write(self, name="bench.md"):
         lines = ["| figure | goal | measured | beside it |", "|---|---|---|---|"]
         lines += ["| " + " | ".join(r) + " |" for r in self.rows]
-        path = os.path.join(ROOT, "build", "bench.md")
+        path = os.path.join(ROOT, "build", name)
         with open(path, "w") as f:
             f.write("\n".join(lines) + "\n")
         print("\n" + "\n".join(lines) + f"\n\nalso in {os.path.relpath(path)}")

@@ -269,6 +269,17 @@ def fuzz(s):
     s.show("inputs in")
 
 
+def crash(s):
+    """Rounds of kill -9 against an executor under load; one case a round."""
+    env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}
+    status = s.try_run("scripts/crash.py", "--rounds", "10", env=env, limit=1800)
+    s.passed += sum(line.startswith("round ") for line in s.tail(1000))
+    s.show("^seed|kills: |left out")
+    if status:
+        s.failed += 1
+        raise Failed("an executor that was killed has lost or doubled something")
+
+
 def simulation(seeds, *more):
     def stage(s):
         try:
@@ -301,6 +312,7 @@ def defects(s):
 # name, function, what must exist, stages that must have passed, sets it belongs to
 HAVE_CLI = ["src/cli/main.c"]
 BLACKBOX = ["tests/blackbox/test_*.py"]
+JOURNAL = ["src/executor/runstore.c"]
 SIM = ["tests/sim/CMakeLists.txt"]
 STAGES = [
     ("structure-self-test", pytest("tests/structure"), [], [], {"test", "lint"}),
@@ -313,6 +325,7 @@ STAGES = [
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
     ("interop", pytest("tests/interop"), ["tests/interop/test_*.py"], ["build"], {"test"}),
+    ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),
     ("blackbox-asan", pytest("tests/blackbox", "asan", SIDE_BY_SIDE), BLACKBOX, ["build-asan"], {"heavy"}),

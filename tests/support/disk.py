@@ -10,12 +10,13 @@ import subprocess
 class SmallDisk:
     """A tmpfs of a few MB: fill() takes all of its room, free() gives it back."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, size="16m"):
         self.folder = folder / "disk"
+        self.size = size
 
     def __enter__(self):
         self.folder.mkdir(parents=True)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(self.folder)],
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.size}", "tmpfs", str(self.folder)],
                               capture_output=True, text=True, check=False)
         self.mounted = done.returncode == 0
         return self
