@@ -29,6 +29,7 @@ import pathlib
 import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
-from support.center import TOKEN, clean_environment, free_port  # noqa: E402 (path just set)
+from support.center import TOKEN, clean_environment  # noqa: E402 (path just set)
 from support.disk import SmallDisk  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
@@ -51,6 +52,17 @@ KINDS = ["quietNoteJobHandler", "noteJobHandler,param=20", "noteJobHandler,param
          "processNoteJobHandler,param=30", "crashNoteJobHandler,block=DISCARD_LATER"]
 
 
+def quiet_port():
+    """A free port below those that outgoing connections take: else one of them may have it when the executor
+    comes back, even one that the load generator opens to the executor's own address."""
+    lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.sample(range(lowest // 2, lowest), 1000):
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", port))
+            return port
+    sys.exit("crash: no free port")
+
+
 def build():
     """The folder of the binaries under test."""
     return pathlib.Path(os.environ.get("PEAL_BIN", ROOT / "build" / "dev" / "peal")).resolve().parent
@@ -60,7 +72,7 @@ class Load:
     """The other end: run_load as a process."""
 
     def __init__(self, kinds, rate, most_open):
-        self.port, self.control = free_port(), free_port()
+        self.port, self.control = quiet_port(), quiet_port()
         self.process = subprocess.Popen(
             [build() / "bench" / "peal_run_load", "--port", str(self.port), "--control", str(self.control),
              "--jobs", str(JOBS), "--rate", str(rate), "--open", str(most_open), "--connections", "3",
@@ -108,7 +120,7 @@ class Victim:
             sys.exit(f"crash: {program[0]} is not built")
         self.command = [*program, "--xxl.job.admin.addresses", f"http://127.0.0.1:{load.port}",
                         "--xxl.job.executor.appname", "crash", "--xxl.job.executor.logpath", self.data / "logs",
-                        "--listen", "127.0.0.1", "--xxl.job.executor.port", str(free_port()),
+                        "--listen", "127.0.0.1", "--xxl.job.executor.port", str(quiet_port()),
                         *(["--peal.executor.commands=sh"] if agent else [])]
         self.env = clean_environment(PEAL_ACCESS_TOKEN=TOKEN, PEAL_TEST_EVIDENCE=str(self.evidence))
         self.process = None
@@ -199,6 +211,15 @@ class Rounds:
             return self.load.stats()["accepted"] > seen
         wait_until(more, "runs to be accepted", 60, 0.01)
 
+    def fill_disk(self):
+        """Until a run is refused for it; files have room of their own for a while, which may be longer than
+        a round."""
+        self.disk_was_full = True
+        self.disk.fill(self.victim)
+        seen = self.load.stats()["refused"]
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: self.load.stats()["refused"] > seen, "a refusal", 5)
+
     def one(self, number):
         what = self.dice.choice(["plain", "plain", "twice", "away", "refuse"] + ["full"] * (self.disk is not None))
         self.load.ask("go")
@@ -208,8 +229,7 @@ class Rounds:
             self.load.ask(what)
         if what == "full":
             self.wait(0.05, 0.3)
-            self.disk.fill(self.victim)
-            self.disk_was_full = True
+            self.fill_disk()
         self.wait(0.02, 1.5)
         self.kill()
         if what == "full":
