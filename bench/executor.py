@@ -3,8 +3,8 @@
 """make bench, the executor's half: the figures of docs/benchmarks.md, section "The executor".
 
 An executor of our own (tests/programs/test_executor.c, on the public header) on a fresh journal, and beside it
-on the same cores bench/run_load.c, which sends runs as fast as they are answered and acknowledges results at
-once. Beside each rate stand the executor's CPU microseconds a run and a spin control of the same minute.
+on the same cores bench/run_load.c, which sends runs as fast as they are answered, over as many connections as a
+lane of our center has, and acknowledges results at once. Beside each rate stand the executor's CPU microseconds a run and a spin control of the same minute.
 
     bench/executor.py                  all cases
     bench/executor.py rate --quick     some of them, shortened (for trying the script, not for figures)
@@ -54,10 +54,14 @@ class Executor(Process):
 
 
 class Pair:
-    """An executor and its load, in a folder that goes away with them."""
+    """An executor and its load, in a folder that goes away when all is measured: ext4 passes over each inode that
+    was freed in the last minutes, so removing one case's logs would be felt as the next case's cost of a file."""
+
+    folders = []
 
     def __init__(self, kinds, load_options, *options):
         self.folder = tempfile.mkdtemp(prefix="peal-bench-", dir=os.path.join(ROOT, "build"))
+        self.folders.append(self.folder)
         self.load = Load(self.folder, kinds, *load_options)
         until(lambda: "begun" in self.load.stats(), 10)
         self.executor = Executor(self.folder, self.load, *options)
@@ -68,7 +72,6 @@ class Pair:
     def __exit__(self, *_):
         self.load.quit()
         self.executor.stop()
-        shutil.rmtree(self.folder)
 
     def check(self):
         if self.executor.p.poll() is not None:
@@ -82,7 +85,7 @@ class Bench(run.Bench):
         for what, kind, goal in (("a line in its log", "lineJobHandler", 20000),
                                  ("nothing in its log", "emptyJobHandler", 40000)):
             lost_before = spin(1 if self.quick else 5)
-            with Pair([kind], ["--jobs", "2000", "--open", "8000", "--connections", "4", "--window", "64"]) as pair:
+            with Pair([kind], ["--jobs", "2000", "--open", "8000", "--connections", "64", "--window", "8"]) as pair:
                 until(lambda: pair.load.stats().get("results", 0) > 1000, 20)
                 pair.check()
                 before, cpu, other, began = (pair.load.stats(), pair.executor.cpu(), pair.load.cpu(),
@@ -151,9 +154,13 @@ def main():
     if not os.access(EXECUTOR, os.X_OK):
         sys.exit(f"{EXECUTOR} is not built")
     bench = Bench(options.quick)
-    for name, case in bench_cases.items():
-        if not options.cases or name in options.cases:
-            case(bench)
+    try:
+        for name, case in bench_cases.items():
+            if not options.cases or name in options.cases:
+                case(bench)
+    finally:
+        for folder in Pair.folders:
+            shutil.rmtree(folder)
     bench.write("bench-executor.md")
 
 
