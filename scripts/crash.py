@@ -5,6 +5,8 @@
   crash.py --rounds 100          rounds of one executor on one journal; a seed is printed first
   crash.py --seed N              the same choices again (not the same instants: those are the machine's)
   crash.py --agent               `peal executor` with its command handler in place of the test's executor
+  crash.py --defect forget       the journal is thrown away at each kill; rewind: an older copy comes back.
+                                 Both must be found: they show that these rounds would find the mistake
 
 bench/run_load.c plays the center: it sends runs of many jobs and kinds, sends again what was in doubt, and keeps
 the fate of each log id. The handlers of tests/programs/test_executor.c write down what really ran. In each round
@@ -19,7 +21,7 @@ results, or the disk under the journal is full; then it is started again, and wh
 
 Every round looks at all runs since the first: what a later start does to an old run is found too. A disk that was
 full could not keep a result that the center has; after a crash the executor then says that the run died. Such a
-pair is no conflict. Exit status 0: all are 0.
+pair is no conflict. Exit status 0: all are 0; 3: not all; anything else: the rounds could not be done.
 """
 import argparse
 import collections
@@ -110,8 +112,9 @@ class Load:
 class Victim:
     """The executor."""
 
-    def __init__(self, folder, load, agent):
+    def __init__(self, folder, load, agent, defect):
         self.folder = folder
+        self.defect = defect
         self.evidence = folder / "evidence"
         self.evidence.touch()
         self.data = folder / "disk"  # logs and journal
@@ -126,9 +129,29 @@ class Victim:
         self.process = None
 
     def start(self):
+        self.make_mistake()
         with open(self.folder / "executor.log", "ab") as out:
             self.process = subprocess.Popen(self.command, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                                             stderr=out, cwd=self.folder)
+
+    def make_mistake(self):
+        """What a defect does to the journal before a start."""
+        journal = [path for path in self.data.glob("logs/journal.db*") if self.defect]
+        old = self.folder / "old-journal"
+        for path in journal:
+            path.unlink()
+        if self.defect == "rewind" and journal:
+            for path in old.iterdir():
+                shutil.copy(path, self.data / "logs")
+
+    def remember_journal(self):
+        """For the defect that rewinds: what the next start will find in place of the truth."""
+        old = self.folder / "old-journal"
+        shutil.rmtree(old, ignore_errors=True)
+        old.mkdir()
+        for path in self.data.glob("logs/journal.db*"):
+            if not path.name.endswith("-shm"):
+                shutil.copy(path, old)
 
     def check_alive(self):
         if self.process.poll() is not None:
@@ -193,7 +216,8 @@ class Rounds:
         self.disk = disk  # None: cannot be filled here
         kinds = [agent_kind(folder / "evidence", kind) for kind in ("0", "0.05", "0.3")] if options.agent else KINDS
         self.load = Load(kinds, options.rate, options.open)
-        self.victim = Victim(folder, self.load, options.agent)
+        self.victim = Victim(folder, self.load, options.agent, options.defect)
+        self.settle_s = options.settle
         self.account = Account()
         self.kills = 0
         self.disk_was_full = False
@@ -225,6 +249,8 @@ class Rounds:
         self.load.ask("go")
         self.victim.start()
         self.wait_runs()
+        if self.victim.defect == "rewind":
+            self.victim.remember_journal()
         if what in ("away", "refuse"):
             self.load.ask(what)
         if what == "full":
@@ -260,7 +286,7 @@ class Rounds:
             self.victim.check_alive()
             return self.load.settled()
         with contextlib.suppress(AssertionError):  # what has not come by then is lost, and named
-            wait_until(done, "all runs to have a result", 60, 0.05)
+            wait_until(done, "all runs to have a result", self.settle_s, 0.05)
 
     def tell(self, number, what):
         stats = self.load.stats()
@@ -280,6 +306,8 @@ def main():
     parser.add_argument("--rate", type=int, default=1500, help="runs a second")
     parser.add_argument("--open", type=int, default=1500, help="runs under way at most")
     parser.add_argument("--agent", action="store_true")
+    parser.add_argument("--defect", choices=["forget", "rewind"])
+    parser.add_argument("--settle", type=float, default=60, help="seconds after which what has no result is lost")
     parser.add_argument("--keep", action="store_true", help="leave journal, logs and evidence behind")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
@@ -311,7 +339,7 @@ def main():
         shutil.rmtree(folder)
     print(f"{rounds.kills} kills: {account.sum()}"
           + (f"; {account.forgiven} results that a full disk could not keep" if account.forgiven else ""))
-    return 1 if account.found else 0
+    return 3 if account.found else 0
 
 
 if __name__ == "__main__":

@@ -270,14 +270,18 @@ def fuzz(s):
 
 
 def crash(s):
-    """Rounds of kill -9 against an executor under load; one case a round."""
+    """Rounds of kill -9 against an executor under load, one case a round; and two mistakes that they must find."""
     env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}
     status = s.try_run("scripts/crash.py", "--rounds", "10", env=env, limit=1800)
     s.passed += sum(line.startswith("round ") for line in s.tail(1000))
     s.show("^seed|kills: |left out")
     if status:
-        s.failed += 1
-        raise Failed("an executor that was killed has lost or doubled something")
+        raise Failed(f"scripts/crash.py ended with exit status {status}")
+    for defect in ("forget", "rewind"):
+        status = s.try_run("scripts/crash.py", "--rounds", "5", "--defect", defect, "--settle", "5", env=env)
+        s.passed += status == 3
+        if status != 3:
+            raise Failed(f"the mistake {defect} is not found")
 
 
 def simulation(seeds, *more):
