@@ -8,7 +8,6 @@ import pytest
 from admin_client import AdminClient, now_ms
 
 import executors
-from conftest import LIBRARIES, build
 from support.executor import Executor
 from support.standin import StandinCenter
 from support.wait import wait_until
@@ -21,11 +20,10 @@ WAS_RUNNING, WAS_QUEUED = " [job running, killed]", " [job not executed, in the 
 ids = itertools.count(9001)
 
 
-@pytest.fixture(scope="module", params=[one for one in LIBRARIES if one.name.startswith("java-")],
+@pytest.fixture(scope="module", params=[one for one in executors.libraries() if one.name.startswith("java-")],
                 ids=lambda library: library.name)
-def library(request):
-    build(request.param)
-    return request.param
+def library(request, built):
+    return built(request.param)
 
 
 @pytest.fixture(scope="module")
