@@ -137,6 +137,7 @@ def test_duplicate_log_id(client, standin, executor, job, log):
         answer = client.run(job, one, "sleepJobHandler", FOR_EVER)
         assert (answer["code"], answer["msg"]) == (500, f"repeate trigger job, logId:{one}")
     client.kill(job)
+    result(client, standin, log)
     result(client, standin, waiting)
     assert client.run(job, waiting, "sleepJobHandler")["msg"] == f"repeate trigger job, logId:{waiting}"
     assert len(standin.results(log)) == len(standin.results(waiting)) == 1
