@@ -4,7 +4,8 @@
 
 An executor of our own (tests/programs/test_executor.c, on the public header) on a fresh journal, and beside it
 on the same cores bench/run_load.c, which sends runs as fast as they are answered, over as many connections as a
-lane of our center has, and acknowledges results at once. Beside each rate stand the executor's CPU microseconds a run and a spin control of the same minute.
+lane of our center has, and acknowledges results at once. Beside each rate stand the executor's CPU microseconds
+a run and a spin control of the same minute.
 
     bench/executor.py                  all cases
     bench/executor.py rate --quick     some of them, shortened (for trying the script, not for figures)
@@ -99,24 +100,25 @@ class Bench(run.Bench):
                 settled = until(lambda: pair.load.stats()["open"] == 0, 60)
                 final = pair.load.stats()
             done = after["results"] - before["results"]
+            batch = done / max(after["callbacks"] - before["callbacks"], 1)
             lost = final["accepted"] - final["results"]
             self.say(f"(g) runs a second, {what}", f"{goal}/s",
                      f"{done / took:.0f}/s, {cpu * 1e6 / max(done, 1):.1f} us CPU, lost {lost}, twice told "
                      f"{final['results_again']}, refused {final['refused']}",
                      f"spin lost {max(lost_before, spin(1 if self.quick else 5)) * 100:.1f} %, load "
-                     f"{other * 1e6 / max(done, 1):.1f} us, {done / max(after['callbacks'] - before['callbacks'], 1):.0f} "
-                     f"results a callback, {rss:.0f} MB" + ("" if settled else ", NOT SETTLED"))
+                     f"{other * 1e6 / max(done, 1):.1f} us, {batch:.0f} results a callback, {rss:.0f} MB"
+                     + ("" if settled else ", NOT SETTLED"))
 
     def memory(self):
         """Runs that wait: 64 at work, the others in their jobs' queues."""
         n = 1000 if self.quick else 10000
         with Pair(["waitJobHandler,param=3600000"],
-                  ["--jobs", str(n + 64), "--runs", str(n + 64), "--connections", "2"],
+                  ["--jobs", str(n + 64), "--runs", str(n + 64), "--connections", "64"],
                   "--peal.executor.stop.timeout=0") as pair:
             until(lambda: pair.load.stats()["accepted"] >= n + 64, 60)
             pair.check()
             full = pair.executor.rss_mb()
-        with Pair(["emptyJobHandler"], ["--jobs", "1000", "--runs", "1000"]) as pair:
+        with Pair(["emptyJobHandler"], ["--jobs", "1000", "--runs", "1000", "--connections", "64"]) as pair:
             until(lambda: pair.load.stats().get("results", 0) >= 1000, 60)
             pair.check()
             empty = pair.executor.rss_mb()

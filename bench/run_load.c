@@ -145,6 +145,7 @@ static void write_body(struct load *l, int64_t id)
     int64_t job = (id - l->first_id) % l->jobs;
     const struct kind *k = &l->kinds[job % l->nkinds];
     struct buf *b = &l->body;
+    int64_t second_ms = clock_wall_us() / 1000000 * 1000;
     buf_reset(b);
     buf_printf(b, "{\"jobId\":%lld,\"executorHandler\":\"%s\",\"executorParams\":\"",
                (long long)job + 1, k->handler);
@@ -156,8 +157,7 @@ static void write_body(struct load *l, int64_t id)
                "\",\"executorBlockStrategy\":\"%s\",\"executorTimeout\":%d,\"logId\":%lld,"
                "\"logDateTime\":%lld,\"glueType\":\"BEAN\",\"glueSource\":\"\","
                "\"glueUpdatetime\":1700000000000,\"broadcastIndex\":0,\"broadcastTotal\":1}",
-               k->block, k->timeout_s, (long long)id,
-               (long long)(clock_wall_us() / 1000000 * 1000));
+               k->block, k->timeout_s, (long long)id, (long long)second_ms);
 }
 
 static void post_run(struct conn *c, int64_t id)
