@@ -24,7 +24,8 @@ enum {
     SMALL = 4096, /* bytes: when a change of this size does not fit, none will */
     RETRY_MIN_MS = 50,
     RETRY_MAX_MS = 1000,
-    STOP_MS = 3000, /* how long stopping waits for a disk */
+    HALVE_MS = 1000, /* how long a group is halved before all that is left of it is refused */
+    STOP_MS = 3000,  /* how long stopping waits for a disk */
     PRUNE_SLICE = 2000,
     PRUNE_MS = 100,        /* between slices while there is work */
     PRUNE_IDLE_MS = 10000, /* and while there is none to do */
@@ -49,8 +50,9 @@ struct runstore {
     struct runstore_op *group[GROUP_OPS];
     size_t n;
     bool stopping;
-    bool refused;      /* something of this group was not written */
-    bool hopeless;     /* a small change alone was refused: do not try the rest of the group */
+    bool refused;           /* something of this group was not written */
+    int64_t halve_until_ms; /* for this group: those who wait for an answer do not wait longer */
+    bool hopeless;          /* a small change alone was refused: do not try the rest of the group */
     bool holding;      /* one of this group or an earlier one is held: so must be those after it */
     enum err trouble;  /* what the disk said last; OK: it works */
     struct why why;    /* about it */
@@ -178,12 +180,13 @@ static void write_range(struct runstore *s, struct runstore_op **ops, size_t n)
         if (!err)
             return;
         in_trouble(s, err, &why);
-        if (n > 1) {
+        bool size_matters = err == ERR_FULL || err == ERR_NOMEM;
+        if (n > 1 && size_matters && clock_boot_ms() < s->halve_until_ms) {
             write_range(s, ops, n / 2);
             write_range(s, ops + n / 2, n - n / 2);
             return;
         }
-        s->hopeless = err != ERR_FULL || bytes_of(ops[0]) <= SMALL;
+        s->hopeless = n > 1 || !size_matters || bytes_of(ops[0]) <= SMALL;
     }
     s->refused = true;
     for (size_t i = 0; i < n; i++) {
@@ -271,6 +274,7 @@ static void next_retry(struct runstore *s)
 static void write_group(struct runstore *s, bool again)
 {
     s->refused = s->hopeless = false;
+    s->halve_until_ms = clock_boot_ms() + HALVE_MS;
     s->holding = !again && !list_empty(&s->held);
     write_range(s, s->group, s->n);
     answer(s, again);

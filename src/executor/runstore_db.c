@@ -95,6 +95,7 @@ static enum err map_rc(sqlite3 *db, int rc)
         return ERR_READONLY;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+    case SQLITE_ERROR: /* our statements are right, so the tables are not; or "file format" */
         return ERR_CORRUPT;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

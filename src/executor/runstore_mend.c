@@ -112,7 +112,7 @@ static void add_sum(uint32_t sum[2], const unsigned char *p, size_t n, bool big)
  * synced as a whole. */
 static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2])
 {
-    static _Thread_local unsigned char frame[24 + PAGE];
+    unsigned char frame[24 + PAGE];
     bool big = header[3] & 1, good = true;
     int commits = 0;
     while (fread(frame, sizeof(frame), 1, f) == 1) {
@@ -142,11 +142,13 @@ bool rdb_log_damaged(const char *path)
     if (fread(header, sizeof(header), 1, f) == 1) {
         uint32_t sum[2] = { 0, 0 };
         add_sum(sum, header, 24, header[3] & 1);
-        bool whole = (be32(header) & ~1u) == 0x377f0682 && be32(header + 8) == PAGE &&
-                     sum[0] == be32(header + 24) && sum[1] == be32(header + 28);
-        /* without a header: is there anything that it stood for? */
-        damaged = whole ? frames_damaged(f, header, sum)
-                        : fseek(f, PAGE, SEEK_CUR) == 0 && fgetc(f) != EOF;
+        bool whole = (be32(header) & ~1u) == 0x377f0682 && sum[0] == be32(header + 24) &&
+                     sum[1] == be32(header + 28);
+        bool known = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
+        if (whole && known)
+            damaged = frames_damaged(f, header, sum);
+        else /* is there anything that it stood for? */
+            damaged = whole || (fseek(f, PAGE, SEEK_CUR) == 0 && fgetc(f) != EOF);
     }
     fclose(f);
     return damaged;
@@ -172,7 +174,7 @@ static bool write_all(int fd, const char *p, size_t n, off_t at)
 /* Pages that the disk cannot read stay zeros. */
 static bool copy_fd(int from, int to)
 {
-    static _Thread_local char page[16 * PAGE];
+    char page[4 * PAGE];
     struct stat st;
     if (fstat(from, &st))
         return false;
