@@ -20,12 +20,18 @@ struct question {
     int status;
 };
 
+/* countof(words): it is none of them. */
+static size_t number_of(const char *word)
+{
+    size_t i = 0;
+    while (i < countof(words) && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
 bool executor_ask_knows(const char *word)
 {
-    for (size_t i = 0; i < countof(words); i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
-    return false;
+    return number_of(word) < countof(words);
 }
 
 static int complain(const char *word, const char *text, int status)
@@ -150,8 +156,5 @@ int executor_ask(int argc, char **argv)
     if (!url || others)
         return complain(argv[0], url ? "there is more than options" : "--url is missing",
                         EXIT_USAGE);
-    size_t word = 0;
-    while (strcmp(words[word], argv[0]) != 0)
-        word++;
-    return ask_at(word, url, token ? token : "");
+    return ask_at(number_of(argv[0]), url, token ? token : "");
 }
