@@ -341,7 +341,8 @@ static void a_handler_in_a_process_may_crash(void **state)
 {
     struct world *w = *state;
 #ifdef __SANITIZE_THREAD__
-    skip(); /* its runtime does not live through a fork of a process with threads, as ours is here */
+    skip(); /* its runtime does not live through a fork of a process with threads, as ours is here
+             */
 #endif
     const struct peal_handler process = { .name = "crash", .run = crash, .flags = PEAL_PROCESS };
     assert_int_equal(peal_executor_add(w->e, &process), PEAL_OK);
