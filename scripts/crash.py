@@ -31,6 +31,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -105,7 +106,8 @@ class Load:
         return stats["waiting_for_answers"] == 0 and stats["open"] == 0 and stats["accepted"] > 0
 
     def end(self):
-        self.ask("quit")
+        with contextlib.suppress(OSError):  # it may have been stopped together with us
+            self.ask("quit")
         self.process.wait()
 
 
@@ -161,6 +163,11 @@ class Victim:
         self.check_alive()
         self.process.kill()
         self.process.wait()
+
+    def remove_logs(self):
+        """As its cleaning does after days: the small disk is for the journal, not for a hundred rounds of logs."""
+        for day in self.data.glob("logs/????-??-??"):
+            shutil.rmtree(day)
 
     def executions(self):
         return collections.Counter(map(int, self.evidence.read_text().split()))
@@ -232,7 +239,8 @@ class Rounds:
 
         def more():
             self.victim.check_alive()
-            return self.load.stats()["accepted"] > seen
+            assert self.load.stats()["accepted"] > seen, self.load.ask("stats")
+            return True
         wait_until(more, "runs to be accepted", 60, 0.01)
 
     def fill_disk(self):
@@ -273,6 +281,7 @@ class Rounds:
         self.settle()
         self.account.check(self.load, self.victim.executions(), self.disk_was_full)
         self.kill()  # at rest: nothing of this round may come again in a later one
+        self.victim.remove_logs()
         self.tell(number, what)
 
     def kill(self):
@@ -311,6 +320,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="leave journal, logs and evidence behind")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that processes and the mount go too
     folder = pathlib.Path(tempfile.mkdtemp(prefix="peal-crash-"))
     with SmallDisk(folder, "64m") as disk:
         rounds = Rounds(options, folder, disk if disk.mounted else None)
