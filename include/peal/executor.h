@@ -174,8 +174,8 @@ enum peal_err {
 
 /* NULL without memory. Nothing is opened or started. */
 PEAL_PUBLIC struct peal_executor *peal_executor_new(void);
-/* Stops at once what still goes on, waits for handlers that are at work, and frees. NULL is fine.
- */
+/* Asks what is at work to stop, waits for it however long it takes, and frees. What waits, and
+ * results that no center has, are in the journal for the next start. NULL is fine. */
 PEAL_PUBLIC void peal_executor_free(struct peal_executor *e);
 /* The reason of the last failure: a sentence that names the key or file and the rule. Valid until
  * the next call with e. */
@@ -211,7 +211,8 @@ PEAL_PUBLIC void peal_executor_drain(struct peal_executor *e, int drain);
  * the center ("not executed"), deliver results. What cannot be delivered in time is in the journal
  * and goes out after the next start. A second call ends the first wait. */
 PEAL_PUBLIC void peal_executor_stop(struct peal_executor *e);
-/* Until it has stopped; ms < 0: for ever. PEAL_TIMEOUT: it goes on. */
+/* Until it has stopped; ms < 0: for ever. PEAL_TIMEOUT: it goes on. A handler that would not stop
+ * is not waited for (peal_executor_free does). */
 PEAL_PUBLIC enum peal_err peal_executor_wait(struct peal_executor *e, int64_t ms);
 /* Readable when it has stopped: for your event loop. Not to be read or closed. -1 before start. */
 PEAL_PUBLIC int peal_executor_fd(const struct peal_executor *e);

@@ -20,18 +20,12 @@ struct question {
     int status;
 };
 
-/* countof(words): it is none of them. */
-static size_t number_of(const char *word)
-{
-    size_t i = 0;
-    while (i < countof(words) && strcmp(words[i], word) != 0)
-        i++;
-    return i;
-}
-
 bool executor_ask_knows(const char *word)
 {
-    return number_of(word) < countof(words);
+    for (size_t i = 0; i < countof(words); i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
 }
 
 static int complain(const char *word, const char *text, int status)
@@ -100,13 +94,13 @@ static void answered(struct httpc_call *call)
     loop_stop(q->loop);
 }
 
-static enum err ask(struct question *q, struct httpc *client, size_t word, const char *url,
-                    struct why *why)
+static enum err ask(struct question *q, struct httpc *client, const char *url, struct why *why)
 {
-    static const char *const actions[] = { "peal/status", "peal/drain", "peal/undrain" };
+    char action[32];
+    snprintf(action, sizeof(action), "peal/%s", q->word);
     struct slice nothing = slice_text("{}");
     const struct httpc_post post = {
-        .action = actions[word], .pieces = &nothing, .npieces = 1, .timeout_ms = ASK_MS
+        .action = action, .pieces = &nothing, .npieces = 1, .timeout_ms = ASK_MS
     };
     struct httpc_peer *peer;
     enum err err = httpc_peer_new(client, slice_text(url), &peer, why);
@@ -118,19 +112,19 @@ static enum err ask(struct question *q, struct httpc *client, size_t word, const
     return err;
 }
 
-static int ask_at(size_t word, const char *url, const char *token)
+static int ask_at(const char *word, const char *url, const char *token)
 {
     struct why why = { { 0 } };
-    struct question q = { .loop = loop_new(), .word = words[word], .status = EXIT_FAILED };
+    struct question q = { .loop = loop_new(), .word = word, .status = EXIT_FAILED };
     struct httpc_config config = { .token = token, .connections = 1 };
     struct httpc *client = NULL;
     enum err err = httpc_new(q.loop, &config, &client, &why);
     if (!err)
-        err = ask(&q, client, word, url, &why);
+        err = ask(&q, client, url, &why);
     httpc_free(client);
     loop_free(q.loop);
     if (err)
-        return complain(words[word], why.text[0] ? why.text : err_text(err), EXIT_USAGE);
+        return complain(word, why.text[0] ? why.text : err_text(err), EXIT_USAGE);
     return q.status;
 }
 
@@ -156,5 +150,5 @@ int executor_ask(int argc, char **argv)
     if (!url || others)
         return complain(argv[0], url ? "there is more than options" : "--url is missing",
                         EXIT_USAGE);
-    return ask_at(number_of(argv[0]), url, token ? token : "");
+    return ask_at(argv[0], url, token ? token : "");
 }
