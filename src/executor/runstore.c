@@ -226,31 +226,24 @@ static bool is_held(const struct runstore_op *op)
     return may_wait(op) && rdb_is_trouble(op->err);
 }
 
-/* What could not be written and may wait: new ones go to the end of the held, old ones back to the
- * front. */
-static void hold(struct runstore *s, bool again)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        struct runstore_op *op = s->group[again ? s->n - 1 - i : i];
-        if (!is_held(op))
-            continue;
-        if (again)
-            list_push_front(&s->held, &op->letter.node);
-        else
-            list_push(&s->held, &op->letter.node);
-        s->nheld++;
-    }
-    if (s->nheld > s->waited)
-        s->waited = s->nheld;
-}
-
+/* New changes that must wait go to the end of the held; old ones (again) stay where they are in
+ * that list until they are written. */
 static void answer(struct runstore *s, bool again)
 {
-    hold(s, again);
-    for (size_t i = 0; i < s->n; i++)
-        if (!is_held(s->group[i]))
-            mailbox_post(s->answers, &s->group[i]->letter);
+    for (size_t i = 0; i < s->n; i++) {
+        struct runstore_op *op = s->group[i];
+        if (is_held(op) && !again) {
+            list_push(&s->held, &op->letter.node);
+            s->nheld++;
+        } else if (!is_held(op)) {
+            list_remove(&op->letter.node);
+            s->nheld -= again;
+            mailbox_post(s->answers, &op->letter);
+        }
+    }
     s->n = 0;
+    if (s->nheld > s->waited)
+        s->waited = s->nheld;
 }
 
 static void tell_trouble(struct runstore *s)
@@ -311,14 +304,14 @@ static void retry(struct runstore *s)
         return;
     }
     checkpoint(s, 1); /* the log begins anew then, in room that it has already */
-    for (struct list_node *n; s->n < GROUP_OPS && bytes < GROUP_BYTES;) {
-        n = list_pop(&s->held);
-        if (!n)
+    list_each(&s->held, n, tmp)
+    {
+        struct letter *l = container_of(n, struct letter, node);
+        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        if (s->n == GROUP_OPS || bytes >= GROUP_BYTES)
             break;
-        s->group[s->n] =
-            container_of(container_of(n, struct letter, node), struct runstore_op, letter);
-        bytes += bytes_of(s->group[s->n++]);
-        s->nheld--;
+        bytes += bytes_of(op);
+        s->group[s->n++] = op;
     }
     if (s->n)
         write_group(s, true);

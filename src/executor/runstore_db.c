@@ -552,7 +552,7 @@ static enum err check_all(struct rdb *s, struct why *why)
  * are. */
 static enum err check(struct rdb *s, struct why *why)
 {
-    int64_t version, application, all, ours;
+    int64_t version = 0, application = 0, all = 0, ours = 0;
     enum err err = number(s, "PRAGMA user_version", &version, why);
     if (!err)
         err = number(s, "PRAGMA application_id", &application, why);
@@ -656,7 +656,7 @@ enum err rdb_connect(struct rdb *s, struct why *why)
     int rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     err = rc ? rdb_fail(s, rc, why) : configure(s, why);
     if (!err && sqlite3_db_readonly(s->db, "main") == 1)
-        err = rdb_fail(s, SQLITE_READONLY, why);
+        err = damaged(s, "its header says that it must not be written", why);
     if (!err)
         err = check(s, why);
     if (!err)

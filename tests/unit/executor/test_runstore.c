@@ -532,6 +532,39 @@ static void a_full_disk_refuses_runs_and_keeps_results_in_order(void **state)
     close_it(&j);
 }
 
+static void more_than_a_group_may_wait(void **state)
+{
+    (void)state;
+    enum { N = 9000 };
+    struct journal j;
+    struct runstore_op *ops = mem_new(N * sizeof(*ops));
+    open_it(&j);
+    for (int i = 0; i < N; i++)
+        ops[i] = accept_op(i + 1, RUNSTORE_STARTED, "{}");
+    post_ok(&j, ops, N);
+    disk(0);
+    for (int i = 0; i < N; i++) {
+        ops[i] = result_op(i + 1, "ended");
+        runstore_post(j.store, &ops[i]);
+    }
+    struct runstore_op refused = accept_op(N + 1, RUNSTORE_STARTED, "{}");
+    runstore_post(j.store, &refused);
+    assert_ptr_equal(answer(&j), &refused);
+    assert_int_equal(refused.err, ERR_FULL);
+    disk(-1);
+    for (int i = 0; i < N; i++) {
+        assert_ptr_equal(answer(&j), &ops[i]);
+        assert_int_equal(ops[i].err, OK);
+    }
+    close_it(&j);
+    open_it(&j);
+    assert_int_equal(seen.n, N);
+    for (int i = 0; i < N; i++)
+        assert_row(i, i + 1, RUNSTORE_ENDED);
+    close_it(&j);
+    free(ops);
+}
+
 static void the_one_that_does_not_fit_is_refused_alone(void **state)
 {
     (void)state;
@@ -1209,6 +1242,7 @@ int main(void)
         T(only_so_many_are_remembered),
         T(the_old_are_forgotten),
         T(a_full_disk_refuses_runs_and_keeps_results_in_order),
+        T(more_than_a_group_may_wait),
         T(the_one_that_does_not_fit_is_refused_alone),
         T(stopping_does_not_wait_for_ever),
         T(a_full_disk_at_the_start_says_so),
