@@ -148,7 +148,6 @@ static void conn_fail(struct httpc_conn *k, enum err err, const char *format, ..
     struct httpc_call *call = k->call;
     va_list ap;
     va_start(ap, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is one line above */
     vsnprintf(k->why, sizeof(k->why), format, ap);
     va_end(ap);
     call->outcome = !call->sent_us       ? HTTPC_NOT_SENT
