@@ -444,13 +444,20 @@ static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
     return SQLITE_OK;
 }
 
-static int64_t file_size(const char *path, const char *ending)
+int64_t rdb_size(const char *path, const char *ending)
 {
     struct stat st;
     char *name = mem_join(path, ending);
     int64_t size = stat(name, &st) ? 0 : (int64_t)st.st_size;
     free(name);
     return size;
+}
+
+/* Pages that were given back in the transaction that took them are never written, so there may be
+ * more than stand in file and log; 256 MiB more is beyond any of our transactions. */
+int64_t rdb_pages_max(const char *path)
+{
+    return 65536 + 4 * (rdb_size(path, "") + rdb_size(path, "-wal")) / 4096;
 }
 
 bool rdb_sync_folder(const char *path)
@@ -531,10 +538,17 @@ static enum err damaged(const struct rdb *s, const char *how, struct why *why)
     return ERR_CORRUPT;
 }
 
-/* Is every page and every row as it must be? */
+/* Is every page and every row as it must be? A number of pages that cannot be would cost the check
+ * the memory for them. */
 static enum err check_all(struct rdb *s, struct why *why)
 {
     sqlite3_stmt *q = NULL;
+    int64_t pages = 0;
+    enum err counted = number(s, "PRAGMA page_count", &pages, why);
+    if (counted)
+        return counted;
+    if (pages > rdb_pages_max(s->path))
+        return damaged(s, "it claims more pages than there are", why);
     int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL);
     if (!rc)
         rc = sqlite3_step(q);
@@ -645,7 +659,7 @@ static enum err settle(struct rdb *s, struct why *why)
 
 enum err rdb_connect(struct rdb *s, struct why *why)
 {
-    bool orphan = file_size(s->path, "") <= 1 && file_size(s->path, "-wal") > 0;
+    bool orphan = rdb_size(s->path, "") <= 1 && rdb_size(s->path, "-wal") > 0;
     enum err err = make_file(s, why);
     if (err)
         return err;
@@ -661,6 +675,10 @@ enum err rdb_connect(struct rdb *s, struct why *why)
         err = check(s, why);
     if (!err)
         err = settle(s, why);
+    /* Rows that claim to be so large: we write none, and SQLite calls one in the schema a lack of
+     * memory. Should memory really lack, then mending will too, and nothing is changed. */
+    if (err == ERR_TOOBIG || err == ERR_NOMEM)
+        err = ERR_CORRUPT;
     if (err)
         rdb_disconnect(s);
     return err;

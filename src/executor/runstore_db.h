@@ -85,6 +85,8 @@ enum err rdb_fail(struct rdb *s, int rc, struct why *why);
 enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why);
 MUST_CHECK enum err rdb_exec(struct rdb *s, const char *text, struct why *why);
 bool rdb_sync_folder(const char *path);
+int64_t rdb_size(const char *path, const char *ending); /* bytes; 0 if it is not there */
+int64_t rdb_pages_max(const char *path);                /* more pages than it can have */
 /* Keep the damaged file aside and put one in its place that has what can be read of it.
  * ERR_INVALID: it is nothing of ours. After any error the file is as it was. */
 MUST_CHECK enum err rdb_mend(struct rdb *s, struct why *why);

@@ -40,15 +40,6 @@ static void remove_all(const char *path)
     }
 }
 
-static int64_t size_of(const char *path, const char *ending)
-{
-    struct stat st;
-    char *name = mem_join(path, ending);
-    int64_t size = stat(name, &st) ? 0 : (int64_t)st.st_size;
-    free(name);
-    return size;
-}
-
 /* ---- what it looks like ---------------------------------------------------------------------- */
 
 static ssize_t read_at(const char *path, void *to, size_t n, off_t at)
@@ -110,7 +101,7 @@ static void add_sum(uint32_t sum[2], const unsigned char *p, size_t n, bool big)
 /* Commits of this log that stand behind a frame which cannot be read. One may be the transaction
  * that a power cut interrupted, whose pages reach the disk in any order; each one before it was
  * synced as a whole. */
-static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2])
+static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2], int64_t pages_max)
 {
     unsigned char frame[24 + PAGE];
     bool big = header[3] & 1, good = true;
@@ -122,6 +113,8 @@ static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2]
             add_sum(sum, frame + 24, PAGE, big);
             good = sum[0] == be32(frame + 16) && sum[1] == be32(frame + 20);
             commits += !good && be32(frame + 4);
+            if (good && (be32(frame) > pages_max || be32(frame + 4) > pages_max))
+                return true; /* SQLite would want memory for them */
             continue;
         }
         good = false;
@@ -146,7 +139,7 @@ bool rdb_log_damaged(const char *path)
                      sum[1] == be32(header + 28);
         bool known = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
         if (whole && known)
-            damaged = frames_damaged(f, header, sum);
+            damaged = frames_damaged(f, header, sum, rdb_pages_max(path));
         else /* is there anything that it stood for? */
             damaged = whole || (fseek(f, PAGE, SEEK_CUR) == 0 && fgetc(f) != EOF);
     }
@@ -438,7 +431,7 @@ static void patch_first_page(const char *path, struct rdb *fresh)
 static sqlite3 *open_somehow(const char *path, struct rdb *fresh, bool *doubtful)
 {
     /* SQLite deletes the log of an empty file */
-    sqlite3 *db = size_of(path, "") >= PAGE ? open_copy(path) : NULL;
+    sqlite3 *db = rdb_size(path, "") >= PAGE ? open_copy(path) : NULL;
     if (db)
         return db;
     patch_first_page(path, fresh);
@@ -457,7 +450,7 @@ static enum err salvage(const char *copy_path, struct rdb *fresh, bool doubtful,
                         struct why *why)
 {
     *g = (struct salvage){ .to = fresh, .doubtful = doubtful, .why = why };
-    g->budget = 2 * (size_of(copy_path, "") + size_of(copy_path, "-wal")) + PAGE;
+    g->budget = 2 * (rdb_size(copy_path, "") + rdb_size(copy_path, "-wal")) + PAGE;
     g->from = open_somehow(copy_path, fresh, &g->doubtful);
     if (!g->from) {
         g->gaps = 1;
