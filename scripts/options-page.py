@@ -39,7 +39,7 @@ def page_section(help_text):
             if variables:
                 out += [".br", "Environment: " + escape(variables[1]) + "."]
             else:
-                out.append(escape(line))
+                out += map(escape, re.split(r"(?<=\.) (?=[A-Z])", line))  # a sentence, a line: mandoc's rule
         if default:
             out += [".br", f"Default: {escape(default)}."]
     return "\n".join(out + [".El"]) + "\n"

@@ -591,9 +591,11 @@ static void conn_input(struct conn *c)
         return;
     }
     const struct http_reader *r = &c->reader;
-    bool large = r->phase == HTTP_IN_BODY &&
-                 (r->chunked ? r->body_total : r->length - r->body_total) > READ_SIZE;
-    size_t want = large ? READ_LARGE : READ_SIZE;
+    uint64_t left = r->chunked ? r->body_total : r->length - r->body_total;
+    bool large = r->phase == HTTP_IN_BODY && left > READ_SIZE;
+    size_t want = READ_SIZE;
+    if (large) /* no room for more than is to come: buffers double, and are counted */
+        want = left < READ_LARGE && !r->chunked ? (size_t)left : READ_LARGE;
     char *room = buf_room(&c->in, want);
     if (!room) {
         conn_refuse(c, 413, "the body is larger than allowed, or memory is short");
