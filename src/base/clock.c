@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include <time.h>
 
 static int64_t now_us(clockid_t id)
 {
@@ -27,4 +26,17 @@ int64_t clock_boot_us(void)
 int64_t clock_boot_ms(void)
 {
     return clock_boot_us() / 1000;
+}
+
+struct timespec clock_after_ms(int64_t ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(ms / 1000);
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
 }

@@ -4,10 +4,13 @@
 #define PEAL_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 int64_t clock_wall_ms(void); /* epoch milliseconds (CLOCK_REALTIME), for calendars */
 int64_t clock_wall_us(void);
 int64_t clock_boot_ms(void); /* CLOCK_BOOTTIME, for waits and leases: never steps */
 int64_t clock_boot_us(void);
+/* ms from now on CLOCK_MONOTONIC, for waits on condition variables of that clock. */
+struct timespec clock_after_ms(int64_t ms);
 
 #endif

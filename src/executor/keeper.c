@@ -132,14 +132,7 @@ static int64_t time_left(const struct keeper *k)
 
 static void wait_ms(struct keeper *k, int64_t ms)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += (time_t)(ms / 1000);
-    t.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
+    struct timespec t = clock_after_ms(ms);
     pthread_cond_timedwait(&k->bell, &k->lock, &t);
 }
 

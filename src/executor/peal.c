@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/embed.h"
@@ -391,22 +391,9 @@ void peal_executor_stop(struct peal_executor *e)
         ring(e->wishes.fd);
 }
 
-static struct timespec after_ms(int64_t ms)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += (time_t)(ms / 1000);
-    t.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
-
 enum peal_err peal_executor_wait(struct peal_executor *e, int64_t ms)
 {
-    struct timespec until = after_ms(ms < 0 ? 0 : ms);
+    struct timespec until = clock_after_ms(ms < 0 ? 0 : ms);
     int timeout = 0;
     why_clear(&e->why);
     pthread_mutex_lock(&e->lock);

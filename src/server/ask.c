@@ -91,13 +91,7 @@ static enum err ask_wait(struct center *c, struct ask *a)
     while (!a->done && !late && !c->closed) {
         int64_t patience_ms = writer_in_trouble(c->writer) ? TROUBLE_MS : PATIENCE_MS;
         late = clock_boot_ms() - begun_ms >= patience_ms;
-        struct timespec look;
-        clock_gettime(CLOCK_MONOTONIC, &look);
-        look.tv_nsec += LOOK_MS * 1000000;
-        if (look.tv_nsec >= 1000000000) {
-            look.tv_sec++;
-            look.tv_nsec -= 1000000000;
-        }
+        struct timespec look = clock_after_ms(LOOK_MS);
         if (!late)
             pthread_cond_timedwait(&a->ready, &a->lock, &look);
     }
