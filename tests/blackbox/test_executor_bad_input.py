@@ -12,7 +12,7 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.center import TOKEN  # noqa: E402 (path just set)
-from support.disk import SmallDisk, SmallFiles, may_mount  # noqa: E402
+from support.disk import small_disk  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.raw import Raw  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
@@ -214,10 +214,6 @@ def test_a_request_that_ends_in_the_middle_runs_nothing(executor, center):
 
 
 # -- disks --
-
-
-def small_disk(tmp_path):
-    return (SmallDisk if may_mount(tmp_path / "try") else SmallFiles)(tmp_path)
 
 
 def test_a_full_disk_under_logs_and_journal_loses_nothing(tmp_path):

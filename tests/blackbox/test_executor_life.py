@@ -3,9 +3,7 @@
 operators take one out of service."""
 
 import json
-import os
 import pathlib
-import resource
 import subprocess
 import sys
 import time
@@ -15,6 +13,7 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.center import TOKEN, binary, clean_environment, free_port  # noqa: E402 (path just set)
+from support.disk import small_disk  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.standin import YES, StandinCenter, call  # noqa: E402
 from support.wait import wait_until  # noqa: E402
@@ -130,21 +129,24 @@ def test_the_journal_may_stand_elsewhere(tmp_path, center):
         assert (tmp_path / "other.db").exists() and not (executor.logs / "journal.db").exists()
 
 
-@pytest.mark.skipif(bool(os.environ.get("PEAL_PRESET")) and os.environ["PEAL_PRESET"] != "dev",
-                    reason="sanitizers write files of their own")
 def test_a_run_that_the_journal_cannot_take_is_refused_with_the_reason(tmp_path, center):
-    with Executor(tmp_path, center.url) as executor:
-        executor.run(1, 1, "failJobHandler")
-        center.result(1)
-        pid = executor.process.pid
-        before = resource.prlimit(pid, resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
-        reply = executor.run(2, 2, "failJobHandler")
-        assert reply["code"] == 500 and reply["msg"].startswith("the run cannot be kept: ")
-        assert executor.call("beat", {})["code"] == 200
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
-        wait_until(lambda: executor.run(2, 2, "failJobHandler")["code"] == 200, "room again")
-        center.result(2)
-        assert len(center.results()) == 2
+    with small_disk(tmp_path) as disk:
+        with Executor(tmp_path, center.url, ["--peal.executor.journal", str(disk.folder / "journal.db")]) as executor:
+            executor.run(1, 1, "failJobHandler")
+            center.result(1)
+            disk.fill(executor)
+            replies = {log: executor.run(log, log, "failJobHandler", "x" * 20000) for log in range(2, 50)}
+            refused = [log for log, reply in replies.items() if reply["code"] == 500]
+            assert refused
+            assert all(replies[log]["msg"].startswith("the run cannot be kept: ") for log in refused)
+            assert executor.call("beat", {})["code"] == 200
+            disk.free(executor)
+            again = refused[0]
+            wait_until(lambda: executor.run(again, again, "failJobHandler")["code"] == 200, "room again")
+            taken = [1, again] + [log for log in replies if log not in refused]
+            for log in taken:
+                center.result(log)
+            assert sorted(r["logId"] for r in center.results()) == sorted(taken)
 
 
 # -- limits --

@@ -64,3 +64,7 @@ def may_mount(tmp_path):
     """Whether a tmpfs can be had here (root, outside of most containers)."""
     with SmallDisk(tmp_path) as disk:
         return disk.mounted
+
+
+def small_disk(tmp_path):
+    return (SmallDisk if may_mount(tmp_path / "try") else SmallFiles)(tmp_path)
