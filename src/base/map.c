@@ -107,6 +107,15 @@ bool map_next(const struct map *m, size_t *i, void **ret_value)
     return false;
 }
 
+void *map_any(const struct map *m, size_t *i)
+{
+    if (!m->len)
+        return NULL;
+    while (!m->values[*i & (m->cap - 1)]) /* what was taken may have shifted others into its slot */
+        ++*i;
+    return m->values[*i & (m->cap - 1)];
+}
+
 struct textmap_slot {
     char *key; /* owned, terminated */
     size_t n;

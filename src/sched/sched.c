@@ -77,12 +77,9 @@ void sched_free(struct sched *s)
     struct action a;
     while (sched_pop(s, &a))
         ;
-    while (s->runs.len) {
-        void *value = NULL;
-        for (size_t i = 0; map_next(&s->runs, &i, &value);)
-            break;
-        run_free(s, value);
-    }
+    struct run *run;
+    for (size_t i = 0; (run = map_any(&s->runs, &i));)
+        run_free(s, run);
     kills_free(s);
     map_done(&s->runs);
     map_done(&s->jobs);

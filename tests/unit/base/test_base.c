@@ -169,11 +169,30 @@ static void json_is_valid_whatever_the_bytes(void **state)
     buf_done(&b);
 }
 
+static void a_map_is_emptied_by_taking_any(void **state)
+{
+    (void)state;
+    struct map m;
+    int values[500], *v;
+    map_init(&m);
+    for (int i = 0; i < 500; i++) {
+        values[i] = i;
+        map_set(&m, (uint64_t)i * 7919, &values[i]);
+    }
+    int taken = 0;
+    for (size_t i = 0; (v = map_any(&m, &i)); taken++)
+        assert_ptr_equal(map_take(&m, (uint64_t)*v * 7919), v);
+    assert_int_equal(taken, 500);
+    assert_int_equal(m.len, 0);
+    map_done(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_buffer_refuses_to_pass_its_maximum),
         cmocka_unit_test(a_map_behaves_like_a_plain_array),
+        cmocka_unit_test(a_map_is_emptied_by_taking_any),
         cmocka_unit_test(a_textmap_copies_its_keys),
         cmocka_unit_test(numbers_are_whole_or_refused),
         cmocka_unit_test(text_is_cut_between_characters),
