@@ -23,8 +23,8 @@ void *map_set(struct map *m, uint64_t key, void *value);
 void *map_take(struct map *m, uint64_t key); /* removes; NULL if absent */
 /* Walk: for (size_t i = 0; map_next(&m, &i, &value);) – do not change the map meanwhile. */
 bool map_next(const struct map *m, size_t *i, void **ret_value);
-/* Some value; NULL when there is none. To empty a map in linear time, take each before the next call:
- * for (size_t i = 0; (v = map_any(&m, &i));). *i is where to look: 0 at first. */
+/* Some value; NULL when there is none. To empty a map in linear time, take each before the next
+ * call: for (size_t i = 0; (v = map_any(&m, &i));). *i is where to look: 0 at first. */
 void *map_any(const struct map *m, size_t *i);
 
 struct textmap { /* text -> pointer; keys are copied */
