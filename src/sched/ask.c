@@ -198,15 +198,27 @@ static void decide_idle(struct sched *s, struct moment_now now, struct run *r, e
     }
 }
 
+static const char *overtaken_text(enum cell cell)
+{
+    switch (cell) {
+    case CELL_BUSY_STARTED:
+        return "lost: its log has no end, and a younger run of the job has started";
+    case CELL_BUSY_CANNOT:
+        return "lost: its log cannot be read, and a younger run of the job has started";
+    default:
+        return "lost: a younger run of the job has started at the same executor";
+    }
+}
+
 static void decide_busy(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
 {
     bool turn = overtaken(s, r);
     if (cell == CELL_BUSY_CANNOT) /* it may have ended well: its result gets its time */
         turn = turn && now.boot_ms - r->job->started_sent_ms >= s->config.end_wait_ms;
-    if (turn && cell != CELL_BUSY_STARTED) {
-        lose(s, now, r, "lost: a younger run of the job has started at the same executor");
+    if (turn && cell == CELL_BUSY_NONE && r->phase == PHASE_UNKNOWN) {
+        unsent(s, now, r); /* had it arrived, it would have begun before the younger one */
     } else if (turn) {
-        lose(s, now, r, "lost: its log has no end, and a younger run of the job has started");
+        lose(s, now, r, overtaken_text(cell));
     } else if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
         ask_stop(s, r);
         r->flags &= ~(uint32_t)RUN_DOUBT;

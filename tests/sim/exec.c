@@ -296,6 +296,7 @@ static struct reply take_run(struct sim *s, struct exec *x, const struct conn *c
     if (j->nqueue == (int)countof(j->queue))
         return (struct reply){ .code = 500 };
     x->known[id] = x->type == EXEC_OURS;
+    ghost_of(s, id)->arrived = true;
     j->queue[j->nqueue++] = (struct exec_run){ id, c->call.shard, c->call.shard_total };
     pick(s, x, j, true);
     return (struct reply){ .code = 200 };

@@ -94,6 +94,7 @@ struct ghost { /* what the checker knows of one log id */
     bool taken;     /* dropped by an edit: its moment may be planned anew */
     int64_t epoch;  /* how often rate jobs had been re-based when it was born */
     bool disk_lost; /* an executor that had it lost its disk */
+    bool arrived;   /* some executor took it */
     int sends, admitted, started, ends_ok;
     uint32_t at;          /* executors that started it, as bits */
     enum phase end;       /* 0 while open */
