@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 struct mailbox {
     pthread_mutex_t lock; /* held for a few pointer writes only */
     struct list letters;
+    atomic_bool any; /* whether there are letters; written under the lock */
     int fd;
 };
 
@@ -42,6 +44,7 @@ void mailbox_post(struct mailbox *m, struct letter *l)
     pthread_mutex_lock(&m->lock);
     bool first = list_empty(&m->letters);
     list_push(&m->letters, &l->node);
+    atomic_store_explicit(&m->any, true, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     if (!first)
         return; /* whoever posted the first one rings the bell */
@@ -59,8 +62,14 @@ bool mailbox_take(struct mailbox *m, struct list *into)
     pthread_mutex_lock(&m->lock);
     for (struct list_node *node; (node = list_pop(&m->letters)); any = true)
         list_push(into, node);
+    atomic_store_explicit(&m->any, false, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     return any;
+}
+
+bool mailbox_any(const struct mailbox *m)
+{
+    return atomic_load_explicit(&m->any, memory_order_relaxed);
 }
 
 void mailbox_wait(struct mailbox *m, int timeout_ms)

@@ -24,6 +24,8 @@ void mailbox_free(struct mailbox *m); /* must be empty; no poster may be left */
 void mailbox_post(struct mailbox *m, struct letter *l);
 /* Receiver. All letters so far, oldest first, moved to the end of into. False if none. */
 bool mailbox_take(struct mailbox *m, struct list *into);
+/* Receiver. May there be mail? One load: for a receiver that looks often between other work. */
+bool mailbox_any(const struct mailbox *m);
 /* Receiver. Sleeps until there is mail or timeout_ms (-1: for ever) has passed. */
 void mailbox_wait(struct mailbox *m, int timeout_ms);
 /* For epoll; mailbox_take clears it. */

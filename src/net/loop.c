@@ -14,7 +14,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum { LOOP_BATCH = 256 };
+enum {
+    LOOP_BATCH = 256,
+    LOOK_EVERY = 32, /* descriptors: mail and the clock are looked at in between */
+};
 
 struct loop {
     int epoll, wall;
@@ -26,7 +29,7 @@ struct loop {
     int nbatch, batch_at; /* events of this turn not yet handed out */
     struct loop_timer **heap;
     size_t nheap, heap_cap;
-    struct list deferred;
+    struct list deferred, mails;
     void (*before_sleep)(void *arg);
     void *before_sleep_arg;
     void (*on_wake)(void *arg);
@@ -97,6 +100,7 @@ struct loop *loop_new(void)
 {
     struct loop *l = mem_new(sizeof(*l));
     list_init(&l->deferred);
+    list_init(&l->mails);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wall = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     l->stop_fd = (struct loop_fd){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
@@ -290,10 +294,8 @@ void loop_wake_at(struct loop *l, int64_t wall_ms)
 
 /* --- mail --- */
 
-static void mail_ready(struct loop_fd *f, uint32_t events)
+static void deliver(struct loop_mail *m)
 {
-    struct loop_mail *m = container_of(f, struct loop_mail, fd);
-    (void)events;
     struct list letters;
     list_init(&letters);
     mailbox_take(m->mailbox, &letters);
@@ -301,16 +303,27 @@ static void mail_ready(struct loop_fd *f, uint32_t events)
         m->letter(m, container_of(n, struct letter, node));
 }
 
+static void mail_ready(struct loop_fd *f, uint32_t events)
+{
+    (void)events;
+    deliver(container_of(f, struct loop_mail, fd));
+}
+
 enum err loop_mail_add(struct loop *l, struct loop_mail *m)
 {
+    m->node = (struct list_node){ NULL, NULL };
     m->fd =
         (struct loop_fd){ .fd = mailbox_fd(m->mailbox), .events = EPOLLIN, .ready = mail_ready };
-    return loop_fd_add(l, &m->fd);
+    enum err err = loop_fd_add(l, &m->fd);
+    if (!err)
+        list_push(&l->mails, &m->node);
+    return err;
 }
 
 void loop_mail_remove(struct loop *l, struct loop_mail *m)
 {
     loop_fd_remove(l, &m->fd);
+    list_remove(&m->node);
 }
 
 /* --- turning --- */
@@ -330,6 +343,26 @@ static int sleep_ms(struct loop *l, int max_ms)
     return wait > 60000 ? 60000 : (int)wait;
 }
 
+/* What must not wait for its turn in epoll's list. One mailbox at a time: a letter may remove any;
+ * the one that had its turn goes to the end. */
+static void look_around(struct loop *l)
+{
+    list_each(&l->mails, n, tmp)
+    {
+        struct loop_mail *m = container_of(n, struct loop_mail, node);
+        if (!mailbox_any(m->mailbox))
+            continue;
+        list_remove(n);
+        list_push(&l->mails, n);
+        deliver(m);
+        break;
+    }
+    if (l->on_wake && l->wake_ms <= clock_wall_ms()) {
+        l->wake_ms = INT64_MAX; /* the timerfd is armed anew with the next moment */
+        l->on_wake(l->wall_arg);
+    }
+}
+
 void loop_turn(struct loop *l, int max_ms)
 {
     int n = epoll_wait(l->epoll, l->batch, LOOP_BATCH, sleep_ms(l, max_ms));
@@ -341,8 +374,11 @@ void loop_turn(struct loop *l, int max_ms)
         struct loop_fd *f = ev->data.ptr;
         if (f)
             f->ready(f, ev->events);
+        if (l->batch_at % LOOK_EVERY == 0)
+            look_around(l);
     }
     l->nbatch = 0;
+    look_around(l);
     fire_timers(l);
     if (l->clock_set) {
         l->clock_set = false;

@@ -2,7 +2,9 @@
 /* loop.h - one thread's events: descriptors, timers, a wake at a wall-clock moment, mail.
  *
  * A turn is: wait in epoll; call what is ready; fire timers; run what was deferred; call the
- * before-sleep hook. Everything embedded here (descriptors, timers, tasks) is the caller's memory,
+ * before-sleep hook. Mail and the wall clock are looked at between the descriptors too: epoll hands
+ * out what is ready in turn, so that under load they would wait behind thousands of sockets, and
+ * with them a writer that has nothing to do meanwhile. Everything embedded here (descriptors, timers, tasks) is the caller's memory,
  * the loop allocates nothing per use and frees nothing. Inside any callback anything may be added
  * or removed, the thing that called included.
  * Thread: every call on the loop's own thread, except loop_stop. */
@@ -87,6 +89,7 @@ void loop_wake_at(struct loop *l, int64_t wall_ms);
 /* --- mail --- */
 struct loop_mail {
     struct loop_fd fd;                                     /* private */
+    struct list_node node;                                 /* private */
     struct mailbox *mailbox;                               /* borrowed */
     void (*letter)(struct loop_mail *m, struct letter *l); /* owns l; called once for each */
 };

@@ -138,6 +138,7 @@ static void tick(struct center *c)
 static void on_wake(void *arg)
 {
     tick(arg);
+    center_pump(arg); /* what is due leaves before the rest of the turn's events */
 }
 
 static void on_set(void *arg)
@@ -166,6 +167,7 @@ static void batch_done(struct center *c)
     if (b->mark_ms > c->mark_ms)
         c->mark_ms = b->mark_ms;
     sched_batch_done(c->sched, center_now(), b);
+    center_pump(c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
 
 static void zones_changed(struct center *c, struct letter *l)
