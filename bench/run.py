@@ -129,9 +129,13 @@ class Center(Process):
 class Stub(Process):
     def __init__(self, center, callbacks, ports):
         self.port = free_ports(ports)
+        # batch: one connection an executor, as the original's one callback thread; single: a client
+        # that calls back once a run, from as many connections as it has runs that end
+        connections = 1024 if callbacks == "single" else ports
         super().__init__(
             [STUB, "--center", center.url, "--token", TOKEN, "--app", "bench", "--ports",
-             str(ports), "--port", str(self.port), "--callbacks", callbacks, "--connections", "1024"],
+             str(ports), "--port", str(self.port), "--callbacks", callbacks, "--connections",
+             str(connections)],
             log=os.path.join(center.data, "stub.log"))
         self.ports = ports
 

@@ -25,7 +25,7 @@
 
 enum {
     PORTS_MAX = 64,
-    BATCH_MAX = 100,
+    BATCH_MAX = 1000,
     CALLS_MAX = 2048,
     JOIN_EVERY_MS = 20000,
     AGAIN_MS = 1000,
@@ -488,7 +488,7 @@ static const char usage[] =
     "  --host HOST          to listen on and to register [127.0.0.1]\n"
     "  --port N             the first port; 0: any [0]\n"
     "  --ports N            addresses to register, on ports N, N+1, ... [1]\n"
-    "  --callbacks KIND     single: one result a request; batch: up to 100 [single]\n"
+    "  --callbacks KIND     single: one result a request; batch: up to 1000 [single]\n"
     "  --connections N      to the center, 1-2048 [16 for single, 2 for batch]\n"
     "Without --center it only answers. GET /stub/stats: figures; GET /stub/ids: how often each id\n"
     "from first_id on was run, a digit each.\n";
