@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -235,6 +236,17 @@ static int turn(struct center *c, struct greeter *g)
     return g->failed ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* A shell's usual 1,024 are enough for fifteen executors at 64 connections each. The soft limit
+ * guards programs that use select(); this one uses epoll. */
+static void take_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit); /* that it fails shows when they are used up */
+}
+
 static int serve(const struct config *config, const struct api_config *api_config)
 {
     struct why why = { "" };
@@ -253,11 +265,11 @@ static int serve(const struct config *config, const struct api_config *api_confi
     cc.start_deadline_ms = config_int(config, "start.deadline");
     cc.lane_connections = (int)config_int(config, "lane.connections");
     cc.lane_queue = (int)config_int(config, "lane.queue");
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the store, not our end */
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");
     int status = EXIT_FAILED;
     signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a full disk, not an end */
+    take_descriptors();
     if (center_new(&cc, &g.center, &why)) {
         fprintf(stderr, "peal server: %s\n", why.text);
         return EXIT_FAILED;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -221,6 +222,18 @@ def test_full_of_waiting_requests_is_said(tmp_path):
         finally:
             for s in sockets:
                 s.close()
+
+
+def test_it_takes_the_descriptors_that_it_may_have(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))  # as a login shell has it
+    try:
+        with Center(tmp_path) as center:
+            limits = pathlib.Path(f"/proc/{center.process.pid}/limits").read_text()
+            soft, hard = re.search(r"^Max open files +(\S+) +(\S+)", limits, re.M).groups()
+            assert soft == hard == str(before[1]) != "1024"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_environment_is_not_needed(tmp_path):
