@@ -26,6 +26,7 @@ enum {
     REQUEST_MAX = 64 << 20, /* bytes of one request */
     FRESH_MS = 30000,       /* a resolved name is used without asking again */
     STALE_MS = 300000,      /* and so long while it is being asked */
+    LOOK_AFTER_MS = 500,    /* what was idle for less has not been closed for being idle */
 };
 
 /*   RESOLVING -> CONNECTING -> [HANDSHAKE ->] BUSY <-> IDLE
@@ -34,14 +35,16 @@ enum conn_state { RESOLVING, CONNECTING, HANDSHAKE, BUSY, IDLE, FAILED };
 
 struct httpc_conn {
     struct httpc_peer *peer; /* counted */
-    struct httpc_call *call; /* the caller's; NULL while idle */
+    struct httpc_call *call; /* the caller's; NULL while idle, or opened ahead of one */
     enum conn_state state;
     struct loop_fd fd;       /* fd -1 while there is none */
     struct loop_timer timer; /* of the state: connect, call, idle */
     struct list_node node;   /* in the peer's list of its state, or httpc's failed */
     int64_t connect_due_ms, call_due_ms;
-    int tried;    /* addresses of the peer tried for this connection */
-    bool broken;  /* writing failed: read what the peer may have said, then end */
+    int64_t idle_ms;   /* since when */
+    uint32_t answered; /* calls that it carried to an answer */
+    int tried;         /* addresses of the peer tried for this connection */
+    bool broken;       /* writing failed: read what the peer may have said, then end */
     bool started; /* TLS was given bytes: a record may have left without our knowing how much */
     struct buf in, out;
     size_t out_at;
@@ -58,6 +61,7 @@ struct httpc_peer {
     char *head_b; /* " HTTP/1.1" to "Content-Length: " */
     size_t head_a_len, head_b_len;
     struct list idle, busy, resolving; /* connections */
+    struct list opening;               /* those that are opened ahead of calls */
     int nconns, nidle, refs;           /* refs: the owner and each connection */
     bool freed, asking;
     struct lookup addrs; /* found[0..nfound) in the order of trial */
@@ -138,7 +142,7 @@ static struct httpc_conn *conn_new(struct httpc_peer *p)
 
 /* --- endings --- */
 
-/* The call ends without an answer: reset now, done after this turn. */
+/* The call, if there is one yet, ends without an answer: reset now, done after this turn. */
 static void conn_fail(struct httpc_conn *k, enum err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -150,11 +154,13 @@ static void conn_fail(struct httpc_conn *k, enum err err, const char *format, ..
     va_start(ap, format);
     vsnprintf(k->why, sizeof(k->why), format, ap);
     va_end(ap);
-    call->outcome = !call->sent_us       ? HTTPC_NOT_SENT
-                    : k->reader.not_http ? HTTPC_NOT_HTTP
-                                         : HTTPC_IN_DOUBT;
-    call->err = err;
-    call->why = k->why;
+    if (call) {
+        call->outcome = !call->sent_us       ? HTTPC_NOT_SENT
+                        : k->reader.not_http ? HTTPC_NOT_HTTP
+                                             : HTTPC_IN_DOUBT;
+        call->err = err;
+        call->why = k->why;
+    }
     conn_shut(k, false);
     k->state = FAILED;
     list_push(&c->failed, &k->node);
@@ -170,8 +176,10 @@ static void run_failed(struct loop_task *t)
         list_push(&now, n);
     for (struct list_node *n; (n = list_pop(&now));) {
         struct httpc_conn *k = container_of(n, struct httpc_conn, node);
-        k->call->conn = NULL;
-        k->call->done(k->call);
+        if (k->call) {
+            k->call->conn = NULL;
+            k->call->done(k->call);
+        }
         conn_destroy(k);
     }
 }
@@ -198,6 +206,7 @@ static void conn_park(struct httpc_conn *k)
     k->state = IDLE;
     k->call = NULL;
     p->nidle++;
+    k->idle_ms = loop_now_ms(l);
     list_remove(&k->node);
     list_push_front(&p->idle, &k->node); /* the youngest first: the others come to their end */
     loop_fd_change(l, &k->fd, EPOLLIN);
@@ -210,6 +219,7 @@ static void conn_answered(struct httpc_conn *k)
 {
     struct httpc *c = k->peer->c;
     struct httpc_call *call = k->call;
+    k->answered++;
     call->outcome = HTTPC_ANSWERED;
     call->status = k->reader.status;
     call->body = http_body(&k->reader, &k->in);
@@ -300,7 +310,10 @@ static bool conn_begin(struct httpc_conn *k)
 
 static void conn_begin_new(struct httpc_conn *k)
 {
-    if (!conn_begin(k))
+    if (!k->call) {
+        http_begin(&k->reader, HTTP_RESPONSE, 0, 0);
+        conn_park(k);
+    } else if (!conn_begin(k))
         conn_fail(k, ERR_NET, "the new connection broke: %s", k->tls ? tls_why() : strerror(errno));
 }
 
@@ -641,13 +654,20 @@ static void attach_call(struct httpc_conn *k, struct httpc_call *call)
     call->conn = k;
 }
 
+/* Servers close what has been idle for seconds, some after each answer without saying so, and epoll
+ * may not have told yet. Where neither is likely the look is saved. */
+static bool may_have_ended(const struct httpc_conn *k)
+{
+    return k->answered < 2 || loop_now_ms(k->peer->c->loop) - k->idle_ms >= LOOK_AFTER_MS;
+}
+
 /* A kept connection that is still alive, its request on the way. NULL: there is none. */
 static struct httpc_conn *reuse(struct httpc_peer *p, const struct httpc_post *post,
                                 struct httpc_call *call, int64_t due_ms)
 {
     for (struct list_node *n; (n = list_first(&p->idle));) {
         struct httpc_conn *k = container_of(n, struct httpc_conn, node);
-        if (!idle_alive(k) || !compose(k, post)) {
+        if ((may_have_ended(k) && !idle_alive(k)) || !compose(k, post)) {
             idle_close(k);
             continue;
         }
@@ -663,6 +683,31 @@ static struct httpc_conn *reuse(struct httpc_peer *p, const struct httpc_post *p
         call->conn = NULL;
     }
     return NULL;
+}
+
+/* Is there an address to connect to? Asks for one in time. */
+static bool know_address(struct httpc_peer *p, int64_t now_ms)
+{
+    int64_t age = p->numeric ? 0 : now_ms - p->resolved_ms;
+    bool known = p->addrs.nfound && age < STALE_MS;
+    if (!known || age >= FRESH_MS)
+        peer_ask(p);
+    return known;
+}
+
+/* A connection that is being opened ahead of calls: it is closer to its end than a new one. */
+static bool adopt(struct httpc_peer *p, const struct httpc_post *post, struct httpc_call *call,
+                  int64_t due_ms)
+{
+    struct list_node *n = list_first(&p->opening);
+    struct httpc_conn *k = n ? container_of(n, struct httpc_conn, node) : NULL;
+    if (!k || !compose(k, post))
+        return false;
+    list_remove(n);
+    list_push(&p->busy, n);
+    attach_call(k, call);
+    k->call_due_ms = due_ms;
+    return true;
 }
 
 static enum err open_new(struct httpc_peer *p, const struct httpc_post *post,
@@ -681,11 +726,7 @@ static enum err open_new(struct httpc_peer *p, const struct httpc_post *post,
     k->connect_due_ms = now + p->c->cf.connect_timeout_ms;
     if (k->connect_due_ms > due_ms)
         k->connect_due_ms = due_ms;
-    int64_t age = p->numeric ? 0 : now - p->resolved_ms;
-    bool known = p->addrs.nfound && age < STALE_MS;
-    if (!known || age >= FRESH_MS)
-        peer_ask(p);
-    if (known) {
+    if (know_address(p, now)) {
         list_push(&p->busy, &k->node);
         conn_connect(k);
     } else {
@@ -706,11 +747,25 @@ enum err httpc_call(struct httpc_peer *p, const struct httpc_post *post, struct 
     call->body = slice_of(NULL, 0);
     if (!call->body_max)
         call->body_max = 1 << 20;
-    if (reuse(p, post, call, due_ms))
+    if (reuse(p, post, call, due_ms) || adopt(p, post, call, due_ms))
         return OK;
     if (p->nconns >= p->c->cf.connections)
         return ERR_FULL;
     return open_new(p, post, call, due_ms);
+}
+
+void httpc_warm(struct httpc_peer *p, int n)
+{
+    int64_t now = loop_now_ms(p->c->loop);
+    int most = n < p->c->cf.connections ? n : p->c->cf.connections;
+    if (p->nconns >= most || !know_address(p, now))
+        return;
+    for (int missing = most - p->nconns; missing > 0; missing--) {
+        struct httpc_conn *k = conn_new(p);
+        k->connect_due_ms = now + p->c->cf.connect_timeout_ms;
+        list_push(&p->opening, &k->node);
+        conn_connect(k);
+    }
 }
 
 enum httpc_outcome httpc_abort(struct httpc_call *call)
@@ -767,6 +822,7 @@ enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer
     list_init(&p->idle);
     list_init(&p->busy);
     list_init(&p->resolving);
+    list_init(&p->opening);
     p->numeric = numeric;
     p->addrs = addrs;
     p->addrs.nfound = numeric;
@@ -785,6 +841,8 @@ void httpc_peer_free(struct httpc_peer *p)
         return;
     p->freed = true;
     for (struct list_node *n; (n = list_first(&p->idle));)
+        idle_close(container_of(n, struct httpc_conn, node));
+    for (struct list_node *n; (n = list_first(&p->opening));)
         idle_close(container_of(n, struct httpc_conn, node));
     peer_unref(p);
 }

@@ -42,6 +42,11 @@ void httpc_peer_free(struct httpc_peer *p);
 int httpc_peer_connections(const struct httpc_peer *p);
 int httpc_peer_idle(const struct httpc_peer *p);
 
+/* Open connections ahead of calls until the peer has n, within the bound. Of a name without a fresh
+ * address only the address is asked for. What cannot be opened is given up quietly: the call that
+ * needs it tells. */
+void httpc_warm(struct httpc_peer *p, int n);
+
 enum httpc_outcome {
     HTTPC_ANSWERED, /* status and body are the peer's answer */
     HTTPC_NOT_SENT, /* no byte of it left: it cannot have been delivered */

@@ -181,7 +181,8 @@ void lane_narrow(const struct sched *s, struct lane *lane)
 
 static void enqueue(struct sched *s, struct moment_now now, struct run *r)
 {
-    if (r->lane->in_flight == 0 && now.boot_ms - r->lane->heard_ms > QUIET_MS)
+    int64_t busy_ms = r->lane->heard_ms > r->lane->warm_ms ? r->lane->heard_ms : r->lane->warm_ms;
+    if (r->lane->in_flight == 0 && now.boot_ms - busy_ms > QUIET_MS)
         lane_narrow(s, r->lane);
     list_push(&r->lane->queue, &r->place);
     r->lane->nqueue++;

@@ -95,6 +95,14 @@ struct ring_entry *ring_pop(struct ring *r, int64_t now_ms)
     return e;
 }
 
+void ring_each(const struct ring *r, int64_t from_ms, int64_t until_ms,
+               void (*fn)(void *ctx, struct ring_entry *e, int64_t at_ms), void *ctx)
+{
+    for (uint32_t i = 0; i < r->len; i++)
+        if (r->slots[i].at_ms >= from_ms && r->slots[i].at_ms < until_ms)
+            fn(ctx, r->slots[i].entry, r->slots[i].at_ms);
+}
+
 int64_t ring_next(const struct ring *r)
 {
     return r->len ? r->slots[0].at_ms : INT64_MAX;

@@ -30,6 +30,9 @@ void ring_remove(struct ring *r, struct ring_entry *e); /* harmless when not lin
 /* The first entry if it is due at now_ms, unlinked; else NULL. Entries of one moment come in the
  * order in which they were added. */
 struct ring_entry *ring_pop(struct ring *r, int64_t now_ms);
+/* Calls fn for each entry with from_ms <= moment < until_ms, in no order. fn must not change r. */
+void ring_each(const struct ring *r, int64_t from_ms, int64_t until_ms,
+               void (*fn)(void *ctx, struct ring_entry *e, int64_t at_ms), void *ctx);
 /* When the first entry is due; INT64_MAX if there is none. */
 int64_t ring_next(const struct ring *r);
 

@@ -269,6 +269,7 @@ static void sweep(struct sched *s, struct moment_now now)
     s->sweep_boot_ms = now.boot_ms + SWEEP_MS;
     directory_sweep(s, now);
     fire_sweep(s, now);
+    warm_lanes(s, now);
 }
 
 void sched_tick(struct sched *s, struct moment_now now)

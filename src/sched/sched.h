@@ -76,6 +76,7 @@ enum action_kind {
     ACTION_EDITED,  /* an edit is done: edit->err; the driver frees it */
     ACTION_SPAWNED, /* a manual trigger is laid down, or refused: reply, err */
     ACTION_KILLED,  /* a kill is done: reply, err, text */
+    ACTION_WARM, /* a burst comes: open so many connections to call.address, if there are fewer */
 };
 
 enum call_kind { CALL_RUN, CALL_BEAT, CALL_IDLE, CALL_LOG, CALL_KILL };
@@ -101,6 +102,7 @@ struct action {
     struct edit *edit;
     void *reply;
     enum err err;
+    int connections;
     int64_t log_id;
     struct lane *lane; /* private */
     char text[256];

@@ -30,12 +30,15 @@ struct lane {           /* one executor address */
     struct list queue; /* PLANNED runs that are due, oldest first */
     struct list asks;  /* runs whose round of asks is to begin */
     int nqueue, in_flight, asking;
-    int window;     /* calls that may be in flight now: grows from a few to lane_connections */
-    int answers;    /* since the window was last looked at */
-    uint32_t id;    /* never given twice, unlike the place in memory */
-    int refs;       /* runs and lists of addresses that point here */
-    int listed;     /* groups whose list has it */
-    int registered; /* apps for which it beats */
+    int window;  /* calls that may be in flight now: grows from a few to lane_connections */
+    int answers; /* since the window was last looked at */
+    int coming;  /* warm.c: runs of a burst, while it counts */
+    struct list_node coming_node;
+    int64_t warm_ms; /* boot: when connections for a burst were asked for */
+    uint32_t id;     /* never given twice, unlike the place in memory */
+    int refs;        /* runs and lists of addresses that point here */
+    int listed;      /* groups whose list has it */
+    int registered;  /* apps for which it beats */
     bool dead, probing;
     uint32_t ticket;  /* of the probe */
     int64_t heard_ms; /* boot: last answer or beat */
@@ -167,6 +170,7 @@ struct sched {
     int64_t served_until_ms;        /* of all jobs; at start the mark */
     int64_t horizon_ms;             /* planned up to here */
     int64_t mark_ms, mark_asked_ms; /* on disk; in the batch under way */
+    int64_t warmed_ms;              /* wall: bursts before this moment have their connections */
     int64_t mark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;
@@ -229,6 +233,9 @@ void fire_on_run(struct sched *s, struct moment_now now, const struct call_resul
 void fire_on_probe(struct sched *s, struct moment_now now, const struct call_result *r);
 void fire_sweep(struct sched *s, struct moment_now now); /* start deadlines, once a second */
 void lane_pump(struct sched *s, struct moment_now now, struct lane *lane);
+
+/* warm.c */
+void warm_lanes(struct sched *s, struct moment_now now); /* once a second */
 
 /* ask.c */
 void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms);

@@ -51,6 +51,9 @@ static void do_action(struct center *c, const struct action *a)
     case ACTION_KILLED:
         ask_killed(c, a);
         break;
+    case ACTION_WARM:
+        dispatch_warm(c, a->call.address, a->connections);
+        break;
     }
 }
 
@@ -167,7 +170,8 @@ static void batch_done(struct center *c)
     if (b->mark_ms > c->mark_ms)
         c->mark_ms = b->mark_ms;
     sched_batch_done(c->sched, center_now(), b);
-    center_pump(c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
+    center_pump(
+        c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
 
 static void zones_changed(struct center *c, struct letter *l)

@@ -239,6 +239,14 @@ void dispatch_call(struct center *c, const struct call *call)
         fail(o, call->kind == CALL_RUN ? HTTPC_NOT_SENT : HTTPC_IN_DOUBT, err_text(err));
 }
 
+void dispatch_warm(struct center *c, const char *address, int connections)
+{
+    struct why why = { "" };
+    struct httpc_peer *peer = dispatch_peer(c, address, &why);
+    if (peer) /* an address that cannot be one: the first run says so */
+        httpc_warm(peer, connections);
+}
+
 void dispatch_abort_all(struct center *c)
 {
     struct list_node *n;

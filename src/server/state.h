@@ -64,6 +64,8 @@ void center_pump(struct center *c); /* actions out, batch to the writer, timers 
 
 /* dispatch.c: calls to executors */
 void dispatch_call(struct center *c, const struct call *call);
+/* Open connections to an address ahead of its calls. */
+void dispatch_warm(struct center *c, const char *address, int connections);
 void dispatch_abort_all(struct center *c);
 struct httpc_peer *dispatch_peer(struct center *c, const char *address, struct why *why);
 

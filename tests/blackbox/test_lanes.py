@@ -14,6 +14,7 @@ import pytest  # noqa: E402 (path just set)
 from support import ledger  # noqa: E402
 from support.center import Center, free_port  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
+from support.standin import YES  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 CONNECTIONS = 4
@@ -144,6 +145,32 @@ def test_when_all_addresses_are_dead_the_run_says_why_and_others_go_on(center):
         assert "cannot connect" in row["trigger_msg"] and "refused" in row["trigger_msg"], row["trigger_msg"]
         quick.wait_for_runs(len(quick.runs()) + 10)
         stop(api, alive)
+        ledger.settle(center)
+        ledger.check_accounts(center)
+
+
+def test_a_burst_finds_its_connections_open(tmp_path):
+    """A hundred jobs on one second and one address: what is planned is known before, and so the second begins with
+    open connections, not with opening them."""
+    with Center(tmp_path / "center") as center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        group = api.add_group("tests")
+        wait_until(lambda: api.addresses("tests"), "the address, so that runs are planned for it")
+        center.stop()
+        second = (int(time.time()) + 8) * 1000
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
+        ledger.add_jobs(center, group, [("demo", "", "ONCE", moment, "FIRST", second)] * 100)
+        before, connected = puppet.connected, []
+
+        def answer(action, _):
+            if action == "run":
+                connected.append(puppet.connected - before)
+            return YES
+
+        puppet.answer = answer
+        center.start()
+        puppet.wait_for_runs(100)
+        assert connected[0] >= 64 and max(connected) <= 66, connected
         ledger.settle(center)
         ledger.check_accounts(center)
 

@@ -340,6 +340,8 @@ static void act(struct sim *s, struct action *a)
     case ACTION_SPAWNED:
         users_spawned(s, a);
         break;
+    case ACTION_WARM:
+        break;
     case ACTION_KILLED:
         if (a->err == OK)
             check_killed(s, a->log_id);

@@ -43,6 +43,7 @@ class Puppet:
         self.lock = threading.Lock()
         self.ended = set()  # log ids of which a result was reported
         self.open = self.most_open = 0  # /run calls that wait for their answer
+        self.connected = 0              # connections so far
         self._gate = threading.Event()
         self._gate.set()
         self._register = register
@@ -82,6 +83,8 @@ class Puppet:
 
             def setup(self):
                 super().setup()
+                with outer.lock:
+                    outer.connected += 1
                 self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
             def do_POST(self):

@@ -305,6 +305,90 @@ static void an_idle_connection_is_closed_in_time(void **state)
     loop_free(l);
 }
 
+/* --- opened ahead --- */
+
+static void serve_silence(struct script *s, int fd, int nth)
+{
+    (void)nth;
+    script_read_request(s, fd);
+    script_wait_end(s, fd);
+}
+
+static bool one_idle(void *arg)
+{
+    return httpc_peer_idle(arg) == 1;
+}
+
+static void connections_may_be_opened_ahead_of_calls(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = { .serve = serve_two, .connections = 1 };
+    struct test_call a = { .ended = false }, b = { .ended = false };
+    script_start(&s);
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
+    httpc_warm(p, 1);
+    turn_until(f->l, one_idle, p);
+    run_call(f, p, &a, 5000);
+    httpc_warm(p, 1); /* there is one already */
+    run_call(f, p, &b, 5000);
+    assert_string_equal(a.body, ANSWER);
+    assert_string_equal(b.body, ANSWER);
+    assert_int_equal(httpc_peer_connections(p), 1);
+    httpc_peer_free(p);
+    script_join(&s);
+    buf_done(&s.got);
+    done_with(&a);
+    done_with(&b);
+}
+
+static void calls_take_over_what_is_being_opened(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = { .serve = serve_silence, .connections = 2 };
+    struct test_call a = { .ended = false }, b = { .ended = false };
+    script_start(&s);
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
+    httpc_warm(p, 10);
+    assert_int_equal(httpc_peer_connections(p), 2); /* the bound of this client */
+    assert_int_equal(httpc_peer_idle(p), 0);
+    start_call(p, &a, 5000);
+    start_call(p, &b, 5000);
+    assert_int_equal(httpc_peer_connections(p), 2);
+    httpc_abort(&a.call);
+    httpc_abort(&b.call);
+    script_join(&s);
+    buf_done(&s.got);
+}
+
+static void what_cannot_be_opened_ahead_is_given_up_quietly(void **state)
+{
+    struct fixture *f = *state;
+    uint16_t port;
+    close(listen_somewhere(1, &port));
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
+    httpc_warm(p, 2);
+    turn_until(f->l, has_none, p);
+    struct test_call t = { .ended = false };
+    run_call(f, p, &t, 5000);
+    assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
+    done_with(&t);
+}
+
+static void a_peer_may_go_while_its_connections_are_opened(void **state)
+{
+    struct fixture *f = *state;
+    uint16_t port;
+    int listener = listen_somewhere(2, &port);
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
+    httpc_warm(p, 2);
+    httpc_peer_free(p);
+    loop_turn(f->l, 0);
+    struct httpc_peer *named = peer_at(f, "localhost:%u", port);
+    httpc_warm(named, 2); /* its address is asked for first */
+    assert_int_equal(httpc_peer_connections(named), 0);
+    close(listener);
+}
+
 /* --- not sent --- */
 
 static void a_closed_port_means_not_sent(void **state)
@@ -395,13 +479,6 @@ static void serve_nothing(struct script *s, int fd, int nth)
     (void)s;
     (void)fd;
     (void)nth;
-}
-
-static void serve_silence(struct script *s, int fd, int nth)
-{
-    (void)nth;
-    script_read_request(s, fd);
-    script_wait_end(s, fd);
 }
 
 static void serve_close_after_reading(struct script *s, int fd, int nth)
@@ -748,6 +825,10 @@ int main(void)
         T(a_connection_is_used_again_also_from_within_done),
         T(a_connection_closed_between_calls_is_replaced_not_doubted),
         T(an_idle_connection_is_closed_in_time),
+        T(connections_may_be_opened_ahead_of_calls),
+        T(calls_take_over_what_is_being_opened),
+        T(what_cannot_be_opened_ahead_is_given_up_quietly),
+        T(a_peer_may_go_while_its_connections_are_opened),
         T(a_closed_port_means_not_sent),
         T(a_port_that_does_not_answer_means_not_sent),
         T(a_name_without_address_means_not_sent),
