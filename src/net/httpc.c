@@ -57,8 +57,9 @@ struct httpc_peer {
     struct httpc *c;
     struct list_node node;
     struct addr_url url;
-    char *head_a; /* "POST /prefix/", then comes the action */
-    char *head_b; /* " HTTP/1.1" to "Content-Length: " */
+    char *address; /* as given */
+    char *head_a;  /* "POST /prefix/", then comes the action */
+    char *head_b;  /* " HTTP/1.1" to "Content-Length: " */
     size_t head_a_len, head_b_len;
     struct list idle, busy, resolving; /* connections */
     struct list opening;               /* those that are opened ahead of calls */
@@ -92,6 +93,7 @@ static void peer_unref(struct httpc_peer *p)
     if (--p->refs > 0)
         return;
     list_remove(&p->node);
+    free(p->address);
     free(p->head_a);
     free(p->head_b);
     free(p);
@@ -818,6 +820,7 @@ enum err httpc_peer_new(struct httpc *c, struct slice address, struct httpc_peer
     struct httpc_peer *p = mem_new(sizeof(*p));
     p->c = c;
     p->url = url;
+    p->address = mem_dupn(address.p, address.n);
     p->refs = 1;
     list_init(&p->idle);
     list_init(&p->busy);
@@ -845,6 +848,11 @@ void httpc_peer_free(struct httpc_peer *p)
     for (struct list_node *n; (n = list_first(&p->opening));)
         idle_close(container_of(n, struct httpc_conn, node));
     peer_unref(p);
+}
+
+const char *httpc_peer_address(const struct httpc_peer *p)
+{
+    return p->address;
 }
 
 int httpc_peer_connections(const struct httpc_peer *p)

@@ -38,6 +38,8 @@ MUST_CHECK enum err httpc_peer_new(struct httpc *c, struct slice address, struct
                                    struct why *why);
 /* Idle connections close; open calls go on to their end. */
 void httpc_peer_free(struct httpc_peer *p);
+/* As it was given to httpc_peer_new. */
+const char *httpc_peer_address(const struct httpc_peer *p);
 /* Connections open now, and of them idle. */
 int httpc_peer_connections(const struct httpc_peer *p);
 int httpc_peer_idle(const struct httpc_peer *p);

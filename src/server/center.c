@@ -153,6 +153,7 @@ static void on_timer(struct loop_timer *t)
 {
     struct center *c = container_of(t, struct center, timer);
     results_overdue(c, clock_boot_ms());
+    dispatch_sweep(c, clock_boot_ms());
     publish(c);
     tick(c);
 }
@@ -365,7 +366,7 @@ static enum err net_new(struct center *c, struct why *why)
     if (err)
         return err;
     struct httpc_config client = { .token = c->config.token,
-                                   .connections = c->config.lane_connections + 40 };
+                                   .connections = c->config.lane_connections + EXTRA_CONNECTIONS };
     err = httpc_new(c->loop, &client, &c->client, why);
     if (err)
         return err;

@@ -12,7 +12,7 @@
 
 #define CALL_TIMEOUT_MS 3000 /* as the original's default */
 #define FORM_MAX (4u << 20)  /* a job's texts in a /run body */
-#define EXTRA_CONNECTIONS 40 /* beyond the lane's: asks, beats, kills, logs */
+#define SWEEP_MS 60000
 
 struct out_call {
     struct httpc_call http;
@@ -32,6 +32,21 @@ struct httpc_peer *dispatch_peer(struct center *c, const char *address, struct w
     if (!p && !httpc_peer_new(c->client, key, &p, why))
         textmap_set(&c->peers, key, p);
     return p;
+}
+
+void dispatch_sweep(struct center *c, int64_t boot_ms)
+{
+    void *value;
+    if (boot_ms < c->peers_boot_ms)
+        return;
+    c->peers_boot_ms = boot_ms + SWEEP_MS;
+    for (size_t i = 0; textmap_next(&c->peers, &i, &value);) {
+        if (httpc_peer_connections(value))
+            continue;
+        /* what moves into its place is looked at the next time */
+        textmap_take(&c->peers, slice_text(httpc_peer_address(value)));
+        httpc_peer_free(value);
+    }
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */

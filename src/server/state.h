@@ -15,6 +15,8 @@
 
 enum mail_kind { MAIL_BATCH_DONE, MAIL_ASK, MAIL_JOURNAL, MAIL_ZONES };
 
+#define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: asks, beats, kills, logs */
+
 struct center {
     struct center_config config; /* text owned */
     char *db;
@@ -29,6 +31,7 @@ struct center {
     struct loop_mail mail;
     struct loop_timer timer; /* the next wait in boot time */
     struct textmap peers;    /* address -> struct httpc_peer */
+    int64_t peers_boot_ms;   /* when they are looked through again */
     struct list held;        /* callbacks whose commit has not come */
     struct list replies;     /* of these, the ones not answered, oldest first */
     struct list fresh;       /* and the ones not offered to the journal, oldest first */
@@ -63,6 +66,9 @@ static inline struct moment_now center_now(void)
 void center_pump(struct center *c); /* actions out, batch to the writer, timers */
 
 /* dispatch.c: calls to executors */
+/* Drop the peers without a connection, once a minute: containers change their addresses for ever.
+ */
+void dispatch_sweep(struct center *c, int64_t boot_ms);
 void dispatch_call(struct center *c, const struct call *call);
 /* Open connections to an address ahead of its calls. */
 void dispatch_warm(struct center *c, const char *address, int connections);
