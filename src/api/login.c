@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/login.h"
+#include "api/cookie.h"
 #include "api/password.h"
 #include "api/reply.h"
 #include "base/clock.h"
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE_OLD "XXL_JOB_LOGIN_IDENTITY"
-#define COOKIE_NEW "xxl_job_login_token"
 #define TOKEN_BYTES 32
 #define TOKEN_CHARS 43 /* of it in base64url */
 #define SESSION_S (7 * 86400)
@@ -38,49 +37,6 @@ void logins_free(struct logins *l)
         return;
     pthread_mutex_destroy(&l->lock);
     free(l);
-}
-
-/* ---- cookies -----------------------------------------------------------------------------------
- */
-
-/* The next value of that name in a Cookie header from *rest on; p NULL: none. Tools are known to
- * send back a whole Set-Cookie line; its attributes are pairs like any other. */
-static struct slice cookie_next(struct slice *rest, const char *name)
-{
-    while (rest->n) {
-        const char *end = memchr(rest->p, ';', rest->n);
-        size_t n = end ? (size_t)(end - rest->p) : rest->n;
-        struct slice pair = slice_trim(slice_of(rest->p, n));
-        n += end ? 1 : 0;
-        *rest = slice_of(rest->p + n, rest->n - n);
-        const char *equals = pair.n ? memchr(pair.p, '=', pair.n) : NULL;
-        if (!equals || !slice_eq(slice_of(pair.p, (size_t)(equals - pair.p)), name))
-            continue;
-        struct slice value = slice_of(equals + 1, pair.n - (size_t)(equals + 1 - pair.p));
-        if (value.n >= 2 && value.p[0] == '"' && value.p[value.n - 1] == '"')
-            value = slice_of(value.p + 1, value.n - 2);
-        return value;
-    }
-    return slice_of(NULL, 0);
-}
-
-static bool has_cookie(const struct web_call *call, const char *name)
-{
-    struct slice rest = call->cookie;
-    return cookie_next(&rest, name).p != NULL;
-}
-
-bool login_cookie_is_new(const struct web_call *call)
-{
-    return has_cookie(call, COOKIE_NEW) && !has_cookie(call, COOKIE_OLD);
-}
-
-static void set_cookie(struct web_call *call, const char *name, const char *value, int64_t age_s)
-{
-    buf_printf(&call->headers, "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Lax", name, value);
-    if (age_s >= 0)
-        buf_printf(&call->headers, "; Max-Age=%lld", (long long)age_s);
-    buf_text(&call->headers, "\r\n");
 }
 
 /* ---- sessions ----------------------------------------------------------------------------------
@@ -132,7 +88,7 @@ enum err login_find(struct web_call *call, struct why *why)
 /* Releases before 3.2 send everybody to their login page, also scripts. */
 static bool speaks_new(const struct web_call *call)
 {
-    return has_cookie(call, COOKIE_NEW) || form_get(&call->form, "offset") ||
+    return cookie_has(call, COOKIE_NEW) || form_get(&call->form, "offset") ||
            form_get(&call->form, "pagesize") || form_get(&call->form, "ids[]") ||
            (call->route && call->route->flags & WEB_NEW);
 }
@@ -140,8 +96,8 @@ static bool speaks_new(const struct web_call *call)
 void login_wanted(struct web_call *call)
 {
     if (speaks_new(call)) {
-        if (has_cookie(call, COOKIE_NEW))
-            set_cookie(call, COOKIE_NEW, "", 0);
+        if (cookie_has(call, COOKIE_NEW))
+            cookie_set(call, COOKIE_NEW, "", 0);
         reply_fail(call, "not login for path: %.*s", (int)utf8_cut(call->path.p, call->path.n, 200),
                    call->path.p);
         return;
@@ -270,7 +226,7 @@ static void login(struct web_call *call, const char *cookie)
         if (err) {
             reply_err(call, err, &why);
         } else {
-            set_cookie(call, cookie, token, keep ? age_s : -1);
+            cookie_set(call, cookie, token, keep ? age_s : -1);
             reply_ok(call);
         }
     }
@@ -307,7 +263,7 @@ static void logout(struct web_call *call, const char *cookie)
             }
         }
     }
-    set_cookie(call, cookie, "", 0);
+    cookie_set(call, cookie, "", 0);
     reply_ok(call);
 }
 

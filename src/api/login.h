@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* login.h - who is asking: sessions, cookies, the first user. Private to src/api.
+/* login.h - who is asking: sessions, the first user. Private to src/api.
  *
  * A session is 32 random bytes; the cookie holds them in base64url, the database their SHA-256, so
  * that a stolen database logs nobody in. It ends at a fixed moment, or at logout. */
@@ -13,8 +13,6 @@ struct logins; /* failed logins; any worker */
 struct logins *logins_new(void);
 void logins_free(struct logins *l);
 
-/* Did the request come with the cookie of 3.x and without that of 2.x? */
-bool login_cookie_is_new(const struct web_call *call);
 /* The user of the request's session into call->user. ERR_NOTFOUND: not logged in. */
 MUST_CHECK enum err login_find(struct web_call *call, struct why *why);
 /* Answer a request that needs a login: as 3.2+ in JSON, or as earlier releases by 302. */

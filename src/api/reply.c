@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/reply.h"
-#include "api/login.h"
+#include "api/cookie.h"
 #include "cron/rfc3339.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum shape call_shape(const struct web_call *call)
         return SHAPE_3;
     if (form_get(f, "start") || form_get(f, "length"))
         return SHAPE_2;
-    return login_cookie_is_new(call) ? SHAPE_3 : SHAPE_2;
+    return cookie_is_new(call) ? SHAPE_3 : SHAPE_2;
 }
 
 static void envelope(struct web_call *call, int code, const char *msg, struct slice payload)

@@ -3,17 +3,12 @@
  * time comes in only afterwards. Away from a zone's changes - further than wall and UTC can ever
  * be apart - one subtraction maps back, and only there policies differ. */
 #include "cron/cron.h"
-#include "cron/rfc3339.h"
+#include "cron/civil.h"
 
 enum { DAY_S = 86400, MS = 1000, SLACK_S = 26 * 3600 };
 
 /* No wall time of an expression lies outside 1970-2299; searches are cut to a little more. */
 static const int64_t from_min_s = -2 * DAY_S, from_max_s = 10413792000 + 2 * DAY_S;
-
-static int64_t floor_div(int64_t a, int64_t b) /* b > 0 */
-{
-    return a / b - (a % b < 0);
-}
 
 static uint64_t bits_from(uint64_t bits, int from) /* those >= from, 0 <= from <= 64 */
 {

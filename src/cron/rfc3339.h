@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rfc3339.h - moments as text: RFC 3339 with an offset, and `yyyy-MM-dd HH:mm:ss` in a zone.
- *
- * Proleptic Gregorian calendar. Date to days is Howard Hinnant's ("chrono-Compatible Low-Level Date
- * Algorithms"); days to date is Neri and Schneider's ("Euclidean affine functions and their
- * application to calendar algorithms", 2022), which needs no 64-bit division. Pure; any thread. */
+ * Pure; any thread. */
 #ifndef PEAL_CRON_RFC3339_H
 #define PEAL_CRON_RFC3339_H
 
@@ -31,15 +28,5 @@ char *walltime_format(int64_t ms, const struct zone *z, char text[RFC3339_SIZE])
 
 /* Year of a moment on z's wall (for "the year of now + 100"). */
 int wall_year(int64_t ms, const struct zone *z);
-
-/* Dates and days since 1970-01-01. month 1-12, day 1-31; weekday 0 = Sunday. Days from a date are
- * right for every year, dates from days for the years -30000 to 30000. */
-struct civil {
-    int year, month, day;
-};
-int64_t civil_to_days(int year, int month, int day);
-struct civil civil_from_days(int64_t days);
-int civil_month_days(int year, int month);
-int civil_weekday(int64_t days);
 
 #endif

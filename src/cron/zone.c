@@ -2,7 +2,7 @@
 #include "cron/zone.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "cron/rfc3339.h"
+#include "cron/civil.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
+#include "cron/civil.h"
 #include "cron/rfc3339.h"
 #include "support_vectors.h"
 #include <stdarg.h>

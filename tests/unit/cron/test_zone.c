@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Zones against libc's reading of the same files, and damaged files. */
-#include "cron/rfc3339.h"
+#include "cron/civil.h"
 #include "cron/zone.h"
 #include <dirent.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cookie.h - the session's cookie by its two names, which also tell the generation of a client: the
+ * shape of answers follows from it. Private to src/api; a worker's thread. */
+#ifndef PEAL_API_COOKIE_H
+#define PEAL_API_COOKIE_H
+
+#include "api/web.h"
+
+#define COOKIE_OLD "XXL_JOB_LOGIN_IDENTITY" /* XXL-JOB 2.x */
+#define COOKIE_NEW "xxl_job_login_token"    /* 3.x */
+
+/* The next value of that name in a Cookie header from *rest on; p NULL: none. */
+struct slice cookie_next(struct slice *rest, const char *name);
+bool cookie_has(const struct web_call *call, const char *name);
+/* Did the request come with the cookie of 3.x and without that of 2.x? */
+bool cookie_is_new(const struct web_call *call);
+/* age_s: 0 deletes it, negative: until the browser ends. */
+void cookie_set(struct web_call *call, const char *name, const char *value, int64_t age_s);
+
+#endif
