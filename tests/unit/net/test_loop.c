@@ -233,6 +233,75 @@ static void the_wall_wake_comes_once_and_never_early(void **state)
     loop_free(w.l);
 }
 
+/* --- mail and the clock among many descriptors --- */
+
+enum { CROWD = 200 };
+
+struct crowd {
+    struct loop_fd fds[CROWD];
+    struct loop *l;
+    struct mailbox *box;
+    struct loop_mail mail;
+    struct letter letter;
+    int called, at_letter, at_wake; /* descriptors that had been called by then */
+};
+
+static struct crowd *crowd;
+
+static void crowd_ready(struct loop_fd *f, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    assert_int_equal(read(f->fd, &count, sizeof(count)), sizeof(count));
+    if (crowd->called++)
+        return;
+    mailbox_post(crowd->box, &crowd->letter);
+    loop_wake_at(crowd->l, clock_wall_ms());
+}
+
+static void crowd_letter(struct loop_mail *m, struct letter *l)
+{
+    (void)m;
+    assert_ptr_equal(l, &crowd->letter);
+    crowd->at_letter = crowd->called;
+}
+
+static void crowd_wake(void *arg)
+{
+    ((struct crowd *)arg)->at_wake = crowd->called;
+}
+
+static void neither_mail_nor_the_clock_waits_behind_a_crowd(void **state)
+{
+    (void)state;
+    const uint64_t one = 1;
+    struct crowd *c = crowd = mem_new(sizeof(*c));
+    c->l = loop_new();
+    c->box = mailbox_new();
+    c->mail = (struct loop_mail){ .mailbox = c->box, .letter = crowd_letter };
+    assert_int_equal(loop_mail_add(c->l, &c->mail), OK);
+    loop_on_wall(c->l, crowd_wake, NULL, c);
+    for (int i = 0; i < CROWD; i++) {
+        c->fds[i] = (struct loop_fd){ .fd = eventfd(0, EFD_NONBLOCK),
+                                      .events = EPOLLIN,
+                                      .ready = crowd_ready };
+        assert_int_equal(loop_fd_add(c->l, &c->fds[i]), OK);
+        assert_int_equal(write(c->fds[i].fd, &one, sizeof(one)), sizeof(one));
+    }
+    loop_turn(c->l, 0);
+    assert_int_equal(c->called, CROWD);
+    assert_in_range(c->at_letter, 1, CROWD - 1);
+    assert_in_range(c->at_wake, 1, CROWD - 1);
+    for (int i = 0; i < CROWD; i++) {
+        loop_fd_remove(c->l, &c->fds[i]);
+        close(c->fds[i].fd);
+    }
+    loop_mail_remove(c->l, &c->mail);
+    mailbox_free(c->box);
+    loop_free(c->l);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_descriptor_may_go_while_its_event_waits),
         cmocka_unit_test(letters_of_other_threads_arrive),
         cmocka_unit_test(the_wall_wake_comes_once_and_never_early),
+        cmocka_unit_test(neither_mail_nor_the_clock_waits_behind_a_crowd),
     };
     return cmocka_run_group_tests_name("net.loop", tests, NULL, NULL);
 }
