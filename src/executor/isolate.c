@@ -26,6 +26,7 @@ enum {
     TURN_PIECES =
         64, /* of output in a row: who never stops writing must not keep us from the rest */
     LAST_PIECES = 512, /* after the end: more than pipe and socket can hold */
+    NO_MEM_MS = 10,
 };
 
 struct isolate {
@@ -45,6 +46,8 @@ struct visit { /* one run in a child */
     int frames, output, notes; /* -1: closed */
     size_t params_sent;
     bool facts_sent, stop_sent;
+    bool deaf;   /* it reads no more, but may still speak */
+    bool no_mem; /* the kernel's: what could not be sent is tried again in a moment */
     enum ending ending;
     int64_t stop_ms; /* boot: when it was asked */
     pid_t pid;       /* 0: not known yet */
@@ -203,33 +206,41 @@ static bool send_facts(const struct visit *v)
 
 static bool all_told(const struct visit *v)
 {
-    return v->frames < 0 || (v->facts_sent && v->params_sent == v->run->params.n &&
-                             (v->ending == RUNNING || v->stop_sent));
+    return v->frames < 0 || v->deaf ||
+           (v->facts_sent && v->params_sent == v->run->params.n &&
+            (v->ending == RUNNING || v->stop_sent));
 }
 
-/* As much as goes without waiting; a child that does not listen is ended by signals. */
-static void tell(struct visit *v)
+/* The next thing that it has to know. False with errno. */
+static bool tell_one(struct visit *v)
 {
     const struct slice none = { NULL, 0 }, params = v->run->params;
-    while (!all_told(v)) {
-        if (!v->facts_sent) {
-            v->facts_sent = send_facts(v);
-            if (!v->facts_sent)
-                return;
-        } else if (v->params_sent < params.n) {
-            size_t n = params.n - v->params_sent;
-            n = n < FRAME_PIECE ? n : FRAME_PIECE;
-            if (!frame_send(v->frames, FRAME_PARAMS, 0, slice_of(params.p + v->params_sent, n),
-                            none, MSG_DONTWAIT))
-                return;
-            v->params_sent += n;
-        } else {
-            v->stop_sent = frame_send(v->frames, FRAME_STOP, (int)peal_stopping(v->run), none, none,
-                                      MSG_DONTWAIT);
-            if (!v->stop_sent)
-                return;
+    if (!v->facts_sent)
+        return v->facts_sent = send_facts(v);
+    if (v->params_sent == params.n)
+        return v->stop_sent = frame_send(v->frames, FRAME_STOP, (int)peal_stopping(v->run), none,
+                                         none, MSG_DONTWAIT);
+    size_t n = params.n - v->params_sent;
+    n = n < FRAME_PIECE ? n : FRAME_PIECE;
+    if (!frame_send(v->frames, FRAME_PARAMS, 0, slice_of(params.p + v->params_sent, n), none,
+                    MSG_DONTWAIT))
+        return false;
+    v->params_sent += n;
+    return true;
+}
+
+/* As much as goes without waiting; a child that does not listen is ended by signals. Its socket,
+ * and one that the kernel has no memory for, are ready all the time, for the next refusal: a poll
+ * that waits for them would not sleep. */
+static void tell(struct visit *v)
+{
+    v->no_mem = false;
+    while (!all_told(v))
+        if (!tell_one(v)) {
+            v->no_mem = errno == ENOBUFS || errno == ENOMEM;
+            v->deaf = !v->no_mem && errno != EAGAIN;
+            return;
         }
-    }
 }
 
 /* --- what it says --- */
@@ -327,14 +338,21 @@ static void take_all(struct visit *v, int pieces)
 
 /* --- how it ends --- */
 
+/* The group of number 1 would be every process there is. */
+static bool is_note(const struct note *note)
+{
+    return note->kind == NOTE_BORN ? note->value > 1
+                                   : note->kind == NOTE_ENDED || note->kind == NOTE_FAILED;
+}
+
 static void take_note(struct visit *v)
 {
     struct note note;
     ssize_t n = read(v->notes, &note, sizeof(note));
     if (n < 0 && errno == EINTR)
         return;
-    if (n !=
-        (ssize_t)sizeof(note)) { /* the server died, its children by that too; but not theirs */
+    if (n != (ssize_t)sizeof(note) || !is_note(&note)) {
+        /* the server died or lost its mind; its children by that too, but not theirs */
         if (v->pid > 0)
             kill(-v->pid, SIGKILL);
         close_way(&v->notes);
@@ -374,10 +392,11 @@ static void see_to_its_end(struct visit *v)
 
 static int wait_ms(const struct visit *v)
 {
+    int most = v->no_mem ? NO_MEM_MS : INT32_MAX;
     if (v->ending != ASKED && v->ending != TERMED)
-        return -1;
+        return v->no_mem ? most : -1;
     int64_t left = due_ms(v) - clock_boot_ms();
-    return left < 0 ? 0 : (int)left;
+    return left < 0 ? 0 : left > most ? most : (int)left;
 }
 
 static void watch(struct visit *v)
@@ -387,7 +406,7 @@ static void watch(struct visit *v)
         struct pollfd fds[] = {
             { .fd = v->notes, .events = POLLIN },
             { .fd = v->output, .events = POLLIN },
-            { .fd = v->frames, .events = POLLIN | (all_told(v) ? 0 : POLLOUT) },
+            { .fd = v->frames, .events = POLLIN | (all_told(v) || v->no_mem ? 0 : POLLOUT) },
             /* once it rang it stays readable: it has nothing more to say */
             { .fd = v->ending == RUNNING ? v->run->bell : -1, .events = POLLIN },
         };

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executor/isolate_parts.h"
 #include "executor/run.h"
+#include "wire/executor_side.h"
 #include "wire/texts.h"
 
 struct child {
@@ -66,14 +67,14 @@ static const struct run_io io_frames = { say_line, say_raw, say_progress };
 
 /* --- what it is told --- */
 
-/* The next frame, its text n bytes. The other end closed or not ours: the run is over. */
+/* The next frame; the bytes of its text. The other end closed or not ours: the run is over. */
 static size_t hear(int fd, struct frame *f)
 {
     ssize_t n;
     do
-        n = recv(fd, f, sizeof(*f), 0);
+        n = recv(fd, f, sizeof(*f), MSG_TRUNC);
     while (n < 0 && errno == EINTR);
-    if (n < (ssize_t)FRAME_HEAD)
+    if (n < (ssize_t)FRAME_HEAD || n > (ssize_t)sizeof(*f))
         _exit(EXIT_FAILURE);
     return (size_t)n - FRAME_HEAD;
 }
@@ -85,6 +86,8 @@ static struct child *hear_run(int fd)
     if (hear(fd, f) != sizeof(q) || f->kind != FRAME_FACTS)
         _exit(EXIT_FAILURE);
     memcpy(&q, f->text, sizeof(q));
+    if (q.params > WIRE_REQUEST_MAX)
+        _exit(EXIT_FAILURE);
     struct child *c = mem_new(sizeof(*c) + q.params + 1);
     char *params = (char *)(c + 1);
     for (size_t have = 0, n; have < q.params; have += n) {
@@ -125,7 +128,7 @@ static void *listen_for_stop(void *arg)
     uint64_t one = 1;
     do
         hear(c->frames, &f);
-    while (f.kind != FRAME_STOP);
+    while (f.kind != FRAME_STOP || f.number < PEAL_KILLED || f.number > PEAL_TIMED_OUT);
     atomic_store(&c->run.stop, f.number);
     ssize_t n = write(c->run.bell, &one, sizeof(one));
     (void)n;

@@ -22,8 +22,10 @@
 #include "executor/isolate_parts.h"
 
 enum {
-    DRAIN_MS = 2000
-}; /* for a group that was killed to be gone: somebody else may be its parent */
+    DRAIN_MS = 2000, /* for a group that was killed to be gone: somebody else may be its parent */
+    /* descriptors that the room for ORDER_FDS can hold: it is rounded up */
+    ORDER_MOST = (CMSG_SPACE(sizeof(int[ORDER_FDS])) - CMSG_LEN(0)) / sizeof(int),
+};
 
 struct kid {
     struct list_node node;
@@ -88,6 +90,12 @@ void close_all_but(const int *keep, size_t n)
     close_between(from, INT32_MAX);
 }
 
+static void close_all(const int *fds, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
+}
+
 static void send_note(int fd, enum note_kind kind, int value)
 {
     struct note note = { kind, value };
@@ -114,12 +122,13 @@ _Noreturn static void become_child(const struct server *s, uint32_t index, const
 /* Takes the descriptors. */
 static void start(struct server *s, const struct order *o, const int *fds)
 {
-    struct kid *k = o->index < s->n ? try_alloc(sizeof(*k)) : NULL;
+    bool known = o->index < s->n;
+    struct kid *k = known ? try_alloc(sizeof(*k)) : NULL;
     pid_t server = getpid();
     pid_t pid = k ? fork() : -1;
     if (pid == 0)
         become_child(s, o->index, fds, server);
-    int failed = k ? errno : ENOMEM;
+    int failed = k ? errno : known ? ENOMEM : EINVAL;
     close(fds[ORDER_FRAMES]);
     close(fds[ORDER_OUTPUT]);
     if (pid < 0) {
@@ -195,21 +204,24 @@ static int bury(struct server *s)
 
 /* --- orders --- */
 
-static void hold(struct server *s, pid_t group)
+/* Not 0, 1 or less than that: a signal to their groups would be one to others, or to everybody. */
+static void hold(struct server *s, uint64_t group)
 {
+    if (group < 2 || group > INT32_MAX)
+        return;
     struct held *h = try_alloc(sizeof(*h));
     if (!h)
         return; /* then only its leader ends with the executor */
-    h->group = group;
+    h->group = (pid_t)group;
     list_push(&s->held, &h->node);
 }
 
-static void release(struct server *s, pid_t group)
+static void release(struct server *s, uint64_t group)
 {
     list_each(&s->held, n, tmp)
     {
         struct held *h = container_of(n, struct held, node);
-        if (h->group == group) {
+        if ((uint64_t)h->group == group) {
             list_remove(n);
             free(h);
             return;
@@ -217,40 +229,56 @@ static void release(struct server *s, pid_t group)
     }
 }
 
-static void obey(struct server *s, const struct order *o)
+/* Takes the descriptors; only START has some. */
+static void obey(struct server *s, const struct order *o, int *fds, size_t n)
 {
-    if (o->kind == ORDER_HOLD)
-        hold(s, (pid_t)o->number);
+    if (o->kind == ORDER_START && n == ORDER_FDS) {
+        start(s, o, fds);
+        return;
+    }
+    close_all(fds, n);
+    if (o->kind == ORDER_TERM)
+        signal_kid(s, o->number, SIGTERM);
+    else if (o->kind == ORDER_KILL)
+        signal_kid(s, o->number, SIGKILL);
+    else if (o->kind == ORDER_HOLD)
+        hold(s, o->number);
     else if (o->kind == ORDER_RELEASE)
-        release(s, (pid_t)o->number);
-    else
-        signal_kid(s, o->number, o->kind == ORDER_TERM ? SIGTERM : SIGKILL);
+        release(s, o->number);
 }
 
-/* False: there will be no more. Descriptors that came with a broken order are closed. */
+/* The descriptors that came with a message, ORDER_MOST at most. */
+static size_t take_fds(struct msghdr *m, int *fds)
+{
+    const struct cmsghdr *c = CMSG_FIRSTHDR(m); /* of this kind there is never a second one */
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+        return 0;
+    size_t bytes = c->cmsg_len - CMSG_LEN(0);
+    memcpy(fds, CMSG_DATA(c), bytes);
+    return bytes / sizeof(*fds);
+}
+
+/* False: there will be no more. A broken order is passed over. */
 static bool take_order(struct server *s)
 {
     struct order o;
-    int fds[ORDER_FDS];
-    char control[CMSG_SPACE(sizeof(fds))];
+    int fds[ORDER_MOST];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[ORDER_FDS]))];
     struct iovec piece = { &o, sizeof(o) };
     struct msghdr m = { .msg_iov = &piece,
                         .msg_iovlen = 1,
                         .msg_control = control,
                         .msg_controllen = sizeof(control) };
-    ssize_t n = recvmsg(s->orders, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    ssize_t n = recvmsg(s->orders, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT | MSG_TRUNC);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
     if (n == 0)
         return false;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    bool given = c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fds));
-    if (given)
-        memcpy(fds, CMSG_DATA(c), sizeof(fds));
-    if (o.kind == ORDER_START && given)
-        start(s, &o, fds);
-    else if (o.kind != ORDER_START)
-        obey(s, &o);
+    size_t nfds = take_fds(&m, fds);
+    if (n == (ssize_t)sizeof(o))
+        obey(s, &o, fds, nfds);
+    else
+        close_all(fds, nfds);
     return true;
 }
 
@@ -303,7 +331,9 @@ static void end_all(struct server *s)
 {
     list_each(&s->kids, n, tmp)
     {
-        kill(-container_of(n, struct kid, node)->pid, SIGKILL);
+        const struct kid *k = container_of(n, struct kid, node);
+        if (!k->drain_until_ms) /* else it was killed, and the number may be another's now */
+            kill(-k->pid, SIGKILL);
     }
     list_each(&s->held, n, tmp)
     {
@@ -320,24 +350,31 @@ static void end_all(struct server *s)
     }
 }
 
+/* Until there are no orders any more. */
+static void serve(struct server *s)
+{
+    for (bool go = true; go;) {
+        struct pollfd fds[] = {
+            { .fd = s->orders, .events = POLLIN },
+            { .fd = s->children, .events = POLLIN },
+            { .fd = s->parent, .events = POLLIN },
+        };
+        poll(fds, countof(fds), bury(s));
+        if (fds[1].revents)
+            empty_signals(s->children);
+        reap(s);
+        go = !fds[2].revents && (!fds[0].revents || take_order(s));
+    }
+    end_all(s);
+}
+
 void isolate_serve(int orders, int parent, const struct peal_handler *const *handlers, size_t n)
 {
     struct server s = { .orders = orders, .parent = parent, .handlers = handlers, .n = n };
     list_init(&s.kids);
     list_init(&s.held);
     own_everything(&s);
-    for (bool go = s.children >= 0; go;) {
-        struct pollfd fds[] = {
-            { .fd = s.orders, .events = POLLIN },
-            { .fd = s.children, .events = POLLIN },
-            { .fd = s.parent, .events = POLLIN },
-        };
-        poll(fds, countof(fds), bury(&s));
-        if (fds[1].revents)
-            empty_signals(s.children);
-        reap(&s);
-        go = !fds[2].revents && (!fds[0].revents || take_order(&s));
-    }
-    end_all(&s);
+    if (s.children >= 0)
+        serve(&s);
     _exit(EXIT_SUCCESS);
 }
