@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executor's journal: what the disk refuses is refused or waits, and is written when there is
+ * room. */
+#include "support_journal.h"
+#include "base/mem.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void a_full_disk_refuses_runs_and_keeps_results_in_order(void **state)
+{
+    (void)state;
+    struct journal j;
+    const int64_t told[] = { 1 };
+    journal_open(&j);
+    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
+    journal_post_one(&j, accept_op(2, RUNSTORE_ACCEPTED, "two"));
+    journal_room(0);
+    struct runstore_op waiting[] = { result_op(1, "ended"), tell_op(told, 1),
+                                     seq_op(RUNSTORE_FORGET, 2), result_op(3, "unknown") };
+    struct runstore_op refused[] = { accept_op(3, RUNSTORE_ACCEPTED, "three"),
+                                     seq_op(RUNSTORE_START, 2),
+                                     accept_op(4, RUNSTORE_STARTED, "four") };
+    for (size_t i = 0; i < countof(waiting); i++) {
+        runstore_post(j.store, &waiting[i]);
+        if (i >= countof(refused))
+            continue;
+        runstore_post(j.store, &refused[i]);
+        assert_ptr_equal(journal_answer(&j), &refused[i]); /* though others wait */
+        assert_int_equal(refused[i].err, ERR_FULL);
+        assert_non_null(strstr(refused[i].why.text, journal_path));
+        assert_non_null(strstr(refused[i].why.text, "make room"));
+    }
+    journal_room(-1);
+    for (size_t i = 0; i < countof(waiting); i++) {
+        assert_ptr_equal(journal_answer(&j), &waiting[i]);
+        assert_int_equal(waiting[i].err, OK);
+    }
+    journal_post_one(&j, accept_op(5, RUNSTORE_ACCEPTED, "five"));
+    journal_close(&j);
+    journal_open(&j);
+    assert_int_equal(seen.n, 2);
+    assert_row(0, 1, RUNSTORE_TOLD);
+    assert_row(1, 5, RUNSTORE_ACCEPTED);
+    journal_close(&j);
+}
+
+static void more_than_a_group_may_wait(void **state)
+{
+    (void)state;
+    enum { N = 9000 };
+    struct journal j;
+    struct runstore_op *ops = mem_new(N * sizeof(*ops));
+    journal_open(&j);
+    for (int i = 0; i < N; i++)
+        ops[i] = accept_op(i + 1, RUNSTORE_STARTED, "{}");
+    journal_post(&j, ops, N);
+    journal_room(0);
+    for (int i = 0; i < N; i++) {
+        ops[i] = result_op(i + 1, "ended");
+        runstore_post(j.store, &ops[i]);
+    }
+    struct runstore_op refused = accept_op(N + 1, RUNSTORE_STARTED, "{}");
+    runstore_post(j.store, &refused);
+    assert_ptr_equal(journal_answer(&j), &refused);
+    assert_int_equal(refused.err, ERR_FULL);
+    journal_room(-1);
+    for (int i = 0; i < N; i++) {
+        assert_ptr_equal(journal_answer(&j), &ops[i]);
+        assert_int_equal(ops[i].err, OK);
+    }
+    journal_close(&j);
+    journal_open(&j);
+    assert_int_equal(seen.n, N);
+    for (int i = 0; i < N; i++)
+        assert_row(i, i + 1, RUNSTORE_ENDED);
+    journal_close(&j);
+    free(ops);
+}
+
+static void the_one_that_does_not_fit_is_refused_alone(void **state)
+{
+    (void)state;
+    enum { N = 40, LARGE = 4 * 1024 * 1024 };
+    struct journal j;
+    static struct runstore_op ops[2 * N];
+    char *large = mem_new(LARGE);
+    journal_open(&j);
+    journal_room(1024 * 1024);
+    for (int i = 0; i < N; i++) {
+        ops[2 * i] = accept_op(i + 1, RUNSTORE_STARTED, "small");
+        ops[2 * i + 1] = result_op(i + 1, "small");
+    }
+    ops[N].row.request = slice_of(large, LARGE); /* an ACCEPT in the middle */
+    for (int i = 0; i < 2 * N; i++)
+        runstore_post(j.store, &ops[i]);
+    for (int i = 0; i < 2 * N; i++) {
+        const struct runstore_op *op = journal_answer(&j);
+        assert_int_equal(op->err, op == &ops[N] ? ERR_FULL : OK);
+    }
+    journal_room(-1);
+    journal_close(&j);
+    journal_open(&j);
+    assert_int_equal(seen.n, N - 1);
+    journal_close(&j);
+    free(large);
+}
+
+static void stopping_does_not_wait_for_ever(void **state)
+{
+    (void)state;
+    struct journal j;
+    journal_open(&j);
+    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
+    journal_room(0);
+    struct runstore_op result = result_op(1, "ended");
+    struct runstore_op more = accept_op(2, RUNSTORE_STARTED, "two");
+    runstore_post(j.store, &result);
+    runstore_post(j.store, &more);
+    runstore_free(j.store);
+    journal_room(-1);
+    assert_ptr_equal(journal_answer(&j), &more);
+    assert_ptr_equal(journal_answer(&j), &result);
+    assert_int_equal(result.err, ERR_FULL);
+    assert_non_null(strstr(result.why.text, journal_path));
+    mailbox_free(j.answers);
+    journal_open(&j);
+    assert_int_equal(seen.n, 1);
+    assert_row(0, 1, RUNSTORE_STARTED);
+    journal_close(&j);
+}
+
+static void a_full_disk_at_the_start_says_so(void **state)
+{
+    (void)state;
+    struct journal j;
+    struct why why;
+    journal_room(0);
+    assert_int_equal(journal_refused(&why), ERR_FULL);
+    journal_room(-1);
+    assert_non_null(strstr(why.text, journal_path));
+    journal_open(&j); /* what was left behind does no harm */
+    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
+    journal_close(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, journal_setup, journal_teardown)
+        T(a_full_disk_refuses_runs_and_keeps_results_in_order),
+        T(more_than_a_group_may_wait),
+        T(the_one_that_does_not_fit_is_refused_alone),
+        T(stopping_does_not_wait_for_ever),
+        T(a_full_disk_at_the_start_says_so),
+#undef T
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
