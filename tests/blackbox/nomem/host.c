@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host.c - a program that must outlive its executor's lack of memory.
  *
- * usage: host CENTER FOLDER start|run TIMES
+ * usage: host CENTER FOLDER start|run|process TIMES
  *
  * start: makes, configures, starts, stops and frees an executor, while the n-th allocation and
  * TIMES-1 after it fail; n grows from 0 until a round has no failure any more. Each call either
  * works or says PEAL_NOMEM or another reason; a round that could not start must be able to with
  * memory. run: one executor, and runs that are sent to it in the same way, by a client that needs
  * no memory. Each is sent until the executor has it, and must end: the center counts results.
+ * process: the same with a handler in processes of its own, whose allocations fail as well.
  *
  * Prints the number of rounds, "refused N", and at the end that its own signals are as they were.
  */
@@ -21,17 +22,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include "failmalloc.h"
 
 static const char *center, *folder;
-static _Atomic int entered;
+static int flags;            /* of the handler */
+static _Atomic int *entered; /* shared with its processes */
 
 static int touch(struct peal_run *run)
 {
-    atomic_fetch_add(&entered, 1);
+    atomic_fetch_add(entered, 1);
     peal_log(run, "%s", peal_param(run));
     peal_progress(run, 50, "half of it");
     peal_result(run, 200, "with memory or without: %s", peal_param(run));
@@ -66,7 +69,7 @@ static enum peal_err configure(struct peal_executor *e)
 /* OK, or the call's reason, which must not be empty. */
 static enum peal_err begin(struct peal_executor *e)
 {
-    static const struct peal_handler handler = { .name = "touch", .run = touch };
+    const struct peal_handler handler = { .name = "touch", .run = touch, .flags = flags };
     enum peal_err err = configure(e);
     if (!err)
         err = peal_executor_add(e, &handler);
@@ -220,14 +223,19 @@ int main(int argc, char **argv)
     static struct sigaction before[32], after[32];
     static sigset_t mask_before, mask_after;
     if (argc != 5)
-        die("usage", "host CENTER FOLDER start|run TIMES");
+        die("usage", "host CENTER FOLDER start|run|process TIMES");
     center = argv[1];
     folder = argv[2];
-    int refused = 0, run = strcmp(argv[3], "run") == 0;
+    int refused = 0, run = strcmp(argv[3], "start") != 0;
+    flags = strcmp(argv[3], "process") == 0 ? PEAL_PROCESS : 0;
+    entered =
+        mmap(NULL, sizeof(*entered), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (entered == MAP_FAILED)
+        die("mmap", "no memory");
     remember_signals(before, &mask_before);
     int n = rounds(run, strtol(argv[4], NULL, 10), &refused);
     remember_signals(after, &mask_after);
-    printf("rounds %d\nrefused %d\nentered %d\n", n, refused, atomic_load(&entered));
+    printf("rounds %d\nrefused %d\nentered %d\n", n, refused, atomic_load(entered));
     for (int i = 1; i < 32; i++)
         if (before[i].sa_handler != after[i].sa_handler ||
             sigismember(&mask_before, i) != sigismember(&mask_after, i))
