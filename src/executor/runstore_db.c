@@ -69,18 +69,27 @@ static bool no_room(int e)
     return e == ENOSPC || e == EDQUOT || e == EFBIG;
 }
 
-/* What the system said last about the file or its log. SQLite has only ENOSPC as SQLITE_FULL. */
-static bool said_no_room(sqlite3 *db)
+/* What the system said last about the file or its log, if it is of this sort; else 0. SQLite has
+ * only ENOSPC as SQLITE_FULL. */
+static int said(sqlite3 *db, bool (*sort)(int e))
 {
     static const int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
     for (size_t i = 0; i < countof(files); i++) {
         sqlite3_file *f = NULL;
         int e = 0;
         if (db && sqlite3_file_control(db, "main", files[i], &f) == SQLITE_OK && f && f->pMethods &&
-            f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &e) == SQLITE_OK && no_room(e))
-            return true;
+            f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &e) == SQLITE_OK && sort(e))
+            return e;
     }
-    return db && no_room(sqlite3_system_errno(db));
+    return db && sort(sqlite3_system_errno(db)) ? sqlite3_system_errno(db) : 0;
+}
+
+/* SQLite takes a disk that fails for a file that is damaged (SQLITE_IOERR_CORRUPTFS becomes
+ * SQLITE_CORRUPT). We must not: what cannot be read now is not lost. The word stays until the file
+ * is opened again, so damage found after it is mended then. */
+static bool unreadable(int e)
+{
+    return e == EIO || e == ENXIO || e == ERANGE;
 }
 
 static enum err map_rc(sqlite3 *db, int rc)
@@ -96,7 +105,7 @@ static enum err map_rc(sqlite3 *db, int rc)
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_ERROR: /* our statements are right, so the tables are not; or "file format" */
-        return ERR_CORRUPT;
+        return said(db, unreadable) ? ERR_IO : ERR_CORRUPT;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return ERR_BUSY;
@@ -107,7 +116,7 @@ static enum err map_rc(sqlite3 *db, int rc)
     case SQLITE_IOERR:
         if (rc == SQLITE_IOERR_SHORT_READ) /* it ends before its own header says so */
             return ERR_CORRUPT;
-        return said_no_room(db) ? ERR_FULL : ERR_IO;
+        return said(db, no_room) ? ERR_FULL : ERR_IO;
     default:
         return ERR_IO;
     }
@@ -139,9 +148,12 @@ static const char *advice(enum err err)
 enum err rdb_fail(struct rdb *s, int rc, struct why *why)
 {
     enum err err = map_rc(s->db, rc);
-    bool said = s->db && sqlite3_extended_errcode(s->db) == rc;
-    why_set(why, "the journal %s: %s (%d); %s", s->path,
-            said ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc), rc, advice(err));
+    int e = said(s->db, unreadable);
+    bool own = s->db && sqlite3_extended_errcode(s->db) == rc;
+    const char *text = err == ERR_IO && e ? strerror(e)
+                       : own              ? sqlite3_errmsg(s->db)
+                                          : sqlite3_errstr(rc);
+    why_set(why, "the journal %s: %s (%d); %s", s->path, text, rc, advice(err));
     return err;
 }
 
@@ -556,8 +568,9 @@ static enum err check_all(struct rdb *s, struct why *why)
     enum err err = OK;
     if (rc != SQLITE_ROW)
         err = rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
-    else if (!text || strcmp(text, "ok") != 0)
-        err = damaged(s, text ? text : "it cannot be checked", why);
+    else if (!text || strcmp(text, "ok") != 0) /* the check goes on where it cannot read */
+        err = said(s->db, unreadable) ? rdb_fail(s, SQLITE_IOERR_READ, why)
+                                      : damaged(s, text ? text : "it cannot be checked", why);
     sqlite3_finalize(q);
     return err;
 }
@@ -665,8 +678,10 @@ enum err rdb_connect(struct rdb *s, struct why *why)
         return err;
     if (orphan) /* SQLite would delete the log */
         return damaged(s, "the file is empty or gone, but not its log", why);
-    if (rdb_log_damaged(s->path))
-        return damaged(s, "changes in its log cannot be read", why);
+    err = rdb_log_check(s->path);
+    if (err)
+        return err == ERR_CORRUPT ? damaged(s, "changes in its log are torn", why)
+                                  : rdb_fail_errno(s, "read its log", why);
     int rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     err = rc ? rdb_fail(s, rc, why) : configure(s, why);
     if (!err && sqlite3_db_readonly(s->db, "main") == 1)

@@ -92,8 +92,8 @@ int64_t rdb_pages_max(const char *path);                /* more pages than it ca
 MUST_CHECK enum err rdb_mend(struct rdb *s, struct why *why);
 /* A mending that a crash interrupted after its last decision. */
 void rdb_mend_finish(const char *path);
-/* Has the log lost changes that were on disk? SQLite itself stops at the first bad frame and says
- * nothing. */
-bool rdb_log_damaged(const char *path);
+/* ERR_CORRUPT: the log has lost changes that were on disk; SQLite itself stops at the first bad
+ * frame and says nothing. ERR_IO, with errno: it cannot be read. */
+MUST_CHECK enum err rdb_log_check(const char *path);
 
 #endif

@@ -98,23 +98,42 @@ static void add_sum(uint32_t sum[2], const unsigned char *p, size_t n, bool big)
     }
 }
 
+enum { FRAME = 24 + PAGE };
+
+/* False: it ends before, or (errno) cannot be read. */
+static bool read_whole(int fd, unsigned char *to, size_t n, off_t at)
+{
+    ssize_t did;
+    errno = 0;
+    while (n && ((did = pread(fd, to, n, at)) > 0 || (did < 0 && errno == EINTR))) {
+        did = did < 0 ? 0 : did;
+        to += did;
+        at += did;
+        n -= (size_t)did;
+        errno = 0;
+    }
+    return n == 0;
+}
+
 /* Commits of this log that stand behind a frame which cannot be read. One may be the transaction
  * that a power cut interrupted, whose pages reach the disk in any order; each one before it was
  * synced as a whole. */
-static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2], int64_t pages_max)
+static bool frames_damaged(int fd, const unsigned char *header, uint32_t sum[2], int64_t pages_max)
 {
-    unsigned char frame[24 + PAGE];
+    unsigned char frame[FRAME];
     bool big = header[3] & 1, good = true;
     int commits = 0;
-    while (fread(frame, sizeof(frame), 1, f) == 1) {
+    for (off_t at = 32; read_whole(fd, frame, sizeof(frame), at); at += FRAME) {
         bool ours = memcmp(frame + 8, header + 16, 8) == 0;
         if (good && ours) {
             add_sum(sum, frame, 8, big);
             add_sum(sum, frame + 24, PAGE, big);
             good = sum[0] == be32(frame + 16) && sum[1] == be32(frame + 20);
             commits += !good && be32(frame + 4);
-            if (good && (be32(frame) > pages_max || be32(frame + 4) > pages_max))
+            if (good && (be32(frame) > pages_max || be32(frame + 4) > pages_max)) {
+                errno = 0;
                 return true; /* SQLite would want memory for them */
+            }
             continue;
         }
         good = false;
@@ -123,28 +142,35 @@ static bool frames_damaged(FILE *f, const unsigned char *header, uint32_t sum[2]
     return commits > 1;
 }
 
-bool rdb_log_damaged(const char *path)
+/* With errno if it cannot be read. */
+static bool log_damaged(int fd, const char *path)
 {
-    unsigned char header[32];
-    char *name = mem_join(path, "-wal");
-    FILE *f = fopen(name, "rbe");
-    free(name);
-    if (!f)
+    unsigned char header[32], more;
+    uint32_t sum[2] = { 0, 0 };
+    if (!read_whole(fd, header, sizeof(header), 0))
         return false;
-    bool damaged = false;
-    if (fread(header, sizeof(header), 1, f) == 1) {
-        uint32_t sum[2] = { 0, 0 };
-        add_sum(sum, header, 24, header[3] & 1);
-        bool whole = (be32(header) & ~1u) == 0x377f0682 && sum[0] == be32(header + 24) &&
-                     sum[1] == be32(header + 28);
-        bool known = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
-        if (whole && known)
-            damaged = frames_damaged(f, header, sum, rdb_pages_max(path));
-        else /* is there anything that it stood for? */
-            damaged = whole || (fseek(f, PAGE, SEEK_CUR) == 0 && fgetc(f) != EOF);
-    }
-    fclose(f);
-    return damaged;
+    add_sum(sum, header, 24, header[3] & 1);
+    bool whole = (be32(header) & ~1u) == 0x377f0682 && sum[0] == be32(header + 24) &&
+                 sum[1] == be32(header + 28);
+    bool known = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
+    if (whole && known)
+        return frames_damaged(fd, header, sum, rdb_pages_max(path));
+    /* is there anything that it stood for? */
+    return read_whole(fd, &more, 1, sizeof(header) + PAGE) || (whole && !errno);
+}
+
+enum err rdb_log_check(const char *path)
+{
+    char *name = mem_join(path, "-wal");
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    free(name);
+    if (fd < 0)
+        return errno == ENOENT ? OK : ERR_IO;
+    bool damaged = log_damaged(fd, path);
+    int e = errno;
+    close(fd);
+    errno = e;
+    return e ? ERR_IO : damaged ? ERR_CORRUPT : OK;
 }
 
 /* ---- the copy -------------------------------------------------------------------------------- */
@@ -164,7 +190,6 @@ static bool write_all(int fd, const char *p, size_t n, off_t at)
     return true;
 }
 
-/* Pages that the disk cannot read stay zeros. */
 static bool copy_fd(int from, int to)
 {
     char page[4 * PAGE];
@@ -173,12 +198,6 @@ static bool copy_fd(int from, int to)
         return false;
     for (off_t at = 0; at < st.st_size;) {
         ssize_t n = pread(from, page, sizeof(page), at);
-        if (n < 0 && errno == EIO)
-            n = pread(from, page, PAGE, at);
-        if (n < 0 && errno == EIO) {
-            at += PAGE;
-            continue;
-        }
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -537,7 +556,7 @@ enum err rdb_mend(struct rdb *s, struct why *why)
     if (!err)
         err = rdb_connect(&fresh, why);
     if (!err)
-        err = salvage(work, &fresh, rdb_log_damaged(s->path), &g, why);
+        err = salvage(work, &fresh, rdb_log_check(s->path) == ERR_CORRUPT, &g, why);
     rdb_disconnect(&fresh);
     if (!err)
         err = put_in_place(s, fresh.path, aside, why);
