@@ -421,10 +421,22 @@ static void watch(struct visit *v)
     take_all(v, LAST_PIECES);
 }
 
+/* It leaves this socket when it ends. */
+static bool server_lives(const struct isolate *i)
+{
+    struct pollfd p = { .fd = i->orders, .events = POLLOUT };
+    return poll(&p, 1, 0) == 0 || !(p.revents & (POLLHUP | POLLERR));
+}
+
 static void set_result(const struct visit *v)
 {
     struct peal_run *r = v->run;
-    if (v->notes < 0) {
+    if (v->notes < 0 && server_lives(v->isolate)) {
+        run_result(r, WIRE_CODE_FAIL,
+                   "no process for the handler: the one that starts them could not take the order "
+                   "(%s)",
+                   strerror(EMFILE));
+    } else if (v->notes < 0) {
         log_error("executor", "the process that starts isolated handlers has died: they fail until "
                               "the executor is started again");
         run_result(r, WIRE_CODE_FAIL, "the process that starts isolated handlers has died");

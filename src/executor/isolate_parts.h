@@ -35,9 +35,10 @@ struct order {
     uint64_t number; /* of the run, the executor's; HOLD, RELEASE: of the group */
 };
 
-/* What comes along with START, in this order: the child's end of the frames, its standard output
- * and error, the pipe for the server's notes. */
-enum { ORDER_FRAMES, ORDER_OUTPUT, ORDER_NOTES, ORDER_FDS };
+/* What comes along with START, in this order: the pipe for the server's notes (first: a server that
+ * has no room for all of them can still say so), the child's end of the frames, its standard output
+ * and error. */
+enum { ORDER_NOTES, ORDER_FRAMES, ORDER_OUTPUT, ORDER_FDS };
 
 /* --- server to executor, a pipe for each run; its end without ENDED or FAILED: the server died ---
  */

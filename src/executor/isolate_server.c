@@ -236,6 +236,8 @@ static void obey(struct server *s, const struct order *o, int *fds, size_t n)
         start(s, o, fds);
         return;
     }
+    if (o->kind == ORDER_START && n > ORDER_NOTES) /* what there was no room for is dropped */
+        send_note(fds[ORDER_NOTES], NOTE_FAILED, EMFILE);
     close_all(fds, n);
     if (o->kind == ORDER_TERM)
         signal_kid(s, o->number, SIGTERM);

@@ -23,9 +23,14 @@ static void watch(struct listen *l, uint32_t events)
         loop_fd_change(l->loop, &l->sockets[i].fd, events);
 }
 
-static void pause_accepting(struct listen *l)
+static void pause_accepting(struct listen *l, int failed)
 {
-    log_warn("net", "out of descriptors or memory: accepting again in %d ms", PAUSE_MS);
+    if (!l->told)
+        log_warn("net",
+                 "cannot accept a connection: %s; those that come wait until there is room (limit "
+                 "of open files: ulimit -n, LimitNOFILE)",
+                 strerror(failed));
+    l->told = true;
     watch(l, 0);
     loop_timer_set(l->loop, &l->again, loop_now_ms(l->loop) + PAUSE_MS);
 }
@@ -33,6 +38,14 @@ static void pause_accepting(struct listen *l)
 static void accept_again(struct loop_timer *t)
 {
     watch(container_of(t, struct listen, again), EPOLLIN);
+}
+
+static void take(struct listen *l, int fd, const struct sockaddr_storage *peer)
+{
+    if (l->told)
+        log_info("net", "accepting connections again");
+    l->told = false;
+    l->accepted(l->arg, fd, peer);
 }
 
 static void socket_ready(struct loop_fd *f, uint32_t events)
@@ -44,12 +57,13 @@ static void socket_ready(struct loop_fd *f, uint32_t events)
         socklen_t len = sizeof(peer);
         int fd = accept4(f->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            l->accepted(l->arg, fd, &peer);
+            take(l, fd, &peer);
             continue;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_accepting(l);
-        if (errno != ECONNABORTED && errno != EINTR)
+        int failed = errno;
+        if (failed == EMFILE || failed == ENFILE || failed == ENOBUFS || failed == ENOMEM)
+            pause_accepting(l, failed);
+        if (failed != ECONNABORTED && failed != EINTR)
             return;
     }
 }

@@ -32,6 +32,7 @@ struct listen { /* embed it; all fields are private but port */
     int n;
     uint16_t port; /* of the first socket, 0 before */
     struct loop_timer again;
+    bool told; /* it is in the log that connections wait */
 };
 
 void listen_init(struct listen *l, struct loop *loop, listen_fn *accepted, void *arg);

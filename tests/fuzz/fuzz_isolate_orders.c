@@ -59,7 +59,7 @@ static struct {
     struct process table[KIDS];
     int processes, fork_errno;
     int notes[KIDS], nnotes; /* the executor's ends, of orders that were whole */
-    bool broken[KIDS];       /* of a handler that there is not */
+    int expected[KIDS];      /* errno of those that cannot begin; 0: any */
     struct server server;
     int idle;
 } world;
@@ -153,7 +153,7 @@ static void send_something(const void *bytes, size_t size, const int *fds, size_
     CHECK(sendmsg(world.orders, &m, MSG_NOSIGNAL) == (ssize_t)size);
 }
 
-/* The first ORDER_FDS are what START needs; who is told is kept only if the order is a whole one.
+/* The first ORDER_FDS are what START needs; the notes are kept if somebody must be told.
  */
 static void send_order(size_t cut)
 {
@@ -162,15 +162,17 @@ static void send_order(size_t cut)
         o[0].number = (uint64_t)(int64_t)(int32_t)take(4); /* groups that would be dangerous */
     size_t nfds = take(1) % (FDS_MOST + 1);
     int fds[FDS_MOST], notes[2];
-    bool whole = o[0].kind == ORDER_START && nfds == ORDER_FDS && cut == sizeof(*o);
+    bool told = o[0].kind == ORDER_START && nfds > ORDER_NOTES && cut == sizeof(*o);
     if (world.nnotes == KIDS || pipe2(notes, O_CLOEXEC) < 0)
         return;
     for (size_t i = 0; i < nfds; i++)
         fds[i] = i == ORDER_NOTES ? notes[1] : STDERR_FILENO;
     send_something(o, cut, fds, nfds);
     close(notes[1]);
-    if (whole) {
-        world.broken[world.nnotes] = o[0].index >= HANDLERS;
+    if (told) {
+        world.expected[world.nnotes] = nfds != ORDER_FDS        ? EMFILE
+                                       : o[0].index >= HANDLERS ? EINVAL
+                                                                : 0;
         world.notes[world.nnotes++] = notes[0];
     } else {
         close(notes[0]);
@@ -242,14 +244,16 @@ static int play(struct pollfd *fds, nfds_t n, int wait)
 /* --- the check --- */
 
 /* FAILED, or BORN and ENDED; then the end of the pipe. */
-static void check_notes(int fd, bool broken)
+static void check_notes(int fd, int expected)
 {
     struct note notes[3];
     ssize_t n = read(fd, notes, sizeof(notes));
     if (n == (ssize_t)sizeof(*notes)) {
-        CHECK(notes[0].kind == NOTE_FAILED && (notes[0].value == EINVAL) == broken);
+        bool chance = notes[0].value == EAGAIN || notes[0].value == ENOMEM;
+        CHECK(notes[0].kind == NOTE_FAILED);
+        CHECK(expected ? notes[0].value == expected : chance);
     } else {
-        CHECK(n == (ssize_t)(2 * sizeof(*notes)) && !broken);
+        CHECK(n == (ssize_t)(2 * sizeof(*notes)) && !expected);
         CHECK(notes[0].kind == NOTE_BORN && find(notes[0].value) && notes[1].kind == NOTE_ENDED);
         CHECK(notes[1].value == find(notes[0].value)->status);
     }
@@ -288,7 +292,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     serve(&world.server);
     CHECK(world.orders < 0);
     for (int i = 0; i < world.nnotes; i++)
-        check_notes(world.notes[i], world.broken[i]);
+        check_notes(world.notes[i], world.expected[i]);
     let_go(&world.server);
     close(ends[1]);
     CHECK(lowest_free() == before);

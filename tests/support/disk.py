@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Disks that are full when a test says so."""
+"""Disks that are full, or fail, when a test says so."""
 
 import contextlib
 import os
 import resource
+import struct
 import subprocess
+
+from .center import ROOT
 
 
 class SmallDisk:
@@ -68,3 +71,34 @@ def may_mount(tmp_path):
 
 def small_disk(tmp_path):
     return (SmallDisk if may_mount(tmp_path / "try") else SmallFiles)(tmp_path)
+
+
+class DiskErrors:
+    """Errors of the disk for whoever is started with env, on files whose path contains part. A process counts
+    the calls that failed: who waits for a disk in a loop without a pause has very many."""
+
+    READS, WRITES, SYNCS = 1, 2, 4
+
+    def __init__(self, folder, part):
+        folder.mkdir(parents=True, exist_ok=True)
+        library = folder / "fail.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o",
+                        str(library), str(ROOT / "tests/support/disk_errors/fail.c"), "-ldl"], check=True)
+        self.file = open(folder / "control", "w+b", buffering=0)
+        self.end()
+        # a sanitizer's runtime wants to come first; it may come second, as the library only hands on
+        asan = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
+        self.env = {"LD_PRELOAD": str(library), "DISK_ERRORS_FILE": self.file.name, "DISK_ERRORS_PATH": part,
+                    "ASAN_OPTIONS": asan}
+
+    def begin(self, what, error):
+        os.pwrite(self.file.fileno(), struct.pack("=iiq", what, error, 0), 0)
+
+    def end(self):
+        """How many calls failed."""
+        failures = self.failures()
+        os.pwrite(self.file.fileno(), struct.pack("=iiq", 0, 0, 0), 0)
+        return failures
+
+    def failures(self):
+        return struct.unpack("=iiq", os.pread(self.file.fileno(), 16, 0).ljust(16, b"\0"))[2]

@@ -11,7 +11,7 @@ from .center import SANITIZER, TOKEN, binary, clean_environment
 from .standin import call
 from .wait import PATIENCE, wait_until
 
-LISTENS = re.compile(r"^peal executor listens on (\S+)$", re.M)
+LISTENS = re.compile(r"^(?:peal executor|\S+) listens on (\S+)$", re.M)
 
 
 class Executor:
