@@ -3,10 +3,11 @@
 #include "api/login.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "net/loop.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,17 +284,6 @@ static void on_back(struct loop_mail *m, struct letter *l)
 /* ---- start, stop --------------------------------------------------------------------------------
  */
 
-/* Signals are the main thread's. */
-static int thread_start(pthread_t *t, void *(*fn)(void *), void *arg)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(t, NULL, fn, arg);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return rc;
-}
-
 static enum err start(struct web *w, struct why *why)
 {
     enum err err = loop_mail_add(w->loop, &w->mail);
@@ -303,9 +293,11 @@ static enum err start(struct web *w, struct why *why)
         why_set(why, "no descriptors left");
         return err;
     }
-    int rc = thread_start(&w->thread, turn, w);
+    char name[32];
+    int rc = thread_start(&w->thread, "peal-web", 0, turn, w);
     while (!rc && w->nworkers < WORKERS) {
-        rc = thread_start(&w->workers[w->nworkers], work, w);
+        snprintf(name, sizeof(name), "peal-web-%d", w->nworkers + 1);
+        rc = thread_start(&w->workers[w->nworkers], name, 0, work, w);
         w->nworkers += rc == 0;
     }
     if (!rc)

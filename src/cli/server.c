@@ -5,11 +5,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "base/thread.h"
 #include "cli/command.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -226,7 +228,7 @@ static int turn(struct center *c, struct greeter *g)
 {
     pthread_t hello;
     catch_signals(c);
-    int rc = pthread_create(&hello, NULL, start_up, g);
+    int rc = thread_start(&hello, "peal-hello", 0, start_up, g);
     if (rc) {
         log_error("server", "cannot start a thread: %s", strerror(rc));
         return EXIT_FAILED;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/mem.h"
+#include "base/thread.h"
 #include "executor/isolate_parts.h"
 #include "executor/run.h"
 #include "wire/executor_side.h"
@@ -139,12 +139,8 @@ static void *listen_for_stop(void *arg)
 static void start_listening(struct child *c)
 {
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, listen_for_stop, c) == 0)
+    if (thread_start(&thread, "peal-stop", 0, listen_for_stop, c) == 0)
         pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* --- life --- */

@@ -2,13 +2,13 @@
 #include "executor/keeper.h"
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "executor/cleaner.h"
 #include "executor/runlog.h"
 #include "executor/runlog_file.h"
@@ -190,7 +190,6 @@ struct keeper *keeper_new(const char *logpath, int retention_days, struct mailbo
 {
     struct keeper *k = mem_new(sizeof(*k));
     pthread_condattr_t attr;
-    sigset_t all, before;
     k->logpath = logpath;
     k->loop = loop;
     k->sink = log_sink_here();
@@ -201,11 +200,7 @@ struct keeper *keeper_new(const char *logpath, int retention_days, struct mailbo
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&k->bell, &attr);
     pthread_condattr_destroy(&attr);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&k->thread, NULL, keep, k) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
+    if (thread_start(&k->thread, "peal-logs", 0, keep, k) == 0)
         return k;
     destroy(k);
     return NULL;

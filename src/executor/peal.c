@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "executor/embed.h"
 #include "executor/inside.h"
 #include "executor/isolate.h"
@@ -287,13 +288,9 @@ static enum err prepare(struct peal_executor *e)
 
 static enum err run_thread(struct peal_executor *e)
 {
-    sigset_t all, before;
     e->state = IS_STARTING;
     e->start_why = (struct why){ { 0 } };
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    e->has_thread = pthread_create(&e->thread, NULL, live, e) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    e->has_thread = thread_start(&e->thread, "peal-loop", 0, live, e) == 0;
     if (!e->has_thread) {
         why_set(&e->why, "the system gives no thread");
         return ERR_IO;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/pool.h"
 #include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum { STACK_SIZE = 512 * 1024 };
 
@@ -71,21 +72,15 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* With the lock held. Workers take no signals: those are the host's. */
+/* With the lock held. */
 static bool hire(struct pool *p)
 {
     struct worker *w = &p->workers[p->nworkers];
     *w = (struct worker){ .pool = p, .is.number = p->nworkers + 1 };
     w->is.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pthread_attr_t attr;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_SIZE);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool hired = w->is.bell >= 0 && pthread_create(&w->thread, &attr, work, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
+    char name[32];
+    snprintf(name, sizeof(name), "peal-run-%d", w->is.number);
+    bool hired = w->is.bell >= 0 && thread_start(&w->thread, name, STACK_SIZE, work, w) == 0;
     if (hired)
         p->nworkers++;
     else if (w->is.bell >= 0)

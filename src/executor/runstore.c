@@ -13,9 +13,8 @@
  * group has been answered, sooner when nothing waits. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "executor/runstore_db.h"
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 enum {
@@ -392,17 +391,6 @@ static void *runstore_main(void *arg)
 
 /* ---- for the loop ---------------------------------------------------------------------------- */
 
-/* Signals are for the threads of the program that we are part of. */
-static bool begin_thread(struct runstore *s)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&s->thread, NULL, runstore_main, s) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
 enum err runstore_open(const struct runstore_config *config, struct runstore **ret, struct why *why)
 {
     struct rdb *db;
@@ -424,7 +412,7 @@ enum err runstore_open(const struct runstore_config *config, struct runstore **r
     s->first_seq = db->seq_limit;
     list_init(&s->mail);
     list_init(&s->held);
-    if (!begin_thread(s)) {
+    if (thread_start(&s->thread, "peal-journal", 0, runstore_main, s)) {
         why_set(why, "no thread for the journal: the system has no more");
         mailbox_free(s->in);
         rdb_close(db);

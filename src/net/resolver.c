@@ -4,12 +4,12 @@
 #include "net/resolver.h"
 #include <netdb.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum { THREADS_MAX = 4 };
 
@@ -89,19 +89,15 @@ static void *resolver_thread(void *arg)
     return NULL;
 }
 
-/* With the lock held. All signals stay with the host's threads. */
+/* With the lock held. */
 static void start_thread(struct resolver *r)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, resolver_thread, r) == 0) {
-        pthread_detach(thread);
-        r->threads++;
-        r->refs++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (thread_start(&thread, "peal-resolver", 0, resolver_thread, r))
+        return;
+    pthread_detach(thread);
+    r->threads++;
+    r->refs++;
 }
 
 struct resolver *resolver_new(void)

@@ -2,6 +2,7 @@
 #include "server/journal.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -123,7 +124,7 @@ struct journal *journal_new(struct journal_file *file, struct mailbox *done, int
     j->done_kind = done_kind;
     j->metrics = metrics;
     count(j);
-    if (pthread_create(&j->thread, NULL, journal_main, j))
+    if (thread_start(&j->thread, "peal-journal", 0, journal_main, j))
         abort(); /* no threads at start: nothing can run */
     return j;
 }

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/mem.h"
-#include <pthread.h>
+#include "base/thread.h"
 #include <stdlib.h>
 
 #define EVERY_MS 1000
@@ -55,7 +55,7 @@ struct tender *tender_new(struct store *reader, struct zones *zones, struct mail
     t->tell = tell;
     t->kind = kind;
     t->in = mailbox_new();
-    if (pthread_create(&t->thread, NULL, tender_main, t))
+    if (thread_start(&t->thread, "peal-tender", 0, tender_main, t))
         abort(); /* no threads at start: nothing can run */
     return t;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "store/turn.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -148,7 +149,7 @@ struct writer *writer_new(struct store *store, struct planner *planner, struct m
     w->metrics = metrics;
     w->house_ms = clock_boot_ms() + HOUSE_MS;
     pthread_mutex_init(&w->lock, NULL);
-    if (pthread_create(&w->thread, NULL, writer_main, w))
+    if (thread_start(&w->thread, "peal-writer", 0, writer_main, w))
         abort(); /* no threads at start: nothing can run */
     return w;
 }
