@@ -495,11 +495,33 @@ static void conn_connect(struct httpc_conn *k)
     }
 }
 
+/* Who connects to a port of this machine on which nobody listens may be given that very port for
+ * its own end, and TCP then joins it to itself (RFC 9293, 3.5: simultaneous open). It would read
+ * its own request as the answer, and the one whose port it is could not come back. */
+static bool connected_to_itself(int fd)
+{
+    struct sockaddr_in6 own = { .sin6_port = 0 }, peer = { .sin6_port = 0 };
+    struct sockaddr_in own4, peer4;
+    socklen_t n = sizeof(own), m = sizeof(peer);
+    if (getsockname(fd, (struct sockaddr *)&own, &n) ||
+        getpeername(fd, (struct sockaddr *)&peer, &m))
+        return false;
+    if (own.sin6_port != peer.sin6_port) /* it stands at the same place in both families */
+        return false;
+    if (own.sin6_family == AF_INET6)
+        return memcmp(&own.sin6_addr, &peer.sin6_addr, sizeof(own.sin6_addr)) == 0;
+    memcpy(&own4, &own, sizeof(own4));
+    memcpy(&peer4, &peer, sizeof(peer4));
+    return own4.sin_addr.s_addr == peer4.sin_addr.s_addr;
+}
+
 static void conn_writable(struct httpc_conn *k)
 {
     int error = 0;
     socklen_t len = sizeof(error);
     getsockopt(k->fd.fd, SOL_SOCKET, SO_ERROR, &error, &len);
+    if (!error && connected_to_itself(k->fd.fd))
+        error = ECONNREFUSED;
     if (error)
         conn_refused(k, error);
     else

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -21,6 +22,20 @@
 
 #define ANSWER "{\"code\":200,\"msg\":null}"
 #define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{\"code\":200,\"msg\":null}"
+
+/* Stands before libc's: gives the client's end the address that it connects to, as the kernel does
+ * now and then when nobody listens there. */
+static bool to_itself;
+static int self_connected;
+
+int connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+    if (to_itself) {
+        assert_int_equal(bind(fd, to, len), 0);
+        self_connected++;
+    }
+    return (int)syscall(SYS_connect, fd, to, len);
+}
 
 struct fixture {
     struct loop *l;
@@ -405,6 +420,43 @@ static void a_closed_port_means_not_sent(void **state)
     assert_non_null(strstr(t.why, "refused"));
     assert_int_equal(httpc_peer_connections(p), 0);
     done_with(&t);
+}
+
+static bool can_listen(uint16_t port)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool can = bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0;
+    close(fd);
+    return can;
+}
+
+/* The port of one that is away, given by the kernel to the client's own end. */
+static void a_connection_to_itself_is_a_closed_port(void **state)
+{
+    static const char *const forms[] = { "127.0.0.1:%u", "[::1]:%u", "0.0.0.0:%u" };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < countof(forms); i++) {
+        uint16_t port;
+        if (strchr(forms[i], '[') && access("/proc/net/if_inet6", F_OK) != 0)
+            continue; /* a machine without IPv6 */
+        close(listen_somewhere(1, &port));
+        struct httpc_peer *p = peer_at(f, forms[i], port);
+        struct test_call t = { .ended = false };
+        self_connected = 0;
+        to_itself = true;
+        run_call(f, p, &t, 5000);
+        to_itself = false;
+        assert_int_equal(self_connected, 1);
+        assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
+        assert_int_equal(t.call.err, ERR_NET);
+        assert_int_equal(t.call.sent_us, 0);
+        assert_non_null(strstr(t.why, "refused"));
+        assert_int_equal(httpc_peer_connections(p), 0);
+        assert_true(can_listen(port)); /* who comes back gets its port */
+        done_with(&t);
+    }
 }
 
 static void a_port_that_does_not_answer_means_not_sent(void **state)
@@ -830,6 +882,7 @@ int main(void)
         T(what_cannot_be_opened_ahead_is_given_up_quietly),
         T(a_peer_may_go_while_its_connections_are_opened),
         T(a_closed_port_means_not_sent),
+        T(a_connection_to_itself_is_a_closed_port),
         T(a_port_that_does_not_answer_means_not_sent),
         T(a_name_without_address_means_not_sent),
         T(names_are_resolved_off_the_loop),
