@@ -6,7 +6,7 @@
 # The shared one exports the functions of include/peal/executor.h and no other symbol. The static one
 # is a single object in which all others were made local: a host may have a log_line() of its own.
 file(GLOB library_sources CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/src/base/*.c ${CMAKE_SOURCE_DIR}/src/wire/*.c
+  ${CMAKE_SOURCE_DIR}/src/base/*.c ${CMAKE_SOURCE_DIR}/src/wire/*.c ${CMAKE_SOURCE_DIR}/src/sql/*.c
   ${CMAKE_SOURCE_DIR}/src/net/*.c ${CMAKE_SOURCE_DIR}/src/executor/*.c)
 list(FILTER library_sources EXCLUDE REGEX "/executor/builtin[^/]*[.]c$")
 

@@ -26,11 +26,12 @@ LAYERS = {
     "cron": ["base"],
     "sched": ["base", "cron"],
     "wire": ["base"],
-    "store": ["base", "cron", "sched"],
+    "sql": ["base"],
+    "store": ["base", "cron", "sched", "sql"],
     "net": ["base"],
     "server": ["base", "cron", "sched", "wire", "store", "net"],
     "api": ["base", "cron", "sched", "wire", "store", "net", "server"],
-    "executor": ["base", "wire", "net", "peal"],
+    "executor": ["base", "wire", "net", "sql", "peal"],
     "cli": ["base", "cron", "sched", "wire", "store", "net", "server", "api", "executor", "peal"],
     "peal": [],  # include/peal, the installed header
 }
@@ -48,7 +49,7 @@ PURE_SYSTEM = {
 PURE_EXTRA = {"wire": {"jansson.h"}}
 # Libraries that have one owner: who else needs them asks the owner.
 OWNERS = {
-    "sqlite3.h": ["store", "executor"],
+    "sqlite3.h": ["sql", "store", "executor"],
     "argon2.h": ["api"],
     "jansson.h": ["wire", "server", "api", "executor", "cli"],
     "openssl/": ["base", "net"],

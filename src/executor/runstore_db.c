@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/runstore_db.h"
+#include "sql/sqlerr.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -64,103 +65,46 @@ static const char *const statements[RDB_STATEMENTS] = {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static bool no_room(int e)
-{
-    return e == ENOSPC || e == EDQUOT || e == EFBIG;
-}
-
-/* What the system said last about the file or its log, if it is of this sort; else 0. SQLite has
- * only ENOSPC as SQLITE_FULL. */
-static int said(sqlite3 *db, bool (*sort)(int e))
-{
-    static const int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
-    for (size_t i = 0; i < countof(files); i++) {
-        sqlite3_file *f = NULL;
-        int e = 0;
-        if (db && sqlite3_file_control(db, "main", files[i], &f) == SQLITE_OK && f && f->pMethods &&
-            f->pMethods->xFileControl(f, SQLITE_FCNTL_LAST_ERRNO, &e) == SQLITE_OK && sort(e))
-            return e;
-    }
-    return db && sort(sqlite3_system_errno(db)) ? sqlite3_system_errno(db) : 0;
-}
-
-/* SQLite takes a disk that fails for a file that is damaged (SQLITE_IOERR_CORRUPTFS becomes
- * SQLITE_CORRUPT). We must not: what cannot be read now is not lost. The word stays until the file
- * is opened again, so damage found after it is mended then. */
-static bool unreadable(int e)
-{
-    return e == EIO || e == ENXIO || e == ERANGE;
-}
-
+/* What this file alone makes of some codes. */
 static enum err map_rc(sqlite3 *db, int rc)
 {
-    switch (rc & 0xff) {
-    case SQLITE_NOMEM:
-        return ERR_NOMEM;
-    case SQLITE_FULL:
-        return ERR_FULL;
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return ERR_READONLY;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    case SQLITE_ERROR: /* our statements are right, so the tables are not; or "file format" */
-        return said(db, unreadable) ? ERR_IO : ERR_CORRUPT;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return ERR_BUSY;
-    case SQLITE_TOOBIG:
-        return ERR_TOOBIG;
-    case SQLITE_CONSTRAINT:
+    if (rc == SQLITE_IOERR_SHORT_READ) /* it ends before its own header says so */
+        rc = SQLITE_CORRUPT;
+    if ((rc & 0xff) == SQLITE_ERROR) /* our statements are right: so the tables are not */
+        rc = SQLITE_CORRUPT;
+    if ((rc & 0xff) == SQLITE_CONSTRAINT)
         return ERR_EXISTS;
-    case SQLITE_IOERR:
-        if (rc == SQLITE_IOERR_SHORT_READ) /* it ends before its own header says so */
-            return ERR_CORRUPT;
-        return said(db, no_room) ? ERR_FULL : ERR_IO;
-    default:
-        return ERR_IO;
-    }
+    enum err err = sqlerr_of(db, rc);
+    return err == ERR_STORE ? ERR_IO : err;
 }
 
 static const char *advice(enum err err)
 {
     switch (err) {
-    case ERR_FULL:
-        return "make room on its disk";
-    case ERR_READONLY:
-        return "give this user write permission on the file and its folder, and check that the "
-               "disk is not mounted read-only";
     case ERR_CORRUPT:
         return "it is kept aside, and what can be read of it goes on";
     case ERR_BUSY:
         return "another program has it open; close that one";
-    case ERR_NOMEM:
-        return "the machine has no memory left";
     case ERR_TOOBIG:
         return "a run larger than 64 MiB cannot be kept";
     case ERR_EXISTS:
         return "its number was used before";
     default:
-        return "look for disk errors in the system's log, and check the folder's permissions";
+        return sqlerr_advice(err);
     }
 }
 
 enum err rdb_fail(struct rdb *s, int rc, struct why *why)
 {
     enum err err = map_rc(s->db, rc);
-    int e = said(s->db, unreadable);
-    bool own = s->db && sqlite3_extended_errcode(s->db) == rc;
-    const char *text = err == ERR_IO && e ? strerror(e)
-                       : own              ? sqlite3_errmsg(s->db)
-                                          : sqlite3_errstr(rc);
-    why_set(why, "the journal %s: %s (%d); %s", s->path, text, rc, advice(err));
+    why_set(why, "the journal %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc, advice(err));
     return err;
 }
 
 enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why)
 {
     int e = errno;
-    enum err err = no_room(e)                                ? ERR_FULL
+    enum err err = sqlerr_no_room(e)                         ? ERR_FULL
                    : e == EACCES || e == EPERM || e == EROFS ? ERR_READONLY
                                                              : ERR_IO;
     why_set(why, "the journal %s: cannot %s: %s; %s", s->path, what, strerror(e), advice(err));
@@ -569,8 +513,8 @@ static enum err check_all(struct rdb *s, struct why *why)
     if (rc != SQLITE_ROW)
         err = rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
     else if (!text || strcmp(text, "ok") != 0) /* the check goes on where it cannot read */
-        err = said(s->db, unreadable) ? rdb_fail(s, SQLITE_IOERR_READ, why)
-                                      : damaged(s, text ? text : "it cannot be checked", why);
+        err = sqlerr_unreadable(s->db) ? rdb_fail(s, SQLITE_IOERR_READ, why)
+                                       : damaged(s, text ? text : "it cannot be checked", why);
     sqlite3_finalize(q);
     return err;
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "sql/sqlerr.h"
 #include "store/sqlite_db.h"
 #include <assert.h>
 #include <errno.h>
@@ -33,68 +34,30 @@ enum {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static enum err map_rc(int rc)
-{
-    switch (rc & 0xff) {
-    case SQLITE_NOMEM:
-        return ERR_NOMEM;
-    case SQLITE_FULL:
-        return ERR_FULL;
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-        return ERR_READONLY;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return ERR_CORRUPT;
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-        return ERR_IO;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-        return ERR_BUSY;
-    case SQLITE_TOOBIG:
-        return ERR_TOOBIG;
-    case SQLITE_INTERRUPT:
-        return ERR_TIMEOUT;
-    default:
-        return ERR_STORE;
-    }
-}
-
 static const char *advice(enum err err)
 {
     switch (err) {
     case ERR_FULL:
         return "make room on its disk; nothing that was acknowledged is lost";
-    case ERR_READONLY:
-        return "give this user write permission on the file and its folder, and check that the "
-               "disk is not mounted read-only";
     case ERR_CORRUPT:
         return "stop the server, keep a copy of the file, and restore a backup or save what can "
                "be read with: sqlite3 FILE .recover";
-    case ERR_IO:
-        return "look for disk errors in the system's log, and check the folder's permissions";
     case ERR_BUSY:
         return "another program holds its write lock; close it";
     case ERR_TOOBIG:
         return "a row is larger than 64 MiB";
     case ERR_TIMEOUT:
         return "the page took longer than a second; narrow it by job or by time";
-    case ERR_NOMEM:
-        return "the machine has no memory left";
     default:
-        return "see the message";
+        return sqlerr_advice(err);
     }
 }
 
 enum err sql_fail(struct sqlite *s, int rc, struct why *why)
 {
-    enum err err = map_rc(rc);
+    enum err err = sqlerr_of(s->db, rc);
     struct why full = { "" };
-    bool said = s->db && sqlite3_extended_errcode(s->db) == rc;
-    const char *text = said ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
-    why_set(&full, "database %s: %s (%d); %s", s->path, text, rc, advice(err));
+    why_set(&full, "database %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc, advice(err));
     why_set(why, "%s", full.text);
     if (s->in_transaction && !s->lost) {
         s->lost = err;

@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
-LAYERS = ["base", "cron", "sched", "store"]
+LAYERS = ["base", "cron", "sched", "sql", "store"]
 CFLAGS = ["-std=c11", "-O2", "-g1", "-DNDEBUG", "-D_GNU_SOURCE", "-fno-strict-aliasing", "-w"]
 LIBS = ["-lcrypto", "-lsqlite3", "-lpthread", "-lm"]
 
