@@ -64,7 +64,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-void center_start(struct center *c)
+void center_listen(struct center *c)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof(at);
@@ -76,7 +76,17 @@ void center_start(struct center *c)
         getsockname(c->fd, (struct sockaddr *)&at, &len))
         abort();
     snprintf(c->url, sizeof(c->url), "http://127.0.0.1:%u", ntohs(at.sin_port));
+}
+
+void center_serve(struct center *c)
+{
     pthread_create(&c->thread, NULL, serve, c);
+}
+
+void center_start(struct center *c)
+{
+    center_listen(c);
+    center_serve(c);
 }
 
 void center_stop(struct center *c)

@@ -18,6 +18,10 @@ struct center {
 };
 
 void center_start(struct center *c);
+/* The same in two steps: its address is there, who asks waits; and then, with a thread, it serves.
+ */
+void center_listen(struct center *c);
+void center_serve(struct center *c);
 void center_stop(struct center *c);
 /* Wait until a callback has said "logId":N; the text from there on, to be freed. */
 char *center_result(struct center *c, int64_t log_id);

@@ -57,13 +57,6 @@ static int quick(struct peal_run *run)
     return 0;
 }
 
-static int crash(struct peal_run *run)
-{
-    (void)run;
-    raise(SIGKILL);
-    return 0;
-}
-
 static int begin_state(void *arg, void **state)
 {
     if (*state)
@@ -337,22 +330,6 @@ static void a_timeout_of_one_that_does_not_stop_is_a_502(void **state)
     sem_post(&may_go);
 }
 
-static void a_handler_in_a_process_may_crash(void **state)
-{
-    struct world *w = *state;
-#ifdef __SANITIZE_THREAD__
-    skip(); /* its runtime does not live through a fork of a process with threads, as ours is here
-             */
-#endif
-    const struct peal_handler process = { .name = "crash", .run = crash, .flags = PEAL_PROCESS };
-    assert_int_equal(peal_executor_add(w->e, &process), PEAL_OK);
-    start(w->e);
-    assert_true(center_run(peal_executor_address(w->e), 1, 1, "crash", "", 0));
-    assert_result(w, 1, "ended by signal 9");
-    assert_true(center_run(peal_executor_address(w->e), 2, 2, "echo", "still here", 0));
-    assert_result(w, 2, "still here");
-}
-
 /* --- stopping --- */
 
 static void a_stop_hands_back_what_waits_and_rings(void **state)
@@ -457,7 +434,6 @@ int main(void)
         IN_A_WORLD(a_state_is_made_once_a_job_and_ended_with_another_handler),
         IN_A_WORLD(a_handler_that_does_not_stop_is_reported_and_keeps_its_job),
         IN_A_WORLD(a_timeout_of_one_that_does_not_stop_is_a_502),
-        IN_A_WORLD(a_handler_in_a_process_may_crash),
         IN_A_WORLD(a_stop_hands_back_what_waits_and_rings),
         IN_A_WORLD(a_handler_that_does_not_stop_does_not_hold_up_the_stop),
         IN_A_WORLD(free_keeps_what_waits_for_the_next_start),
