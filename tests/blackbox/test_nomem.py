@@ -61,9 +61,7 @@ def test_a_start_without_memory_works_or_says_no(hosts, tmp_path, whose, times):
 
 
 @pytest.mark.parametrize("what, whose, times", [
-    (what, *how) for what in ("run", "process") for how in [*((whose, 1) for whose in WHOSE), ("library", 4)]
-    # a process forked of one with the sanitizer's threads is not for that sanitizer
-    if (what, PRESET) != ("process", "tsan")])
+    (what, *how) for what in ("run", "process") for how in [*((whose, 1) for whose in WHOSE), ("library", 4)]])
 def test_a_run_without_memory_ends_or_is_refused(hosts, tmp_path, what, whose, times):
     with StandinCenter() as center:
         told = host(hosts, whose, tmp_path, center, what, times)
