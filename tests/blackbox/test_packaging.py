@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is installed beside the program: manual pages that say what the code does, and systemd units."""
 
+import ctypes.util
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
-from support.center import ROOT, binary  # noqa: E402 (path just set)
+from support.center import PASSWORD, ROOT, TOKEN, Center, binary, clean_environment  # noqa: E402 (path just set)
+from support.executor import Executor  # noqa: E402
 from support.installed import Installed, command  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
+from support.standin import StandinCenter  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+PRESET = os.environ.get("PEAL_PRESET", "dev")
 
 HEADER = ROOT / "include" / "peal" / "executor.h"
 PAGE = ROOT / "man" / "peal_executor.3"
@@ -127,6 +136,102 @@ def test_systemd_itself_takes_the_unit(tmp_path, name):
     path = here.prefix / "lib" / "systemd" / "system" / name
     path.write_text(path.read_text().replace("ExecStart=/usr", f"ExecStart={here.prefix}"))
     assert command("systemd-analyze", "verify", "--man=no", path) == ""
+
+
+class Service:
+    """A unit's service in a folder of its own: what its administrator writes, and how it is started."""
+
+    def __init__(self, folder, name, settings):
+        self.tree = Installed(folder / "tree", "/usr")
+        self.unit = self.tree.prefix / "lib" / "systemd" / "system" / f"peal-{name}.service"
+        self.conf, self.state = folder / "etc", folder / "state"
+        self.conf.mkdir()
+        self.state.mkdir(mode=0o700)
+        (self.conf / f"{name}.properties").write_text("".join(f"{k}={v}\n" for k, v in settings.items()))
+        env = self.conf / f"{name}.env"
+        env.write_text(f"# the token\nPEAL_ACCESS_TOKEN={TOKEN}\nPEAL_ADMIN_PASSWORD={PASSWORD}\n")
+        if os.geteuid() == 0:
+            env.chmod(0o600)
+            os.chown(self.state, 61999, 61999)
+        # a sanitizer's runtime does not live with the filter: it wants ptrace, personality and the like
+        self.filter = (shutil.which("systemd-analyze") and ctypes.util.find_library("seccomp") and
+                       PRESET not in ("asan", "tsan"))
+
+    @property
+    def command(self):
+        return [sys.executable, "-I", str(ROOT / "tests" / "support" / "as_service.py"), str(self.unit),
+                str(self.tree.prefix), str(self.conf), str(self.state), *([] if self.filter else ["--no-filter"])]
+
+    def written(self):
+        """Everything that it wrote, relative to its folder; all is its own business only."""
+        paths = list(self.state.rglob("*"))
+        assert not [p for p in paths if p.stat().st_mode & 0o077], paths
+        return {str(p.relative_to(self.state)) for p in paths}
+
+
+class ServiceExecutor(Executor):
+    def __init__(self, folder, service):
+        super().__init__(folder, "")
+        self.command, self.env = service.command, clean_environment()
+
+
+class ServiceCenter(Center):
+    def start(self, timeout=20):
+        with open(self.output, "ab") as out:
+            self.process = subprocess.Popen(self.service.command, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                            env=clean_environment())
+        self._down = False
+        wait_until(self._ready, f"{self.url}/readyz to answer 200", timeout, 0.02)
+        return self
+
+
+def test_the_unit_of_the_executor_starts_serves_and_ends(tmp_path):
+    """With the unit's own environment as far as a test can make it: as_service.py says how far."""
+    with StandinCenter() as center:
+        service = Service(tmp_path, "executor", {
+            "xxl.job.admin.addresses": center.url, "xxl.job.executor.appname": "service", "listen": "127.0.0.1",
+            "xxl.job.executor.port": 0, "peal.executor.glue": "shell", "peal.executor.commands": "id",
+            "peal.executor.http.hosts": "127.0.0.1", "peal.executor.http.private": "true"})
+        with ServiceExecutor(tmp_path, service) as executor:
+            wait_until(lambda: center.of("registry"), "it to register")
+            executor.run(1, 1, "demoJobHandler")
+            executor.run(2, 2, "commandJobHandler", "id")
+            executor.run_shell(3, 3, "set -e; id -u; pwd; umask; echo >$HOME/x || echo not writable; touch y; "
+                                     "grep -E '^(NoNewPrivs|Seccomp|CapBnd):' /proc/self/status; sleep 0.01 & wait; exit 0")
+            executor.run(4, 4, "httpJobHandler", f"url: {center.url}/api/registry\nmethod: POST\ndata: {{}}")
+            for log in (1, 2, 3, 4):
+                assert center.result(log)["handleCode"] == 200, (center.result(log), executor.said())
+            said = executor.log(3)["logContent"]
+            assert "NoNewPrivs:\t1" in said and "0077" in said
+            assert not service.filter or "Seccomp:\t2" in said
+            if os.geteuid() == 0:
+                assert "61999\n" in said and "not writable" in said and "CapBnd:\t0000000000000000" in said
+            executor.run(5, 5, "sleepJobHandler", "3600000")
+            executor.wait_for_log(5, "sleeping")
+            executor.terminate()
+            wait_until(lambda: "stopping" in executor.said(), "it to stop")
+            executor.terminate()  # a second one does not wait for what is at work
+            executor.wait()
+            assert center.result(5)["handleCode"] == 500
+            assert center.of("registryRemove")
+        assert "peal-executor-logs/journal.db" in service.written()
+        executor.start()  # again, on what it left
+        executor.stop()
+
+
+def test_the_unit_of_the_center_starts_serves_and_ends(tmp_path):
+    center = ServiceCenter(tmp_path)
+    center.service = Service(tmp_path, "server", {"listen": f"127.0.0.1:{center.port}"})
+    with center, Puppet(center, "service") as puppet:
+        api = center.api()
+        job = api.add_job(api.add_group("service"), "each second", scheduleType="CRON", scheduleConf="* * * * * ?")
+        api.start_job(job)
+        puppet.wait_for_runs(2)
+        api.stop_job(job)
+        center.stop()
+        assert "peal-data/peal.db" in center.service.written()
+        center.start()
+        assert center.api().groups("service")
 
 
 def test_systemd_waits_as_long_as_the_executor_takes_to_stop(installed):
