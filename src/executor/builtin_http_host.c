@@ -121,7 +121,7 @@ bool http_host_allowed(const char *list, const char *host, int port)
     struct slice rest = slice_text(list), name = slice_text(host);
     if (name.n >= 2 && name.p[0] == '[' && name.p[name.n - 1] == ']')
         name = slice_of(name.p + 1, name.n - 2);
-    if (name.n > 1 && name.p[name.n - 1] == '.')
+    else if (name.n > 1 && name.p[name.n - 1] == '.')
         name.n--; /* the root, written out */
     for (struct slice entry; slice_item(&rest, &entry);) {
         int only = cut_port(&entry);

@@ -39,8 +39,8 @@ static void check_list(const char *host, const char *list, int port)
     CHECK(http_host_allowed(buf_str(&twice), host, port) == yes || strcasestr(host, "x.invalid"));
     if (yes && !strchr(list, '*')) {
         size_t n = strlen(host);
-        n -= n > 1 && host[n - 1] == '.';
         size_t from = n >= 2 && host[0] == '[' && host[n - 1] == ']';
+        n -= !from && n > 1 && host[n - 1] == '.';
         char *name = mem_dupn(host + from, n - 2 * from);
         CHECK(*name && strcasestr(list, name));
         free(name);
