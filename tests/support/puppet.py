@@ -90,6 +90,7 @@ class Puppet:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or b"{}")
                 call = Call(self.path.lstrip("/"), body, self.headers)
+                automatic = outer.automatic  # before the test can see the run and change its mind
                 reply = outer.take(call)
                 if reply is None:
                     self.close_connection = True
@@ -98,7 +99,7 @@ class Puppet:
                     self.close_connection = True
                 else:
                     self.reply(call, json.dumps(reply).encode())
-                if call.action == "run" and reply.get("code") == 200 and outer.automatic:
+                if call.action == "run" and reply.get("code") == 200 and automatic:
                     # on a thread of its own: the connection must go on to be read
                     threading.Thread(target=outer.try_to_report, args=(call.body,), daemon=True).start()
 
