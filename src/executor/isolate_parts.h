@@ -43,6 +43,7 @@ enum { ORDER_NOTES, ORDER_FRAMES, ORDER_OUTPUT, ORDER_FDS };
 /* --- server to executor, a pipe for each run; its end without ENDED or FAILED: the server died ---
  */
 
+/* BORN is the child's own first word, before the handler's code; the pipe is closed there then. */
 enum note_kind { NOTE_BORN, NOTE_ENDED, NOTE_FAILED };
 
 struct note {

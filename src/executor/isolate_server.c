@@ -114,6 +114,9 @@ _Noreturn static void become_child(const struct server *s, uint32_t index, const
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != server)
         _exit(EXIT_FAILURE);
+    /* before the handler can do anything, and so that the executor knows whom to end even if that
+     * is to kill the server */
+    send_note(fds[ORDER_NOTES], NOTE_BORN, getpid());
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     isolate_child(s->handlers[index], fds[ORDER_FRAMES], fds[ORDER_OUTPUT]);
@@ -140,7 +143,6 @@ static void start(struct server *s, const struct order *o, const int *fds)
     setpgid(pid, pid); /* whoever of the two comes first */
     *k = (struct kid){ .number = o->number, .pid = pid, .notes = fds[ORDER_NOTES] };
     list_push(&s->kids, &k->node);
-    send_note(k->notes, NOTE_BORN, pid);
 }
 
 static struct kid *kid_by_pid(struct server *s, pid_t pid)
