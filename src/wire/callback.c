@@ -6,6 +6,7 @@
  * agree with jansson where it says yes, and fuzz_callback holds it to that. */
 #include "wire/open_api.h"
 #include "wire/json.h"
+#include "wire/quick.h"
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,10 +14,6 @@
 
 /* An element is rarely shorter than this: the first guess at how many there are. */
 #define USUAL_ELEMENT 64
-
-struct cursor {
-    const char *p, *end;
-};
 
 /* Where the members of one element gather before the two shapes are reconciled. */
 struct parts {
@@ -28,182 +25,7 @@ struct parts {
 enum part { LOG_ID, LOG_DATE, CODE, MSG, OLD, OLD_CODE, OLD_MSG, OLD_CONTENT };
 #define BIT(n) (1u << (n))
 
-static void skip_blanks(struct cursor *c)
-{
-    while (c->p < c->end && (*c->p == ' ' || *c->p == '\n' || *c->p == '\r' || *c->p == '\t'))
-        c->p++;
-}
-
-static bool take(struct cursor *c, char want)
-{
-    skip_blanks(c);
-    if (c->p == c->end || *c->p != want)
-        return false;
-    c->p++;
-    return true;
-}
-
-static bool take_word(struct cursor *c, const char *word, size_t n)
-{
-    if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n))
-        return false;
-    c->p += n;
-    return true;
-}
-
 /* ---- the quick reader: false means "let jansson look", never "wrong" ---- */
-
-/* An integer of up to 18 digits, as RFC 8259 writes it; more could overflow. */
-static bool quick_integer(struct cursor *c, int64_t *ret)
-{
-    const char *p = c->p;
-    bool minus = p < c->end && *p == '-';
-    if (minus)
-        p++;
-    const char *first = p;
-    int64_t v = 0;
-    while (p < c->end && *p >= '0' && *p <= '9' && p - first < 18)
-        v = v * 10 + (*p++ - '0');
-    size_t n = (size_t)(p - first);
-    if (n == 0 || (n > 1 && *first == '0'))
-        return false;
-    if (p < c->end && (*p == '.' || *p == 'e' || *p == 'E' || (*p >= '0' && *p <= '9')))
-        return false;
-    *ret = minus ? -v : v;
-    c->p = p;
-    return true;
-}
-
-static bool hex4(const char *p, unsigned *ret)
-{
-    unsigned v = 0;
-    for (int i = 0; i < 4; i++) {
-        char ch = p[i];
-        unsigned digit = ch >= '0' && ch <= '9'   ? (unsigned)(ch - '0')
-                         : ch >= 'a' && ch <= 'f' ? (unsigned)(ch - 'a' + 10)
-                         : ch >= 'A' && ch <= 'F' ? (unsigned)(ch - 'A' + 10)
-                                                  : 16;
-        if (digit == 16)
-            return false;
-        v = v * 16 + digit;
-    }
-    *ret = v;
-    return true;
-}
-
-static char *put_utf8(char *to, unsigned u)
-{
-    if (u < 0x80) {
-        *to++ = (char)u;
-    } else if (u < 0x800) {
-        *to++ = (char)(0xC0 | u >> 6);
-        *to++ = (char)(0x80 | (u & 0x3F));
-    } else if (u < 0x10000) {
-        *to++ = (char)(0xE0 | u >> 12);
-        *to++ = (char)(0x80 | (u >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (u & 0x3F));
-    } else {
-        *to++ = (char)(0xF0 | u >> 18);
-        *to++ = (char)(0x80 | (u >> 12 & 0x3F));
-        *to++ = (char)(0x80 | (u >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (u & 0x3F));
-    }
-    return to;
-}
-
-/* The character of "uXXXX" (with its second half) at *p; moves *p behind it. Lone halves: no. */
-static bool unicode(const char **p, const char *end, unsigned *ret)
-{
-    unsigned hi, lo;
-    if (end - *p < 5 || !hex4(*p + 1, &hi))
-        return false;
-    *p += 5;
-    if (hi < 0xD800 || hi > 0xDFFF) {
-        *ret = hi;
-        return true;
-    }
-    if (hi > 0xDBFF || end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u' || !hex4(*p + 2, &lo) ||
-        lo < 0xDC00 || lo > 0xDFFF)
-        return false;
-    *p += 6;
-    *ret = 0x10000 + ((hi - 0xD800) << 10) + (lo - 0xDC00);
-    return true;
-}
-
-/* Undo the escapes of raw (which is never shorter than the result). */
-static bool unescape(struct slice raw, struct wire_arena *arena, struct slice *ret)
-{
-    char *to = wire_arena_room(arena, raw.n), *start = to;
-    if (!to)
-        return false;
-    const char *p = raw.p, *end = raw.p + raw.n;
-    while (p < end) {
-        if (*p != '\\') {
-            *to++ = *p++;
-            continue;
-        }
-        static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-        const char *known = ++p < end && *p ? strchr(from, *p) : NULL;
-        unsigned u;
-        if (known) {
-            *to++ = into[known - from];
-            p++;
-        } else if (p < end && *p == 'u' && unicode(&p, end, &u)) {
-            to = put_utf8(to, u);
-        } else {
-            wire_arena_shrink(arena, raw.n);
-            return false;
-        }
-    }
-    *ret = slice_of(start, (size_t)(to - start));
-    wire_arena_shrink(arena, raw.n - ret->n);
-    return true;
-}
-
-/* A text; borrowed from the input when nothing in it is escaped. */
-static bool quick_text(struct cursor *c, struct wire_arena *arena, struct slice *ret)
-{
-    if (c->p == c->end || *c->p != '"')
-        return false;
-    const char *start = ++c->p, *p = start;
-    unsigned char all = 0;
-    bool escaped = false;
-    while (p < c->end && *p != '"') {
-        unsigned char ch = (unsigned char)*p;
-        if (ch < 0x20)
-            return false;
-        all |= ch;
-        if (ch == '\\') {
-            escaped = true;
-            if (++p == c->end)
-                return false;
-        }
-        p++;
-    }
-    if (p >= c->end)
-        return false;
-    struct slice raw = slice_of(start, (size_t)(p - start));
-    if (all >= 0x80 && !utf8_valid(raw.p, raw.n))
-        return false;
-    c->p = p + 1;
-    *ret = raw;
-    return !escaped || unescape(raw, arena, ret);
-}
-
-/* A member's name and its colon; the names of interest need no escapes. */
-static bool quick_name(struct cursor *c, struct slice *ret)
-{
-    if (!take(c, '"'))
-        return false;
-    const char *start = c->p;
-    while (c->p < c->end && ((*c->p >= 'a' && *c->p <= 'z') || (*c->p >= 'A' && *c->p <= 'Z')))
-        c->p++;
-    *ret = slice_of(start, (size_t)(c->p - start));
-    if (c->p == c->end || *c->p++ != '"' || !take(c, ':'))
-        return false;
-    skip_blanks(c);
-    return true;
-}
 
 /* A repeated member is unusual: which one counts is jansson's affair. */
 static bool first_time(unsigned *members, enum part part)
@@ -214,36 +36,36 @@ static bool first_time(unsigned *members, enum part part)
 }
 
 /* A value, or a null, which is as if the member were not there. */
-static bool number_value(struct cursor *c, enum part part, int64_t *ret, unsigned *seen)
+static bool number_value(struct wire_quick *c, enum part part, int64_t *ret, unsigned *seen)
 {
-    if (take_word(c, "null", 4))
+    if (wire_quick_word(c, "null", 4))
         return true;
-    if (!quick_integer(c, ret))
+    if (!wire_quick_integer(c, ret))
         return false;
     *seen |= BIT(part);
     return true;
 }
 
-static bool text_value(struct cursor *c, struct wire_arena *arena, enum part part,
+static bool text_value(struct wire_quick *c, struct wire_arena *arena, enum part part,
                        struct slice *ret, unsigned *seen)
 {
-    if (take_word(c, "null", 4))
+    if (wire_quick_word(c, "null", 4))
         return true;
-    if (!quick_text(c, arena, ret))
+    if (!wire_quick_text(c, arena, ret))
         return false;
     *seen |= BIT(part);
     return true;
 }
 
-static bool quick_old(struct cursor *c, struct wire_arena *arena, struct parts *e)
+static bool quick_old(struct wire_quick *c, struct wire_arena *arena, struct parts *e)
 {
     unsigned members = 0;
     struct slice name, ignored;
     e->seen |= BIT(OLD);
-    if (!take(c, '{'))
+    if (!wire_quick_take(c, '{'))
         return false;
     do {
-        if (!quick_name(c, &name))
+        if (!wire_quick_name(c, &name))
             return false;
         bool ok;
         if (slice_eq(name, "code"))
@@ -257,11 +79,11 @@ static bool quick_old(struct cursor *c, struct wire_arena *arena, struct parts *
                  text_value(c, arena, OLD_CONTENT, &ignored, &e->seen);
         if (!ok)
             return false;
-    } while (take(c, ','));
-    return take(c, '}');
+    } while (wire_quick_take(c, ','));
+    return wire_quick_take(c, '}');
 }
 
-static bool quick_member(struct cursor *c, struct wire_arena *arena, struct slice name,
+static bool quick_member(struct wire_quick *c, struct wire_arena *arena, struct slice name,
                          unsigned *members, struct parts *e)
 {
     switch (name.n) {
@@ -284,26 +106,26 @@ static bool quick_member(struct cursor *c, struct wire_arena *arena, struct slic
     }
 }
 
-static bool quick_element(struct cursor *c, struct wire_arena *arena, struct parts *e)
+static bool quick_element(struct wire_quick *c, struct wire_arena *arena, struct parts *e)
 {
     unsigned members = 0;
     struct slice name;
-    if (!take(c, '{'))
+    if (!wire_quick_take(c, '{'))
         return false;
     do {
-        if (!quick_name(c, &name) || !quick_member(c, arena, name, &members, e))
+        if (!wire_quick_name(c, &name) || !quick_member(c, arena, name, &members, e))
             return false;
-    } while (take(c, ','));
-    if (!take(c, '}'))
+    } while (wire_quick_take(c, ','));
+    if (!wire_quick_take(c, '}'))
         return false;
-    skip_blanks(c);
+    wire_quick_blanks(c);
     return c->p < c->end && (*c->p == ',' || *c->p == ']');
 }
 
 /* ---- the thorough reader ---- */
 
 /* The text of the value at c, by brackets alone; c moves behind it. False: it has no end. */
-static bool extent(struct cursor *c, struct slice *ret)
+static bool extent(struct wire_quick *c, struct slice *ret)
 {
     const char *start = c->p;
     int64_t depth = 0;
@@ -410,11 +232,11 @@ static const char *settle(const struct parts *e, struct wire_callback *ret)
     return NULL;
 }
 
-static enum err read_element(struct cursor *c, bool quick, struct wire_arena *arena,
+static enum err read_element(struct wire_quick *c, bool quick, struct wire_arena *arena,
                              struct wire_callback *ret, struct why *why)
 {
     struct parts e = { 0 };
-    struct cursor start = *c;
+    struct wire_quick start = *c;
     *ret = (struct wire_callback){ 0 };
     if (quick && quick_element(c, arena, &e)) {
         ret->fault = settle(&e, ret);
@@ -463,24 +285,24 @@ static struct wire_callback *next_item(struct builder *b, enum err *err, struct 
     return &b->out.items[b->out.n];
 }
 
-static enum err read_elements(struct cursor *c, bool quick, struct builder *b, struct why *why)
+static enum err read_elements(struct wire_quick *c, bool quick, struct builder *b, struct why *why)
 {
     enum err err = OK;
-    skip_blanks(c);
-    if (take(c, ']'))
+    wire_quick_blanks(c);
+    if (wire_quick_take(c, ']'))
         return OK;
     do {
         struct wire_callback *item = next_item(b, &err, why);
         if (!item)
             return err;
-        skip_blanks(c);
+        wire_quick_blanks(c);
         err = read_element(c, quick, &b->out.arena, item, why);
         if (err)
             return err;
         b->out.n++;
         b->out.nfault += item->fault != NULL;
-    } while (take(c, ','));
-    if (take(c, ']'))
+    } while (wire_quick_take(c, ','));
+    if (wire_quick_take(c, ']'))
         return OK;
     why_set(why, "callback body: element %zu is followed by neither a comma nor the end", b->out.n);
     return ERR_INVALID;
@@ -492,9 +314,9 @@ static enum err parse(struct slice body, bool quick, struct wire_callbacks *ret,
         why_set(why, "callback body: is longer than %u bytes", WIRE_CALLBACK_MAX);
         return ERR_TOOBIG;
     }
-    struct cursor c = { body.p, body.p + body.n };
-    take_word(&c, "\xEF\xBB\xBF", 3);
-    if (!take(&c, '[')) {
+    struct wire_quick c = { body.p, body.p + body.n };
+    wire_quick_word(&c, "\xEF\xBB\xBF", 3);
+    if (!wire_quick_take(&c, '[')) {
         why_set(why, "callback body: must be a JSON array");
         return ERR_INVALID;
     }
@@ -503,7 +325,7 @@ static enum err parse(struct slice body, bool quick, struct wire_callbacks *ret,
         b.cap = WIRE_CALLBACK_ITEMS_MAX;
     b.out.items = malloc(b.cap * sizeof(*b.out.items));
     enum err err = b.out.items ? read_elements(&c, quick, &b, why) : ERR_NOMEM;
-    skip_blanks(&c);
+    wire_quick_blanks(&c);
     if (!err && c.p != c.end) {
         why_set(why, "callback body: text follows the array");
         err = ERR_INVALID;

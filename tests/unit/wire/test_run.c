@@ -170,6 +170,72 @@ static void a_run_is_read_leniently(void **state)
     }
 }
 
+static bool same_text(struct slice a, struct slice b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Whether the body is a run or not, both readers say the same about it. */
+static void read_both_ways(struct slice body)
+{
+    struct wire_run_request a, b;
+    struct why why_a = { "" }, why_b = { "" };
+    enum err err = wire_run_request_parse_slowly(body, &b, &why_b);
+    assert_int_equal(wire_run_request_parse(body, &a, &why_a), err);
+    assert_string_equal(why_a.text, why_b.text);
+    if (err)
+        return;
+    assert_true(a.job_id == b.job_id && a.timeout_s == b.timeout_s && a.log_id == b.log_id);
+    assert_true(a.log_date_ms == b.log_date_ms && a.glue_update_ms == b.glue_update_ms);
+    assert_true(a.block == b.block && a.shard == b.shard && a.shard_total == b.shard_total);
+    assert_true(same_text(a.handler, b.handler) && same_text(a.params, b.params));
+    assert_true(same_text(a.glue_type, b.glue_type) && same_text(a.glue_source, b.glue_source));
+    wire_run_request_done(&a);
+    wire_run_request_done(&b);
+}
+
+static void check_capture_both_ways(const struct line *line)
+{
+    read_both_ways(line->field[2]);
+}
+
+static void the_short_cut_reads_what_the_long_way_reads(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{}",
+        "{\"jobId\":1}",
+        " { \"jobId\" : 1 , \"logId\":2\n} ",
+        "{\"jobId\":1}x",
+        "{\"jobId\":1,}",
+        "{\"jobId\":1,\"jobId\":2}",
+        "{\"jobId\":01}",
+        "{\"jobId\":null,\"executorParams\":null,\"broadcastTotal\":null}",
+        "{\"logId\":9223372036854775807}",
+        "{\"logId\":-9223372036854775808}",
+        "{\"logId\":-0}",
+        "{\"glueType\":\"BEAN\",\"executorParams\":\"a\\u0000\\ud83d\\ude00\\n\\/\"}",
+        "{\"executorParams\":\"\\ud83d\"}",
+        "{\"executorParams\":\"\\x\"}",
+        "{\"executorParams\":\"\x01\"}",
+        "{\"executorParams\":\"\xff\"}",
+        "{\"executorParams\":\"\xe4\xb8\xad\",\"executorBlockStrategy\":\"COVER_EARLY\"}",
+        "{\"executorParams\":12,\"glueSource\":true}",
+        "{\"broadcastIndex\":1,\"broadcastTotal\":3,\"executorTimeout\":-5}",
+        "{\"broadcastIndex\":4294967296,\"broadcastTotal\":3}",
+        "{\"broadcastIndex\":0,\"broadcastTotal\":0}",
+        "{\"executorBlockStrategy\":\"DISCARD_LATER\",\"more\":1}",
+        "\xEF\xBB\xBF{\"jobId\":1}",
+        "[1]",
+        "{\"jobId\":1",
+        "{\"jobId\":nul}",
+        "{\"job\":1}",
+    };
+    for (size_t i = 0; i < countof(bodies); i++)
+        read_both_ways(slice_text(bodies[i]));
+    each_line("exchanges.tsv", check_capture_both_ways);
+}
+
 static void a_wrong_request_names_field_and_rule(void **state)
 {
     (void)state;
@@ -296,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_form_beyond_its_limit_is_refused),
         cmocka_unit_test(what_real_centers_sent_is_read_and_written_again),
         cmocka_unit_test(a_run_is_read_leniently),
+        cmocka_unit_test(the_short_cut_reads_what_the_long_way_reads),
         cmocka_unit_test(a_wrong_request_names_field_and_rule),
         cmocka_unit_test(checks_stand_in_the_original_order),
         cmocka_unit_test(small_requests_go_both_ways),
