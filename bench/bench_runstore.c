@@ -128,6 +128,7 @@ static void go(long runs, long window)
     while (b.open > 0) {
         struct list mail;
         list_init(&mail);
+        runstore_flush(b.store);
         mailbox_wait(b.answers, -1);
         mailbox_take(b.answers, &mail);
         for (struct list_node *node; (node = list_pop(&mail));)

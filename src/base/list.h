@@ -57,6 +57,18 @@ static inline void list_remove(struct list_node *n) /* harmless when not linked 
     n->prev = n->next = NULL;
 }
 
+/* All of from, in its order, to the end of to. */
+static inline void list_move(struct list *to, struct list *from)
+{
+    if (list_empty(from))
+        return;
+    from->head.next->prev = to->head.prev;
+    from->head.prev->next = &to->head;
+    to->head.prev->next = from->head.next;
+    to->head.prev = from->head.prev;
+    list_init(from);
+}
+
 static inline struct list_node *list_first(const struct list *l)
 {
     return list_empty(l) ? NULL : l->head.next;

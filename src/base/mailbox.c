@@ -38,12 +38,13 @@ void mailbox_free(struct mailbox *m)
     free(m);
 }
 
-void mailbox_post(struct mailbox *m, struct letter *l)
+void mailbox_post_all(struct mailbox *m, struct list *letters)
 {
-    l->node.prev = l->node.next = NULL;
+    if (list_empty(letters))
+        return;
     pthread_mutex_lock(&m->lock);
     bool first = list_empty(&m->letters);
-    list_push(&m->letters, &l->node);
+    list_move(&m->letters, letters);
     atomic_store_explicit(&m->any, true, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     if (!first)
@@ -53,15 +54,22 @@ void mailbox_post(struct mailbox *m, struct letter *l)
         ;
 }
 
+void mailbox_post(struct mailbox *m, struct letter *l)
+{
+    struct list one;
+    list_init(&one);
+    list_push(&one, &l->node);
+    mailbox_post_all(m, &one);
+}
+
 bool mailbox_take(struct mailbox *m, struct list *into)
 {
     uint64_t count;
     ssize_t n = read(m->fd, &count, sizeof(count)); /* EAGAIN: no bell since the last time */
     (void)n;
-    bool any = false;
     pthread_mutex_lock(&m->lock);
-    for (struct list_node *node; (node = list_pop(&m->letters)); any = true)
-        list_push(into, node);
+    bool any = !list_empty(&m->letters);
+    list_move(into, &m->letters);
     atomic_store_explicit(&m->any, false, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     return any;

@@ -22,6 +22,8 @@ struct mailbox *mailbox_new(void);
 void mailbox_free(struct mailbox *m); /* must be empty; no poster may be left */
 /* Any thread. The letter belongs to the receiver from here on. */
 void mailbox_post(struct mailbox *m, struct letter *l);
+/* The same for many, in their order; the list is empty afterwards. */
+void mailbox_post_all(struct mailbox *m, struct list *letters);
 /* Receiver. All letters so far, oldest first, moved to the end of into. False if none. */
 bool mailbox_take(struct mailbox *m, struct list *into);
 /* Receiver. May there be mail? One load: for a receiver that looks often between other work. */

@@ -67,6 +67,7 @@ static void end_of_turn(void *arg)
     struct executor *e = arg;
     e->jobs.other_bytes = e->results.bytes;
     pool_flush(e->pool);
+    runstore_flush(e->store);
     count(e);
 }
 
@@ -478,6 +479,7 @@ static void close_threads(struct executor *e)
     e->pool = NULL;
     read_mail(e);
     while (e->promises) { /* they come back, written or not */
+        runstore_flush(e->store);
         mailbox_wait(e->mailbox, -1);
         read_mail(e);
     }

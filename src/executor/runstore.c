@@ -37,6 +37,7 @@ enum {
 struct runstore {
     struct rdb *db;
     struct mailbox *in, *answers;
+    struct list outbox; /* the loop's: not handed over yet */
     struct log_sink *log;
     int64_t keep, keep_ms, first_seq;
     pthread_t thread;
@@ -229,6 +230,8 @@ static bool is_held(const struct runstore_op *op)
  * that list until they are written. */
 static void answer(struct runstore *s, bool again)
 {
+    struct list answers;
+    list_init(&answers);
     for (size_t i = 0; i < s->n; i++) {
         struct runstore_op *op = s->group[i];
         if (is_held(op) && !again) {
@@ -237,9 +240,10 @@ static void answer(struct runstore *s, bool again)
         } else if (!is_held(op)) {
             list_remove(&op->letter.node);
             s->nheld -= again;
-            mailbox_post(s->answers, &op->letter);
+            list_push(&answers, &op->letter.node);
         }
     }
+    mailbox_post_all(s->answers, &answers);
     s->n = 0;
     if (s->nheld > s->waited)
         s->waited = s->nheld;
@@ -410,6 +414,7 @@ enum err runstore_open(const struct runstore_config *config, struct runstore **r
     s->keep = config->keep;
     s->keep_ms = config->keep_ms;
     s->first_seq = db->seq_limit;
+    list_init(&s->outbox);
     list_init(&s->mail);
     list_init(&s->held);
     if (thread_start(&s->thread, "peal-journal", 0, runstore_main, s)) {
@@ -427,6 +432,7 @@ void runstore_free(struct runstore *s)
 {
     if (!s)
         return;
+    runstore_flush(s);
     mailbox_post(s->in, &s->stop);
     pthread_join(s->thread, NULL);
     mailbox_free(s->in);
@@ -436,7 +442,13 @@ void runstore_free(struct runstore *s)
 
 void runstore_post(struct runstore *s, struct runstore_op *op)
 {
-    mailbox_post(s->in, &op->letter);
+    op->letter.node = (struct list_node){ NULL, NULL };
+    list_push(&s->outbox, &op->letter.node);
+}
+
+void runstore_flush(struct runstore *s)
+{
+    mailbox_post_all(s->in, &s->outbox);
 }
 
 int64_t runstore_first_seq(const struct runstore *s)

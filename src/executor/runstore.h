@@ -88,7 +88,9 @@ struct runstore_op {
     struct why why;
 };
 
+/* Held back until runstore_flush, so that a turn of the loop becomes one group with one wake. */
 void runstore_post(struct runstore *s, struct runstore_op *op);
+void runstore_flush(struct runstore *s);
 /* The number that the next ACCEPT may take: the loop counts on from here, and the numbers grow. */
 int64_t runstore_first_seq(const struct runstore *s);
 

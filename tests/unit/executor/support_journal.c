@@ -111,6 +111,8 @@ void journal_close(struct journal *j)
 
 struct runstore_op *journal_answer(struct journal *j)
 {
+    if (j->store)
+        runstore_flush(j->store);
     while (list_empty(&j->mail))
         if (!mailbox_take(j->answers, &j->mail))
             mailbox_wait(j->answers, -1);

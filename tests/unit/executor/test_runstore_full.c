@@ -120,6 +120,7 @@ static void stopping_does_not_wait_for_ever(void **state)
     runstore_post(j.store, &result);
     runstore_post(j.store, &more);
     runstore_free(j.store);
+    j.store = NULL;
     journal_room(-1);
     assert_ptr_equal(journal_answer(&j), &more);
     assert_ptr_equal(journal_answer(&j), &result);
