@@ -22,6 +22,7 @@ enum {
     PORT_LAST = 65534,
     FLUSH_MS = 5000,
     IDLE_MS = 90000, /* about what the original takes to let go of a job's thread */
+    SOON_MS = 4,     /* a commit or two of a usual disk */
     MAX_CONNECTIONS = 4096,
 };
 
@@ -55,8 +56,8 @@ static void count(struct executor *e)
     c->registered = centers_registered(e->centers);
     c->draining = e->draining;
     c->stopping = e->phase != RUNNING;
-    c->running = e->jobs.at_work;
-    c->waiting = e->jobs.waiting;
+    c->running = e->jobs.busy;
+    c->waiting = e->jobs.waiting + e->jobs.at_work - e->jobs.busy;
     c->stuck = e->jobs.stuck;
     c->results = (int64_t)e->results.n;
 }
@@ -365,6 +366,7 @@ static void prepare(struct executor *e)
         .workers = e->cf.workers,
         .queue = e->cf.queue,
         .grace_ms = e->cf.grace_ms,
+        .soon_ms = SOON_MS,
         .idle_ms = IDLE_MS,
         .remember = e->cf.remember,
         .memory = e->cf.memory,

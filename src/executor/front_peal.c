@@ -57,8 +57,8 @@ static void write_status(struct buf *to, const struct executor *e)
     jsonw_bool(&w, "registered", centers_registered(e->centers));
     jsonw_bool(&w, "draining", e->draining);
     jsonw_bool(&w, "stopping", e->phase != RUNNING);
-    jsonw_i64(&w, "running", e->jobs.at_work);
-    jsonw_i64(&w, "waiting", e->jobs.waiting);
+    jsonw_i64(&w, "running", e->jobs.busy);
+    jsonw_i64(&w, "waiting", e->jobs.waiting + e->jobs.at_work - e->jobs.busy);
     jsonw_i64(&w, "wouldNotStop", e->jobs.stuck);
     jsonw_i64(&w, "accepted", e->counts.accepted);
     jsonw_i64(&w, "refused", e->counts.refused);

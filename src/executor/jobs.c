@@ -8,6 +8,7 @@
 
 enum {
     START_AGAIN_MS = 1000,
+    SOON_MAX = 4,   /* times the workers: as many runs may be STARTED ahead of them */
     KILL_MS = 5000, /* more time for processes: they are killed after the grace, and that works */
 };
 
@@ -84,6 +85,14 @@ static void take_from_queue(struct job *job, struct peal_run *r)
 
 /* --- its turn --- */
 
+/* It is over, or it was STARTING and did not come to it. */
+static void put_down(struct job *job)
+{
+    job->running = NULL;
+    loop_timer_clear(job->jobs->loop, &job->timer);
+    job->jobs->at_work--;
+}
+
 /* The state belongs to the handler that made it: another one's goes before this run begins. */
 static void give(struct job *job, struct peal_run *r)
 {
@@ -97,7 +106,49 @@ static void give(struct job *job, struct peal_run *r)
     r->keep = job->keep;
     r->stage = RUN_AT_WORK;
     r->loop = j->mail;
+    j->busy++;
     pool_give(j->pool, &r->task);
+}
+
+/* The journal is done with it: on to a worker, or to the head of those who wait for one. */
+static void enter(struct job *job, struct peal_run *r)
+{
+    struct jobs *j = job->jobs;
+    if (j->busy < j->limits.workers)
+        give(job, r);
+    else
+        list_push(&j->started, &r->node);
+}
+
+static void worker_came_free(struct jobs *j)
+{
+    j->busy--;
+    if (list_empty(&j->started))
+        return;
+    struct peal_run *r = container_of(list_pop(&j->started), struct peal_run, node);
+    give(map_find(&j->by_id, (uint64_t)r->job_id), r);
+}
+
+/* --- how soon workers come free --- */
+
+static void count_ended(struct jobs *j)
+{
+    struct turnover *t = &j->turnover;
+    int64_t slice = j->limits.soon_ms ? loop_now_ms(j->loop) / j->limits.soon_ms : 0;
+    if (slice != t->slice)
+        *t = (struct turnover){ .slice = slice, .before = slice == t->slice + 1 ? t->now : 0 };
+    t->now++;
+}
+
+/* Workers that will be free by the time a START is on disk, as far as the last moments tell. */
+static int soon_free(const struct jobs *j)
+{
+    const struct turnover *t = &j->turnover;
+    if (!j->limits.soon_ms)
+        return 0;
+    int64_t age = loop_now_ms(j->loop) / j->limits.soon_ms - t->slice;
+    int n = age > 1 ? 0 : age == 1 || t->now > t->before ? t->now : t->before;
+    return n < SOON_MAX * j->limits.workers ? n : SOON_MAX * j->limits.workers;
 }
 
 /* Needs the journal a word before the handler is entered? Who may run twice does not. */
@@ -117,7 +168,7 @@ static void start(struct job *job)
     if (needs_start(r))
         j->hooks->start(r, j->arg);
     else
-        give(job, r);
+        enter(job, r);
 }
 
 static bool startable(const struct job *job)
@@ -129,7 +180,7 @@ static bool startable(const struct job *job)
 
 static bool worker_free(const struct jobs *j)
 {
-    return j->at_work < j->limits.workers;
+    return j->at_work < j->limits.workers + soon_free(j);
 }
 
 static void dispatch(struct jobs *j)
@@ -145,13 +196,14 @@ static void end_state(struct job *job)
     struct jobs *j = job->jobs;
     if (j->closing)
         return; /* jobs_done will end it */
-    if (!worker_free(j)) {
+    if (j->at_work >= j->limits.workers) {
         loop_timer_set(j->loop, &job->timer, loop_now_ms(j->loop) + 1000);
         return;
     }
     list_remove(&job->node);
     j->nidle--;
     j->at_work++;
+    j->busy++;
     job->ending = true;
     keep_end_later(job->keep, j->pool, j->mail, &job->kept);
     job->keep = NULL;
@@ -204,6 +256,7 @@ void jobs_kept(struct jobs *j, struct letter *l)
     struct job *job = container_of(l, struct job, kept);
     job->ending = false;
     j->at_work--;
+    worker_came_free(j);
     look_at(job);
 }
 
@@ -227,6 +280,12 @@ static void stop_running(struct job *job, enum run_stop why)
     if (run_stopping(r))
         return;
     run_ask_to_stop(r, why);
+    if (list_linked(&r->node)) { /* STARTED on paper only */
+        list_remove(&r->node);
+        put_down(job);
+        leave_unstarted(j, r);
+        return;
+    }
     int ms = j->limits.grace_ms + (has_process(r) ? KILL_MS : 0);
     loop_timer_set(j->loop, &job->timer, loop_now_ms(j->loop) + ms);
 }
@@ -365,14 +424,6 @@ void jobs_restore(struct jobs *j, struct peal_run *r)
     look_at(job);
 }
 
-/* A run that was STARTING did not come to it. */
-static void put_down(struct job *job)
-{
-    job->running = NULL;
-    loop_timer_clear(job->jobs->loop, &job->timer);
-    job->jobs->at_work--;
-}
-
 static void not_accepted(struct jobs *j, struct peal_run *r)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
@@ -426,7 +477,7 @@ void jobs_started(struct jobs *j, struct peal_run *r, enum err err)
         loop_timer_set(j->loop, &j->again, loop_now_ms(j->loop) + START_AGAIN_MS);
         look_at(job);
     } else {
-        give(job, r);
+        enter(job, r);
     }
 }
 
@@ -442,6 +493,8 @@ void jobs_over(struct jobs *j, struct peal_run *r)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
     put_down(job);
+    count_ended(j);
+    worker_came_free(j);
     if (r->stage == RUN_REPORTED) {
         j->stuck--;
         j->hooks->returned(r, j->arg);
@@ -462,6 +515,7 @@ void jobs_init(struct jobs *j, struct loop *l, const struct jobs_limits *limits,
     map_init(&j->writing);
     known_init(&j->known, (size_t)limits->remember);
     list_init(&j->ready);
+    list_init(&j->started);
     list_init(&j->idle);
 }
 

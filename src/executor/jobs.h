@@ -5,6 +5,9 @@
  * it in its job are over, and a worker is free. How a run ends: it is over (its worker says so), or
  * it would not stop in time, or it is taken out of the queue before it began; each leaves through
  * "ended", once, with its result. A handler that would not stop keeps its job and its worker.
+ * A START that is on its way to the disk has a worker reserved, or one of those that will be free
+ * by then: as many more as runs have ended within limits.soon_ms lately. If that many do not come
+ * free, who was STARTED waits in front of all others.
  * Writing to the journal is the owner's: jobs asks through hooks and is told what came of it.
  * A job is here as long as it has something running or waiting, or a handler's state, which goes
  * when the job has been idle for a while.
@@ -35,6 +38,7 @@ struct jobs_limits {
     int workers;    /* runs at work */
     int queue;      /* runs that wait, of one job */
     int grace_ms;   /* from the wish to stop to "would not stop" */
+    int soon_ms;    /* about what the journal takes; runs that end so soon need not be waited for */
     int idle_ms;    /* from a job's last run to the end of its handler's state */
     int remember;   /* finished log ids */
     int64_t memory; /* bytes of runs */
@@ -53,7 +57,13 @@ struct jobs { /* embed it; jobs_init fills it */
     struct pool *pool;       /* borrowed */
     struct mailbox *mail;    /* borrowed: letters of keeps */
     struct loop_timer again; /* a START could not be written */
-    int at_work, live;       /* workers taken; runs that have not ended */
+    struct list started;     /* struct peal_run: STARTED, and no worker was free after all */
+    int at_work, live;       /* workers taken or promised; runs that have not ended */
+    int busy;                /* workers that the pool has tasks for */
+    struct turnover {        /* runs that ended in this slice of soon_ms, and in the one before */
+        int64_t slice;
+        int now, before;
+    } turnover;
     int waiting, nidle;
     int stuck; /* at work, and reported as ones that would not stop */
     bool closing;

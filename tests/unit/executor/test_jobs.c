@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <limits.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -360,6 +361,67 @@ static void no_more_runs_begin_than_there_are_workers(void **state)
     assert_int_equal(most_at_once, 2);
 }
 
+/* Two runs have just ended, so two more than there are workers may be STARTED. */
+static void promise_workers(void)
+{
+    w.jobs.limits.soon_ms = INT_MAX; /* "just": at any time in this test */
+    sem_post(&may_go);
+    sem_post(&may_go);
+    for (int64_t job = 1; job <= 2; job++) {
+        assert_int_equal(offer(job, job), OK);
+        jobs_accepted(&w.jobs, w.accepts[job - 1], OK);
+        until_ended((int)job);
+    }
+    for (int64_t job = 3; job <= 7; job++)
+        assert_int_equal(offer(job, job), OK);
+    for (int i = 2; i < 7; i++) {
+        assert_int_equal(w.as_started[i], i < 6);
+        jobs_accepted(&w.jobs, w.accepts[i], OK);
+    }
+    until_begun(4);
+    assert_int_equal(w.jobs.busy, 2);
+    assert_int_equal(w.jobs.at_work, 4);
+    assert_int_equal(w.nstarts, 0);
+}
+
+static void who_was_started_too_soon_waits_in_front_of_the_others(void **state)
+{
+    (void)state;
+    promise_workers();
+    for (int i = 0; i < 2; i++) {
+        sem_post(&may_go);
+        until_ended(i + 3);
+        until_begun(i + 5);
+    }
+    assert_ptr_equal(w.starts[0], w.accepts[6]);
+    jobs_started(&w.jobs, w.starts[0], OK);
+    assert_int_equal(w.jobs.at_work, 3);
+    sem_post(&may_go);
+    until_ended(5);
+    until_begun(7);
+    sem_post(&may_go);
+    sem_post(&may_go);
+    until_ended(7);
+    assert_int_equal(most_at_once, 2);
+    assert_int_equal(w.jobs.busy + w.jobs.at_work + w.jobs.live, 0);
+}
+
+static void who_was_started_too_soon_can_be_killed_at_once(void **state)
+{
+    (void)state;
+    promise_workers();
+    assert_true(jobs_end(&w.jobs, 5, RUN_KILLED));
+    assert_int_equal(w.nended, 3);
+    assert_int_equal(w.ended[2], 5);
+    assert_non_null(strstr(w.said[2], "not executed"));
+    assert_ptr_equal(w.starts[0], w.accepts[6]); /* its promise goes to the next one */
+    jobs_close(&w.jobs);                         /* what never began needs nobody's patience */
+    assert_int_equal(w.nended, 4);
+    assert_int_equal(w.ended[3], 6);
+    jobs_started(&w.jobs, w.starts[0], OK);
+    assert_int_equal(w.ended[4], 7);
+}
+
 static void an_idle_job_lets_go_of_its_state(void **state)
 {
     (void)state;
@@ -410,6 +472,8 @@ int main(void)
         WITH_JOBS(a_killed_run_that_cannot_be_written_leaves_no_trace),
         WITH_JOBS(bounds_are_refusals_and_a_cover_makes_room),
         WITH_JOBS(no_more_runs_begin_than_there_are_workers),
+        WITH_JOBS(who_was_started_too_soon_waits_in_front_of_the_others),
+        WITH_JOBS(who_was_started_too_soon_can_be_killed_at_once),
         WITH_JOBS(an_idle_job_lets_go_of_its_state),
         WITH_JOBS(what_was_restored_waits_for_its_turn),
     };
