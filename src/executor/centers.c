@@ -18,6 +18,7 @@ enum {
     REGISTRY_TIMEOUT_MS = 3000,
     CALLBACK_TIMEOUT_MS = 5000,
     BATCH_BYTES = 262144, /* of messages in one request */
+    SENDERS = 4,          /* requests with results at a time */
 };
 
 /* A request that goes from center to center until one says yes. */
@@ -34,6 +35,11 @@ struct round {
     void (*end)(struct round *r, bool yes);
 };
 
+struct sender {
+    struct round round;
+    struct list sending; /* struct result: in its request */
+};
+
 struct centers {
     struct loop *loop;
     const struct centers_config *cf;
@@ -42,12 +48,15 @@ struct centers {
     char *names[CENTERS_MAX];              /* owned */
     int npeers, current;
     struct dice dice;
-    struct round registry, callback;
-    struct loop_task left_task;
+    struct round registry;
+    struct sender senders[SENDERS];
+    struct loop_task left_task, send_task;
     bool leaving, removing, joined;
-    struct list waiting, sending; /* struct result */
+    struct list waiting; /* struct result */
+    size_t nwaiting;
     size_t pending;
     int batch_max;
+    bool trouble; /* the last request with results failed */
 };
 
 void result_free(struct result *r)
@@ -231,13 +240,14 @@ void centers_leave(struct centers *c)
 
 /* --- results --- */
 
-static void gather(struct centers *c)
+static void gather(struct sender *s)
 {
+    struct centers *c = s->round.c;
     struct wire_callback items[WIRE_CALLBACK_BATCH];
     size_t n = 0, bytes = 0;
     while (n < (size_t)c->batch_max && bytes < BATCH_BYTES && !list_empty(&c->waiting)) {
         struct result *r = container_of(list_pop(&c->waiting), struct result, node);
-        list_push(&c->sending, &r->node);
+        list_push(&s->sending, &r->node);
         items[n++] = (struct wire_callback){ .log_id = r->log_id,
                                              .log_date_ms = r->log_date_ms,
                                              .code = r->code,
@@ -245,52 +255,90 @@ static void gather(struct centers *c)
                                              .msg = slice_text(r->msg) };
         bytes += items[n - 1].msg.n;
     }
-    buf_reset(&c->callback.body);
-    wire_callback_body(&c->callback.body, items, n);
+    c->nwaiting -= n;
+    buf_reset(&s->round.body);
+    wire_callback_body(&s->round.body, items, n);
+}
+
+/* Who may send now: one, and others beside it only while a whole request waits, since what comes
+ * meanwhile shall go together. After a failure nobody until the pause is over, then one alone. */
+static struct sender *free_sender(struct centers *c)
+{
+    struct sender *idle = NULL;
+    size_t open = 0;
+    for (int i = SENDERS - 1; i >= 0; i--) {
+        struct sender *s = &c->senders[i];
+        if (loop_timer_is_set(&s->round.again))
+            return NULL;
+        if (s->round.open)
+            open++;
+        else
+            idle = s;
+    }
+    if (open && (c->trouble || c->nwaiting < WIRE_CALLBACK_BATCH))
+        return NULL;
+    return idle;
 }
 
 static void send_results(struct centers *c)
 {
-    if (c->callback.open || loop_timer_is_set(&c->callback.again) || list_empty(&c->waiting))
-        return;
-    gather(c);
-    round_begin(&c->callback);
+    struct sender *s;
+    while (c->nwaiting && (s = free_sender(c))) {
+        gather(s);
+        round_begin(&s->round);
+    }
 }
 
-static void acknowledged(struct centers *c)
+/* What a turn brings goes together. */
+static void send_later(struct loop_task *t)
 {
-    for (struct list_node *n; (n = list_pop(&c->sending));) {
+    send_results(container_of(t, struct centers, send_task));
+}
+
+static void acknowledged(struct sender *s)
+{
+    struct centers *c = s->round.c;
+    for (struct list_node *n; (n = list_pop(&s->sending));) {
         struct result *r = container_of(n, struct result, node);
         c->pending--;
         c->cf->told(r, true, c->cf->arg);
     }
 }
 
+static void wait_for_turn(struct centers *c, struct result *r)
+{
+    list_push(&c->waiting, &r->node);
+    c->nwaiting++;
+}
+
 /* Back into the queue, at its end: a result that a center cannot swallow shall not stand before the
  * others. */
-static void take_back(struct centers *c)
+static void take_back(struct sender *s)
 {
-    for (struct list_node *n; (n = list_pop(&c->sending));) {
+    struct centers *c = s->round.c;
+    for (struct list_node *n; (n = list_pop(&s->sending));) {
         struct result *r = container_of(n, struct result, node);
         if (r->tries++ == 0)
             c->cf->told(r, false, c->cf->arg);
-        list_push(&c->waiting, &r->node);
+        wait_for_turn(c, r);
     }
 }
 
 static void callback_end(struct round *r, bool yes)
 {
     struct centers *c = r->c;
+    struct sender *s = container_of(r, struct sender, round);
+    c->trouble = !yes;
     if (yes) {
         r->pause_ms = 0;
         c->batch_max = WIRE_CALLBACK_BATCH;
-        acknowledged(c);
+        acknowledged(s);
         send_results(c);
         return;
     }
     if (r->refused) /* find out which of them it is */
         c->batch_max = 1;
-    take_back(c);
+    take_back(s);
     round_pause(r);
 }
 
@@ -302,8 +350,8 @@ static void callback_again(struct loop_timer *t)
 void centers_report(struct centers *c, struct result *r)
 {
     c->pending++;
-    list_push(&c->waiting, &r->node);
-    send_results(c);
+    wait_for_turn(c, r);
+    loop_defer(c->loop, &c->send_task);
 }
 
 bool centers_any(const struct centers *c)
@@ -351,12 +399,16 @@ enum err centers_new(struct loop *l, const struct centers_config *config, struct
     c->cf = config;
     c->batch_max = WIRE_CALLBACK_BATCH;
     c->left_task.run = tell_left;
+    c->send_task.run = send_later;
     list_init(&c->waiting);
-    list_init(&c->sending);
     secret_random(&c->dice, sizeof(c->dice));
     round_init(&c->registry, c, "api/registry", REGISTRY_TIMEOUT_MS, registry_end, registry_again);
-    round_init(&c->callback, c, "api/callback", CALLBACK_TIMEOUT_MS, callback_end, callback_again);
-    struct httpc_config client = { .token = config->token, .connections = 4 };
+    for (int i = 0; i < SENDERS; i++) {
+        round_init(&c->senders[i].round, c, "api/callback", CALLBACK_TIMEOUT_MS, callback_end,
+                   callback_again);
+        list_init(&c->senders[i].sending);
+    }
+    struct httpc_config client = { .token = config->token, .connections = SENDERS + 1 };
     enum err err = httpc_new(l, &client, &c->client, why);
     if (!err)
         err = add_peers(c, why);
@@ -378,11 +430,14 @@ void centers_free(struct centers *c)
     if (!c)
         return;
     round_free(&c->registry);
-    round_free(&c->callback);
+    for (int i = 0; i < SENDERS; i++)
+        round_free(&c->senders[i].round);
     loop_undefer(c->loop, &c->left_task);
+    loop_undefer(c->loop, &c->send_task);
     httpc_free(c->client);
     free_results(&c->waiting);
-    free_results(&c->sending);
+    for (int i = 0; i < SENDERS; i++)
+        free_results(&c->senders[i].sending);
     for (int i = 0; i < c->npeers; i++)
         free(c->names[i]);
     free(c);
