@@ -33,11 +33,24 @@ static void it_can_be_taken_in_pieces(void **state)
         assert_int_equal(crc32c(crc32c(0, text, i), text + i, sizeof(text) - i), whole);
 }
 
+static void the_processor_counts_like_the_table(void **state)
+{
+    (void)state;
+    unsigned char b[300];
+    for (size_t i = 0; i < sizeof(b); i++)
+        b[i] = (unsigned char)(i * i * 7 + i / 3);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t n = 0; from + n <= sizeof(b); n++)
+            assert_int_equal(crc32c((uint32_t)n, b + from, n),
+                             crc32c_by_table((uint32_t)n, b + from, n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_one_of_the_rfc),
         cmocka_unit_test(it_can_be_taken_in_pieces),
+        cmocka_unit_test(the_processor_counts_like_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
