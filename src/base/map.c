@@ -26,50 +26,42 @@ void map_init(struct map *m)
 
 void map_done(struct map *m)
 {
-    free(m->keys);
-    free(m->values);
+    free(m->slots);
     map_init(m);
 }
 
 /* Slot of the key, or of the free place where it would go. The table is never full. */
-static size_t map_slot(const struct map *m, uint64_t key)
+static struct map_slot *map_slot(const struct map *m, uint64_t key)
 {
     size_t i = hash_u64(key) & (m->cap - 1);
-    while (m->values[i] && m->keys[i] != key)
+    while (m->slots[i].value && m->slots[i].key != key)
         i = (i + 1) & (m->cap - 1);
-    return i;
+    return &m->slots[i];
 }
 
 static void map_grow(struct map *m)
 {
     struct map old = *m;
     m->cap = old.cap ? old.cap * 2 : 16;
-    m->keys = mem_new(m->cap * sizeof(*m->keys));
-    m->values = mem_new(m->cap * sizeof(*m->values));
-    for (size_t i = 0; i < old.cap; i++) {
-        if (!old.values[i])
-            continue;
-        size_t slot = map_slot(m, old.keys[i]);
-        m->keys[slot] = old.keys[i];
-        m->values[slot] = old.values[i];
-    }
-    free(old.keys);
-    free(old.values);
+    m->slots = mem_new(m->cap * sizeof(*m->slots));
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slots[i].value)
+            *map_slot(m, old.slots[i].key) = old.slots[i];
+    free(old.slots);
 }
 
 void *map_find(const struct map *m, uint64_t key)
 {
-    return m->cap ? m->values[map_slot(m, key)] : NULL;
+    return m->cap ? map_slot(m, key)->value : NULL;
 }
 
 void *map_set(struct map *m, uint64_t key, void *value)
 {
     if ((m->len + 1) * 4 > m->cap * 3)
         map_grow(m);
-    size_t i = map_slot(m, key);
-    void *old = m->values[i];
-    m->keys[i] = key;
-    m->values[i] = value;
+    struct map_slot *s = map_slot(m, key);
+    void *old = s->value;
+    *s = (struct map_slot){ key, value };
     m->len += !old;
     return old;
 }
@@ -78,27 +70,26 @@ void *map_take(struct map *m, uint64_t key)
 {
     if (!m->cap)
         return NULL;
-    size_t mask = m->cap - 1, hole = map_slot(m, key);
-    void *value = m->values[hole];
+    size_t mask = m->cap - 1, hole = (size_t)(map_slot(m, key) - m->slots);
+    void *value = m->slots[hole].value;
     if (!value)
         return NULL;
     m->len--;
-    for (size_t i = (hole + 1) & mask; m->values[i]; i = (i + 1) & mask) {
-        size_t home = hash_u64(m->keys[i]) & mask;
+    for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
+        size_t home = hash_u64(m->slots[i].key) & mask;
         if (((i - home) & mask) < ((i - hole) & mask))
             continue; /* its home lies behind the hole: it must stay */
-        m->keys[hole] = m->keys[i];
-        m->values[hole] = m->values[i];
+        m->slots[hole] = m->slots[i];
         hole = i;
     }
-    m->values[hole] = NULL;
+    m->slots[hole].value = NULL;
     return value;
 }
 
 bool map_next(const struct map *m, size_t *i, void **ret_value)
 {
     while (*i < m->cap) {
-        void *value = m->values[(*i)++];
+        void *value = m->slots[(*i)++].value;
         if (value) {
             *ret_value = value;
             return true;
@@ -111,9 +102,9 @@ void *map_any(const struct map *m, size_t *i)
 {
     if (!m->len)
         return NULL;
-    while (!m->values[*i & (m->cap - 1)]) /* what was taken may have shifted others into its slot */
+    while (!m->slots[*i & (m->cap - 1)].value) /* what was taken may have shifted others there */
         ++*i;
-    return m->values[*i & (m->cap - 1)];
+    return m->slots[*i & (m->cap - 1)].value;
 }
 
 struct textmap_slot {

@@ -10,8 +10,10 @@
 #include "base/str.h"
 
 struct map { /* number -> pointer */
-    uint64_t *keys;
-    void **values; /* NULL marks a free slot */
+    struct map_slot {
+        uint64_t key;
+        void *value; /* NULL marks a free slot */
+    } * slots;       /* key and value side by side: in a large map each look is one cache miss */
     size_t cap, len;
 };
 
