@@ -192,7 +192,7 @@ static size_t conn_unsent(const struct conn *c)
 static void conn_events(struct conn *c)
 {
     uint32_t events = conn_unsent(c)                      ? EPOLLOUT
-                      : c->state == OPEN && c->paused     ? 0
+                      : c->paused && c->state <= OPEN     ? 0
                       : c->state == CLOSING && !c->linger ? 0
                                                           : EPOLLIN;
     loop_fd_change(c->h->loop, &c->fd, events);
@@ -390,6 +390,7 @@ static void conn_process(struct conn *c)
             conn_refuse(c, c->reader.status, c->reader.why);
         } else if (e == HTTP_MORE) {
             waiting_for_more(c);
+            c->paused = false;
             break;
         } else {
             c->state = OPEN;
@@ -403,6 +404,8 @@ static void conn_process(struct conn *c)
     bool blocked = conn_unsent(c) > OUT_BATCH;
     if (conn_unsent(c) && !conn_flush(c))
         return;
+    if (c->fd.fd >= 0)
+        conn_events(c);
     if (blocked)
         look_again(c);
 }
@@ -428,7 +431,7 @@ static void next_message(struct conn *c)
     struct httpd *h = c->h;
     h->stats.open_requests--;
     c->q.user = NULL;
-    c->sent_continue = c->paused = false;
+    c->sent_continue = false;
     if (!c->reader.keep_alive) {
         c->state = CLOSING;
         return;
@@ -437,6 +440,8 @@ static void next_message(struct conn *c)
     list_remove(&c->node);
     list_push(&h->conns, &c->node);
     buf_eat(&c->in, http_rest(&c->reader));
+    if (c->in.len == 0)
+        c->paused = false; /* else conn_process looks first at what is here already */
     if (c->in.len == 0 && c->in.cap > KEEP_BUFFER) {
         buf_done(&c->in);
         count_buffer(c);
