@@ -83,6 +83,12 @@ static void tell(struct loop_task *t)
     results_flush(container_of(t, struct results, tell));
 }
 
+static int by_seq(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
 void results_flush(struct results *s)
 {
     loop_undefer(s->loop, &s->tell);
@@ -90,6 +96,7 @@ void results_flush(struct results *s)
         return;
     struct write *w = write_new(RUNSTORE_TELL, NULL, s->ntold);
     memcpy(w->seqs, s->told, s->ntold * sizeof(*s->told));
+    qsort(w->seqs, s->ntold, sizeof(*w->seqs), by_seq);
     s->ntold = 0;
     runstore_post(s->store, &w->op);
 }

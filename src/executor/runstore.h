@@ -70,7 +70,7 @@ enum runstore_what {
     RUNSTORE_START,  /* seq */
     RUNSTORE_RESULT, /* seq, ended_ms, code, has_log, msg */
     RUNSTORE_FORGET, /* seq: it was not taken after all */
-    RUNSTORE_TELL,   /* seqs: a center has these results */
+    RUNSTORE_TELL,   /* seqs: a center has these results; in rising order they cost least */
 };
 
 /* One change. The poster's memory, which it must not touch until it comes back. */

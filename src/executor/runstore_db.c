@@ -56,8 +56,9 @@ static const char *const statements[RDB_STATEMENTS] = {
     [RDB_RESULT] = "UPDATE run SET state = 4, ended_ms = ?2, code = ?3, has_log = ?4, msg = ?5, "
                    "request = NULL WHERE seq = ?1",
     [RDB_FORGET] = "DELETE FROM run WHERE seq = ?1",
-    [RDB_REMEMBER] = "INSERT INTO told (n, seq, log_id, ended_ms) SELECT ?2, seq, log_id, "
-                     "coalesce(ended_ms, accepted_ms) FROM run WHERE seq = ?1",
+    [RDB_REMEMBER] = "INSERT INTO told (n, seq, log_id, ended_ms) SELECT seq + ?3, seq, log_id, "
+                     "coalesce(ended_ms, accepted_ms) FROM run WHERE seq BETWEEN ?1 AND ?2",
+    [RDB_FORGET_ALL] = "DELETE FROM run WHERE seq BETWEEN ?1 AND ?2",
     [RDB_RESERVE] = "UPDATE mark SET seq_limit = ?1",
     [RDB_OLDEST] = "SELECT n, ended_ms FROM told ORDER BY n",
     [RDB_PRUNE] = "DELETE FROM told WHERE n <= ?1",
@@ -225,21 +226,34 @@ static enum err by_seq(struct rdb *s, enum rdb_statement i, int64_t seq, struct 
     return run(s, i, why);
 }
 
-static enum err tell(struct rdb *s, int64_t seq, struct why *why)
+static enum err by_range(struct rdb *s, enum rdb_statement i, int64_t first, int64_t last,
+                         struct why *why)
 {
-    sqlite3_bind_int64(s->q[RDB_REMEMBER], 2, s->told_last + 1);
-    enum err err = by_seq(s, RDB_REMEMBER, seq, why);
-    if (err || !sqlite3_changes(s->db))
-        return err; /* told before */
-    s->told_last++;
-    return by_seq(s, RDB_FORGET, seq, why);
+    sqlite3_bind_int64(s->q[i], 1, first);
+    sqlite3_bind_int64(s->q[i], 2, last);
+    return run(s, i, why);
 }
 
+/* What was told before is not there any more and leaves a gap in the numbers of `told`. */
+static enum err tell(struct rdb *s, int64_t first, int64_t last, struct why *why)
+{
+    sqlite3_bind_int64(s->q[RDB_REMEMBER], 3, s->told_last + 1 - first);
+    enum err err = by_range(s, RDB_REMEMBER, first, last, why);
+    if (err || !sqlite3_changes(s->db))
+        return err;
+    s->told_last += last - first + 1;
+    return by_range(s, RDB_FORGET_ALL, first, last, why);
+}
+
+/* Neighbours together: the trees are searched once for all of them. */
 static enum err tell_all(struct rdb *s, const struct runstore_op *op, struct why *why)
 {
     enum err err = OK;
-    for (size_t i = 0; i < op->nseqs && !err; i++)
-        err = tell(s, op->seqs[i], why);
+    for (size_t i = 0, n; i < op->nseqs && !err; i += n) {
+        for (n = 1; i + n < op->nseqs && op->seqs[i + n] == op->seqs[i] + (int64_t)n;)
+            n++;
+        err = tell(s, op->seqs[i], op->seqs[i] + (int64_t)n - 1, why);
+    }
     return err;
 }
 

@@ -26,6 +26,7 @@ enum rdb_statement {
     RDB_RESULT,
     RDB_FORGET,
     RDB_REMEMBER, /* TELL, its first half */
+    RDB_FORGET_ALL,
     RDB_RESERVE,
     RDB_OLDEST,
     RDB_PRUNE,

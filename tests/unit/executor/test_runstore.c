@@ -73,6 +73,27 @@ static void changes_of_unknown_runs_do_no_harm(void **state)
     journal_close(&j);
 }
 
+static void neighbours_are_told_together_and_each_once(void **state)
+{
+    (void)state;
+    struct journal j;
+    static const int64_t first[] = { 2, 3 }, all[] = { 1, 2, 3, 4, 6, 9, 5 };
+    static const int64_t order[] = { 2, 3, 1, 4, 6, 5 };
+    journal_open(&j);
+    for (int64_t seq = 1; seq <= 7; seq++)
+        journal_post_one(&j, accept_op(seq, RUNSTORE_STARTED, "{}"));
+    journal_post_one(&j, tell_op(first, countof(first)));
+    journal_post_one(&j,
+                     tell_op(all, countof(all))); /* some were told before, one was never here */
+    journal_close(&j);
+    journal_open(&j);
+    assert_int_equal(seen.n, countof(order) + 1);
+    for (int i = 0; i < (int)countof(order); i++)
+        assert_row(i, order[i], RUNSTORE_TOLD);
+    assert_row((int)countof(order), 7, RUNSTORE_STARTED);
+    journal_close(&j);
+}
+
 static void a_number_used_twice_is_refused_alone(void **state)
 {
     (void)state;
@@ -284,6 +305,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, journal_setup, journal_teardown)
         T(every_state_comes_back),
         T(changes_of_unknown_runs_do_no_harm),
+        T(neighbours_are_told_together_and_each_once),
         T(a_number_used_twice_is_refused_alone),
         T(numbers_are_never_given_twice),
         T(a_second_one_is_told_who_has_it),
