@@ -924,6 +924,7 @@ void httpc_free(struct httpc *c)
 {
     if (!c)
         return;
+    run_failed(&c->failed_task); /* those that were opened ahead of calls */
     list_each(&c->peers, n, tmp)
     {
         struct httpc_peer *p = container_of(n, struct httpc_peer, node);

@@ -15,8 +15,8 @@
 #define BURST_OVER 8 /* and so many times the mean of those looked at */
 
 struct look {
-    int64_t from_ms, until_ms; /* until: exclusive */
-    uint32_t at[AHEAD_MS];     /* runs a millisecond */
+    int64_t from_ms;
+    uint32_t at[AHEAD_MS]; /* runs a millisecond */
     uint32_t total, most, burst;
     struct list lanes; /* those with runs in a burst */
 };
@@ -63,7 +63,7 @@ static void warm(struct sched *s, struct moment_now now, struct lane *lane)
 void warm_lanes(struct sched *s, struct moment_now now)
 {
     int64_t until = now.wall_ms + AHEAD_MS;
-    struct look l = { .from_ms = s->warmed_ms, .until_ms = until };
+    struct look l = { .from_ms = s->warmed_ms };
     if (l.from_ms < now.wall_ms || l.from_ms > until) /* the first time; or the clock was set */
         l.from_ms = now.wall_ms;
     s->warmed_ms = until;

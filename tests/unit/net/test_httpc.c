@@ -404,6 +404,14 @@ static void a_peer_may_go_while_its_connections_are_opened(void **state)
     close(listener);
 }
 
+/* The tear-down frees the client before a turn could; the sanitizer tells what was left. */
+static void a_client_may_end_right_after_a_connection_failed(void **state)
+{
+    struct httpc_peer *p = peer_at(*state, "255.255.255.255:%u", 9);
+    httpc_warm(p, 2); /* TCP knows no broadcasts: refused at once */
+    assert_int_equal(httpc_peer_connections(p), 0);
+}
+
 /* --- not sent --- */
 
 static void a_closed_port_means_not_sent(void **state)
@@ -881,6 +889,7 @@ int main(void)
         T(calls_take_over_what_is_being_opened),
         T(what_cannot_be_opened_ahead_is_given_up_quietly),
         T(a_peer_may_go_while_its_connections_are_opened),
+        T(a_client_may_end_right_after_a_connection_failed),
         T(a_closed_port_means_not_sent),
         T(a_connection_to_itself_is_a_closed_port),
         T(a_port_that_does_not_answer_means_not_sent),
