@@ -7,7 +7,7 @@
  * (docs/internals/sim.md).
  *
  * world.c keeps time, center.c drives the core as a server would, net.c carries calls, exec.c plays
- * executors, users.c makes up jobs and edits, check.c holds the promises against what happens. */
+ * executors, users.c makes up jobs and edits, check*.c hold the promises against what happens. */
 #ifndef PEAL_TESTS_SIM_H
 #define PEAL_TESTS_SIM_H
 
@@ -253,7 +253,7 @@ void users_stop_all(struct sim *s);
 void users_edited(struct sim *s, struct edit *e);
 void users_spawned(struct sim *s, const struct action *a);
 
-/* check.c */
+/* check.c, check_ends.c, check_sends.c, check_progress.c */
 struct ghost *ghost_of(struct sim *s, int64_t log_id); /* made when it is not there */
 void check_commit(struct sim *s, struct batch *b);
 void check_send(struct sim *s, const struct call *c);

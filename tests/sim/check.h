@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.h - what the files of the checker share. */
+#ifndef PEAL_TESTS_CHECK_H
+#define PEAL_TESTS_CHECK_H
+
+#include "sim.h"
+#include "store/memory.h"
+
+/* check.c */
+struct shadow *shadow_of(struct sim *s, int64_t job_id);
+const struct mem_run *live_row(struct sim *s, int64_t log_id);   /* NULL: none */
+const struct log_record *log_row(struct sim *s, int64_t log_id); /* NULL: none */
+bool never_ran(enum phase p);
+bool ended(enum phase p);
+bool of_schedule(enum kind k);
+uint64_t mix(uint64_t h, int64_t v);
+
+/* check_ends.c */
+void check_change(struct sim *s, const struct run_change *c);
+void check_kept(struct sim *s, const struct run_change *c); /* the disk says what the batch said */
+void check_codes(struct sim *s, int64_t id, const struct ghost *g);
+
+/* check_births.c */
+bool is_rate(const struct shadow *j);
+void check_birth(struct sim *s, const struct planned *p);
+void check_retried(struct sim *s, int64_t log_id);  /* a failure has its retry */
+void check_followed(struct sim *s, int64_t log_id); /* a success has its children */
+
+/* check_moments.c */
+bool enumerable(const struct shadow *j);
+void check_edit_moments(struct sim *s, const struct batch *b, const struct edit *e);
+void check_moments(struct sim *s, const struct batch *b, const struct due_row *due);
+
+#endif

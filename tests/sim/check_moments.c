@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check_moments.c - every moment of a schedule has a row or is counted as skipped. */
+#include "check.h"
+#include <stdio.h>
+#include <string.h>
+
+static int64_t moment_after(const struct shadow *j, int64_t ms)
+{
+    int64_t next;
+    return schedule_next(&j->schedule, ms, &next) ? NEVER_MS : next;
+}
+
+bool enumerable(const struct shadow *j)
+{
+    return j->schedule.type == SCHEDULE_CRON || j->schedule.type == SCHEDULE_FIX_RATE ||
+           j->schedule.type == SCHEDULE_ONCE;
+}
+
+static void conf_text(const struct job_record *r, char text[128])
+{
+    snprintf(text, 128, "%s|%s|%s|%s", r->schedule_type, r->schedule_conf ? r->schedule_conf : "",
+             r->zone ? r->zone : "", r->dst ? r->dst : "");
+}
+
+static void parse(struct sim *s, struct shadow *j, const struct job_record *r)
+{
+    struct zone *zone = NULL;
+    struct why why = { "" };
+    enum dst_policy dst = r->dst && strcmp(r->dst, "smart") == 0 ? DST_SMART : DST_XXL;
+    schedule_done(&j->schedule);
+    if (sim_zone(s, r->zone ? r->zone : "", &zone, &why) ||
+        schedule_parse(slice_text(r->schedule_type), slice_text(r->schedule_conf), zone, dst, 2125,
+                       &j->schedule, &why))
+        memset(&j->schedule, 0, sizeof(j->schedule));
+    zone_unref(zone);
+}
+
+static int64_t skips_of(struct sim *s, int64_t job_id)
+{
+    int64_t n = 0;
+    void *row;
+    const struct memory *m = memory_of(s->store);
+    for (size_t i = 0; map_next(&m->tables[T_SKIP], &i, &row);)
+        if (((struct mem_skip *)row)->row.job_id == job_id)
+            n += ((struct mem_skip *)row)->row.count;
+    return n;
+}
+
+/* The latest moment of the job that was not withdrawn, as the rows tell. */
+static int64_t kept_until(struct sim *s, int64_t job_id)
+{
+    int64_t kept = 0;
+    int64_t epoch = shadow_of(s, job_id)->epoch;
+    for (int64_t id = s->last_id; id > 0; id--) {
+        const struct ghost *g = &s->ghosts[id];
+        if (g->born && g->job_id == job_id && of_schedule(g->kind) && g->moment_ms > kept &&
+            !(g->end == PHASE_WITHDRAWN && g->dropped) && !g->fresh && g->epoch >= epoch)
+            kept = g->moment_ms;
+    }
+    return kept;
+}
+
+/* What the edit took back: the first moment, NEVER_MS if none. A moment that a user killed before
+ * it left is not among it: it is planned anew only if the edit goes back behind it. */
+static int64_t taken_back(struct sim *s, const struct batch *b, const struct edit *e,
+                          int64_t *ret_outdated_ms)
+{
+    int64_t first = NEVER_MS;
+    for (int i = 0; i < e->nwithdraw; i++) {
+        struct ghost *g = ghost_of(s, e->withdraw[i].log_id);
+        if (g->kind != KIND_CRON || !g->dropped)
+            continue;
+        g->taken = true;
+        if (e->now && g->version < e->now->version - 1 && g->moment_ms > *ret_outdated_ms)
+            *ret_outdated_ms =
+                g->moment_ms; /* was out when an earlier edit was made: that took it */
+        if (g->moment_ms < first)
+            first = g->moment_ms;
+    }
+    for (int i = 0; i < b->nspawns; i++) { /* a broadcast that was to be laid anew */
+        const struct spawn *again = &b->spawns[i];
+        if (again->job_id != e->id || again->kind != KIND_CRON || !again->err)
+            continue;
+        for (int64_t id = s->last_id; id > 0; id--) {
+            struct ghost *g = &s->ghosts[id];
+            if (g->job_id == e->id && g->kind == KIND_CRON && g->moment_ms == again->moment_ms)
+                g->taken = g->dropped;
+        }
+        if (again->moment_ms < first)
+            first = again->moment_ms;
+    }
+    return first;
+}
+
+/* planned_until after an edit is the last moment that was not withdrawn; the center may only take
+ * what any of its runs has served, or the mark at its start, for it. */
+static void after_edit(struct sim *s, const struct batch *b, const struct edit *e, struct shadow *j,
+                       bool same)
+{
+    int64_t outdated = 0;
+    int64_t first = taken_back(s, b, e, &outdated), kept = kept_until(s, e->id);
+    if (first != NEVER_MS) {
+        int64_t bound = s->served_ms > s->start_mark_ms ? s->served_ms : s->start_mark_ms;
+        bound = bound < first - 1 ? bound : first - 1;
+        j->cover_ms = kept;
+        bound = bound > outdated ? bound : outdated;
+        j->lenient_ms = bound > kept ? bound : kept;
+    }
+    if (e->kind != EDIT_JOB_UPDATE || !same) {
+        j->from_ms = b->now_ms;
+        j->expect_ms = moment_after(j, b->now_ms);
+    } else if (first < j->expect_ms) {
+        j->expect_ms = first;
+    }
+    if (j->expect_ms <= j->cover_ms)
+        j->expect_ms = moment_after(j, j->cover_ms);
+}
+
+void check_edit_moments(struct sim *s, const struct batch *b, const struct edit *e)
+{
+    if (e->err || e->kind > EDIT_JOB_DELETE)
+        return;
+    struct shadow *j = shadow_of(s, e->id);
+    const struct job_record *r = mem_find(memory_of(s->store), T_JOB, e->id);
+    j->id = e->id;
+    j->edit_boot_ms = s->boot_ms;
+    j->bad_since = 0;
+    if (!r)
+        return;
+    char conf[128];
+    conf_text(r, conf);
+    bool same = strcmp(conf, j->conf) == 0;
+    memcpy(j->conf, conf, sizeof(conf));
+    if (!same)
+        parse(s, j, r);
+    after_edit(s, b, e, j, same);
+}
+
+static bool has_row(struct sim *s, const struct shadow *j, int64_t moment_ms)
+{
+    return map_find(&s->moments, mix(mix(3, j->id), moment_ms));
+}
+
+void check_moments(struct sim *s, const struct batch *b, const struct due_row *due)
+{
+    struct shadow *j = shadow_of(s, due->job_id);
+    if (!enumerable(j)) {
+        j->epoch = b->sweep == SWEEP_REBASE && is_rate(j) ? s->rebased : j->epoch;
+        j->cover_ms = due->planned_until_ms;
+        j->skipped = skips_of(s, j->id);
+        return;
+    }
+    if (is_rate(j) && (j->epoch || s->went_back) && j->edit_boot_ms == s->boot_ms) {
+        /* rows by two clocks: where the chain goes on is not known from outside */
+        j->cover_ms = due->planned_until_ms;
+        j->expect_ms = due->next_ms > j->cover_ms ? due->next_ms : moment_after(j, j->cover_ms);
+        j->skipped = skips_of(s, j->id);
+        return;
+    }
+    if (b->sweep == SWEEP_REBASE && is_rate(j) &&
+        (due->planned_until_ms < j->cover_ms || j->expect_ms > b->sweep_ms)) {
+        j->cover_ms = due->planned_until_ms;
+        j->expect_ms = due->next_ms;
+        j->skipped = skips_of(s, j->id);
+        j->epoch = s->rebased;
+        return;
+    }
+    if (due->planned_until_ms < j->cover_ms && b->sweep != SWEEP_REBASE)
+        sim_fail(s, "P2", "job %lld (%s): planned_until went back from %lld to %lld",
+                 (long long)j->id, j->conf, (long long)j->cover_ms,
+                 (long long)due->planned_until_ms);
+    int64_t missing = 0, maybe = 0, first = 0;
+    if (is_rate(j) && j->lenient_ms &&
+        j->expect_ms <=
+            due->planned_until_ms) { /* the chain may begin at either end of the doubt */
+        int64_t other = moment_after(j, j->lenient_ms);
+        if (!has_row(s, j, j->expect_ms) && j->expect_ms <= other &&
+            (has_row(s, j, other) || due->planned_until_ms < other))
+            j->expect_ms = other;
+        j->lenient_ms = 0;
+    }
+    while (j->expect_ms <= due->planned_until_ms) {
+        int64_t id = (int64_t)(intptr_t)map_find(&s->moments, mix(mix(3, j->id), j->expect_ms));
+        const struct ghost *g = id ? ghost_of(s, id) : NULL;
+        if (g && g->taken)
+            id = 0; /* an edit took it: the moment counts anew */
+        if (id && (g->epoch < j->epoch || (g->end == PHASE_WITHDRAWN && g->dropped))) {
+            maybe++; /* a row by the old clock may still be live, or may be skipped again */
+        } else if (!id && j->expect_ms <= j->lenient_ms) {
+            maybe++;
+        } else if (!id) {
+            missing++;
+            first = first ? first : j->expect_ms;
+        }
+        j->expect_ms = moment_after(j, j->expect_ms);
+    }
+    j->cover_ms = due->planned_until_ms;
+    int64_t skipped = skips_of(s, j->id), more = skipped - j->skipped;
+    bool loose =
+        j->meddled || (is_rate(j) && s->went_back); /* two clocks: not enumerable from outside */
+    if (!loose && (more < missing || more > missing + maybe))
+        sim_fail(s, "P1", "job %lld (%s): %lld moments from %lld on have no row, %lld are skipped",
+                 (long long)j->id, j->conf, (long long)missing, (long long)first, (long long)more);
+    j->skipped = skipped;
+}
