@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct api {
     struct center *center;
@@ -86,25 +87,45 @@ static const struct web_route *find_route(struct slice path)
 /* ---- a request on a worker ----------------------------------------------------------------------
  */
 
-/* Does the Origin's host and port equal the Host header? "null" does not. */
-static bool same_origin(const struct web_call *call)
+/* ---- requests that another site's page makes a user's browser send --------------------------- */
+
+static struct slice without_suffix(struct slice s, const char *suffix)
 {
-    struct slice origin = call->origin;
-    for (size_t i = 0; i + 3 <= origin.n; i++)
-        if (memcmp(origin.p + i, "://", 3) == 0) {
-            struct slice host = slice_of(origin.p + i + 3, origin.n - i - 3);
-            return host.n == call->host.n && memcmp(host.p, call->host.p, host.n) == 0;
-        }
-    return false;
+    size_t n = strlen(suffix);
+    bool has = s.n > n && memcmp(s.p + s.n - n, suffix, n) == 0;
+    return has ? slice_of(s.p, s.n - n) : s;
 }
 
-/* A page of another site made the user's browser ask. Scripts send neither header. */
+/* Do the host and port of a URL equal a Host header? Either may leave out the port that the URL's
+ * scheme implies. The scheme itself is not compared: a proxy in front of the server may speak TLS.
+ * What is no URL ("null") does not. */
+bool api_same_host(struct slice url, struct slice host)
+{
+    const char *mark = url.n ? memmem(url.p, url.n, "://", 3) : NULL;
+    if (!mark)
+        return false;
+    struct slice scheme = slice_of(url.p, (size_t)(mark - url.p));
+    struct slice ours = slice_of(mark + 3, url.n - scheme.n - 3);
+    size_t n = 0;
+    while (n < ours.n && !strchr("/?#", ours.p[n]))
+        n++;
+    const char *implied = slice_eq_nocase(scheme, "https") ? ":443" : ":80";
+    ours = without_suffix(slice_of(ours.p, n), implied);
+    host = without_suffix(host, implied);
+    return ours.n && ours.n == host.n && strncasecmp(ours.p, host.p, host.n) == 0;
+}
+
+/* Browsers say where a request comes from: Sec-Fetch-Site over https and to this machine, Origin
+ * with a POST, Referer unless they were told not to. What is sent must be ours. Scripts send none
+ * of them. A page cannot make a browser leave out Origin where it sends one. */
 static bool foreign(const struct web_call *call)
 {
     struct slice site = call->fetch_site;
     if (site.p && !slice_eq(site, "same-origin") && !slice_eq(site, "none"))
         return true;
-    return call->origin.p && !same_origin(call);
+    if (call->origin.p)
+        return !api_same_host(call->origin, call->host);
+    return call->referer.n && !api_same_host(call->referer, call->host);
 }
 
 /* Is the body a form (or empty)? Tools are known to leave the type out. */
@@ -116,15 +137,25 @@ static bool is_form(struct slice type)
     return name.n == 0 || slice_eq_nocase(name, form);
 }
 
+/* A link or an image on any page makes a browser send a GET with the user's cookie, so GET does not
+ * change anything. */
 static bool method_ok(struct web_call *call)
 {
-    bool post = slice_eq(call->method, "POST");
-    bool get = slice_eq(call->method, "GET") || slice_eq(call->method, "HEAD");
-    if (post || (get && !(call->route->flags & WEB_POST)))
+    unsigned flags = call->route->flags;
+    bool changes = flags & WEB_CHANGES, get = slice_eq(call->method, "GET");
+    if (slice_eq(call->method, "POST"))
         return true;
-    buf_text(&call->headers,
-             call->route->flags & WEB_POST ? "Allow: POST\r\n" : "Allow: GET, HEAD, POST\r\n");
-    reply_status(call, 405, "this method is not supported here");
+    if (!changes && (get || slice_eq(call->method, "HEAD")))
+        return true;
+    if (get && !(flags & WEB_POST) && call->config->get_changes)
+        return true;
+    buf_text(&call->headers, changes ? "Allow: POST\r\n" : "Allow: GET, HEAD, POST\r\n");
+    if (get && !(flags & WEB_POST))
+        reply_status(call, 405,
+                     "this path changes something, so it takes POST only; the server's setting "
+                     "compat.get-changes allows GET as well");
+    else
+        reply_status(call, 405, "this method is not supported here");
     return false;
 }
 
@@ -133,7 +164,9 @@ static bool allowed(struct web_call *call)
     unsigned flags = call->route->flags;
     struct why why = { "" };
     if (flags & WEB_CHANGES && foreign(call)) {
-        reply_status(call, 403, "a page of another site asked for this: refused");
+        reply_status(call, 403,
+                     "cross-site request refused: its Origin or Referer is not the Host that it "
+                     "was sent to (a proxy must pass the Host header on unchanged)");
         return false;
     }
     if (flags & WEB_PUBLIC)
@@ -195,7 +228,9 @@ static void on_request(struct httpd_request *q, void *arg)
 
 void api_config_default(struct api_config *c)
 {
-    *c = (struct api_config){ JOB_START_DEADLINE_MS, WIRE_LANG_EN, "" };
+    *c = (struct api_config){ .start_deadline_ms = JOB_START_DEADLINE_MS,
+                              .lang = WIRE_LANG_EN,
+                              .address = "" };
 }
 
 enum err api_new(struct center *c, const struct api_config *config, struct api **ret,

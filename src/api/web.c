@@ -96,6 +96,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
                             httpd_header(q, "Content-Type"),
                             httpd_header(q, "Cookie"),
                             httpd_header(q, "Origin"),
+                            httpd_header(q, "Referer"),
                             httpd_header(q, "Host"),
                             httpd_header(q, "Sec-Fetch-Site") };
     size_t total = 1;
@@ -105,9 +106,9 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     if (!text)
         return NULL;
     struct web_call *call = mem_new(sizeof(*call));
-    struct slice *to[] = { &call->method, &call->path, &call->query,
-                           &call->body,   &call->type, &call->cookie,
-                           &call->origin, &call->host, &call->fetch_site };
+    struct slice *to[] = { &call->method, &call->path,      &call->query,  &call->body,
+                           &call->type,   &call->cookie,    &call->origin, &call->referer,
+                           &call->host,   &call->fetch_site };
     call->text = text;
     for (size_t i = 0; i < countof(from); i++)
         text += copy(text, from[i], to[i]);

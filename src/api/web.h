@@ -33,7 +33,7 @@ struct web_call {
     struct logins *logins;
     struct store *db; /* the worker's reader; snapshots of its own each call */
     /* the request, copied */
-    struct slice method, path, query, body, type, cookie, origin, host, fetch_site;
+    struct slice method, path, query, body, type, cookie, origin, referer, host, fetch_site;
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
     char *text;              /* owned: what the slices point into */
@@ -49,8 +49,8 @@ struct web_call {
 enum web_flag {
     WEB_PUBLIC = 1,  /* no login */
     WEB_ADMIN = 2,   /* role 1 only */
-    WEB_CHANGES = 4, /* changes something: not for other sites' pages */
-    WEB_POST = 8,    /* POST only */
+    WEB_CHANGES = 4, /* changes something: POST, and not for other sites' pages */
+    WEB_POST = 8,    /* POST whatever the settings say */
     WEB_NEW = 16,    /* known to releases from 3.2 on only: answers without login as they do */
 };
 
@@ -72,6 +72,9 @@ void web_free(struct web *w);
 
 /* Scheduler's thread: hand a request with its connection to the web loop. */
 void web_take(struct web *w, struct httpd_request *q);
+
+/* Is the URL's host and port (of an Origin or Referer) that of the Host header? */
+bool api_same_host(struct slice url, struct slice host);
 
 /* The path behind a doubled slash and "/xxl-job-admin"; always begins with '/'. */
 struct slice web_path(struct slice path);

@@ -53,6 +53,10 @@ static const struct config_row rows[] = {
       "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
       1, 1000000 },
     { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
+    { "compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
+      "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
+      "can then act for a user who is logged in",
+      0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
 static const struct config_table table = { .rows = rows, .n = countof(rows) };
@@ -316,6 +320,7 @@ int cmd_server(int argc, char **argv)
         complain("language must be en or zh_CN");
     } else {
         api_config.address = config_text(&config, "listen");
+        api_config.get_changes = config_flag(&config, "compat.get-changes");
         api_config.start_deadline_ms = config_int(&config, "start.deadline");
         status = serve(&config, &api_config);
     }

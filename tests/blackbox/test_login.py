@@ -49,7 +49,7 @@ def test_login_sets_one_cookie_that_scripts_can_send_back_whole(center, generati
     assert set(reply) >= {"code", "msg", "content", "data"}
     cookies = headers.get_all("Set-Cookie")
     assert len(cookies) == 1
-    match = re.fullmatch(rf"{COOKIE[generation]}=([\w-]{{43}}); Path=/; HttpOnly; SameSite=Lax", cookies[0])
+    match = re.fullmatch(rf"{COOKIE[generation]}=([\w-]{{43}}); Path=/; HttpOnly; SameSite=Strict", cookies[0])
     assert match, cookies
     assert is_logged_in(center, cookies[0])
     for name in COOKIE.values():  # either name is accepted everywhere
@@ -198,8 +198,76 @@ def test_pages_of_other_sites_cannot_change_anything(center, headers):
                        ("/login", {"userName": "admin", "password": center.password})]:
         reply = post(center, path, cookie, headers, **form)
         assert (reply[0], code(reply)) == (403, 403)
-    status, _, _ = webapi.request(center.port, "GET", "/jobgroup/insert?appname=evil&title=t",
-                                  headers={"Cookie": cookie, **headers})
-    assert status == 403
-    own = {"Sec-Fetch-Site": "same-origin", "Origin": f"http://127.0.0.1:{center.port}"}
-    assert code(post(center, "/jobinfo/start", cookie, own, id=99999)) == 500  # it got further
+    assert center.api().groups("evil") == []
+
+
+@pytest.mark.parametrize("headers", [
+    {"Referer": "http://evil.example/page?at=127.0.0.1"}, {"Referer": "http://127.0.0.1/other-port"},
+    {"Referer": "http://{host}.evil.example/"}, {"Referer": "http://evil.example/http://{host}/"},
+    {"Referer": "about:blank"}, {"Origin": "http://evil.example", "Referer": "http://{host}/"}])
+def test_a_referer_of_another_site_changes_nothing(center, headers):
+    """Over plain http a browser sends neither Sec-Fetch-Site nor, with some requests, Origin."""
+    cookie = login(center, "3.3")[1]["Set-Cookie"].split(";")[0]
+    sent = {name: value.format(host=f"127.0.0.1:{center.port}") for name, value in headers.items()}
+    reply = post(center, "/jobgroup/insert", cookie, sent, appname="evil", title="t")
+    assert (reply[0], code(reply)) == (403, 403) and "cross-site request refused" in msg(reply)
+    assert center.api().groups("evil") == []
+
+
+@pytest.mark.parametrize("headers", [
+    {}, {"Sec-Fetch-Site": "same-origin", "Origin": "http://{host}"}, {"Origin": "http://{host}"},
+    {"Referer": "http://{host}/xxl-job-admin/jobinfo?jobGroup=1"}, {"Referer": ""},
+    {"Host": "peal.example", "Origin": "https://peal.example"},  # a proxy that speaks TLS and keeps the Host
+    {"Host": "peal.example:443", "Origin": "https://Peal.Example"},
+    {"Host": "peal.example:8443", "Origin": "https://peal.example:8443", "Referer": "https://peal.example:8443/x"}])
+def test_own_pages_and_scripts_can_change_things(center, headers):
+    cookie = login(center, "3.3")[1]["Set-Cookie"].split(";")[0]
+    sent = {name: value.format(host=f"127.0.0.1:{center.port}") for name, value in headers.items()}
+    reply = post(center, "/jobinfo/start", cookie, sent, id=99999)
+    assert (reply[0], code(reply)) == (200, 500) and "99999" in msg(reply)  # it came to the job
+
+
+CHANGES = ["/jobgroup/save", "/jobgroup/insert", "/jobgroup/update", "/jobgroup/remove", "/jobgroup/delete",
+           "/jobinfo/add", "/jobinfo/insert", "/jobinfo/update", "/jobinfo/remove", "/jobinfo/delete",
+           "/jobinfo/start", "/jobinfo/stop", "/jobinfo/trigger", "/joblog/logKill"]
+
+
+def test_a_link_changes_nothing(center):
+    """A navigation from another site over plain http: GET, the cookie, and no header that says where from."""
+    api = center.api()
+    group = api.add_group("linked-group")
+    job = api.add_job(group, "h")
+    before = api.groups(), api.pages("/jobinfo/pageList", jobGroup=0, triggerStatus=-1)
+    fields = {"appname": "evil-group", "title": "t", "addressType": 0, "jobGroup": group, "jobDesc": "evil", "id": job,
+              "scheduleType": "NONE", "glueType": "BEAN", "executorHandler": "h", "executorRouteStrategy": "FIRST",
+              "executorBlockStrategy": "SERIAL_EXECUTION"}
+    for prefix in ("", "/xxl-job-admin"):
+        for path in CHANGES:
+            for method in ("GET", "HEAD"):
+                status, headers, body = webapi.request(center.port, method,
+                                                       f"{prefix}{path}?{urllib.parse.urlencode(fields)}",
+                                                       headers={"Cookie": api.cookie})
+                assert (status, headers["Allow"]) == (405, "POST"), path
+                assert method == "HEAD" or "POST" in webapi.json.loads(body)["msg"]
+    after = api.groups(), api.pages("/jobinfo/pageList", jobGroup=0, triggerStatus=-1)
+    assert after == before
+    api.delete_job(job)
+
+
+def test_get_may_change_things_where_the_settings_say_so(tmp_path):
+    with Center(tmp_path, args=["--compat.get-changes"]) as center:
+        api = center.api()
+        job = api.add_job(api.add_group("get-group"), "h", scheduleType="FIX_RATE", scheduleConf="3600")
+
+        def get(method="GET", path="/jobinfo/start", **headers):
+            return webapi.request(center.port, method, f"{path}?id={job}", headers={"Cookie": api.cookie, **headers})
+        for foreign in ({"Referer": "http://evil.example/"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert get(**foreign)[0] == 403
+        assert get("HEAD")[0] == 405
+        assert get(path="/logout")[0] == 405
+        rows = api.pages("/jobinfo/pageList", jobGroup=0, triggerStatus=-1)
+        assert [row["triggerStatus"] for row in rows] == [0]
+        status, _, body = get()
+        assert (status, webapi.json.loads(body)["code"]) == (200, 200)
+        rows = api.pages("/jobinfo/pageList", jobGroup=0, triggerStatus=-1)
+        assert [row["triggerStatus"] for row in rows] == [1]

@@ -208,12 +208,12 @@ def test_ids_in_all_their_forms(api, group):
     assert str(job) in fault(api, "/jobinfo/stop", id=job)
 
 
-def test_get_works_as_well(center, api, group):
-    job = api.add_job(group[0], "h", scheduleType="FIX_RATE", scheduleConf="3600")
-    path = f"{api.prefix}/jobinfo/start?" + urllib.parse.urlencode({"id": job})
-    _, _, body = webapi.request(center.port, "GET", path, headers={"Cookie": api.cookie})
-    assert json.loads(body)["code"] == 200
-    assert job_row(api, group[0], job)["triggerStatus"] == 1
+def test_reading_takes_get_as_well(center, api, group):
+    job = api.add_job(group[0], "h")
+    path = f"{api.prefix}/jobinfo/pageList?" + urllib.parse.urlencode(
+        {"jobGroup": group[0], "triggerStatus": -1, "start": 0, "length": 10})
+    status, _, body = webapi.request(center.port, "GET", path, headers={"Cookie": api.cookie})
+    assert status == 200 and [row["id"] for row in json.loads(body)["data"]] == [job]
     api.delete_job(job)
 
 

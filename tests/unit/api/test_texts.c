@@ -36,6 +36,42 @@ static void both_context_paths_and_doubled_slashes_are_one(void **state)
     }
 }
 
+static void an_origin_is_ours_when_its_host_and_port_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *host;
+        bool same;
+    } rows[] = {
+        { "http://a:8080", "a:8080", true },
+        { "http://a:8080/x?y=z", "a:8080", true },
+        { "http://a", "a", true },
+        { "http://a:80", "a", true },
+        { "https://a", "a:443", true },
+        { "https://a:443/", "a", true },
+        { "HTTPS://A.example", "a.EXAMPLE", true },
+        { "http://[::1]:8080", "[::1]:8080", true },
+        { "https://a", "a:80", false },
+        { "http://a", "a:443", false },
+        { "http://a:8080", "a", false },
+        { "http://a", "a:8080", false },
+        { "http://a:80", "a:8080", false },
+        { "http://b", "a", false },
+        { "http://ab", "a", false },
+        { "http://a@b", "a", false },
+        { "http://b/http://a", "a", false },
+        { "http://b?://a", "a", false },
+        { "null", "a", false },
+        { "", "a", false },
+        { "http://", "", false },
+        { "http://a", "", false },
+        { "://a", "a", true }, /* no browser sends it */
+    };
+    for (size_t i = 0; i < countof(rows); i++)
+        if (api_same_host(slice_text(rows[i].url), slice_text(rows[i].host)) != rows[i].same)
+            fail_msg("%s at %s", rows[i].url, rows[i].host);
+}
+
 static void logs_keep_their_line_breaks_and_nothing_else(void **state)
 {
     (void)state;
@@ -230,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_context_paths_and_doubled_slashes_are_one),
+        cmocka_unit_test(an_origin_is_ours_when_its_host_and_port_are),
         cmocka_unit_test(logs_keep_their_line_breaks_and_nothing_else),
         cmocka_unit_test(time_filters_are_two_strict_dates),
         cmocka_unit_test(groups_have_names_titles_and_lists),
