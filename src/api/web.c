@@ -320,9 +320,11 @@ enum err web_new(struct center *c, const struct api_config *config,
     w->serve = serve;
     w->stays = stays;
     w->loop = loop_new();
-    struct httpd_config front = {
-        .on_request = on_web_request, .on_drained = on_drained, .arg = w, .body_max = WEB_BODY_MAX
-    };
+    struct httpd_config front = { .on_request = on_web_request,
+                                  .on_drained = on_drained,
+                                  .arg = w,
+                                  .body_max = WEB_BODY_MAX,
+                                  .answered = &center_metrics(c)->http_requests };
     w->front = httpd_new(w->loop, &front);
     w->mailbox = mailbox_new();
     w->back = mailbox_new();

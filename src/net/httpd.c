@@ -7,6 +7,7 @@
  * connection holds at most one message and what the kernel's buffer has. */
 #include "net/httpd.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,8 @@ static void put_answer(struct conn *c, int status, const char *content_type, str
                        struct slice body, bool head_only)
 {
     struct buf *out = &c->out;
+    if (c->h->cf.answered)
+        atomic_fetch_add_explicit(c->h->cf.answered, 1, memory_order_relaxed);
     if (status == 200) {
         buf_text(out, "HTTP/1.1 200 OK\r\nDate: ");
     } else {

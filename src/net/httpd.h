@@ -38,6 +38,8 @@ struct httpd_config {     /* 0 in a number: the default */
     int write_timeout_ms; /* 30 s in which the peer must take a byte of a waiting answer */
     /* Called for each request, in order within a connection. Reply, keep, or detach it. */
     void (*on_request)(struct httpd_request *q, void *arg);
+    /* Optional: counts every answer, refusals included. Several fronts may share one. */
+    _Atomic uint64_t *answered;
     /* Optional: after httpd_drain, the last connection has gone. */
     void (*on_drained)(void *arg);
     void *arg;

@@ -197,7 +197,6 @@ static void on_letter(struct loop_mail *m, struct letter *l)
 static void on_request(struct httpd_request *q, void *arg)
 {
     struct center *c = arg;
-    atomic_fetch_add_explicit(&c->metrics.http_requests, 1, memory_order_relaxed);
     if (c->on_request)
         c->on_request(q, c->on_request_arg);
     else
@@ -370,7 +369,10 @@ static enum err net_new(struct center *c, struct why *why)
     err = httpc_new(c->loop, &client, &c->client, why);
     if (err)
         return err;
-    struct httpd_config front = { .on_request = on_request, .arg = c, .body_max = 16u << 20 };
+    struct httpd_config front = { .on_request = on_request,
+                                  .arg = c,
+                                  .body_max = 16u << 20,
+                                  .answered = &c->metrics.http_requests };
     c->front = httpd_new(c->loop, &front);
     return httpd_listen(c->front, &at, why);
 }

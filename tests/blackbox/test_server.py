@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """peal server as a process: settings, token, start, probes, stop."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -253,3 +254,19 @@ def test_environment_is_not_needed(tmp_path):
     finally:
         process.terminate()
         assert process.wait(30) == 0
+
+
+def test_every_answer_is_counted_once(center):
+    """On connections of their own, kept alive on either loop, moving between the loops, and refused ones."""
+    def count():
+        return center.metric("peal_http_requests_total")  # its own answer is not in it yet
+
+    before = count()
+    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=15)
+    for path in ["/toLogin"] * 5 + ["/livez"] * 3 + ["/toLogin", "/livez", "/nothing/here"]:
+        connection.request("GET", path)
+        assert connection.getresponse().read()
+    connection.request("GET", "/toLogin", headers={"Transfer-Encoding": "nonsense"})
+    assert connection.getresponse().status == 501
+    connection.close()
+    assert count() == before + 1 + 12
