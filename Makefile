@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build test demo bench fuzz-long soak crash model model-all sim-long format lint structure \
+.PHONY: build test demo bench fuzz-long soak crash model model-all sim-long mutants format lint structure \
     install uninstall install-deps clean help deps-build deps-test
 
 PYTHON := /usr/bin/python3
@@ -44,6 +44,9 @@ model-all: deps-test ## search all of them (a few minutes)
 
 sim-long: deps-test ## simulate SEEDS (1..50000); goes on where it stopped
 	@$(PYTHON) scripts/sim.py --seeds $(SEEDS) --resume
+
+mutants: deps-test ## plant mistakes in a copy, and see each found by a test (two hours); goes on where it stopped
+	@nice $(PYTHON) scripts/mutants.py
 
 format: deps-test ## write the C files as .clang-format says
 	@$(PYTHON) scripts/run-tests.py --format

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the project's tests, stage by stage, and count them.
 
-  run-tests.py test        what `make test` runs: build, structure, format, lint, unit, black-box, interop
-  run-tests.py heavy       what .ci/run adds: sanitizers, fuzzers, simulation, models
+  run-tests.py test        what `make test` runs: build, structure, format, unit, black-box, interop
+  run-tests.py heavy       what .ci/run adds: clang-tidy, sanitizers, fuzzers, simulation, models
   run-tests.py lint        structure, format and clang-tidy only
   run-tests.py NAME...     single stages; --list names them
   run-tests.py --format    let clang-format write the C files
@@ -300,24 +300,24 @@ def simulation(seeds, *more):
     return stage
 
 
+def mutants_found(s):
+    s.run("scripts/mutants.py", "--check")
+
+
 def defects(s):
-    """Each mistake that is planted in a copy must be found; one case a defect."""
-    status = s.try_run("tests/sim/defects/run.py", "--jobs", str(CORES), limit=1200)
+    """Each mistake that is planted in a copy must be found by the simulation; one case a mistake."""
+    status = s.try_run("scripts/mutants.py", "--simulation", "--jobs", str(CORES), limit=1200)
     for line in s.tail(1000):
         s.passed += line.startswith("found ")
-        if line.startswith("MISSED"):
+        if line.startswith(("SURVIVED", "ERROR")):
             s.failed += 1
             print("    " + line)
     if status and not s.failed:
-        raise Failed(f"tests/sim/defects/run.py ended with exit status {status}")
+        raise Failed(f"scripts/mutants.py ended with exit status {status}")
 
 
 def model(s):
     s.run("scripts/model.py")
-
-
-def defects(s):
-    s.run(PYTHON, "tests/sim/defects/run.py")
 
 
 # name, function, what must exist, stages that must have passed, sets it belongs to
@@ -325,12 +325,14 @@ HAVE_CLI = ["src/cli/main.c"]
 BLACKBOX = ["tests/blackbox/test_*.py"]
 JOURNAL = ["src/executor/runstore.c"]
 SIM = ["tests/sim/CMakeLists.txt"]
+MUTANTS = ["tests/mutants/*.txt"]
 STAGES = [
     ("structure-self-test", pytest("tests/structure"), [], [], {"test", "lint"}),
     ("build", build("dev"), [], [], {"test", "lint"}),
     ("structure", structure, [], ["build"], {"test", "lint"}),
     ("format", clang_format, [], [], {"test", "lint"}),
-    ("clang-tidy", lint, [], ["build"], {"test", "lint"}),
+    ("mutants-found", mutants_found, MUTANTS, [], {"test"}),
+    ("clang-tidy", lint, [], ["build"], {"heavy", "lint"}),
     ("unit", unit("dev"), [], ["build"], {"test"}),
     ("build-release", build("release"), [], [], {"test"}),
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
@@ -346,7 +348,7 @@ STAGES = [
     ("build-fuzz", build("fuzz"), ["tests/fuzz/fuzz_*.c"], [], {"heavy"}),
     ("fuzz", fuzz, ["tests/fuzz/fuzz_*.c"], ["build-fuzz"], {"heavy"}),
     ("simulation", simulation("1..500", "--fresh"), SIM, [], {"heavy"}),
-    ("simulation-defects", defects, ["tests/sim/defects/*.patch"], [], {"heavy"}),
+    ("simulation-defects", defects, MUTANTS, [], {"heavy"}),
     ("model", model, [], [], {"heavy"}),
 ]
 
@@ -409,9 +411,12 @@ def main():
     if args.add:
         with open(args.add, encoding="utf-8") as f:
             total = json.load(f)
-    bad = set()
+    bad, took = set(), []
+    begun = time.monotonic()
     for name, function, _, needs, _ in select(args.names or ["test"]):
+        before = time.monotonic()
         s = run_stage(name, function, needs, bad)
+        took.append((time.monotonic() - before, name))
         if s.failed:
             bad.add(name)
         total["passed"] += s.passed
@@ -420,6 +425,8 @@ def main():
     if args.save:
         with open(args.save, "w", encoding="utf-8") as f:
             json.dump(total, f)
+    longest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(took, reverse=True)[:6])
+    print(f"took {time.monotonic() - begun:.0f} s; the longest: {longest}")
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"{total['passed']} passed, {total['failed']} failed{skipped}")
     return 1 if total["failed"] else 0

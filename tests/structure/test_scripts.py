@@ -194,6 +194,92 @@ def test_a_fresh_seed_is_printed(tree):
     assert f"--seed {seed}" in (tree.folder / "calls").read_text()
 
 
+# ---- mutants.py --------------------------------------------------------------------------------
+
+MUTANT = """== a-name
+breaks: something that counts
+in: pick
+- return list_first(&s->queue,
+- true);
++ return NULL;
+"""
+CODE = """#include "x.h"
+
+int other(void);
+
+static const int pick_table[] = {
+    1,
+};
+
+struct node *other(struct sched *s)
+{
+    return list_first(&s->queue, true);
+}
+
+static struct node *pick(struct sched *s)
+{
+    if (x) /* why */
+        return list_first(
+            &s->queue, /* the oldest */ true);
+    return 0;
+}
+"""
+
+
+def test_a_mutant_is_found_by_its_function_whatever_the_layout_is(tree):
+    tree.write("src/a/a.c", CODE)
+    tree.write("tests/mutants/a.txt", MUTANT)
+    assert tree.run("scripts/mutants.py", "--check")[0] == 0
+    status, out = tree.run("scripts/mutants.py", "--show", "a-name")
+    assert status == 0
+    assert "+        return NULL;\n" in out and out.count("\n-") == 2, out
+
+
+@pytest.mark.parametrize("mutant, code, said", [
+    (MUTANT.replace("in: pick", "in: picks"), CODE, "nothing called picks"),
+    (MUTANT, CODE.replace("            &s->queue", "            &s->line"), "found 0 times in pick"),
+    (MUTANT, CODE.replace("    return 0;", "    return list_first(&s->queue, true);"), "found 2 times in pick"),
+    (MUTANT.replace("breaks: something that counts\n", ""), CODE, "says no promise"),
+    (MUTANT + MUTANT, CODE, "is there twice"),
+])
+def test_a_mutant_that_cannot_be_planted_is_an_error(tree, mutant, code, said):
+    tree.write("src/a/a.c", code)
+    tree.write("tests/mutants/a.txt", mutant)
+    status, out = tree.run("scripts/mutants.py", "--check")
+    assert status == 1 and said in out, out
+
+
+SHELL_CMAKE = """if [ "$1" = --preset ]; then mkdir -p build/dev/tests/sim; exit; fi"""
+SHELL_NINJA = """cd "$2/../.." || exit 1
+if grep -q never src/executor/a.c; then exit 1; fi
+cat >build/dev/tests/unit_executor_a <<END
+#!/bin/bash
+if grep -q return.NULL $PWD/src/executor/a.c; then echo '[  FAILED  ] a_case'; exit 1; fi
+END
+echo 'exit 0' >build/dev/tests/sim/peal_sim
+chmod +x build/dev/tests/unit_executor_a build/dev/tests/sim/peal_sim
+"""
+
+
+@pytest.mark.parametrize("new, status, said", [
+    ("return NULL;", 0, "found    a-name"), ("return one;", 1, "SURVIVED a-name"), ("never", 1, "ERROR    a-name")])
+def test_a_survivor_fails_and_results_are_kept(tree, new, status, said):
+    tree.write("src/executor/a.c", CODE)
+    tree.write("tests/mutants/a.txt", MUTANT.replace("return NULL;", new))
+    tree.program("cmake", SHELL_CMAKE)
+    tree.program("ninja", SHELL_NINJA)
+    got, out = tree.run("scripts/mutants.py")
+    assert got == status and said in out, out
+    assert "a-name" in (tree.folder / "build/mutants/table.md").read_text()
+    again, out = tree.run("scripts/mutants.py")
+    assert again == status and (said in out) == ("ERROR" in said), out  # what is known is not tried again
+    tree.write("src/executor/a.c", CODE + "\n")
+    got, out = tree.run("scripts/mutants.py")
+    assert got == status and said in out, out
+
+
+# ---- models --------------------------------------------------------------------------------------
+
 MODEL = """byte a = 0;
 active proctype P() { do :: a < 9 -> a++ :: else -> break od
 #ifdef BREAK

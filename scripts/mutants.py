@@ -1,0 +1,507 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plant mistakes in a copy of the tree, one at a time, and see each found by a test.
+
+  mutants.py                   all of tests/mutants/*.txt; goes on where it was stopped
+  mutants.py NAME...           these, whatever an earlier run said
+  mutants.py --survivors       those that the last run found alive, again
+  mutants.py --simulation      only those that the simulation must find alone
+  mutants.py --check           only see that each one's text is still found (a second)
+  mutants.py --show NAME...    print them as patches
+
+The list is made of blocks, separated by blank lines:
+
+    == name-of-the-mutant
+    breaks: the promise that it breaks
+    blackbox: test_disk.py test_journal.py::test_name     files or cases that are tried last (optional)
+    by: simulation                                        it must be found by the simulation alone (optional)
+    in: function
+    - text that is there now
+    + text in its place
+
+`in` names a function, a struct, a table, a macro or a constant of an enum, wherever in src/ it stands. Spaces, line
+ends and comments do not matter in the text; it must be found once. More pairs and more `in` lines may follow.
+
+A mutant is tried on the unit tests of its layer and of those above it, then on the simulation, then on the black-box
+cases that it names; what finds it first ends it. A test that hangs has found it. One that no test finds has survived,
+and fails the command. Copies, builds and results are kept in build/mutants; a result holds for one mutant and one state
+of the sources and tests.
+"""
+import argparse
+import difflib
+import glob
+import hashlib
+import json
+import os
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HOME = os.path.join(ROOT, "build", "mutants")
+RECORD = os.path.join(HOME, "results.json")
+TABLE = os.path.join(HOME, "table.md")
+SEEDS, SEEDS_ALONE = 300, 1000
+LIMIT_UNIT, LIMIT_SIM, LIMIT_BLACKBOX = 90, 600, 400  # seconds; generous, because two mutants share the machine
+COUNTS = ("src/", "include/", "cmake/", "tests/", "CMakeLists.txt", "CMakePresets.json")  # what a result depends on
+COUNTS_NOT = ("tests/mutants/", "tests/fuzz/", "tests/interop/", "tests/structure/")
+WATCHERS = {  # whose unit tests look at a layer, the nearest first
+    "base": ["base", "net", "wire", "cron", "sched", "sql", "store", "server", "api", "executor"],
+    "cron": ["cron", "sched", "store", "server"], "sched": ["sched", "store", "server"],
+    "wire": ["wire", "server", "executor"], "net": ["net", "server", "executor"],
+    "sql": ["sql", "store", "executor"], "store": ["store", "server"], "server": ["server", "api"],
+    "api": ["api"], "executor": ["executor"], "cli": [],
+}
+SIMULATED = {"base", "cron", "sched", "sql", "store"}
+
+
+class Bad(Exception):
+    """A mutant that cannot be judged; the text says why."""
+
+
+# ---- the list ----------------------------------------------------------------------------------
+
+class Mutant:
+    def __init__(self, name, where):
+        self.name, self.where, self.breaks, self.blackbox, self.alone = name, where, "", [], False
+        self.changes = []  # [name of the definition, old lines, new lines]
+
+    def text(self):
+        return json.dumps([self.name, self.blackbox, self.alone, self.changes])
+
+
+def read_list(path):
+    found, now, definition = [], None, None
+    with open(path, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            line, where = line.rstrip("\n"), f"{os.path.relpath(path, ROOT)}:{number}"
+            if line.startswith("== "):
+                now, definition = Mutant(line[3:].strip(), where), None
+                found.append(now)
+            elif not line.strip() or line.startswith("#"):
+                continue
+            elif now is None:
+                raise Bad(f"{where}: a line before the first mutant")
+            elif line.startswith("breaks:"):
+                now.breaks = line.partition(":")[2].strip()
+            elif line.startswith("blackbox:"):
+                now.blackbox += line.partition(":")[2].split()
+            elif line.strip() == "by: simulation":
+                now.alone = True
+            elif line.startswith("in:"):
+                definition = line.partition(":")[2].strip()
+            elif line[0] in "-+" and definition:
+                if line[0] == "-" and (not now.changes or now.changes[-1][0] != definition or now.changes[-1][2]):
+                    now.changes.append([definition, [], []])
+                if not now.changes:
+                    raise Bad(f"{where}: a + without a -")
+                now.changes[-1][1 if line[0] == "-" else 2].append(line[1:])
+            else:
+                raise Bad(f"{where}: cannot be read: {line}")
+    return found
+
+
+def read_lists():
+    mutants = [m for path in sorted(glob.glob(f"{ROOT}/tests/mutants/*.txt")) for m in read_list(path)]
+    names = set()
+    for m in mutants:
+        if m.name in names or not re.fullmatch(r"[a-z0-9-]+", m.name):
+            raise Bad(f"{m.where}: the name {m.name} is there twice, or has other signs than a-z, 0-9 and -")
+        names.add(m.name)
+        if not m.breaks or not m.changes:
+            raise Bad(f"{m.where}: {m.name} says no promise or changes nothing")
+    return mutants
+
+
+# ---- where a text stands -----------------------------------------------------------------------
+
+def definitions(text):
+    """(names, start, end) of what stands at the left margin of a C file: functions, types, tables, macros."""
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    i = 0
+    while i < len(lines):
+        first, line = i, lines[i]
+        i += 1
+        if line.startswith("#define"):
+            while lines[i - 1].rstrip().endswith("\\") and i < len(lines):
+                i += 1
+            yield {re.match(r"#define\s+(\w+)", line)[1]}, starts[first], starts[i]
+            continue
+        if not re.match(r"\w", line):
+            continue
+        while not re.search(r"[{;]\s*$", lines[i - 1]) and i < len(lines):
+            i += 1
+        head = "".join(lines[first:i])
+        if re.search(r"\{\s*$", lines[i - 1]):
+            while not lines[i - 1].startswith("}") and i < len(lines):
+                i += 1
+        if head.startswith("enum"):
+            names = set(re.findall(r"\w+", "".join(lines[first:i])))
+        else:
+            names = set(re.findall(r"\w+", re.split(r"[\[=({;]", re.sub(r"__attribute__\(\(.*?\)\)", "", head))[0])[-1:])
+            names |= set(re.findall(r"\b(?:struct|union)\s+(\w+)\s*\{", head))
+        yield names, starts[first], starts[i]
+
+
+def pattern_of(lines):
+    """The text, with any spaces and line ends between its words, and without comments."""
+    words = re.findall(r"\w+|\S", without_comments(" ".join(lines)))
+    out = r"(?<!\w)" if re.match(r"\w", words[0]) else ""
+    for before, word in zip([""] + words, words):
+        out += (r"\s+" if re.match(r"\w", word) and re.match(r"\w", before[-1:]) else r"\s*" if before else "")
+        out += re.escape(word)
+    return out + (r"(?!\w)" if re.match(r"\w", words[-1]) else "")
+
+
+def without_comments(text):
+    """The same text with spaces for comments, so that places stay where they are."""
+    return re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
+
+
+def sources(tree):
+    return sorted(glob.glob(f"{tree}/src/*/*.[ch]"))
+
+
+class Code:
+    """The files of src/ and what is defined in them."""
+
+    def __init__(self, tree):
+        self.files, self.plain, self.places = {}, {}, {}
+        for path in sources(tree):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            file = os.path.relpath(path, tree)
+            self.files[file], self.plain[file] = text, without_comments(text)
+            for names, start, end in definitions(self.plain[file]):
+                for name in names:
+                    self.places.setdefault(name, []).append((file, start, end))
+
+    def plant(self, mutant):
+        """{file: text with the mistake}"""
+        out, edits = {}, []
+        for name, old, new in mutant.changes:
+            hits = []
+            for file, start, end in set(self.places.get(name, [])):
+                for hit in re.finditer(pattern_of(old), self.plain[file][start:end]):
+                    hits.append((file, start + hit.start(), start + hit.end()))
+            if name not in self.places:
+                raise Bad(f"{mutant.where}: {mutant.name}: nothing called {name} is defined in src/")
+            if len(set(hits)) != 1:
+                raise Bad(f"{mutant.where}: {mutant.name}: its text is found {len(set(hits))} times in {name}, not once: "
+                          + " ".join(" ".join(old).split())[:100])
+            edits.append((*hits[0], "\n".join(line.strip() for line in new)))
+        for file, start, end, new in sorted(edits, reverse=True):  # from the end: places stay right
+            text = out.get(file, self.files[file])
+            out[file] = text[:start] + new + text[end:]
+        return out
+
+
+# ---- what is built and run ---------------------------------------------------------------------
+
+def tracked():
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
+                         text=True).stdout.splitlines()
+    return [f for f in out if os.path.isfile(os.path.join(ROOT, f))]
+
+
+def same(a, b):
+    try:
+        with open(a, "rb") as f, open(b, "rb") as g:
+            return f.read() == g.read()
+    except OSError:
+        return False
+
+
+def digest_of(files):
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        if file.startswith(COUNTS) and not file.startswith(COUNTS_NOT):
+            with open(os.path.join(ROOT, file), "rb") as f:
+                digest.update(f"{file}\n".encode() + hashlib.sha256(f.read()).digest())
+    return digest.hexdigest()
+
+
+class Bench:
+    """A copy of the tree with its own build folder, for one mutant at a time."""
+
+    def __init__(self, number, files, alone):
+        self.tree = os.path.join(HOME, str(number), "tree")
+        self.build = os.path.join(self.tree, "build", "dev")
+        self.log_path = os.path.join(HOME, str(number), "log")
+        self.sound_sim = os.path.join(HOME, str(number), "sound_sim")
+        self.files, self.alone, self.code, self.took = files, alone, None, {}
+        os.makedirs(self.tree, exist_ok=True)
+
+    def run(self, command, limit, cwd=None, env=None):
+        """(exit status or None when it took too long, output)"""
+        with open(self.log_path, "w+b") as log:
+            process = subprocess.Popen(command, cwd=cwd or self.tree, env={**os.environ, **(env or {})},
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                       start_new_session=True)
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            finally:  # with what it left behind
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                process.wait()
+            log.seek(0)
+            return status, log.read().decode(errors="replace")
+
+    def must(self, command, what):
+        status, out = self.run(command, 1800)
+        if status != 0:
+            raise Bad(f"{what}: {out[-3000:]}")
+
+    def copy(self):
+        """The sound sources; what has not changed keeps its time, so that little is compiled."""
+        old = {os.path.relpath(os.path.join(d, f), self.tree) for d, subs, files in os.walk(self.tree)
+               for f in files + [s for s in subs if os.path.islink(os.path.join(d, s))]}
+        for file in old - set(self.files):
+            if not file.startswith("build/"):
+                os.unlink(os.path.join(self.tree, file))
+        for file in self.files:
+            source, target = os.path.join(ROOT, file), os.path.join(self.tree, file)
+            if not same(source, target):
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(source, target)
+                os.utime(target)
+
+    def prepare(self):
+        self.copy()
+        self.code = Code(self.tree)
+        self.must(["cmake", "--preset", "dev", "-DCMAKE_BUILD_TYPE=Mutants", "-DPEAL_WERROR=OFF",
+                   "-DCMAKE_C_FLAGS=-O1 -g1 -w"], "cmake")
+        self.make(["peal_sim"] if self.alone else ["all"], "the sound sources")
+        shutil.copy(self.program("sim/peal_sim"), self.sound_sim)
+
+    def program(self, name):
+        return os.path.join(self.build, "tests", name)
+
+    def make(self, targets, what):
+        self.must(["ninja", "-C", self.build, "-j", "1", *targets], f"{what}: cannot be built")
+
+    def unit_programs(self, layer):
+        """As far as they are built; the quick ones first within a layer."""
+        out = []
+        for watcher in WATCHERS.get(layer, []):
+            programs = [os.path.basename(p) for p in glob.glob(self.program(f"unit_{watcher}_*"))]
+            out += sorted((p for p in programs), key=lambda p: (self.took.get(p, 0), p))
+        return out
+
+    def unit(self, program):
+        """What fails, or None."""
+        begun = time.monotonic()
+        status, out = self.run([self.program(program)], LIMIT_UNIT, cwd=os.path.join(self.build, "tests"))
+        self.took[program] = time.monotonic() - begun
+        if status == 0:
+            return None
+        case = re.search(r"\[  FAILED  \] (?:\d+ test\(s\).*\n)?(?:\[  FAILED  \] )?(\w+)", out)
+        return "takes too long" if status is None else case[1] if case else f"exit status {status}"
+
+    def simulate(self, seeds):
+        status, out = self.run([self.program("sim/peal_sim"), "--seeds", f"1..{seeds}"], LIMIT_SIM)
+        if status == 0:
+            return None
+        if status is None:
+            return "takes too long"
+        first = out.splitlines()[0] if out else f"exit status {status}"
+        seed = re.match(r"seed (\d+)", first)
+        if seed and self.run([self.sound_sim, "--seed", seed[1]], LIMIT_SIM)[0] != 0:
+            raise Bad(f"the sound sources fail too: {first}")
+        return first[:110]
+
+    def blackbox(self, case):
+        env = {"PEAL_BIN": os.path.join(self.build, "peal"), "PEAL_PRESET": "dev"}
+        status, out = self.run(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-x", "-q", "-rf",
+                                f"tests/blackbox/{case}"], LIMIT_BLACKBOX, env=env)
+        if status in (2, 3, 4):
+            raise Bad(f"pytest cannot run {case}: {out[-1000:]}")
+        failed = re.search(r"^FAILED \S+?::(\S+)", out, re.M)
+        return None if status in (0, 5) else "takes too long" if status is None else failed[1] if failed else "fails"
+
+    def twice(self, test, name):
+        """What fails only now and then has found nothing."""
+        first = test(name)
+        return first if not first or first == "takes too long" else test(name)
+
+    def judge(self, mutant):
+        """(by what it was found, the details); (None, "") when it was not."""
+        planted = self.code.plant(mutant)
+        layers = {file.split("/")[1] for file in planted}
+        try:
+            for file, text in planted.items():
+                with open(os.path.join(self.tree, file), "w", encoding="utf-8") as f:
+                    f.write(text)
+            simulated = layers <= SIMULATED
+            if mutant.alone:
+                self.make(["peal_sim"], mutant.name)
+                found = self.simulate(SEEDS_ALONE)
+                return ("simulation", found) if found else (None, "")
+            layer = max(layers, key=lambda name: len(WATCHERS.get(name, [])))
+            programs = self.unit_programs(layer)
+            self.make([*programs, *(["peal_sim"] if simulated else [])], mutant.name)
+            for program in programs:
+                found = self.twice(self.unit, program)
+                if found:
+                    return program, found
+            found = self.simulate(SEEDS) if simulated else None
+            if found:
+                return "simulation", found
+            if mutant.blackbox:
+                self.make(["all"], mutant.name)
+            for case in mutant.blackbox:
+                found = self.twice(self.blackbox, case)
+                if found:
+                    return case.partition("::")[0], found
+            return None, ""
+        finally:
+            self.copy()
+
+
+# ---- all of them -------------------------------------------------------------------------------
+
+class Results:
+    def __init__(self):
+        self.lock, self.of = threading.Lock(), {}
+        if os.path.exists(RECORD):
+            with open(RECORD, encoding="utf-8") as f:
+                self.of = json.load(f)
+
+    def put(self, name, result):
+        with self.lock:
+            self.of[name] = result
+            with open(RECORD + ".new", "w", encoding="utf-8") as f:
+                json.dump(self.of, f, indent=1)
+            os.replace(RECORD + ".new", RECORD)
+
+
+def say(mutant, result):
+    how = {"killed": "found   ", "survived": "SURVIVED", "error": "ERROR   "}[result["end"]]
+    print(f"{how} {mutant.name:32} {result['by'] or ''} {result['detail']} ({result['seconds']:.0f} s)", flush=True)
+
+
+def work(bench, todo, results, keys):
+    try:
+        bench.prepare()
+    except Bad as bad:
+        print(f"mutants: {bad}", file=sys.stderr)
+        return
+    while True:
+        try:
+            mutant = todo.get_nowait()
+        except queue.Empty:
+            return
+        begun = time.monotonic()
+        try:
+            by, detail = bench.judge(mutant)
+            end = "killed" if by else "survived"
+        except Bad as bad:
+            by, detail, end = None, str(bad), "error"
+        result = {"key": keys[mutant.name], "end": end, "by": by, "detail": detail,
+                  "seconds": time.monotonic() - begun}
+        results.put(mutant.name, result)
+        say(mutant, result)
+
+
+def write_table(mutants, results, keys):
+    """Every mutant of the list; what has no result for these sources says so."""
+    with open(TABLE, "w", encoding="utf-8") as f:
+        f.write("| mutant | the promise that it breaks | found by | how |\n|---|---|---|---|\n")
+        for m in mutants:
+            r = results.of.get(m.name)
+            by, how = (r["by"] or f"**{r['end']}**", r["detail"]) if r else ("not tried", "")
+            if r and r["key"] != keys[m.name]:
+                by += " (of other sources)"
+            f.write("| " + " | ".join(x.replace("|", "\\|").replace("\n", " ")
+                                      for x in (m.name, m.breaks, by, how[:120])) + " |\n")
+
+
+def select(mutants, args, results, keys):
+    known = {m.name for m in mutants}
+    unknown = set(args.names) - known
+    if unknown:
+        raise Bad(f"no such mutant: {', '.join(sorted(unknown))}")
+    if args.simulation:
+        return [m for m in mutants if m.alone and (not args.names or m.name in args.names)]
+    if args.names:
+        return [m for m in mutants if m.name in args.names]
+    old = results.of
+    if args.survivors:
+        return [m for m in mutants if old.get(m.name, {}).get("end") in ("survived", "error")]
+    return [m for m in mutants if old.get(m.name, {}).get("key") != keys[m.name] or old[m.name]["end"] == "error"]
+
+
+def show(code, mutant):
+    for file, text in code.plant(mutant).items():
+        sys.stdout.writelines(difflib.unified_diff(code.files[file].splitlines(True), text.splitlines(True),
+                                                   "a/" + file, "b/" + file))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--survivors", action="store_true")
+    parser.add_argument("--simulation", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    try:
+        mutants, code = read_lists(), Code(ROOT)
+        chosen = [m for m in mutants if not args.names or m.name in args.names]
+        lost = []
+        for mutant in mutants:
+            try:
+                code.plant(mutant)
+            except Bad as bad:
+                lost.append(str(bad))
+        if args.check or lost:
+            print("\n".join(lost) or f"{len(mutants)} mutants, each one's text is found")
+            return 1 if lost else 0
+        if args.show:
+            for mutant in chosen:
+                show(code, mutant)
+            return 0
+        os.makedirs(HOME, exist_ok=True)
+        files = tracked()
+        state = digest_of(files)
+        keys = {m.name: hashlib.sha256((state + m.text()).encode()).hexdigest()[:24] for m in mutants}
+        results = Results()
+        chosen = select(mutants, args, results, keys)
+    except Bad as bad:
+        sys.exit(f"mutants: {bad}")
+    begun = time.monotonic()
+    todo = queue.Queue()
+    for mutant in sorted(chosen, key=lambda m: sorted(code.plant(m))):  # neighbours compile the same file
+        todo.put(mutant)
+    threads = [threading.Thread(target=work, args=(Bench(n, files, args.simulation), todo, results, keys), daemon=True)
+               for n in range(min(args.jobs, len(chosen)))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    judged = chosen if args.names or args.simulation or args.survivors else mutants
+    ends = [results.of.get(m.name, {}).get("end") if results.of.get(m.name, {}).get("key") == keys[m.name] else None
+            for m in judged]
+    write_table(mutants, results, keys)
+    print(f"{ends.count('killed')} of {len(ends)} found in {time.monotonic() - begun:.0f} s"
+          + "".join(f", {ends.count(end)} {text}" for end, text in (("survived", "survived"), ("error", "not to be judged"),
+                                                                    (None, "not tried")) if ends.count(end))
+          + f"; the table is {os.path.relpath(TABLE, ROOT)}")
+    return 0 if ends and set(ends) == {"killed"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
