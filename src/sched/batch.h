@@ -100,7 +100,7 @@ struct batch {
     uint32_t sweep_no;    /* the scheduler's, to tell an outdated slice */
     int64_t sweep_ms;     /* SWEEP_REBASE: those that wait beyond this moment */
     bool forget_jobs;     /* zones have changed: parse every job anew */
-    int64_t mark_ms;      /* 0: leave */
+    struct mark mark;     /* until_ms 0: leave */
     bool clean;           /* what is planned on disk after this one has not been sent */
     struct totals totals; /* of the changes; the turn adds what it plans and withdraws itself */
 

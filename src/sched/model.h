@@ -267,6 +267,17 @@ struct totals {
     int64_t n[TOTAL_COUNT];
 };
 
+#define RECORDER_ID_SIZE 33 /* 32 hexadecimal digits */
+
+/* peal_mark, and what goes with it. The recorder is described in flight.h. */
+struct mark {
+    int64_t until_ms; /* nothing that is due later has been sent */
+    bool clean;       /* the last process was stopped cleanly: nothing PLANNED has been sent */
+    char recorder[RECORDER_ID_SIZE]; /* of the life that renewed it last, "" = it has none */
+    int64_t renewals;                /* how often that life has renewed it */
+    int64_t last_id;                 /* peal_seq: the last log id that was given */
+};
+
 /* A result for a run that is no longer live: noted if the log says that it was given up. */
 struct late_result {
     int64_t log_id, at_ms;

@@ -513,8 +513,9 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     }
     if (mark) {
         int64_t until = now.wall_ms + s->config.mark_ahead_ms;
-        b->mark_ms = until > s->mark_asked_ms ? until : s->mark_asked_ms; /* never goes back */
-        s->mark_asked_ms = b->mark_ms;
+        b->mark.until_ms =
+            until > s->mark_asked_ms ? until : s->mark_asked_ms; /* never goes back */
+        s->mark_asked_ms = b->mark.until_ms;
         s->mark_renew_boot_ms = now.boot_ms + MARK_RENEW_MS;
     }
     b->clean = clean;
@@ -631,9 +632,9 @@ static void acks_done(struct sched *s, uint64_t seq)
 void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
 {
     s->writing = false;
-    bool mark = b->mark_ms > s->mark_ms;
+    bool mark = b->mark.until_ms > s->mark_ms;
     if (mark)
-        s->mark_ms = b->mark_ms;
+        s->mark_ms = b->mark.until_ms;
     for (int i = 0; i < b->nchanges; i++)
         change_done(s, now, &b->changes[i]);
     plan_done(s, b);

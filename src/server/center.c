@@ -168,8 +168,8 @@ static void batch_done(struct center *c)
     for (int i = 0; i < TOTAL_COUNT; i++)
         atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
-    if (b->mark_ms > c->mark_ms)
-        c->mark_ms = b->mark_ms;
+    if (b->mark.until_ms > c->mark_ms)
+        c->mark_ms = b->mark.until_ms;
     sched_batch_done(c->sched, center_now(), b);
     center_pump(
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
@@ -271,10 +271,10 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         .c = c, .store = store, .planner = planner, .now = center_now(), .why = why
     };
     struct totals totals;
-    int64_t open = 0, mark_ms = 0;
-    bool clean = false;
-    enum err err = ops->mark_get(store, &mark_ms, &clean, why);
-    sched_load_mark(c->sched, mark_ms, clean);
+    int64_t open = 0;
+    struct mark mark = { 0 };
+    enum err err = ops->mark_get(store, &mark, why);
+    sched_load_mark(c->sched, mark.until_ms, mark.clean);
     if (!err)
         err = ops->totals_get(store, &totals, &open, why);
     if (!err)

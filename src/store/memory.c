@@ -466,14 +466,16 @@ static enum err memory_late_add(struct store *s, const struct late_result *late,
     return OK;
 }
 
-static enum err memory_mark_put(struct store *s, int64_t until_ms, struct why *why)
+static enum err memory_mark_put(struct store *s, const struct mark *mark, struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    if (until_ms > m->now.mark_ms)
-        m->now.mark_ms = until_ms;
-    m->now.clean = false;
+    int64_t until_ms = m->now.mark.until_ms;
+    m->now.mark = *mark;
+    if (until_ms > mark->until_ms)
+        m->now.mark.until_ms = until_ms;
+    m->now.mark.clean = false;
     return OK;
 }
 
@@ -482,7 +484,7 @@ static enum err memory_mark_clean(struct store *s, struct why *why)
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    m->now.clean = true;
+    m->now.mark.clean = true;
     return OK;
 }
 
@@ -505,12 +507,11 @@ static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret,
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static enum err memory_mark_get(struct store *s, int64_t *ret_until_ms, bool *ret_clean,
-                                struct why *why)
+static enum err memory_mark_get(struct store *s, struct mark *ret, struct why *why)
 {
     (void)why;
-    *ret_until_ms = memory_of(s)->now.mark_ms;
-    *ret_clean = memory_of(s)->now.clean;
+    *ret = memory_of(s)->now.mark;
+    ret->last_id = memory_of(s)->now.last_id[T_LOG];
     return OK;
 }
 

@@ -64,8 +64,7 @@ struct mem_undo {
 
 struct mem_scalars {
     int64_t last_id[T_COUNT];
-    int64_t mark_ms;
-    bool clean;
+    struct mark mark; /* last_id is not used */
     struct totals totals;
 };
 

@@ -178,10 +178,10 @@ enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, s
 enum err sqlite_totals_add(struct store *s, const struct totals *t, struct why *why);
 enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-enum err sqlite_mark_put(struct store *s, int64_t until_ms, struct why *why);
+enum err sqlite_mark_put(struct store *s, const struct mark *m, struct why *why);
 enum err sqlite_mark_clean(struct store *s, struct why *why);
 enum err sqlite_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why);
-enum err sqlite_mark_get(struct store *s, int64_t *ret_until_ms, bool *ret_clean, struct why *why);
+enum err sqlite_mark_get(struct store *s, struct mark *ret, struct why *why);
 enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
 enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
 

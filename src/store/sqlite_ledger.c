@@ -557,17 +557,21 @@ enum err sqlite_late_add(struct store *store, const struct late_result *late, in
     return err;
 }
 
-enum err sqlite_mark_put(struct store *store, int64_t until_ms, struct why *why)
+enum err sqlite_mark_put(struct store *store, const struct mark *m, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
     enum err err = sql_get(s,
-                           "INSERT INTO peal_mark (id, until_ms) VALUES (1, ?1) ON CONFLICT (id) "
-                           "DO UPDATE SET until_ms = max(until_ms, excluded.until_ms), clean = 0",
+                           "INSERT INTO peal_mark (id, until_ms, recorder, renewals) "
+                           "VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET "
+                           "until_ms = max(until_ms, excluded.until_ms), clean = 0, "
+                           "recorder = excluded.recorder, renewals = excluded.renewals",
                            &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, until_ms);
+    bind_i64(q, 1, m->until_ms);
+    bind_text(q, 2, m->recorder);
+    bind_i64(q, 3, m->renewals);
     return sql_run(s, q, why);
 }
 
@@ -598,21 +602,32 @@ enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, st
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-enum err sqlite_mark_get(struct store *store, int64_t *ret_until_ms, bool *ret_clean,
-                         struct why *why)
+enum err sqlite_mark_get(struct store *store, struct mark *ret, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
+    struct mark m = { 0 };
     bool row = false;
-    enum err err = sql_get(s, "SELECT until_ms, clean FROM peal_mark WHERE id = 1", &q, why);
+    enum err err = sql_get(
+        s, "SELECT until_ms, clean, recorder, renewals FROM peal_mark WHERE id = 1", &q, why);
     if (!err)
         err = sql_step(s, q, &row, why);
     if (err)
         return err;
-    *ret_until_ms = row ? col_i64(q, 0, 0) : 0;
-    *ret_clean = row && col_i64(q, 1, 0) == 1;
+    if (row) {
+        m.until_ms = col_i64(q, 0, 0);
+        m.clean = col_i64(q, 1, 0) == 1;
+        text_copy(m.recorder, sizeof(m.recorder),
+                  slice_text((const char *)sqlite3_column_text(q, 2)));
+        m.renewals = col_i64(q, 3, 0);
+    }
     sqlite3_reset(q);
-    return OK;
+    err = sql_get(s, "SELECT value FROM peal_seq WHERE name = 'log'", &q, why);
+    if (!err)
+        err = sql_number(s, q, 0, &m.last_id, why);
+    if (!err)
+        *ret = m;
+    return err;
 }
 
 static enum total total_find(const char *name)

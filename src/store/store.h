@@ -128,8 +128,8 @@ struct store_ops {
     enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
     /* The mark never goes back: an earlier moment leaves it where it is. It is not clean any more.
-     */
-    enum err (*mark_put)(struct store *s, int64_t until_ms, struct why *why);
+     * The recorder and its renewals are as m says; the rest of m is not looked at. */
+    enum err (*mark_put)(struct store *s, const struct mark *m, struct why *why);
     /* Until the next mark_put no PLANNED row has been sent, wherever the mark stands. */
     enum err (*mark_clean)(struct store *s, struct why *why);
     /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
@@ -137,8 +137,8 @@ struct store_ops {
     enum err (*seq_next)(struct store *s, const char *name, int64_t *ret, struct why *why);
 
     /* ---- start ---- */
-    enum err (*mark_get)(struct store *s, int64_t *ret_until_ms, bool *ret_clean,
-                         struct why *why); /* 0, not clean if none */
+    enum err (*mark_get)(struct store *s, struct mark *ret,
+                         struct why *why); /* 0, not clean, no recorder if none */
     enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
     enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
     enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx, struct why *why);

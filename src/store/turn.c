@@ -571,8 +571,8 @@ static enum err body(struct turn *t)
         t->totals.n[i] += b->totals.n[i];
     if (!err)
         err = ops->totals_add(s, &t->totals, &b->why);
-    if (!err && b->mark_ms)
-        err = ops->mark_put(s, b->mark_ms, &b->why);
+    if (!err && b->mark.until_ms)
+        err = ops->mark_put(s, &b->mark, &b->why);
     if (!err && b->clean)
         err = ops->mark_clean(s, &b->why);
     return err;

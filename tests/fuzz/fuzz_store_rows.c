@@ -142,7 +142,7 @@ static void read_all(struct store *s, struct input *in)
     struct session_record session;
     int n;
     int64_t number;
-    bool clean;
+    struct mark mark;
     check(!ops->jobs_page(s, &jobs, on_job, NULL, &number, NULL));
     check(!ops->logs_page(s, &logs, on_log, NULL, &number, NULL));
     check(!ops->logs_page(s, &open, on_log, NULL, &number, NULL));
@@ -154,7 +154,7 @@ static void read_all(struct store *s, struct input *in)
     check(!ops->due_each(s, true, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->due_each(s, false, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->totals_get(s, &t, &number, NULL));
-    check(!ops->mark_get(s, &number, &clean, NULL));
+    check(!ops->mark_get(s, &mark, NULL));
     ops->session_find(s, "a", &session, NULL);
     for (int64_t id = -8; id < 16; id++)
         read_one(s, id);

@@ -239,18 +239,18 @@ void center_start(struct sim *s)
     s->sched = sched_new(&c);
     s->planner = planner_new(&p);
     struct why why = { "" };
-    int64_t mark_ms;
-    bool clean;
-    store_memory_ops.mark_get(s->store, &mark_ms, &clean, &why);
-    sched_load_mark(s->sched, mark_ms, clean);
+    struct mark mark;
+    store_memory_ops.mark_get(s->store, &mark, &why);
+    sched_load_mark(s->sched, mark.until_ms, mark.clean);
     store_memory_ops.groups_each(s->store, load_group, s, &why);
     store_memory_ops.registry_each(s->store, load_registry, s, &why);
     store_memory_ops.runs_each(s->store, load_run, s, &why);
     sched_started(s->sched, sim_now(s));
-    s->start_mark_ms = mark_ms;
+    s->start_mark_ms = mark.until_ms;
     s->up_since_ms = s->boot_ms;
     s->wake_ms = -1;
-    sim_trace(s, "the center starts, mark %lld%s", (long long)mark_ms, clean ? ", clean" : "");
+    sim_trace(s, "the center starts, mark %lld%s", (long long)mark.until_ms,
+              mark.clean ? ", clean" : "");
     center_pump(s);
 }
 

@@ -234,12 +234,11 @@ void core_start(struct core *c)
         .zone_find = only_utc, .last_year = 2125, .misfire_threshold_ms = 5000, .seed = 1
     };
     struct why why = { "" };
-    int64_t mark_ms;
-    bool clean;
+    struct mark mark;
     c->s = sched_new(&c->config);
     c->planner = planner_new(&p);
-    must(c->store->ops->mark_get(c->store, &mark_ms, &clean, &why), &why);
-    sched_load_mark(c->s, mark_ms, clean);
+    must(c->store->ops->mark_get(c->store, &mark, &why), &why);
+    sched_load_mark(c->s, mark.until_ms, mark.clean);
     must(c->store->ops->groups_each(c->store, load_group, c, &why), &why);
     must(c->store->ops->registry_each(c->store, load_registry, c, &why), &why);
     must(c->store->ops->runs_each(c->store, load_run, c, &why), &why);

@@ -268,8 +268,8 @@ char *engine_dump(struct engine *e)
     struct buf b = BUF_INIT(64 * 1024 * 1024);
     const struct jobs_filter jobs = { .status = -1, .limit = INT32_MAX };
     const struct logs_filter logs = { .from_ms = -1, .to_ms = -1, .limit = INT32_MAX };
-    int64_t njobs, nlogs, mark_ms, open;
-    bool clean;
+    int64_t njobs, nlogs, open;
+    struct mark mark;
     struct totals totals;
     OP(e->s, jobs_page, &jobs, dump_job, &b, &njobs);
     OP(e->s, logs_page, &logs, dump_log, &b, &nlogs);
@@ -278,10 +278,11 @@ char *engine_dump(struct engine *e)
     OP(e->s, registry_each, dump_registry, &b);
     dump_skips(e, &b);
     dump_users(e, &b);
-    OP(e->s, mark_get, &mark_ms, &clean);
+    OP(e->s, mark_get, &mark);
     OP(e->s, totals_get, &totals, &open);
-    buf_printf(&b, "jobs %d logs %d mark %lld%s open %lld", (int)njobs, (int)nlogs,
-               (long long)mark_ms, clean ? " clean" : "", (long long)open);
+    buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld open %lld", (int)njobs,
+               (int)nlogs, (long long)mark.until_ms, mark.clean ? " clean" : "", mark.recorder,
+               (long long)mark.renewals, (long long)mark.last_id, (long long)open);
     for (int i = 0; i < TOTAL_COUNT; i++)
         put_n(&b, totals.n[i]);
     buf_char(&b, '\n');

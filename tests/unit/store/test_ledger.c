@@ -313,48 +313,96 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     free(big);
 }
 
+static void mark_put(struct store *s, int64_t until_ms, const char *recorder, int64_t renewals)
+{
+    struct mark m = { .until_ms = until_ms, .clean = true, .renewals = renewals };
+    text_copy(m.recorder, sizeof(m.recorder), slice_text(recorder));
+    OP(s, mark_put, &m);
+}
+
 static void the_mark_never_goes_back(void **state)
 {
     struct engine *e = *state;
-    int64_t mark;
-    bool clean;
-    OP(e->s, mark_get, &mark, &clean);
-    assert_int_equal(mark, 0);
-    assert_false(clean);
+    struct mark mark;
+    OP(e->s, mark_get, &mark);
+    assert_int_equal(mark.until_ms, 0);
+    assert_false(mark.clean);
     OP(e->s, begin);
-    OP(e->s, mark_put, 5000);
-    OP(e->s, mark_put, 4000);
+    mark_put(e->s, 5000, "", 0);
+    mark_put(e->s, 4000, "", 0);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark, &clean);
-    assert_int_equal(mark, 5000);
-    assert_false(clean);
+    OP(e->s, mark_get, &mark);
+    assert_int_equal(mark.until_ms, 5000);
+    assert_false(mark.clean);
 }
 
 static void a_clean_mark_is_clean_until_it_is_put_again(void **state)
 {
     struct engine *e = *state;
-    int64_t mark;
-    bool clean;
+    struct mark mark;
     OP(e->s, begin);
-    OP(e->s, mark_put, 5000);
+    mark_put(e->s, 5000, "", 0);
     OP(e->s, mark_clean);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark, &clean);
-    assert_int_equal(mark, 5000);
-    assert_true(clean);
+    OP(e->s, mark_get, &mark);
+    assert_int_equal(mark.until_ms, 5000);
+    assert_true(mark.clean);
     OP(e->s, begin);
-    OP(e->s, mark_put, 4000); /* goes nowhere, but somebody means to send */
+    mark_put(e->s, 4000, "", 0); /* goes nowhere, but somebody means to send */
     e->s->ops->rollback(e->s);
-    OP(e->s, mark_get, &mark, &clean);
-    assert_true(clean);
+    OP(e->s, mark_get, &mark);
+    assert_true(mark.clean);
     OP(e->s, begin);
-    OP(e->s, mark_put, 4000);
+    mark_put(e->s, 4000, "", 0);
     OP(e->s, commit);
-    OP(e->s, mark_get, &mark, &clean);
-    assert_int_equal(mark, 5000);
-    assert_false(clean);
+    OP(e->s, mark_get, &mark);
+    assert_int_equal(mark.until_ms, 5000);
+    assert_false(mark.clean);
+}
+
+/* Whatever the mark does, the recorder and its renewals are those of the last renewal. */
+static void the_recorder_goes_with_the_mark(void **state)
+{
+    struct engine *e = *state;
+    const char *first = "00112233445566778899aabbccddeeff",
+               *next = "ffeeddccbbaa99887766554433221100";
+    struct mark mark;
+    OP(e->s, mark_get, &mark);
+    assert_string_equal(mark.recorder, "");
+    assert_int_equal(mark.renewals, 0);
+    assert_int_equal(mark.last_id, 0);
+    struct run_row r = sample_run(1, 1);
+    OP(e->s, begin);
+    mark_put(e->s, 5000, first, 7);
+    OP(e->s, runs_add, &r, 1);
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, mark_get, &mark);
+    assert_string_equal(mark.recorder, first);
+    assert_int_equal(mark.renewals, 7);
+    assert_int_equal(mark.last_id, r.log_id);
+    OP(e->s, begin);
+    mark_put(e->s, 4000, next, 1);
+    e->s->ops->rollback(e->s);
+    OP(e->s, mark_get, &mark);
+    assert_string_equal(mark.recorder, first);
+    OP(e->s, begin);
+    mark_put(e->s, 4000, next, 1); /* a new life counts anew */
+    OP(e->s, mark_clean);
+    OP(e->s, commit);
+    OP(e->s, mark_get, &mark);
+    assert_int_equal(mark.until_ms, 5000);
+    assert_string_equal(mark.recorder, next);
+    assert_int_equal(mark.renewals, 1);
+    OP(e->s, begin);
+    mark_put(e->s, 4000, "", 2); /* and one without a recorder says so */
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, mark_get, &mark);
+    assert_string_equal(mark.recorder, "");
+    assert_int_equal(mark.renewals, 2);
 }
 
 static void named_counters_count_apart(void **state)
@@ -429,7 +477,7 @@ static void a_rollback_leaves_no_trace(void **state)
     OP(s, runs_change, c, 3);
     struct totals t = { { 1, 2, 3, 4, 5, 6, 7, 8, 9 } };
     OP(s, totals_add, &t);
-    OP(s, mark_put, 777);
+    mark_put(s, 777, "x", 3);
     OP(s, group_delete, g.id);
     OP(s, job_delete, id);
     struct registry_record reg = { "EXECUTOR", "a", "b", 1 };
@@ -462,6 +510,7 @@ int main(void)
         BOTH(late_results_are_noted_where_a_run_was_given_up),
         BOTH(the_mark_never_goes_back),
         BOTH(a_clean_mark_is_clean_until_it_is_put_again),
+        BOTH(the_recorder_goes_with_the_mark),
         BOTH(named_counters_count_apart),
         BOTH(totals_add_up_and_open_counts_the_open_phases),
         BOTH(a_rollback_leaves_no_trace),

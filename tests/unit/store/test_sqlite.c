@@ -111,7 +111,7 @@ static void a_fresh_database_has_the_lock_row_and_no_jobs(void **state)
                      1);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_info"), 0);
     engine_reopen(e); /* migrations run once */
-    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_migration"), 2);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_migration"), 3);
 }
 
 static void a_reader_sees_commits_and_can_change_nothing(void **state)
