@@ -29,127 +29,27 @@ enum {
     NO_MEM_MS = 10,
 };
 
-struct isolate {
-    pid_t pid;
-    int orders, grace_ms;
-    _Atomic uint64_t number; /* of the youngest run */
-};
-
 /*  RUNNING --the run shall end--> ASKED --half the grace--> TERMED --the whole--> KILLED
  *     +-------------------------garbage from the child-------------------------------^  */
 enum ending { RUNNING, ASKED, TERMED, KILLED };
 
 struct visit { /* one run in a child */
-    struct isolate *isolate;
+    struct isolate_process process;
     struct peal_run *run;
-    uint64_t number;
-    int frames, output, notes; /* -1: closed */
+    int frames, output; /* -1: closed */
     size_t params_sent;
     bool facts_sent, stop_sent;
     bool deaf;   /* it reads no more, but may still speak */
     bool no_mem; /* the kernel's: what could not be sent is tried again in a moment */
     enum ending ending;
     int64_t stop_ms; /* boot: when it was asked */
-    pid_t pid;       /* 0: not known yet */
-    bool over, failed, garbage, has_result;
-    int status, code;
+    bool garbage, has_result;
+    int code;
     struct buf msg;
     struct frame frame;
 };
 
-/* --- the server --- */
-
-static enum err cannot(struct why *why, int ends[2], int parent)
-{
-    why_set(why, "the process for isolated handlers cannot be made: %s", strerror(errno));
-    enum err err = errno == ENOMEM ? ERR_NOMEM : ERR_IO;
-    if (ends) {
-        close(ends[0]);
-        close(ends[1]);
-    }
-    if (parent >= 0)
-        close(parent);
-    return err;
-}
-
-enum err isolate_new(const struct peal_handler *const *handlers, size_t n, int grace_ms,
-                     struct isolate **ret, struct why *why)
-{
-    int ends[2];
-    struct isolate *i = try_alloc(sizeof(*i));
-    if (!i)
-        return ERR_NOMEM;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
-        free(i);
-        return cannot(why, NULL, -1);
-    }
-    /* orders end with the executor, unless the host has forked and so holds them open: its pidfd
-     * tells in that case too. Without one (-1) poll skips it. */
-    int parent = pidfd_open(getpid(), 0);
-    i->pid = fork();
-    if (i->pid == 0) {
-        close(ends[0]);
-        isolate_serve(ends[1], parent, handlers, n);
-    }
-    if (i->pid < 0) {
-        free(i);
-        return cannot(why, ends, parent);
-    }
-    close(ends[1]);
-    if (parent >= 0)
-        close(parent);
-    i->orders = ends[0];
-    i->grace_ms = grace_ms;
-    *ret = i;
-    return OK;
-}
-
-void isolate_free(struct isolate *i)
-{
-    if (!i)
-        return;
-    close(i->orders);
-    while (waitpid(i->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    free(i);
-}
-
-/* --- orders --- */
-
-static bool send_order(const struct isolate *i, enum order_kind kind, uint64_t number, size_t index,
-                       const int *fds)
-{
-    struct order o = { .kind = kind, .index = (uint32_t)index, .number = number };
-    struct iovec piece = { &o, sizeof(o) };
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int[ORDER_FDS]))] = { 0 };
-    struct msghdr m = { .msg_iov = &piece, .msg_iovlen = 1 };
-    if (fds) {
-        m.msg_control = control;
-        m.msg_controllen = sizeof(control);
-        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int[ORDER_FDS]));
-        memcpy(CMSG_DATA(c), fds, sizeof(int[ORDER_FDS]));
-    }
-    ssize_t n;
-    do
-        n = sendmsg(i->orders, &m, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n >= 0;
-}
-
-void isolate_hold(struct isolate *i, pid_t group)
-{
-    if (i)
-        send_order(i, ORDER_HOLD, (uint64_t)group, 0, NULL);
-}
-
-void isolate_release(struct isolate *i, pid_t group)
-{
-    if (i)
-        send_order(i, ORDER_RELEASE, (uint64_t)group, 0, NULL);
-}
+/* --- the ways to the child --- */
 
 static void close_pair(const int *pair)
 {
@@ -170,7 +70,7 @@ static bool open_ways(struct visit *v, int *fds)
     fcntl(output[0], F_SETFL, O_NONBLOCK);
     v->frames = frames[0];
     v->output = output[0];
-    v->notes = notes[0];
+    v->process.notes = notes[0];
     fds[ORDER_FRAMES] = frames[1];
     fds[ORDER_OUTPUT] = output[1];
     fds[ORDER_NOTES] = notes[1];
@@ -338,44 +238,17 @@ static void take_all(struct visit *v, int pieces)
 
 /* --- how it ends --- */
 
-/* The group of number 1 would be every process there is. */
-static bool is_note(const struct note *note)
-{
-    return note->kind == NOTE_BORN ? note->value > 1
-                                   : note->kind == NOTE_ENDED || note->kind == NOTE_FAILED;
-}
-
-static void take_note(struct visit *v)
-{
-    struct note note;
-    ssize_t n = read(v->notes, &note, sizeof(note));
-    if (n < 0 && errno == EINTR)
-        return;
-    if (n != (ssize_t)sizeof(note) || !is_note(&note)) {
-        /* the server died or lost its mind; its children by that too, but not theirs */
-        if (v->pid > 0)
-            kill(-v->pid, SIGKILL);
-        close_way(&v->notes);
-        v->over = true;
-    } else if (note.kind == NOTE_BORN) {
-        v->pid = note.value;
-    } else {
-        v->over = true;
-        v->failed = note.kind == NOTE_FAILED;
-        v->status = note.value;
-    }
-}
-
 static void move_on(struct visit *v, enum ending to)
 {
     v->ending = to;
     if (to == TERMED || to == KILLED)
-        send_order(v->isolate, to == TERMED ? ORDER_TERM : ORDER_KILL, v->number, 0, NULL);
+        isolate_signal(&v->process, to == TERMED ? SIGTERM : SIGKILL);
 }
 
 static int64_t due_ms(const struct visit *v)
 {
-    return v->stop_ms + (v->ending == ASKED ? v->isolate->grace_ms / 2 : v->isolate->grace_ms);
+    int grace_ms = v->process.isolate->grace_ms;
+    return v->stop_ms + (v->ending == ASKED ? grace_ms / 2 : grace_ms);
 }
 
 static void see_to_its_end(struct visit *v)
@@ -401,10 +274,10 @@ static int wait_ms(const struct visit *v)
 
 static void watch(struct visit *v)
 {
-    while (!v->over) {
+    while (!v->process.over) {
         tell(v);
         struct pollfd fds[] = {
-            { .fd = v->notes, .events = POLLIN },
+            { .fd = v->process.notes, .events = POLLIN },
             { .fd = v->output, .events = POLLIN },
             { .fd = v->frames, .events = POLLIN | (all_told(v) || v->no_mem ? 0 : POLLOUT) },
             /* once it rang it stays readable: it has nothing more to say */
@@ -413,7 +286,7 @@ static void watch(struct visit *v)
         poll(fds, countof(fds), wait_ms(v));
         take_all(v, TURN_PIECES);
         if (fds[0].revents)
-            take_note(v);
+            isolate_hear(&v->process);
         if (fds[3].revents && !run_stopping(v->run))
             run_clear_bell(v->run); /* rung for the run before this one */
         see_to_its_end(v);
@@ -421,36 +294,26 @@ static void watch(struct visit *v)
     take_all(v, LAST_PIECES);
 }
 
-/* It leaves this socket when it ends. */
-static bool server_lives(const struct isolate *i)
-{
-    struct pollfd p = { .fd = i->orders, .events = POLLOUT };
-    return poll(&p, 1, 0) == 0 || !(p.revents & (POLLHUP | POLLERR));
-}
-
 static void set_result(const struct visit *v)
 {
     struct peal_run *r = v->run;
-    if (v->notes < 0 && server_lives(v->isolate)) {
-        run_result(r, WIRE_CODE_FAIL,
-                   "no process for the handler: the one that starts them could not take the order "
-                   "(%s)",
-                   strerror(EMFILE));
-    } else if (v->notes < 0) {
-        log_error("executor", "the process that starts isolated handlers has died: they fail until "
-                              "the executor is started again");
-        run_result(r, WIRE_CODE_FAIL, "the process that starts isolated handlers has died");
-    } else if (v->failed) {
-        run_result(r, WIRE_CODE_FAIL, "no process for the handler: %s", strerror(v->status));
+    int status = v->process.status;
+    if (v->process.notes < 0) {
+        run_result(r, WIRE_CODE_FAIL, "%s", isolate_lost_text(&v->process));
+    } else if (v->process.failed) {
+        run_result(r, WIRE_CODE_FAIL, "no process for the handler: %s",
+                   strerror(v->process.failed));
     } else if (v->garbage) {
         run_result(r, WIRE_CODE_FAIL,
                    "ended: the handler's process wrote into the executor's socket");
-    } else if (WIFSIGNALED(v->status)) {
-        run_result(r, WIRE_CODE_FAIL, "ended by signal %d (%s)", WTERMSIG(v->status),
-                   strsignal(WTERMSIG(v->status)));
-    } else if (!v->has_result || WEXITSTATUS(v->status)) {
+    } else if (v->process.lost) {
+        run_result(r, WIRE_CODE_FAIL, "it has ended, and how is not known");
+    } else if (WIFSIGNALED(status)) {
+        run_result(r, WIRE_CODE_FAIL, "ended by signal %d (%s)", WTERMSIG(status),
+                   strsignal(WTERMSIG(status)));
+    } else if (!v->has_result || WEXITSTATUS(status)) {
         run_result(r, WIRE_CODE_FAIL, "the handler ended its process, with exit status %d",
-                   WEXITSTATUS(v->status));
+                   WEXITSTATUS(status));
     } else {
         run_result(r, v->code, "%s", buf_str(&v->msg));
     }
@@ -463,16 +326,16 @@ static void visit(struct visit *v, size_t index)
         run_result(v->run, WIRE_CODE_FAIL, "no process for the handler: %s", strerror(errno));
         return;
     }
-    if (!send_order(v->isolate, ORDER_START, v->number, index, fds))
-        close_way(&v->notes);
+    if (!isolate_send(v->process.isolate, ORDER_START, v->process.number, index, fds))
+        close_way(&v->process.notes);
     for (size_t i = 0; i < ORDER_FDS; i++)
         close(fds[i]);
-    if (v->notes >= 0)
+    if (v->process.notes >= 0)
         watch(v);
     set_result(v);
     close_way(&v->frames);
     close_way(&v->output);
-    close_way(&v->notes);
+    isolate_forget(&v->process);
 }
 
 void isolate_run(struct isolate *i, struct peal_run *r, size_t index)
@@ -482,10 +345,13 @@ void isolate_run(struct isolate *i, struct peal_run *r, size_t index)
         run_result(r, WIRE_CODE_FAIL, "no process for the handler: out of memory");
         return;
     }
-    v->isolate = i;
+    v->process = (struct isolate_process){
+        .isolate = i,
+        .number = atomic_fetch_add(&i->number, 1),
+        .notes = -1,
+    };
     v->run = r;
-    v->number = atomic_fetch_add(&i->number, 1);
-    v->frames = v->output = v->notes = -1;
+    v->frames = v->output = -1;
     buf_init(&v->msg, (size_t)WIRE_HANDLE_MSG_UNITS * 3 + 16);
     visit(v, index);
     buf_done(&v->msg);

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isolate_parts.h - the three processes of isolate.h, and what they say to each other.
+/* isolate_parts.h - the processes of isolate.h, and what they say to each other.
  *
- *     executor (isolate.c) --order, with descriptors--> fork server (isolate_server.c)
- *          |  ^  ^                                        |  |
- *          |  |  +------- notes: born, ended (pipe) ------+  | fork
- *          |  +---- frames up, standard output (pipe) ---+   v
- *          +------------- frames down ----------------> child (isolate_child.c)
+ *     executor (isolate_order.c) --order, with descriptors--> fork server (isolate_server.c)
+ *          |  ^  ^                                              |  |
+ *          |  |  +--------- notes: born, ended (pipe) ----------+  | fork, or vfork and exec
+ *          |  +------ frames up, standard output (pipe) -------+   v
+ *          +--------------- frames down ----------------> handler's child (isolate_child.c),
+ *                                                          or a program, which has no frames
  *
+ * The fork server is itself the child of a watch, which forks another one if it dies.
  * Notes come from the server alone, so a child cannot lie about its own end. Orders and frames are
  * packets (SOCK_SEQPACKET): whole or not at all, also when threads or grandchildren send at once.
  */
 #ifndef PEAL_EXECUTOR_ISOLATE_PARTS_H
 #define PEAL_EXECUTOR_ISOLATE_PARTS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "base/str.h"
 
+struct isolate;
 struct peal_handler;
 
 enum {
@@ -27,28 +32,31 @@ enum {
 
 /* --- executor to server --- */
 
-enum order_kind { ORDER_START, ORDER_TERM, ORDER_KILL, ORDER_HOLD, ORDER_RELEASE };
+/* START is for a handler, SPAWN for a program. */
+enum order_kind { ORDER_START, ORDER_SPAWN, ORDER_TERM, ORDER_KILL };
 
 struct order {
     uint32_t kind;
     uint32_t index;  /* START: of the handler */
-    uint64_t number; /* of the run, the executor's; HOLD, RELEASE: of the group */
+    uint64_t number; /* of the process, the executor's; never used again */
 };
 
-/* What comes along with START, in this order: the pipe for the server's notes (first: a server that
- * has no room for all of them can still say so), the child's end of the frames, its standard output
- * and error. */
-enum { ORDER_NOTES, ORDER_FRAMES, ORDER_OUTPUT, ORDER_FDS };
+/* What comes along with START and SPAWN, in this order: the pipe for the server's notes (first: a
+ * server that has no room for all of them can still say so), the child's end of the frames or the
+ * program (spawn_pack), standard output and error. */
+enum { ORDER_NOTES, ORDER_FRAMES, ORDER_OUTPUT, ORDER_FDS, ORDER_PROGRAM = ORDER_FRAMES };
 
 /* --- server to executor, a pipe for each run; its end without ENDED or FAILED: the server died ---
  */
 
-/* BORN is the child's own first word, before the handler's code; the pipe is closed there then. */
-enum note_kind { NOTE_BORN, NOTE_ENDED, NOTE_FAILED };
+/* BORN is the child's own first word, before the handler's or the program's code; the pipe is
+ * closed there then. LOST: it ended, and how cannot be known. */
+enum note_kind { NOTE_BORN, NOTE_ENDED, NOTE_LOST, NOTE_FAILED };
 
 struct note {
     uint32_t kind;
-    int32_t value; /* pid; wait status; errno of fork */
+    int32_t value;  /* pid; wait status; nothing; errno of the start */
+    uint32_t stage; /* FAILED: enum spawn_stage */
 };
 
 /* --- executor to child and back --- */
@@ -81,13 +89,26 @@ struct run_facts {
 
 #define FRAME_HEAD offsetof(struct frame, text)
 
+struct isolate { /* the executor's */
+    pid_t pid;   /* of the watch */
+    int orders, grace_ms;
+    _Atomic uint64_t number; /* of the next process */
+};
+
+/* Any worker. fds: ORDER_FDS of them, or NULL; they stay the caller's. False: the server is gone.
+ */
+bool isolate_send(const struct isolate *i, enum order_kind kind, uint64_t number, size_t index,
+                  const int *fds);
+
 /* Send a packet of up to two texts after its head. flags: of send(). False with errno. */
 bool frame_send(int fd, enum frame_kind kind, int number, struct slice first, struct slice second,
                 int flags);
 /* Close all descriptors from 3 on except these n. */
 void close_all_but(const int *keep, size_t n);
 
-/* The server's and the child's whole life; they do not return. */
+/* The watch's, the server's and the child's whole life; they do not return. */
+_Noreturn void isolate_watch(int orders, int parent, const struct peal_handler *const *handlers,
+                             size_t n);
 _Noreturn void isolate_serve(int orders, int parent, const struct peal_handler *const *handlers,
                              size_t n);
 _Noreturn void isolate_child(const struct peal_handler *handler, int frames, int output);

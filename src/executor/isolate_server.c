@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fork server: one thread, no descriptors but its own, children by order. It is the parent of
- * the handlers' processes and adopts what they leave behind (it is their subreaper), so the number
- * of a group is never signalled after it could have become another's, and "ended" means that the
- * whole group has. It ends when nobody can give it orders any more. */
+ * the processes of handlers, scripts and commands and adopts what they leave behind (it is their
+ * subreaper), so the number of a group is never signalled after it could have become another's, and
+ * "ended" means that the whole group has. It ends when nobody can give it orders any more.
+ *
+ * A script may kill its parent, and the kernel may, without memory: so the server is a child of a
+ * watch, which does nothing but fork another server then. Orders that came meanwhile wait in the
+ * socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,13 +19,16 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "executor/isolate_parts.h"
+#include "executor/spawn.h"
 
 enum {
+    WATCH_PAUSE_NS = 50000000,
     DRAIN_MS = 2000, /* for a group that was killed to be gone: somebody else may be its parent */
     /* descriptors that the room for ORDER_FDS can hold: it is rounded up */
     ORDER_MOST = (CMSG_SPACE(sizeof(int[ORDER_FDS])) - CMSG_LEN(0)) / sizeof(int),
@@ -33,19 +40,15 @@ struct kid {
     pid_t pid; /* also of its group */
     int notes;
     int status;
+    bool lost;              /* the status is not known */
     int64_t drain_until_ms; /* boot; 0: it lives */
-};
-
-struct held { /* a group of the executor's own */
-    struct list_node node;
-    pid_t group;
 };
 
 struct server {
     int orders, children, parent; /* orders; signalfd; pidfd of the executor, or -1 */
     const struct peal_handler *const *handlers;
     size_t n;
-    struct list kids, held;
+    struct list kids;
 };
 
 bool frame_send(int fd, enum frame_kind kind, int number, struct slice first, struct slice second,
@@ -96,9 +99,9 @@ static void close_all(const int *fds, size_t n)
         close(fds[i]);
 }
 
-static void send_note(int fd, enum note_kind kind, int value)
+static void send_note(int fd, enum note_kind kind, int value, uint32_t stage)
 {
-    struct note note = { kind, value };
+    struct note note = { kind, value, stage };
     ssize_t n = write(fd, &note, sizeof(note)); /* two of them fit into any pipe */
     (void)n;
 }
@@ -116,31 +119,63 @@ _Noreturn static void become_child(const struct server *s, uint32_t index, const
         _exit(EXIT_FAILURE);
     /* before the handler can do anything, and so that the executor knows whom to end even if that
      * is to kill the server */
-    send_note(fds[ORDER_NOTES], NOTE_BORN, getpid());
+    send_note(fds[ORDER_NOTES], NOTE_BORN, getpid(), 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     isolate_child(s->handlers[index], fds[ORDER_FRAMES], fds[ORDER_OUTPUT]);
 }
 
-/* Takes the descriptors. */
-static void start(struct server *s, const struct order *o, const int *fds)
+/* Its number, or -1 with the errno of what failed. */
+static pid_t start_handler(struct server *s, const struct order *o, const int *fds, int *failed)
 {
-    bool known = o->index < s->n;
-    struct kid *k = known ? try_alloc(sizeof(*k)) : NULL;
     pid_t server = getpid();
-    pid_t pid = k ? fork() : -1;
+    if (o->index >= s->n) {
+        *failed = EINVAL;
+        return -1;
+    }
+    pid_t pid = fork();
     if (pid == 0)
         become_child(s, o->index, fds, server);
-    int failed = k ? errno : known ? ENOMEM : EINVAL;
+    *failed = errno;
+    if (pid > 0)
+        setpgid(pid, pid); /* whoever of the two comes first */
+    return pid;
+}
+
+/* In the child, which shares our memory: a system call and no more. */
+static void say_born(void *arg, pid_t pid)
+{
+    const int *fds = arg;
+    send_note(fds[ORDER_NOTES], NOTE_BORN, pid, 0);
+}
+
+static pid_t start_program(int *fds, int *failed, enum spawn_stage *stage)
+{
+    pid_t pid = -1;
+    struct spawn *program = spawn_unpack(fds[ORDER_PROGRAM]);
+    *failed = program ? spawn(program, fds[ORDER_OUTPUT], say_born, fds, &pid, stage) : errno;
+    free(program);
+    return *failed ? -1 : pid;
+}
+
+/* Takes the descriptors. */
+static void start(struct server *s, const struct order *o, int *fds)
+{
+    enum spawn_stage stage = SPAWN_PROCESS;
+    int failed = ENOMEM;
+    pid_t pid = -1;
+    struct kid *k = try_alloc(sizeof(*k));
+    if (k)
+        pid = o->kind == ORDER_START ? start_handler(s, o, fds, &failed)
+                                     : start_program(fds, &failed, &stage);
     close(fds[ORDER_FRAMES]);
     close(fds[ORDER_OUTPUT]);
     if (pid < 0) {
-        send_note(fds[ORDER_NOTES], NOTE_FAILED, failed);
+        send_note(fds[ORDER_NOTES], NOTE_FAILED, failed, stage);
         close(fds[ORDER_NOTES]);
         free(k);
         return;
     }
-    setpgid(pid, pid); /* whoever of the two comes first */
     *k = (struct kid){ .number = o->number, .pid = pid, .notes = fds[ORDER_NOTES] };
     list_push(&s->kids, &k->node);
 }
@@ -178,7 +213,9 @@ static void reap(struct server *s)
             kill(-k->pid, SIGKILL);
             k->drain_until_ms = clock_boot_ms() + DRAIN_MS;
         }
-        waitpid(info.si_pid, k ? &k->status : NULL, 0);
+        pid_t pid = waitpid(info.si_pid, k ? &k->status : NULL, 0);
+        if (k)
+            k->lost = pid != info.si_pid;
     }
 }
 
@@ -196,7 +233,7 @@ static int bury(struct server *s)
             wait = wait < 0 || left < wait ? left : wait;
             continue;
         }
-        send_note(k->notes, NOTE_ENDED, k->status);
+        send_note(k->notes, k->lost ? NOTE_LOST : NOTE_ENDED, k->status, 0);
         close(k->notes);
         list_remove(&k->node);
         free(k);
@@ -206,49 +243,21 @@ static int bury(struct server *s)
 
 /* --- orders --- */
 
-/* Not 0, 1 or less than that: a signal to their groups would be one to others, or to everybody. */
-static void hold(struct server *s, uint64_t group)
-{
-    if (group < 2 || group > INT32_MAX)
-        return;
-    struct held *h = try_alloc(sizeof(*h));
-    if (!h)
-        return; /* then only its leader ends with the executor */
-    h->group = (pid_t)group;
-    list_push(&s->held, &h->node);
-}
-
-static void release(struct server *s, uint64_t group)
-{
-    list_each(&s->held, n, tmp)
-    {
-        struct held *h = container_of(n, struct held, node);
-        if ((uint64_t)h->group == group) {
-            list_remove(n);
-            free(h);
-            return;
-        }
-    }
-}
-
-/* Takes the descriptors; only START has some. */
+/* Takes the descriptors; only START and SPAWN have some. */
 static void obey(struct server *s, const struct order *o, int *fds, size_t n)
 {
-    if (o->kind == ORDER_START && n == ORDER_FDS) {
+    bool starts = o->kind == ORDER_START || o->kind == ORDER_SPAWN;
+    if (starts && n == ORDER_FDS) {
         start(s, o, fds);
         return;
     }
-    if (o->kind == ORDER_START && n > ORDER_NOTES) /* what there was no room for is dropped */
-        send_note(fds[ORDER_NOTES], NOTE_FAILED, EMFILE);
+    if (starts && n > ORDER_NOTES) /* what there was no room for is dropped */
+        send_note(fds[ORDER_NOTES], NOTE_FAILED, EMFILE, SPAWN_FILES);
     close_all(fds, n);
     if (o->kind == ORDER_TERM)
         signal_kid(s, o->number, SIGTERM);
     else if (o->kind == ORDER_KILL)
         signal_kid(s, o->number, SIGKILL);
-    else if (o->kind == ORDER_HOLD)
-        hold(s, o->number);
-    else if (o->kind == ORDER_RELEASE)
-        release(s, o->number);
 }
 
 /* The descriptors that came with a message, ORDER_MOST at most. */
@@ -303,12 +312,11 @@ static void own_signals(void)
 
 /* Its own session: what a terminal sends to the host's group does not come here. Text that the host
  * has not written yet must not be written again by a child. */
-static void own_everything(struct server *s)
+static void own_everything(const char *name, const int *keep, size_t nkeep)
 {
-    sigset_t child;
     own_signals();
     setsid();
-    prctl(PR_SET_NAME, "peal-fork");
+    prctl(PR_SET_NAME, name);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     __fpurge(stdout);
     __fpurge(stderr);
@@ -316,12 +324,18 @@ static void own_everything(struct server *s)
     if (nothing >= 0) {
         dup2(nothing, STDIN_FILENO);
         dup2(nothing, STDOUT_FILENO);
+        if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* else a descriptor of ours would be taken for it */
+            dup2(nothing, STDERR_FILENO);
     }
-    int keep[] = { s->orders, s->parent };
-    close_all_but(keep, countof(keep));
+    close_all_but(keep, nkeep);
+}
+
+static int watch_children(void)
+{
+    sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    s->children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void empty_signals(int fd)
@@ -338,10 +352,6 @@ static void end_all(struct server *s)
         const struct kid *k = container_of(n, struct kid, node);
         if (!k->drain_until_ms) /* else it was killed, and the number may be another's now */
             kill(-k->pid, SIGKILL);
-    }
-    list_each(&s->held, n, tmp)
-    {
-        kill(-container_of(n, struct held, node)->group, SIGKILL);
     }
     for (;;) {
         struct pollfd p = { .fd = s->children, .events = POLLIN };
@@ -376,9 +386,51 @@ void isolate_serve(int orders, int parent, const struct peal_handler *const *han
 {
     struct server s = { .orders = orders, .parent = parent, .handlers = handlers, .n = n };
     list_init(&s.kids);
-    list_init(&s.held);
-    own_everything(&s);
-    if (s.children >= 0)
-        serve(&s);
+    prctl(PR_SET_NAME, "peal-fork");
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* fork does not hand it down */
+    s.children = watch_children();
+    if (s.children < 0)
+        _exit(EXIT_FAILURE);
+    serve(&s);
+    _exit(EXIT_SUCCESS);
+}
+
+/* --- the watch --- */
+
+/* Until the server has ended; what a dead one has left behind comes here meanwhile. */
+static bool ended_well(pid_t server)
+{
+    for (;;) {
+        int status;
+        pid_t pid = waitpid(-1, &status, 0);
+        if (pid == server)
+            return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+        if (pid < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+/* Is there still somebody who gives orders? */
+static bool wanted(int orders, int parent)
+{
+    struct pollfd fds[] = { { .fd = orders }, { .fd = parent, .events = POLLIN } };
+    return poll(fds, countof(fds), 0) <= 0;
+}
+
+void isolate_watch(int orders, int parent, const struct peal_handler *const *handlers, size_t n)
+{
+    const int keep[] = { orders, parent };
+    const struct timespec pause = { .tv_nsec = WATCH_PAUSE_NS };
+    own_everything("peal-fork-watch", keep, countof(keep));
+    for (;;) {
+        pid_t server = fork();
+        if (server == 0)
+            isolate_serve(orders, parent, handlers, n);
+        if (server > 0 && ended_well(server))
+            break;
+        nanosleep(&pause, NULL); /* no server can take all of a machine by dying */
+        if (server < 0 && !wanted(orders, parent))
+            break;
+    }
     _exit(EXIT_SUCCESS);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -16,14 +15,15 @@
 #include "executor/spawn.h"
 #include "wire/texts.h"
 
+#define TEXT_COMMAND_EXIT "command exit value(%d) is failed"
+
 enum { TURN_PIECES = 64, FACT_MAX = 48, PROGRAM_MAX = 4096 };
 
 struct process {
     struct peal_run *run;
     const struct limits *limits;
-    pid_t pid;       /* also of its group */
+    struct isolate_process child;
     int output;      /* read end of the pipe, not blocking; -1 after its end */
-    int ended;       /* pidfd: readable when the child has ended */
     int64_t late_ms; /* boot: when its time is over; 0: never */
     int64_t kill_ms; /* boot: when to send SIGKILL; 0: not asked to stop yet */
     bool kill_sent, late;
@@ -63,7 +63,6 @@ static bool spawn_it(struct process *p, char *const argv[], int write_end, struc
 {
     struct env env;
     char program[PROGRAM_MAX];
-    const char *stage;
     if (!spawn_find(p->limits, argv[0], program, sizeof(program))) {
         why_set(why, "it is not in PATH, which is %.300s", limits_env(p->limits, "PATH"));
         return false;
@@ -72,15 +71,13 @@ static bool spawn_it(struct process *p, char *const argv[], int write_end, struc
         why_set(why, "%s", err_text(ERR_NOMEM));
         return false;
     }
-    const struct spawn s = { program, argv, env.list, write_end, p->limits };
-    int failed = spawn(&s, &p->pid, &stage);
+    const struct spawn s = { program, argv, env.list, p->limits };
+    bool sent = isolate_spawn(p->limits->isolate, &s, write_end, &p->child, why);
     free(env.list);
-    if (failed)
-        why_set(why, "%.300s: %s", stage, strerror(failed));
-    return !failed;
+    return sent;
 }
 
-/* False with the reason, or pid, output and ended are set. */
+/* False with the reason, or child and output are set. */
 static bool begin(struct process *p, char *const argv[], struct why *why)
 {
     int ends[2];
@@ -96,18 +93,9 @@ static bool begin(struct process *p, char *const argv[], struct why *why)
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     p->output = ends[0];
-    p->ended = pidfd_open(p->pid, 0);
-    isolate_hold(p->limits->isolate, p->pid);
     if (p->limits->time_ms)
         p->late_ms = clock_boot_ms() + p->limits->time_ms;
-    if (p->ended >= 0)
-        return true;
-    why_set(why, "it cannot be watched: %s", strerror(errno)); /* so it must not go on */
-    kill(-p->pid, SIGKILL);
-    isolate_release(p->limits->isolate, p->pid);
-    waitpid(p->pid, NULL, 0);
-    close(p->output);
-    return false;
+    return true;
 }
 
 /* --- the end --- */
@@ -133,10 +121,10 @@ static void take_output(struct process *p)
 static void stop_group(struct process *p, int64_t now)
 {
     if (!p->kill_ms) {
-        kill(-p->pid, SIGTERM);
+        isolate_signal(&p->child, SIGTERM);
         p->kill_ms = now + p->limits->grace_ms;
     } else if (!p->kill_sent && now >= p->kill_ms) {
-        kill(-p->pid, SIGKILL);
+        isolate_signal(&p->child, SIGKILL);
         p->kill_sent = true;
     }
 }
@@ -150,12 +138,12 @@ static int wait_ms(const struct process *p)
     return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
-/* Until the child has ended. */
+/* Until the child and its group have ended. */
 static void watch(struct process *p)
 {
-    for (;;) {
+    while (!p->child.over) {
         struct pollfd fds[] = {
-            { .fd = p->ended, .events = POLLIN },
+            { .fd = p->child.notes, .events = POLLIN },
             { .fd = p->output, .events = POLLIN },
             /* once it rang it stays readable: it has nothing more to say */
             { .fd = p->kill_ms ? -1 : p->run->bell, .events = POLLIN },
@@ -163,7 +151,7 @@ static void watch(struct process *p)
         poll(fds, 3, wait_ms(p));
         take_output(p);
         if (fds[0].revents)
-            return;
+            isolate_hear(&p->child);
         int64_t now = clock_boot_ms();
         p->late |= p->late_ms && now >= p->late_ms;
         if (p->late || run_stopping(p->run))
@@ -173,65 +161,67 @@ static void watch(struct process *p)
     }
 }
 
-/* The leader is dead but not yet waited for, so its number still names this group and no other. */
-static int end(struct process *p)
-{
-    int status = 0;
-    kill(-p->pid, SIGKILL);
-    take_output(p);
-    isolate_release(p->limits->isolate, p->pid);
-    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (p->output >= 0)
-        close(p->output);
-    close(p->ended);
-    return status;
-}
-
-static void set_result(const struct process *p, int status)
+static void set_result(const struct process *p, const char *program)
 {
     struct peal_run *r = p->run;
-    if (p->late)
+    int status = p->child.status;
+    if (p->child.failed)
+        run_result(r, WIRE_CODE_FAIL, "%.200s: cannot be started: %.300s: %s", program,
+                   spawn_stage_text(p->child.stage, program), strerror(p->child.failed));
+    else if (p->late)
         run_result(r, WIRE_CODE_TIMEOUT,
                    "ended: it took longer than peal.executor.glue.time, %lld ms",
                    (long long)p->limits->time_ms);
+    else if (p->child.notes < 0)
+        run_result(r, WIRE_CODE_FAIL, "%s", isolate_lost_text(&p->child));
+    else if (p->child.lost)
+        run_result(r, WIRE_CODE_FAIL, "it has ended, and how is not known");
     else if (WIFSIGNALED(status))
         run_result(r, WIRE_CODE_FAIL, "ended by signal %d (%s)", WTERMSIG(status),
                    strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) != 0)
-        run_result(r, WIRE_CODE_FAIL, WIRE_TEXT_SCRIPT_EXIT, WEXITSTATUS(status));
+        run_result(r, WIRE_CODE_FAIL, r->script ? WIRE_TEXT_SCRIPT_EXIT : TEXT_COMMAND_EXIT,
+                   WEXITSTATUS(status));
 }
 
 void process_run(struct peal_run *r, const struct limits *limits, char *const argv[])
 {
     struct why why = { { 0 } };
-    struct process p = { .run = r, .limits = limits, .output = -1, .ended = -1 };
+    struct process p = { .run = r, .limits = limits, .output = -1 };
     if (!begin(&p, argv, &why)) {
         run_result(r, WIRE_CODE_FAIL, "%.200s: cannot be started: %s", argv[0], why.text);
         return;
     }
     watch(&p);
-    set_result(&p, end(&p));
+    take_output(&p);
+    set_result(&p, argv[0]);
+    if (p.output >= 0)
+        close(p.output);
+    isolate_forget(&p.child);
 }
 
 int process_ask(const struct limits *limits, char *const argv[], int ms)
 {
     char program[PROGRAM_MAX];
-    const char *stage;
-    int status = -1;
-    pid_t pid;
+    struct isolate_process p;
+    struct why why;
     if (!spawn_find(limits, argv[0], program, sizeof(program)))
         return -1;
-    const struct spawn s = { program, argv, limits->env, -1, limits };
-    if (spawn(&s, &pid, &stage))
+    const struct spawn s = { program, argv, limits->env, limits };
+    if (!isolate_spawn(limits->isolate, &s, -1, &p, &why))
         return -1;
-    struct pollfd p = { .fd = pidfd_open(pid, 0), .events = POLLIN };
-    if (p.fd >= 0)
-        poll(&p, 1, ms);
-    kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (p.fd >= 0)
-        close(p.fd);
-    return status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    int64_t end = clock_boot_ms() + ms;
+    for (bool killed = false; !p.over;) {
+        int64_t left = end - clock_boot_ms();
+        struct pollfd fd = { .fd = p.notes, .events = POLLIN };
+        if (poll(&fd, 1, killed ? -1 : left > 0 ? (int)left : 0) > 0) {
+            isolate_hear(&p);
+        } else if (!killed && left <= 0) {
+            isolate_signal(&p, SIGKILL);
+            killed = true;
+        }
+    }
+    bool exited = p.notes >= 0 && !p.failed && !p.lost && WIFEXITED(p.status);
+    isolate_forget(&p);
+    return exited ? WEXITSTATUS(p.status) : -1;
 }

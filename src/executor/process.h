@@ -6,8 +6,8 @@
  * grace SIGKILL. When the child has ended, what it left behind in its group is killed too. Facts of
  * the run are in its environment: PEAL_JOB_ID, PEAL_LOG_ID, PEAL_SHARD_INDEX, PEAL_SHARD_TOTAL,
  * PEAL_ATTEMPT, PEAL_MOMENT_MS, PEAL_DEADLINE_MS.
- * If the executor dies, by kill -9 too, the leader ends with it, and with limits->isolate the
- * group. Thread: a worker, which must outlive the child; blocks until the end. */
+ * The fork server is its parent (isolate.h): its end is known whatever the host does about SIGCHLD,
+ * and its group ends with the executor, by kill -9 too. Thread: a worker; blocks until the end. */
 #ifndef PEAL_EXECUTOR_PROCESS_H
 #define PEAL_EXECUTOR_PROCESS_H
 

@@ -14,15 +14,18 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/mem.h"
 #include "executor/limits.h"
 
 struct birth { /* what parent and child share */
     const struct spawn *spawn;
     const struct rlimit *limits; /* by the order of limit_names */
-    int nothing;                 /* /dev/null */
+    int output, nothing;         /* nothing: /dev/null */
     pid_t parent;
+    void (*born)(void *arg, pid_t pid);
+    void *arg;
     volatile int failed;
-    const char *volatile stage;
+    volatile enum spawn_stage stage;
 };
 
 enum { LIMITS = 4 };
@@ -81,9 +84,8 @@ static void reset_signals(void)
 
 static bool set_files(const struct birth *b)
 {
-    int output = b->spawn->output < 0 ? b->nothing : b->spawn->output;
-    if (dup2(b->nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        dup2(output, STDERR_FILENO) < 0)
+    if (dup2(b->nothing, STDIN_FILENO) < 0 || dup2(b->output, STDOUT_FILENO) < 0 ||
+        dup2(b->output, STDERR_FILENO) < 0)
         return false;
     if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0)
         return true;
@@ -120,22 +122,27 @@ static bool set_ties(const struct birth *b)
            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+static enum spawn_stage become(const struct birth *b)
+{
+    if (!set_files(b))
+        return SPAWN_FILES;
+    if (!set_limits(b))
+        return SPAWN_LIMITS;
+    if (!set_user(b->spawn->limits))
+        return SPAWN_USER;
+    if (!set_ties(b))
+        return SPAWN_TIES;
+    execve(b->spawn->path, b->spawn->argv, b->spawn->envp);
+    return SPAWN_EXEC;
+}
+
 __attribute__((noinline)) static void be_child(struct birth *b)
 {
     setpgid(0, 0);
     reset_signals();
-    if (!set_files(b)) {
-        b->stage = "its descriptors";
-    } else if (!set_limits(b)) {
-        b->stage = "its limits";
-    } else if (!set_user(b->spawn->limits)) {
-        b->stage = "its user";
-    } else if (!set_ties(b)) {
-        b->stage = "its privileges";
-    } else {
-        execve(b->spawn->path, b->spawn->argv, b->spawn->envp);
-        b->stage = b->spawn->path;
-    }
+    b->born(b->arg, getpid());
+    errno = 0;
+    b->stage = become(b);
     b->failed = errno ? errno : EPERM;
 }
 
@@ -152,23 +159,26 @@ __attribute__((noinline)) static pid_t give_birth(struct birth *b)
     return pid;
 }
 
-int spawn(const struct spawn *s, pid_t *ret, const char **stage)
+/* All signals are blocked here, as everywhere in the server. */
+int spawn(const struct spawn *s, int output, void (*born)(void *arg, pid_t pid), void *arg,
+          pid_t *ret, enum spawn_stage *stage)
 {
     struct rlimit limits[LIMITS];
-    struct birth b = { .spawn = s, .limits = limits, .parent = getpid(), .stage = "a process" };
-    sigset_t all, before;
+    struct birth b = { .spawn = s,
+                       .limits = limits,
+                       .output = output,
+                       .parent = getpid(),
+                       .born = born,
+                       .arg = arg,
+                       .stage = SPAWN_PROCESS };
     choose_limits(s->limits, limits);
     b.nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (b.nothing < 0) {
-        *stage = "/dev/null";
+        *stage = SPAWN_FILES;
         return errno;
     }
-    /* a handler of the host's must not run in the child */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = give_birth(&b);
     int failed = pid < 0 ? errno : b.failed;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(b.nothing);
     *stage = b.stage;
     if (pid > 0 && failed)
@@ -176,4 +186,14 @@ int spawn(const struct spawn *s, pid_t *ret, const char **stage)
     else if (!failed)
         *ret = pid;
     return failed;
+}
+
+const char *spawn_stage_text(enum spawn_stage stage, const char *path)
+{
+    static const char *const texts[SPAWN_STAGES] = {
+        [SPAWN_PROCESS] = "a process",   [SPAWN_FILES] = "its descriptors",
+        [SPAWN_LIMITS] = "its limits",   [SPAWN_USER] = "its user",
+        [SPAWN_TIES] = "its privileges",
+    };
+    return stage < SPAWN_STAGES && texts[stage] ? texts[stage] : path;
 }

@@ -438,7 +438,7 @@ def test_a_command_is_an_argument_vector_without_a_shell(center, scripts):
 def test_only_listed_commands_run(tmp_path, center):
     with Executor(tmp_path, center.url, ["--peal.executor.commands", "true, false"]) as executor:
         executor.run(1, 314, "commandJobHandler", "false")
-        assert center.result(314)["handleMsg"] == "script exit value(1) is failed"
+        assert center.result(314)["handleMsg"] == "command exit value(1) is failed"
         executor.run(1, 315, "commandJobHandler", "/bin/true")
         assert "peal.executor.commands" in center.result(315)["handleMsg"]
 

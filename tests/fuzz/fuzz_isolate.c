@@ -5,8 +5,9 @@
  * everybody's; no descriptor is left; and no turn of its loop finds something to do and does
  * nothing.
  *
- * The file itself is built in, with a clock that we set, and with a poll() that plays the next step
- * of the input whenever the worker would sleep: one thread, and every input replays exactly.
+ * The files themselves are built in, with a clock that we set, and with a poll() that plays the
+ * next step of the input whenever the worker would sleep: one thread, and every input replays
+ * exactly.
  *
  * Input: flags (1: the server is dead from the start), size of the parameter (index of sizes), then
  * steps: the kind, its arguments. A text's length is given, its bytes are what follows, or 'x'. */
@@ -29,7 +30,8 @@ static int kill_here(pid_t pid, int signo);
 #define poll(fds, n, wait) play(fds, n, wait)
 #define clock_boot_ms() now_here()
 #define kill(pid, signo) kill_here(pid, signo)
-#include "executor/isolate.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "executor/isolate.c"       /* NOLINT(bugprone-suspicious-include): see above */
+#include "executor/isolate_order.c" /* NOLINT(bugprone-suspicious-include): the same */
 #undef poll
 #undef clock_boot_ms
 #undef kill
@@ -148,7 +150,7 @@ static void send_bad_note(void)
 
 static void send_a_note(uint32_t kind, int32_t value)
 {
-    struct note note = { kind, value };
+    struct note note = { .kind = kind, .value = value };
     ssize_t n = write(world.ways[ORDER_NOTES], &note, sizeof(note));
     (void)n;
 }

@@ -18,18 +18,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "executor/limits.h"
+#include "executor/spawn.h"
 #include "fuzz.h"
 
 static int play(struct pollfd *fds, nfds_t n, int wait);
 static int64_t now_here(void);
 static int kill_here(pid_t pid, int signo);
 static pid_t fork_here(void);
+static int spawn_here(const struct spawn *s, int output, void (*born)(void *, pid_t), void *arg,
+                      pid_t *ret, enum spawn_stage *stage);
 static int waitid_here(siginfo_t *info);
 static pid_t waitpid_here(pid_t pid, int *status);
 #define poll(fds, n, wait) play(fds, n, wait)
 #define clock_boot_ms() now_here()
 #define kill(pid, signo) kill_here(pid, signo)
 #define fork() fork_here()
+#define spawn(s, output, born, arg, ret, stage) spawn_here(s, output, born, arg, ret, stage)
 #define waitid(type, id, info, options) waitid_here(info)
 #define waitpid(pid, status, options) waitpid_here(pid, status)
 #define setpgid(pid, group) ((void)0)
@@ -38,6 +43,7 @@ static pid_t waitpid_here(pid_t pid, int *status);
 #undef clock_boot_ms
 #undef kill
 #undef fork
+#undef spawn
 #undef waitid
 #undef waitpid
 #undef setpgid
@@ -87,17 +93,20 @@ static pid_t fork_here(void)
     return failed ? -1 : FIRST_PID + world.processes++;
 }
 
+static int spawn_here(const struct spawn *s, int output, void (*born)(void *, pid_t), void *arg,
+                      pid_t *ret, enum spawn_stage *stage)
+{
+    (void)born, (void)arg;
+    CHECK(s->path && s->argv[0] && s->limits && output >= 0);
+    *stage = SPAWN_PROCESS;
+    *ret = fork_here();
+    return *ret < 0 ? errno : 0;
+}
+
 static struct process *find(pid_t pid)
 {
     return pid >= FIRST_PID && pid < FIRST_PID + world.processes ? &world.table[pid - FIRST_PID]
                                                                  : NULL;
-}
-
-static bool is_held(pid_t group)
-{
-    list_each(&world.server.held, n,
-              tmp) if (container_of(n, struct held, node)->group == group) return true;
-    return false;
 }
 
 static int kill_here(pid_t pid, int signo)
@@ -106,7 +115,7 @@ static int kill_here(pid_t pid, int signo)
     struct process *p = find(-pid);
     if (signo == 0)
         return p && p->stubborn ? 0 : -1;
-    CHECK(is_held(-pid) || (p && !p->reaped && !p->stranger));
+    CHECK(p && !p->reaped && !p->stranger);
     if (p && !p->dead && signo == SIGKILL) {
         p->dead = true;
         p->status = SIGKILL;
@@ -153,7 +162,22 @@ static void send_something(const void *bytes, size_t size, const int *fds, size_
     CHECK(sendmsg(world.orders, &m, MSG_NOSIGNAL) == (ssize_t)size);
 }
 
-/* The first ORDER_FDS are what START needs; the notes are kept if somebody must be told.
+/* A whole program, one that is cut, or no program at all; the errno of the last two. */
+static int program(int *ret)
+{
+    static char path[] = "/bin/true", *argv[] = { path, NULL };
+    const struct limits limits = { .home = NULL };
+    const struct spawn s = { path, argv, argv, &limits };
+    unsigned how = take(1) % 4;
+    *ret = spawn_pack(&s);
+    CHECK(*ret >= 0);
+    if (how > 1)
+        return 0;
+    CHECK(ftruncate(*ret, how ? take(1) % 60 : 0) == 0);
+    return EINVAL;
+}
+
+/* The first ORDER_FDS are what START and SPAWN need; the notes are kept if somebody must be told.
  */
 static void send_order(size_t cut)
 {
@@ -161,18 +185,22 @@ static void send_order(size_t cut)
     if (take(1) % 4 == 0)
         o[0].number = (uint64_t)(int64_t)(int32_t)take(4); /* groups that would be dangerous */
     size_t nfds = take(1) % (FDS_MOST + 1);
-    int fds[FDS_MOST], notes[2];
-    bool told = o[0].kind == ORDER_START && nfds > ORDER_NOTES && cut == sizeof(*o);
+    int fds[FDS_MOST], notes[2], spec;
+    bool starts = o[0].kind == ORDER_START, spawns = o[0].kind == ORDER_SPAWN;
+    bool told = (starts || spawns) && nfds > ORDER_NOTES && cut == sizeof(*o);
     if (world.nnotes == KIDS || pipe2(notes, O_CLOEXEC) < 0)
         return;
+    int broken = program(&spec);
     for (size_t i = 0; i < nfds; i++)
-        fds[i] = i == ORDER_NOTES ? notes[1] : STDERR_FILENO;
+        fds[i] = i == ORDER_NOTES ? notes[1] : i == ORDER_PROGRAM ? spec : STDERR_FILENO;
     send_something(o, cut, fds, nfds);
     close(notes[1]);
+    close(spec);
     if (told) {
-        world.expected[world.nnotes] = nfds != ORDER_FDS        ? EMFILE
-                                       : o[0].index >= HANDLERS ? EINVAL
-                                                                : 0;
+        world.expected[world.nnotes] = nfds != ORDER_FDS                  ? EMFILE
+                                       : spawns                           ? broken
+                                       : starts && o[0].index >= HANDLERS ? EINVAL
+                                                                          : 0;
         world.notes[world.nnotes++] = notes[0];
     } else {
         close(notes[0]);
@@ -266,7 +294,6 @@ static void check_notes(int fd, int expected)
 
 static void let_go(struct server *s)
 {
-    list_each(&s->held, n, tmp) free(container_of(n, struct held, node));
     CHECK(list_empty(&s->kids));
 }
 
@@ -291,7 +318,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .orders = ends[1], .children = -1, .parent = -1, .handlers = none, .n = HANDLERS
     };
     list_init(&world.server.kids);
-    list_init(&world.server.held);
     serve(&world.server);
     CHECK(world.orders < 0);
     for (int i = 0; i < world.nnotes; i++)

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/isolate.h"
+#include "executor/isolate_parts.h"
 #include "executor/run.h"
 #include "peal/executor.h"
 #include "wire/executor_side.h"
@@ -542,19 +543,53 @@ static void await_end(pid_t pid)
     close(p.fd);
 }
 
-static void a_dead_server_fails_its_runs_and_leaves_nothing(void **state)
+static void check_killed_server(struct isolate *i, const char *message)
 {
-    (void)state;
     struct heard h;
-    struct isolate *i = server();
     struct peal_run *r = make(&h, slice_text(""));
     isolate_run(i, r, KILLS_SERVER);
-    assert_string_equal(buf_str(&r->msg), "the process that starts isolated handlers has died");
+    assert_string_equal(buf_str(&r->msg), message);
     assert_int_equal(r->code, 500);
     assert_int_equal(h.npids, 1);
     await_end(h.pids[0]);
     drop(r);
-    check(i, FACTS, "", 500, "the process that starts isolated handlers has died");
+}
+
+static void a_dead_server_fails_its_run_and_another_takes_its_place(void **state)
+{
+    (void)state;
+    struct isolate *i = server();
+    for (int n = 0; n < 3; n++) {
+        check_killed_server(i, "the process that started it has died, and took it along");
+        check(i, FACTS, "", 200, "done with 0 bytes");
+    }
+    isolate_free(i);
+}
+
+static void without_its_watch_a_dead_server_is_missed_and_leaves_nothing(void **state)
+{
+    (void)state;
+    static const char message[] =
+        "the process that starts isolated handlers, scripts and commands has died";
+    struct isolate *i = server();
+    check(i, FACTS, "", 200, "done with 0 bytes");
+    kill(i->pid, SIGKILL);
+    waitpid(i->pid, NULL, 0);
+    check(i, FACTS, "", 200, "done with 0 bytes");
+    check_killed_server(i, message);
+    check(i, FACTS, "", 500, message);
+    isolate_free(i);
+}
+
+/* What a host does about its children is nothing to ours. */
+static void how_a_process_ended_is_known_whatever_the_host_does_about_sigchld(void **state)
+{
+    (void)state;
+    signal(SIGCHLD, SIG_IGN);
+    struct isolate *i = server();
+    check(i, ENDS_PROCESS, "3", 500, "the handler ended its process, with exit status 3");
+    check(i, CRASH, "", 500, "ended by signal 11 (Segmentation fault)");
+    signal(SIGCHLD, SIG_DFL);
     isolate_free(i);
 }
 
@@ -615,7 +650,9 @@ int main(void)
         cmocka_unit_test(no_descriptor_of_the_executor_is_inherited),
         cmocka_unit_test(init_and_destroy_are_around_each_run),
         cmocka_unit_test(many_runs_at_once),
-        cmocka_unit_test(a_dead_server_fails_its_runs_and_leaves_nothing),
+        cmocka_unit_test(a_dead_server_fails_its_run_and_another_takes_its_place),
+        cmocka_unit_test(without_its_watch_a_dead_server_is_missed_and_leaves_nothing),
+        cmocka_unit_test(how_a_process_ended_is_known_whatever_the_host_does_about_sigchld),
         cmocka_unit_test(an_executor_killed_leaves_no_process_behind),
     };
     return cmocka_run_group_tests(tests, make_server, free_server);
