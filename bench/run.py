@@ -127,14 +127,14 @@ class Center(Process):
 
 
 class Stub(Process):
-    def __init__(self, center, callbacks, ports):
+    def __init__(self, center, callbacks, ports, connections=None):
         self.port = free_ports(ports)
         # batch: one connection an executor, as the original's one callback thread; single: a client
         # that calls back once a run, from as many connections as it has runs that end
-        connections = 1024 if callbacks == "single" else ports
+        connections = connections or (1024 if callbacks == "single" else ports)
         super().__init__(
             [STUB, "--center", center.url, "--token", TOKEN, "--app", "bench", "--ports",
-             str(ports), "--port", str(self.port), "--callbacks", callbacks, "--connections",
+             str(ports), "--port", str(self.port), "--callbacks", str(callbacks), "--connections",
              str(connections)],
             log=os.path.join(center.data, "stub.log"))
         self.ports = ports
@@ -181,6 +181,20 @@ def until(predicate, seconds):
     return False
 
 
+def fsync_p50_ms():
+    """The median of 200 overwrites of 4 KiB, each made durable, on the disk of the benchmarks."""
+    times = []
+    with tempfile.NamedTemporaryFile(dir=os.path.join(ROOT, "build"), buffering=0) as f:
+        f.write(bytes(1 << 20))
+        os.fsync(f.fileno())
+        for i in range(200):
+            began = time.perf_counter()
+            os.pwrite(f.fileno(), bytes(4096), i % 256 * 4096)
+            os.fdatasync(f.fileno())
+            times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
 def quantile(metrics, name, q):
     """From the histogram's buckets, linear within one; ms."""
     buckets = sorted(((float("inf") if le == "+Inf" else float(le)), v) for le, v in
@@ -212,14 +226,14 @@ class Bench:
         """One job a second each, phases spread evenly over the milliseconds."""
         return [("FIX_RATE", "1000ms", "ROUND", begin_ms + i * 1000 // rate) for i in range(rate)]
 
-    def load(self, rate, seconds, callbacks, ports):
+    def load(self, rate, seconds, callbacks, ports, connections=None, jobs=None):
         """Run `rate` per-second jobs; returns what happened."""
         data = fresh()
         lost_before = spin(1 if self.quick else 5)
-        begin = int(time.time() * 1000) + 8000
-        fill(data, self.rate_jobs(rate, begin))
+        begin = (int(time.time()) + 9) * 1000
+        fill(data, (jobs or self.rate_jobs)(rate, begin))
         center = Center(data)
-        stub = Stub(center, callbacks, ports)
+        stub = Stub(center, callbacks, ports, connections)
         until(lambda: center.metrics().get("peal_executors", 0) >= ports, 20)
         while time.time() * 1000 < begin + 1000:
             time.sleep(0.01)
@@ -274,6 +288,28 @@ class Bench:
                      f"doubled {best['doubled']}, unaccounted {best['unaccounted']}",
                      f"spin lost {best['spin']*100:.1f} %, stub {best['stub_us']:.1f} us, "
                      f"{best['rss']:.0f} MB")
+
+    def full_second(self, rate, begin_ms):
+        """Every job on the full second, as most people write them."""
+        return [("FIX_RATE", "1000ms", "ROUND", begin_ms)] * rate
+
+    def unfriendly(self):
+        """Sends in bursts, results over few connections: do results keep pace?"""
+        seconds = 10 if self.quick else 60
+        for rate in (20000, 30000):
+            r = self.load(rate, seconds, 100, 8, 8, self.full_second)
+            self.say(f"(l) {rate}/s on the full second, 8 callback connections, 100 results a request",
+                     "results keep pace",
+                     f"{r['rate']:.0f}/s sent, {r['done_rate']:.0f}/s finished, {r['cpu_us']:.1f} us CPU",
+                     f"lost {r['lost']}, doubled {r['doubled']}, unaccounted {r['unaccounted']}, spin lost "
+                     f"{r['spin']*100:.1f} %")
+        fsync_ms = fsync_p50_ms()
+        goal = min(20000, 64 / (2 * fsync_ms + 1) * 1000)
+        r = self.load(20000, seconds, 1, 8, 64)
+        self.say("(m) results one a request, 64 connections", f"{goal:.0f}/s (fdatasync p50 {fsync_ms:.2f} ms)",
+                 f"{r['rate']:.0f}/s sent, {r['done_rate']:.0f}/s finished, {r['cpu_us']:.1f} us CPU",
+                 f"lost {r['lost']}, doubled {r['doubled']}, unaccounted {r['unaccounted']}, spin lost "
+                 f"{r['spin']*100:.1f} %")
 
     def lateness(self):
         for rate, goal in ((1000, 2), (5000, 3)):
@@ -363,12 +399,12 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("cases", nargs="*", help="of a b c d e f; all without")
+    parser.add_argument("cases", nargs="*", help="of a b c d e f l; all without")
     parser.add_argument("--quick", action="store_true", help="shortened: tries the script")
     options = parser.parse_args()
     bench = Bench(options.quick)
     cases = {"a": bench.throughput, "b": bench.lateness, "c": bench.burst, "d": bench.million,
-             "e": bench.idle, "f": bench.cron}
+             "e": bench.idle, "f": bench.cron, "l": bench.unfriendly}
     for name, run in cases.items():
         if not options.cases or name in options.cases:
             run()

@@ -488,7 +488,7 @@ static const char usage[] =
     "  --host HOST          to listen on and to register [127.0.0.1]\n"
     "  --port N             the first port; 0: any [0]\n"
     "  --ports N            addresses to register, on ports N, N+1, ... [1]\n"
-    "  --callbacks KIND     single: one result a request; batch: up to 1000 [single]\n"
+    "  --callbacks KIND     results a request: single, batch (up to 1000) or a number [single]\n"
     "  --connections N      to the center, 1-2048 [16 for single, 2 for batch]\n"
     "Without --center it only answers. GET /stub/stats: figures; GET /stub/ids: how often each id\n"
     "from first_id on was run, a digit each.\n";
@@ -527,6 +527,8 @@ static int read_options(struct stub *s, int argc, char **argv)
                    s->connections <= CALLS_MAX;
         else if (o == 'k' && (slice_eq(value, "single") || slice_eq(value, "batch")))
             s->batch = slice_eq(value, "batch") ? BATCH_MAX : 1;
+        else if (o == 'k')
+            good = parse_int(value, &s->batch) && s->batch >= 1 && s->batch <= BATCH_MAX;
         else
             good = false;
     }
