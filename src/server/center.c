@@ -94,6 +94,7 @@ void center_pump(struct center *c)
             c->batch.batch = b;
             atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
                                   memory_order_relaxed);
+            c->batch_us = clock_boot_us();
             writer_give(c->writer, &c->batch);
         }
     }
@@ -113,6 +114,7 @@ static void drained(struct center *c)
 static void before_sleep(void *arg)
 {
     struct center *c = arg;
+    journalling_flush(c);
     center_pump(c);
     if (c->drain_until_ms)
         drained(c);
@@ -165,6 +167,7 @@ static void batch_done(struct center *c)
     struct batch *b = c->batch.batch;
     c->writing = false;
     c->batch.batch = NULL;
+    journalling_committed(c, clock_boot_us() - c->batch_us);
     for (int i = 0; i < TOTAL_COUNT; i++)
         atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
@@ -460,7 +463,7 @@ void center_free(struct center *c)
         return;
     tender_free(c->tender);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
-    journal_free(c->journal);
+    journalling_free(c);
     struct list rest;
     list_init(&rest);
     while (mailbox_take(c->mailbox, &rest))
@@ -468,7 +471,7 @@ void center_free(struct center *c)
     for (struct list_node *n; (n = list_pop(&rest));) {
         struct letter *l = container_of(n, struct letter, node);
         if (l->kind == MAIL_JOURNAL)
-            journal_mail_free(container_of(l, struct journal_mail, letter));
+            journalling_mail_free(container_of(l, struct journal_mail, letter));
         else if (l->kind == MAIL_ASK)
             ask_refuse(l);
         else if (l->kind == MAIL_ZONES)
@@ -562,7 +565,7 @@ enum err center_reader(struct center *c, struct store **ret, struct why *why)
 /* What becomes of results while the database takes none. */
 static const char *journal_health(struct center *c, char *text, size_t size)
 {
-    if (!c->journal)
+    if (!c->journalling.journal)
         return "there is no journal: executors are told to send their results again";
     long long n = c->metrics.journal_records;
     snprintf(text, size, "results go to the journal, which holds %lld%s", n,

@@ -63,8 +63,8 @@ struct center_result {
     struct slice msg;
 };
 /* Keep results, then answer q: code 200 once they are in the database or in the journal, 500 if
- * that takes longer than 2 s. q is the callback that they were read from (its body is read again
- * for the journal). */
+ * that takes longer than 2 s. q is the callback that they were read from (its body may be read
+ * again for the journal). */
 void center_results(struct center *c, const struct center_result *results, size_t n,
                     struct httpd_request *q);
 

@@ -9,7 +9,7 @@
 enum { MAIL_WRITE, MAIL_RESET, MAIL_STOP };
 
 struct journal {
-    struct journal_file *file;
+    struct journal_file *files[JOURNAL_FILES];
     struct mailbox *in, *done;
     int done_kind;
     struct metrics *metrics;
@@ -17,10 +17,16 @@ struct journal {
     struct letter stop;
 };
 
+struct reset_letter {
+    struct letter letter;
+    int file;
+};
+
 struct journal_mail *journal_mail_new(void)
 {
     struct journal_mail *m = mem_new(sizeof(*m));
     buf_init(&m->records, JOURNAL_MAX);
+    list_init(&m->waiting);
     return m;
 }
 
@@ -40,9 +46,9 @@ static void give_back(struct journal *j, struct journal_mail *m, enum err err)
 static void write_one(struct journal *j, struct journal_mail *m, struct list *group)
 {
     struct why why = { "" };
-    enum err err = m->records.failed
-                       ? ERR_TOOBIG
-                       : journal_file_put(j->file, m->records.data, m->records.len, m->n, &why);
+    enum err err = m->records.failed ? ERR_TOOBIG
+                                     : journal_file_put(j->files[m->file], m->records.data,
+                                                        m->records.len, m->n, &why);
     if (!err) {
         list_push(group, &m->letter.node);
         return;
@@ -57,30 +63,46 @@ static void write_one(struct journal *j, struct journal_mail *m, struct list *gr
 
 static void count(struct journal *j)
 {
-    atomic_store_explicit(&j->metrics->journal_records, journal_file_records(j->file),
-                          memory_order_relaxed);
+    unsigned n = 0;
+    for (int i = 0; i < JOURNAL_FILES; i++)
+        n += j->files[i] ? journal_file_records(j->files[i]) : 0;
+    atomic_store_explicit(&j->metrics->journal_records, n, memory_order_relaxed);
 }
 
-/* Make the group durable; everybody in it is told. */
-static void keep(struct journal *j, struct list *group)
+static enum err sync_file(struct journal *j, int file)
 {
-    if (list_empty(group))
-        return;
     struct why why = { "" };
-    enum err err = journal_file_sync(j->file, &why);
+    enum err err = journal_file_sync(j->files[file], &why);
     if (err) {
         atomic_fetch_add_explicit(&j->metrics->journal_errors, 1, memory_order_relaxed);
         log_error("journal", "results are not kept: %s", why.text);
     }
-    count(j); /* before anybody is told */
-    for (struct list_node *n; (n = list_pop(group));)
-        give_back(j, container_of(n, struct journal_mail, letter.node), err);
+    return err;
 }
 
-static void reset(struct journal *j)
+/* Make the group durable, each file that has some of it once; the posters are told. */
+static void keep(struct journal *j, struct list *group)
+{
+    bool synced[JOURNAL_FILES] = { false };
+    enum err errs[JOURNAL_FILES] = { OK };
+    list_each(group, n, tmp)
+    {
+        int file = container_of(n, struct journal_mail, letter.node)->file;
+        if (!synced[file])
+            errs[file] = sync_file(j, file);
+        synced[file] = true;
+    }
+    count(j); /* before anybody is told */
+    for (struct list_node *n; (n = list_pop(group));) {
+        struct journal_mail *m = container_of(n, struct journal_mail, letter.node);
+        give_back(j, m, errs[m->file]);
+    }
+}
+
+static void reset(struct journal *j, int file)
 {
     struct why why = { "" };
-    if (journal_file_reset(j->file, &why)) {
+    if (journal_file_reset(j->files[file], &why)) {
         atomic_fetch_add_explicit(&j->metrics->journal_errors, 1, memory_order_relaxed);
         log_warn("journal", "%s; it will be tried again before the next result", why.text);
     }
@@ -107,18 +129,20 @@ static void *journal_main(void *arg)
             keep(j, &group); /* in the order in which it was asked for */
             if (l->kind == MAIL_STOP)
                 return NULL;
-            reset(j);
-            free(l);
+            struct reset_letter *r = container_of(l, struct reset_letter, letter);
+            reset(j, r->file);
+            free(r);
         }
         keep(j, &group);
     }
 }
 
-struct journal *journal_new(struct journal_file *file, struct mailbox *done, int done_kind,
-                            struct metrics *metrics)
+struct journal *journal_new(struct journal_file *const files[JOURNAL_FILES], struct mailbox *done,
+                            int done_kind, struct metrics *metrics)
 {
     struct journal *j = mem_new(sizeof(*j));
-    j->file = file;
+    for (int i = 0; i < JOURNAL_FILES; i++)
+        j->files[i] = files[i];
     j->in = mailbox_new();
     j->done = done;
     j->done_kind = done_kind;
@@ -135,11 +159,12 @@ void journal_give(struct journal *j, struct journal_mail *m)
     mailbox_post(j->in, &m->letter);
 }
 
-void journal_reset(struct journal *j)
+void journal_reset(struct journal *j, int file)
 {
-    struct letter *l = mem_new(sizeof(*l));
-    l->kind = MAIL_RESET;
-    mailbox_post(j->in, l);
+    struct reset_letter *r = mem_new(sizeof(*r));
+    r->letter.kind = MAIL_RESET;
+    r->file = file;
+    mailbox_post(j->in, &r->letter);
 }
 
 void journal_free(struct journal *j)
@@ -150,6 +175,7 @@ void journal_free(struct journal *j)
     mailbox_post(j->in, &j->stop);
     pthread_join(j->thread, NULL);
     mailbox_free(j->in);
-    journal_file_close(j->file);
+    for (int i = 0; i < JOURNAL_FILES; i++)
+        journal_file_close(j->files[i]);
     free(j);
 }

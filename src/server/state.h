@@ -17,6 +17,28 @@ enum mail_kind { MAIL_BATCH_DONE, MAIL_ASK, MAIL_JOURNAL, MAIL_ZONES };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: asks, beats, kills, logs */
 
+struct reply { /* one callback request, until its results are committed */
+    struct ack ack;
+    struct list_node held, node, fresh; /* in the lists of center */
+    struct httpd_request *request;      /* NULL once answered */
+    int64_t at_boot_ms;
+    struct list_node way; /* in the mail that takes its results to the journal */
+    int file;             /* of the journal that has them, or will have; -1: none */
+};
+
+struct journalling {         /* results_journal.c */
+    struct journal *journal; /* NULL: there is none, said in the log */
+    int nfiles, file;        /* that there are; the one that takes what comes */
+    struct journalling_file {
+        int held;        /* callbacks in it, or on their way, whose commit has not come */
+        size_t bytes;    /* given since it was emptied */
+        int64_t idle_ms; /* boot: not emptied before, while it is the one that takes */
+    } files[JOURNAL_FILES];
+    struct journal_mail *gather, *way; /* what comes; what the journal has. NULL: none */
+    int64_t given_us;                  /* boot: when it got that */
+    int64_t append_us, commit_us;      /* averages: from given to durable, of either */
+};
+
 struct center {
     struct center_config config; /* text owned */
     char *db;
@@ -35,11 +57,10 @@ struct center {
     struct list held;        /* callbacks whose commit has not come */
     struct list replies;     /* of these, the ones not answered, oldest first */
     struct list fresh;       /* and the ones not offered to the journal, oldest first */
-    struct journal *journal; /* NULL: there is none, said in the log */
-    int journalled;          /* callbacks in it, or on their way, whose commit has not come */
-    size_t journal_way;      /* bytes on their way */
-    struct list calls;       /* open calls to executors */
-    struct list asks;        /* what other threads wait for */
+    struct journalling journalling;
+    int64_t batch_us;  /* boot: when the writer got the batch */
+    struct list calls; /* open calls to executors */
+    struct list asks;  /* what other threads wait for */
     struct batch_mail batch;
     struct tender *tender;
     void (*on_request)(struct httpd_request *q, void *arg);
@@ -87,10 +108,31 @@ void ask_killed(struct center *c, const struct action *a);
 void results_ack(struct center *c, struct ack *ack);
 void results_overdue(struct center *c, int64_t boot_ms);
 int64_t results_next(const struct center *c); /* boot ms of the next thing overdue */
-void results_journalled(struct center *c, struct journal_mail *m); /* it has come back */
+void results_answer(struct reply *r);         /* code 200, once; harmless when it was answered */
+void results_free(struct center *c);
+
+/* results_journal.c: results that are durable before the database has them */
 /* Open the journal and give the core what stands in it. Fails only if results would be lost by
  * going on; without room or rights there is a warning and no journal. */
 MUST_CHECK enum err results_replay(struct center *c, struct why *why);
-void results_free(struct center *c);
+/* Would results be durable much sooner in the journal than by a commit? */
+bool journalling_pays(const struct center *c);
+void journalling_committed(struct center *c, int64_t us); /* a batch has taken so long */
+/* Take a callback's results to the journal with the next journalling_flush. False: it has no place
+ * now, and journalling_offer_again, which reads them from the request's body, may be called later.
+ */
+bool journalling_offer(struct center *c, struct reply *r, const struct center_result *results,
+                       size_t n);
+bool journalling_offer_again(struct center *c, struct reply *r);
+bool journalling_full(const struct center *c);                     /* nothing can be offered now */
+void journalling_flush(struct center *c);                          /* at the end of a turn */
+void results_journalled(struct center *c, struct journal_mail *m); /* it has come back */
+void journalling_mail_free(struct journal_mail *m);
+/* The results are committed, or the journal could not take them. */
+void journalling_release(struct center *c, struct reply *r);
+/* Empty the files whose results have all been committed for a while. */
+void journalling_sweep(struct center *c, int64_t boot_ms);
+int64_t journalling_next(const struct center *c); /* boot ms at which that is due */
+void journalling_free(struct center *c);          /* ends the journal's thread */
 
 #endif

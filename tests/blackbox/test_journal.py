@@ -269,6 +269,42 @@ def test_the_database_comes_back(tmp_path, trouble, executor):
         assert "were kept for the database" not in said(center)
 
 
+def records(center, name):
+    """The bytes of the records in one of the journal's files."""
+    with open(center.data / name, "rb") as f:
+        f.seek(RECORDS)
+        return f.read()
+
+
+def fill(center, first, size):
+    """Results of runs that nobody knows, with long messages: the journal takes them as it takes any."""
+    for i in range(first, first + size // 7000):
+        body = [{"logId": i, "logDateTim": 0, "handleCode": 500, "handleMsg": "x" * 8000}]
+        assert center.open_api("callback", body)["code"] == 200
+
+
+def test_two_files_in_turn_and_a_kill(tmp_path, executor):
+    with Center(tmp_path) as center:
+        ids = start_runs(center, executor, 3)
+        with locked(center):
+            assert report(center, ids[0], *RESULTS[0])["code"] == 200
+            fill(center, 1 << 40, 1 << 20)  # more than one file takes before the other has its turn
+            assert report(center, ids[1], *RESULTS[1])["code"] == 200
+            assert report(center, ids[1], 200, "a second opinion")["code"] == 200
+            assert report(center, ids[2], *RESULTS[2])["code"] == 200
+            assert RESULTS[0][1].encode() in records(center, "callbacks.journal")
+            assert b"a second opinion" in records(center, "callbacks.journal.2")
+            assert in_tables(center) == {}
+            center.kill()
+        center.start()
+        wait_for(center, ids)  # and of two results of one run the first counts
+        fill(center, 1 << 41, 3 << 20)
+        wait_until(lambda: center.metric("peal_journal_records") == 0, "both to be emptied")
+        assert center.metric("peal_journal_full_total") == 0
+        center.restart()
+        assert said(center).count("were kept for the database") == 1
+
+
 def test_an_orderly_stop_in_trouble(tmp_path, executor):
     with Center(tmp_path) as center:
         ids = start_runs(center, executor, 3)

@@ -602,11 +602,12 @@ static void the_thread_keeps_and_tells_in_order(void **state)
     clear();
     list_init(&back);
     struct mailbox *box = mailbox_new();
-    struct journal *j = journal_new(open_it(&s), box, 7, &metrics);
+    struct journal *j =
+        journal_new((struct journal_file *[]){ open_it(&s), NULL }, box, 7, &metrics);
     for (int i = 1; i <= 20; i++) {
         journal_give(j, mail(i));
         if (i == 10)
-            journal_reset(j); /* 1 to 10 are in the database */
+            journal_reset(j, 0); /* 1 to 10 are in the database */
     }
     int64_t n = 0;
     while (n < 20) {
@@ -626,6 +627,61 @@ static void the_thread_keeps_and_tells_in_order(void **state)
     assert_ids(&s, 11, 10);
 }
 
+static int take_back(struct mailbox *box, int n)
+{
+    struct list back;
+    list_init(&back);
+    int good = 0;
+    for (int seen = 0; seen < n;) {
+        mailbox_wait(box, -1);
+        mailbox_take(box, &back);
+        for (struct list_node *node; (node = list_pop(&back)); seen++) {
+            struct journal_mail *m = container_of(node, struct journal_mail, letter.node);
+            good += m->err == OK;
+            journal_mail_free(m);
+        }
+    }
+    return good;
+}
+
+static void the_thread_empties_one_file_and_leaves_the_other(void **state)
+{
+    (void)state;
+    static struct metrics metrics;
+    struct seen s;
+    struct why why = { "" };
+    char second[128];
+    snprintf(second, sizeof(second), "%s.2", path);
+    unlink(second);
+    clear();
+    struct journal_file *files[JOURNAL_FILES] = { open_it(&s), NULL };
+    memset(&s, 0, sizeof(s));
+    assert_int_equal(journal_file_open(second, ROOM, see, &s, &files[1], &why), OK);
+    struct mailbox *box = mailbox_new();
+    struct journal *j = journal_new(files, box, 7, &metrics);
+    for (int i = 1; i <= 8; i++) { /* in one group or in several: each file is synced */
+        struct journal_mail *m = mail(i);
+        m->file = i > 4;
+        journal_give(j, m);
+    }
+    journal_reset(j, 0);
+    struct journal_mail *last = mail(9);
+    last->file = 1;
+    journal_give(j, last);
+    assert_int_equal(take_back(box, 9), 9);
+    assert_int_equal(metrics.journal_records, 5);
+    journal_free(j);
+    mailbox_free(box);
+    journal_file_close(open_it(&s));
+    assert_ids(&s, 1, 0);
+    struct journal_file *f;
+    memset(&s, 0, sizeof(s));
+    assert_int_equal(journal_file_open(second, ROOM, see, &s, &f, &why), OK);
+    journal_file_close(f);
+    unlink(second);
+    assert_ids(&s, 5, 5);
+}
+
 static void the_thread_refuses_when_full_and_goes_on_after_a_reset(void **state)
 {
     (void)state;
@@ -635,11 +691,12 @@ static void the_thread_refuses_when_full_and_goes_on_after_a_reset(void **state)
     clear();
     list_init(&back);
     struct mailbox *box = mailbox_new();
-    struct journal *j = journal_new(open_it(&s), box, 7, &metrics);
+    struct journal *j =
+        journal_new((struct journal_file *[]){ open_it(&s), NULL }, box, 7, &metrics);
     enum { MANY = 900 };
     for (int i = 0; i < MANY; i++)
         journal_give(j, mail(i + 1));
-    journal_reset(j);
+    journal_reset(j, 0);
     journal_give(j, mail(MANY + 1));
     journal_free(j); /* all of it is written first */
     int kept = 0, refused = 0;
@@ -682,6 +739,7 @@ int main(void)
         cmocka_unit_test(nothing_is_kept_behind_a_failed_reset),
         cmocka_unit_test(without_room_none_is_made),
         cmocka_unit_test(the_thread_keeps_and_tells_in_order),
+        cmocka_unit_test(the_thread_empties_one_file_and_leaves_the_other),
         cmocka_unit_test(the_thread_refuses_when_full_and_goes_on_after_a_reset),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
