@@ -433,12 +433,18 @@ static void conn_connected(struct httpc_conn *k)
         p->c->tls = tls_client_new();
     k->tls = p->c->tls ? tls_new(p->c->tls, k->fd.fd, p->numeric ? NULL : p->url.host) : NULL;
     if (!k->tls) {
-        conn_fail(k, ERR_NOMEM, "TLS: %s", tls_why());
+        conn_fail(k, ERR_FULL, "no room for a connection: TLS: %s", tls_why());
         return;
     }
     k->state = HANDSHAKE;
     loop_timer_set(p->c->loop, &k->timer, k->connect_due_ms);
     conn_handshake(k);
+}
+
+/* What this process or machine has run out of says nothing about the peer. */
+static bool ran_out(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 /* This address is no good: the next one, or the end. */
@@ -449,7 +455,9 @@ static void conn_refused(struct httpc_conn *k, int error)
         close(k->fd.fd);
         k->fd.fd = -1;
     }
-    if (addresses_left(k))
+    if (ran_out(error))
+        conn_fail(k, ERR_FULL, "no room for a connection: %s", strerror(error));
+    else if (addresses_left(k))
         conn_connect(k);
     else
         conn_fail(k, error == ETIMEDOUT ? ERR_TIMEOUT : ERR_NET, "cannot connect: %s",
@@ -486,7 +494,7 @@ static void conn_connect(struct httpc_conn *k)
     int error = rc < 0 ? errno : 0;
     k->fd.events = EPOLLOUT;
     if (loop_fd_add(l, &k->fd)) {
-        conn_fail(k, ERR_NOMEM, "epoll refuses another connection");
+        conn_fail(k, ERR_FULL, "no room for a connection: epoll takes no more");
     } else if (error && error != EINPROGRESS) {
         conn_refused(k, error);
     } else {

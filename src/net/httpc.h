@@ -68,7 +68,8 @@ struct httpc_call {
     /* valid in done */
     enum httpc_outcome outcome;
     int status;        /* ANSWERED; also during on_body */
-    enum err err;      /* not ANSWERED: ERR_TIMEOUT, ERR_NET, ERR_TOOBIG, ERR_INVALID (HTTP) */
+    enum err err;      /* not ANSWERED: ERR_TIMEOUT, ERR_NET, ERR_TOOBIG, ERR_INVALID (HTTP); with
+                        * NOT_SENT also ERR_FULL: no descriptor or memory left here for a connection */
     struct slice body; /* valid until done returns */
     const char *why;   /* not ANSWERED: what happened; valid until done returns */
     int64_t sent_us;   /* CLOCK_REALTIME of the write that took the first byte; 0: none did */

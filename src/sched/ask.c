@@ -317,6 +317,8 @@ void ask_on_call(struct sched *s, struct moment_now now, const struct call_resul
             ask_soon(s, now, r, s->config.ask_gap_ms);
         else if (heard)
             round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
+        else if (c->outcome == CALL_FULL) /* it was not asked */
+            ask_soon(s, now, r, s->config.ask_gap_ms);
         else
             unheard(s, now, r);
         ask_pump(s, now, lane);

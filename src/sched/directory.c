@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* directory.c - who is there: apps and their registered addresses, groups and their lists, lanes
- * and whether they live.
+/* directory.c - who is there: apps and their registered addresses, groups and their lists.
  *
  * A registration acts at once: the group's list (what XXL-JOB's readers see) and its view (what
  * routes look at) are made anew before the next run is routed. A refused connection takes an
@@ -9,109 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBE_MS 1000       /* between two beats to a dead address */
 #define TOUCH_MS 20000      /* update_time in the database is written that often */
 #define ADDRESSES_MAX 10000 /* of one app */
 #define APPS_MAX 100000
-
-/* ---- lanes ---------------------------------------------------------------------------------- */
-
-struct lane *lane_get(struct sched *s, struct slice address)
-{
-    struct lane *lane = textmap_find(&s->lanes, address);
-    if (!lane) {
-        lane = mem_new(sizeof(*lane));
-        lane->timer.kind = TIMER_LANE;
-        lane->id = ++s->lane_id;
-        lane->address = mem_dupn(address.p, address.n);
-        lane_narrow(s, lane);
-        list_init(&lane->queue);
-        list_init(&lane->asks);
-        textmap_set(&s->lanes, address, lane);
-    }
-    lane->refs++;
-    return lane;
-}
-
-void lane_put(struct sched *s, struct lane *lane)
-{
-    if (--lane->refs > 0 || lane->probing || lane->in_flight || lane->asking)
-        return; /* the last call's end comes by here again */
-    ring_remove(&s->waits, &lane->timer.entry);
-    textmap_take(&s->lanes, slice_text(lane->address));
-    free(lane->address);
-    free(lane);
-}
-
-static void stale_by_lane(struct sched *s, const struct lane *lane)
-{
-    void *value;
-    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
-        struct group *g = value;
-        for (int k = 0; k < g->nlanes; k++)
-            if (g->lanes[k] == lane)
-                g->stale = s->stale_groups = true;
-    }
-}
-
-void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
-{
-    if (lane->dead)
-        return;
-    lane->dead = true;
-    lane->dead_ms = now.boot_ms;
-    stale_by_lane(s, lane);
-    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
-    directory_refresh(s, now);
-}
-
-/* The executor answered. After a silence it may have been another process: its runs are asked
- * about at once. */
-void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
-{
-    lane->heard_ms = now.boot_ms;
-    if (!lane->dead)
-        return;
-    lane->dead = false;
-    ring_remove(&s->waits, &lane->timer.entry);
-    stale_by_lane(s, lane);
-    directory_refresh(s, now);
-    void *value;
-    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
-        struct run *r = value;
-        if (r->lane == lane && (r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) &&
-            !list_linked(&r->place) && !(r->ask && r->ask->step))
-            ask_soon(s, now, r, 0);
-    }
-}
-
-void lane_timer(struct sched *s, struct moment_now now, struct lane *lane)
-{
-    if (!lane->dead) { /* it answers slowly: let more calls stand open */
-        lane_widen(s, lane);
-        lane_pump(s, now, lane);
-        return;
-    }
-    if (lane->probing)
-        return;
-    lane->probing = true;
-    lane->ticket = ++s->ticket;
-    call_out(s, lane, (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket });
-}
-
-void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *c)
-{
-    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
-    if (!lane || !lane->probing || lane->ticket != c->ticket)
-        return;
-    lane->refs++;
-    lane->probing = false;
-    if (c->outcome == CALL_ANSWERED)
-        lane_alive(s, now, lane);
-    else if (lane->refs > 1)
-        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
-    lane_put(s, lane);
-}
 
 /* ---- apps ----------------------------------------------------------------------------------- */
 
@@ -283,6 +182,7 @@ static void lanes_set(struct sched *s, struct group *g, struct lane **lanes, int
     free(g->lanes);
     g->lanes = lanes;
     g->nlanes = n;
+    g->list_no++;
 }
 
 /* A list given by hand, split verbatim; blanks around an item are not part of it. */

@@ -18,13 +18,6 @@ void fire_plan(struct sched *s, struct run *r)
 
 /* ---- where to ------------------------------------------------------------------------------- */
 
-static bool probes(const struct run *r)
-{
-    enum route route = r->job->def->route;
-    return (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER) && !(r->flags & RUN_PROBED) &&
-           !(r->flags & RUN_BROADCAST);
-}
-
 /* FIRST, LAST and CONSISTENT_HASH mean one address; the others may take the next when one is full.
  */
 static bool sticky(const struct run *r)
@@ -68,15 +61,15 @@ static struct lane *pick_lane(struct sched *s, struct moment_now now, const stru
 }
 
 /* Change the address: on disk first, the send comes when that is committed. */
-static void readdress(struct sched *s, struct run *r, struct lane *lane)
+void fire_readdress(struct sched *s, struct run *r, struct lane *lane)
 {
     run_set_lane(s, r, lane);
     r->flags |= RUN_ADDRESS;
     s->wanted = true;
 }
 
-static void refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,
-                   const char *why)
+void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,
+                 const char *why)
 {
     s->stats.refused++;
     run_finish(s, now, r, to, 500, why);
@@ -128,7 +121,7 @@ static bool outdated(const struct run *r)
     return r->version < r->job->def->version && r->flags & RUN_SCHEDULED;
 }
 
-static bool withdraw_outdated(struct sched *s, struct moment_now now, struct run *r)
+bool fire_outdated(struct sched *s, struct moment_now now, struct run *r)
 {
     if (!outdated(r))
         return false;
@@ -138,27 +131,15 @@ static bool withdraw_outdated(struct sched *s, struct moment_now now, struct run
 
 /* The clock may have gone back and the job may have changed while a run waited for its address, its
  * probe or a free connection: both are looked at again with each send. */
-/* A burst on an executor that answers at once is faster over a few connections than over 64 fresh
- * ones; one that answers slowly gets them soon: the window doubles after each few milliseconds in
- * which fewer answers came than half of that.  (After slow start, RFC 5681.) */
-void lane_widen(struct sched *s, struct lane *lane)
-{
-    if (lane->answers < lane->window / 2)
-        lane->window *= 2;
-    if (lane->window > s->config.lane_connections)
-        lane->window = s->config.lane_connections;
-    lane->answers = 0;
-}
-
 void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
 {
-    while (!s->draining && lane->in_flight < lane->window) {
+    while (!s->draining && !lane->resting && lane->in_flight < lane->window) {
         struct list_node *n = list_first(&lane->queue);
         if (!n)
             return;
         struct run *r = container_of(n, struct run, place);
         run_unlink(s, r);
-        if (withdraw_outdated(s, now, r))
+        if (fire_outdated(s, now, r))
             continue;
         if (r->due_ms > now.wall_ms)
             fire_plan(s, r);
@@ -172,21 +153,22 @@ void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
     ring_add(&s->waits, &lane->timer.entry, now.boot_ms + WIDEN_MS);
 }
 
-/* A setting may allow fewer connections than a lane begins with. */
-void lane_narrow(const struct sched *s, struct lane *lane)
+static void lane_wait(struct run *r, bool first)
 {
-    int most = s->config.lane_connections;
-    lane->window = LANE_WINDOW < most ? LANE_WINDOW : most;
+    if (first)
+        list_push_front(&r->lane->queue, &r->place);
+    else
+        list_push(&r->lane->queue, &r->place);
+    r->lane->nqueue++;
+    r->flags |= RUN_QUEUED;
 }
 
-static void enqueue(struct sched *s, struct moment_now now, struct run *r)
+void lane_enqueue(struct sched *s, struct moment_now now, struct run *r)
 {
     int64_t busy_ms = r->lane->heard_ms > r->lane->warm_ms ? r->lane->heard_ms : r->lane->warm_ms;
     if (r->lane->in_flight == 0 && now.boot_ms - busy_ms > QUIET_MS)
         lane_narrow(s, r->lane);
-    list_push(&r->lane->queue, &r->place);
-    r->lane->nqueue++;
-    r->flags |= RUN_QUEUED;
+    lane_wait(r, false);
     lane_pump(s, now, r->lane);
 }
 
@@ -198,11 +180,11 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
     if (!r->lane) {
         struct lane *lane = pick_lane(s, now, r);
         if (!lane) {
-            refuse(s, now, r, PHASE_UNROUTABLE,
-                   "no executor is registered for the job's group, and none is listed");
+            fire_refuse(s, now, r, PHASE_UNROUTABLE,
+                        "no executor is registered for the job's group, and none is listed");
             return;
         }
-        readdress(s, r, lane);
+        fire_readdress(s, r, lane);
         lane_put(s, lane);
         return;
     }
@@ -218,63 +200,11 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
             }
         }
         if (other) {
-            readdress(s, r, other);
+            fire_readdress(s, r, other);
             return;
         }
     }
-    enqueue(s, now, r);
-}
-
-/* ---- FAILOVER and BUSYOVER: ask in the order of the list, first yes wins ----------------------
- */
-
-static void probe_next(struct sched *s, struct moment_now now, struct run *r)
-{
-    const struct group *g = group_of(s, r->job->def->group_id);
-    int n = g ? g->nlanes : 0;
-    if (r->probe >= n) {
-        r->flags &= ~(uint32_t)RUN_PROBING;
-        bool busy = r->job->def->route == ROUTE_BUSYOVER;
-        refuse(s, now, r, n ? PHASE_REJECTED : PHASE_UNROUTABLE,
-               n == 0 ? "no executor is registered for the job's group, and none is listed"
-               : busy ? "BUSYOVER: no executor of the group is idle"
-                      : "FAILOVER: no executor of the group answers");
-        return;
-    }
-    struct lane *lane = g->lanes[r->probe];
-    r->flags |= RUN_PROBING;
-    r->ticket = ++s->ticket;
-    call_out(s, lane,
-             (struct call){
-                 .kind = r->job->def->route == ROUTE_FAILOVER ? CALL_BEAT : CALL_IDLE,
-                 .log_id = r->log_id,
-                 .ticket = r->ticket,
-                 .job_id = r->job->id,
-             });
-}
-
-void fire_on_probe(struct sched *s, struct moment_now now, const struct call_result *c)
-{
-    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
-    struct lane *lane = lane_get(s, slice_text(c->address));
-    if (c->outcome == CALL_ANSWERED)
-        lane_alive(s, now, lane);
-    else if (c->outcome == CALL_NOT_SENT)
-        lane_dead(s, now, lane);
-    if (r && r->ticket == c->ticket && r->flags & RUN_PROBING && !(r->flags & RUN_CLOSED)) {
-        r->flags &= ~(uint32_t)RUN_PROBING;
-        if (c->outcome == CALL_ANSWERED && c->code == 200) {
-            r->flags |= RUN_PROBED;
-            if (r->lane == lane)
-                enqueue(s, now, r);
-            else
-                readdress(s, r, lane);
-        } else if (!s->draining) {
-            r->probe++;
-            probe_next(s, now, r);
-        }
-    }
-    lane_put(s, lane);
+    lane_enqueue(s, now, r);
 }
 
 /* ---- due ------------------------------------------------------------------------------------ */
@@ -310,7 +240,7 @@ static bool misfired(struct sched *s, struct moment_now now, struct run *r)
 
 static void fire(struct sched *s, struct moment_now now, struct run *r)
 {
-    if (withdraw_outdated(s, now, r))
+    if (fire_outdated(s, now, r))
         return;
     if (r->due_ms > s->mark_ms) {
         list_push(&s->beyond, &r->place);
@@ -320,9 +250,9 @@ static void fire(struct sched *s, struct moment_now now, struct run *r)
     if (misfired(s, now, r))
         return;
     if (r->hops > HOPS_MAX)
-        refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
-    else if (probes(r))
-        probe_next(s, now, r);
+        fire_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
+    else if (probe_wanted(r))
+        probe_begin(s, now, r);
     else
         fire_dispatch(s, now, r);
 }
@@ -351,59 +281,102 @@ void fire_mark(struct sched *s, struct moment_now now)
     }
 }
 
+bool fire_overdue(struct moment_now now, const struct run *r)
+{
+    int64_t waited = now.boot_ms - r->since_ms, late = now.wall_ms - r->due_ms;
+    return (late < waited ? late : waited) > r->job->def->start_deadline_ms;
+}
+
 static void sweep_lane(struct sched *s, struct moment_now now, struct lane *lane)
 {
     list_each(&lane->queue, n, tmp)
     {
         struct run *r = container_of(n, struct run, place);
-        int64_t waited = now.boot_ms - r->since_ms, late = now.wall_ms - r->due_ms;
-        if ((late < waited ? late : waited) <= r->job->def->start_deadline_ms)
+        if (!fire_overdue(now, r))
             continue;
         char why[200];
-        snprintf(why, sizeof(why),
-                 "the executor was too busy to take it within the start deadline (%lld ms): all of "
-                 "its %d connections wait for answers",
-                 (long long)r->job->def->start_deadline_ms, s->config.lane_connections);
-        refuse(s, now, r, PHASE_REJECTED, why);
+        long long deadline = r->job->def->start_deadline_ms;
+        if (lane->resting)
+            snprintf(
+                why, sizeof(why),
+                "this center had no connection left for it within the start deadline (%lld ms)",
+                deadline);
+        else
+            snprintf(why, sizeof(why),
+                     "the executor was too busy to take it within the start deadline (%lld ms): "
+                     "all of its %d connections wait for answers",
+                     deadline, lane->window);
+        fire_refuse(s, now, r, PHASE_REJECTED, why);
     }
 }
 
 void fire_sweep(struct sched *s, struct moment_now now)
 {
     void *value;
-    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);)
-        if (((struct lane *)value)->nqueue)
-            sweep_lane(s, now, value);
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) {
+        struct lane *lane = value;
+        if (lane->nqueue)
+            sweep_lane(s, now, lane);
+        probe_sweep(s, now, lane);
+    }
 }
 
 /* ---- the end of a call ---------------------------------------------------------------------- */
 
-/* Nothing can have been delivered: an ordinary planned run again, for another address if there is
- * one. When all have refused, the attempt says why. */
+/* Nothing can have been delivered: an ordinary planned run again. False if an earlier copy may
+ * still be there: only asking tells. */
+static bool take_back(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (r->flags & RUN_DOUBT) {
+        run_move(s, now, r, PHASE_UNKNOWN);
+        run_dirty(s, r);
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+        return false;
+    }
+    run_move(s, now, r, PHASE_PLANNED);
+    r->flags &= ~(uint32_t)RUN_LEFT;
+    s->next->totals.n[TOTAL_SENT]--;
+    return true;
+}
+
+/* The client had no room for it, which says nothing about the address: it waits as before. */
+static void no_room(struct sched *s, struct moment_now now, struct run *r)
+{
+    lane_rest(s, now, r->lane);
+    if (take_back(s, now, r))
+        lane_wait(r, true);
+}
+
+/* For another address if there is one. When all have refused, the attempt says why. */
 static void not_sent(struct sched *s, struct moment_now now, struct run *r,
                      const struct call_result *c)
 {
     struct lane *failed = r->lane;
     lane_dead(s, now, failed);
-    if (r->flags & RUN_DOUBT) { /* an earlier copy may still be there: only asking tells */
-        run_move(s, now, r, PHASE_UNKNOWN);
-        run_dirty(s, r);
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+    if (!take_back(s, now, r))
         return;
-    }
-    run_move(s, now, r, PHASE_PLANNED);
-    r->flags &= ~(uint32_t)RUN_LEFT;
-    s->next->totals.n[TOTAL_SENT]--;
     struct lane *other =
         r->flags & RUN_BROADCAST || (r->text && r->text->choices) ? NULL : next_lane(s, r);
     if (other && r->tried++ < 16) {
-        readdress(s, r, other);
+        fire_readdress(s, r, other);
         return;
     }
     char why[512];
     snprintf(why, sizeof(why), "cannot connect to %.200s: %.*s", failed->address, (int)c->msg.n,
              c->msg.p ? c->msg.p : "");
-    refuse(s, now, r, PHASE_REJECTED, why);
+    fire_refuse(s, now, r, PHASE_REJECTED, why);
+}
+
+/* The call cannot be made, whatever the address. */
+static void unfit(struct sched *s, struct moment_now now, struct run *r,
+                  const struct call_result *c)
+{
+    if (!take_back(s, now, r))
+        return;
+    char why[256];
+    snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
+             c->msg.p ? c->msg.p : "");
+    fire_refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "the call cannot be made");
 }
 
 static void in_doubt(struct sched *s, struct moment_now now, struct run *r)
@@ -439,7 +412,8 @@ static void answered(struct sched *s, struct moment_now now, struct run *r,
     char why[1024];
     snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
              c->msg.p ? c->msg.p : "");
-    refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "refused by the executor without a message");
+    fire_refuse(s, now, r, PHASE_REJECTED,
+                why[0] ? why : "refused by the executor without a message");
 }
 
 /* A callback was faster: only the trigger columns may still change. */
@@ -474,9 +448,14 @@ void fire_on_run(struct sched *s, struct moment_now now, const struct call_resul
         answered(s, now, r, c);
     } else if (c->outcome == CALL_NOT_SENT) {
         not_sent(s, now, r, c);
+    } else if (c->outcome == CALL_FULL) {
+        no_room(s, now, r);
+    } else if (c->outcome == CALL_UNFIT) {
+        unfit(s, now, r, c);
     } else if (c->outcome == CALL_NOT_HTTP && !(r->flags & RUN_DOUBT)) {
-        refuse(s, now, r, PHASE_REJECTED,
-               "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)");
+        fire_refuse(
+            s, now, r, PHASE_REJECTED,
+            "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)");
     } else {
         in_doubt(s, now, r);
     }

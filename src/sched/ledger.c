@@ -49,6 +49,7 @@ static struct live_job *job_enter(struct sched *s, struct job *def)
         j->id = def->id;
         j->def = job_ref(def);
         list_init(&j->runs);
+        list_init(&j->probes);
         map_set(&s->jobs, (uint64_t)j->id, j);
     } else if (def->version > j->def->version) {
         job_unref(j->def);
@@ -61,6 +62,7 @@ void job_settle(struct sched *s, struct live_job *j)
 {
     if (j->nruns)
         return;
+    probes_orphan(j);
     map_take(&s->jobs, (uint64_t)j->id);
     job_unref(j->def);
     free(j);
@@ -145,7 +147,7 @@ void run_free(struct sched *s, struct run *r)
 void run_unlink(struct sched *s, struct run *r)
 {
     ring_remove(r->flags & RUN_IN_WAITS ? &s->waits : &s->due, &r->timer.entry);
-    r->flags &= ~(uint32_t)RUN_IN_WAITS;
+    r->flags &= ~(uint32_t)(RUN_IN_WAITS | RUN_PROBING);
     if (!list_linked(&r->place))
         return;
     list_remove(&r->place);

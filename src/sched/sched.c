@@ -95,8 +95,7 @@ void sched_free(struct sched *s)
     }
     textmap_done(&s->apps);
     for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) { /* calls under way kept them */
-        free(((struct lane *)value)->address);
-        free(value);
+        lane_free(value);
     }
     textmap_done(&s->lanes);
     ring_done(&s->due);
@@ -379,16 +378,13 @@ void sched_on_call(struct sched *s, struct moment_now now, const struct call_res
         fire_on_run(s, now, c);
         break;
     case CALL_BEAT:
-        if (c->log_id)
-            fire_on_probe(s, now, c);
-        else
-            lane_on_beat(s, now, c);
+        lane_on_beat(s, now, c);
         break;
     case CALL_IDLE:
         if (r && r->ask && r->ask->step && r->ask->ticket == c->ticket)
             ask_on_call(s, now, c);
         else
-            fire_on_probe(s, now, c);
+            probe_on_idle(s, now, c);
         break;
     case CALL_LOG:
         ask_on_call(s, now, c);

@@ -116,6 +116,9 @@ enum call_outcome {
     CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left. It has been
                     * reset before the core is told: asking counts on that */
     CALL_NOT_HTTP, /* the peer answered with something else */
+    CALL_FULL,     /* not even tried: the client has no connection or descriptor left for it now.
+                    * Nothing is known about the address */
+    CALL_UNFIT,    /* not even tried: this call can be made to no address; msg says why */
 };
 
 enum log_state { LOG_CANNOT_TELL, LOG_NONE, LOG_STARTED, LOG_ENDED };

@@ -29,6 +29,10 @@ struct lane {           /* one executor address */
     char *address;
     struct list queue; /* PLANNED runs that are due, oldest first */
     struct list asks;  /* runs whose round of asks is to begin */
+    struct list beats; /* runs that wait for the answer to its beat */
+    struct list probes,
+        asked; /* struct probe: idleBeats that wait for a place, that are under way */
+    int idles; /* of asked */
     int nqueue, in_flight, asking;
     int window;  /* calls that may be in flight now: grows from a few to lane_connections */
     int answers; /* since the window was last looked at */
@@ -39,25 +43,28 @@ struct lane {           /* one executor address */
     int refs;        /* runs and lists of addresses that point here */
     int listed;      /* groups whose list has it */
     int registered;  /* apps for which it beats */
-    bool dead, probing;
-    uint32_t ticket;  /* of the probe */
+    bool dead;
+    bool probing;     /* a beat is under way */
+    bool resting;     /* the client had no room: nothing leaves until the timer says so */
+    uint32_t ticket;  /* of the beat */
     int64_t heard_ms; /* boot: last answer or beat */
     int64_t dead_ms;  /* boot: since when */
+    int64_t alive_ms; /* boot: when it came back, 0 = never dead */
 };
 
 enum run_flag {
-    RUN_IN_WAITS = 1,   /* its timer is in the ring of waits, not in that of moments */
-    RUN_CALLING = 2,    /* a /run is under way */
-    RUN_DOUBT = 4,      /* an earlier send may have arrived */
-    RUN_DOUBTED = 8,    /* was in doubt at least once */
-    RUN_RESENT = 16,    /* has used its one resend */
-    RUN_BROADCAST = 32, /* shard i of n */
-    RUN_ADDRESS = 64,   /* waits for its address to be on disk */
-    RUN_DIRTY = 128,    /* in the list of what is to be written */
-    RUN_CLOSED = 256,   /* ended; goes when the end is on disk */
-    RUN_HELD = 512,     /* an edit that is being written takes it away */
-    RUN_PROBED = 1024,  /* FAILOVER or BUSYOVER has chosen */
-    RUN_PROBING = 2048,
+    RUN_IN_WAITS = 1,      /* its timer is in the ring of waits, not in that of moments */
+    RUN_CALLING = 2,       /* a /run is under way */
+    RUN_DOUBT = 4,         /* an earlier send may have arrived */
+    RUN_DOUBTED = 8,       /* was in doubt at least once */
+    RUN_RESENT = 16,       /* has used its one resend */
+    RUN_BROADCAST = 32,    /* shard i of n */
+    RUN_ADDRESS = 64,      /* waits for its address to be on disk */
+    RUN_DIRTY = 128,       /* in the list of what is to be written */
+    RUN_CLOSED = 256,      /* ended; goes when the end is on disk */
+    RUN_HELD = 512,        /* an edit that is being written takes it away */
+    RUN_PROBED = 1024,     /* FAILOVER or BUSYOVER has chosen */
+    RUN_PROBING = 2048,    /* waits for the answer of an address */
     RUN_AWAY = 4096,       /* the center was away during its life */
     RUN_RETRYING = 8192,   /* its retry is being laid down */
     RUN_LEFT = 16384,      /* a /run with this id may have left */
@@ -90,7 +97,10 @@ struct run {
     struct lane *lane; /* NULL = no address yet */
     int64_t log_id, moment_ms, due_ms, cause, version;
     int64_t since_ms; /* boot: of the phase it is in */
-    int64_t sent_ms;  /* boot: since when it may stand in a queue, 0 = before this center */
+    union {
+        int64_t sent_ms;    /* boot: since when it may stand in a queue, 0 = before this center */
+        int64_t probing_ms; /* boot, before it is sent: since when addresses are asked for it */
+    };
     struct run_text *text;
     struct run_change *pending;
     struct ask *ask;
@@ -99,8 +109,9 @@ struct run {
     uint32_t ticket; /* of the call under way */
     int32_t shard, shard_total;
     int32_t attempt, retries_left;
-    uint16_t probe; /* FAILOVER: index of the address being asked */
-    uint16_t tried; /* addresses that refused the connection */
+    uint16_t probe;     /* probe.c: place of the address that is asked, twice through the list */
+    uint16_t tried;     /* addresses that refused the connection */
+    uint8_t probe_list; /* the group's list_no that this place belongs to */
     uint8_t hops, kind, phase;
 };
 
@@ -108,6 +119,7 @@ struct live_job {
     int64_t id;
     struct job *def; /* counted: the newest that is known */
     struct list runs;
+    struct list probes; /* idleBeats for it, one an address at most */
     int nruns;
     bool deleted;
     int64_t served_until_ms; /* latest scheduled moment that has left or ended */
@@ -136,6 +148,7 @@ struct group {
     int address_type;
     struct lane **lanes; /* counted: the list in force, in order */
     int nlanes;
+    uint8_t list_no;         /* goes up with each change of the list */
     struct group_view *view; /* the same as the planner's */
     bool stale;              /* list or view to be made anew */
 };
@@ -230,9 +243,25 @@ void fire_due(struct sched *s, struct moment_now now);
 void fire_mark(struct sched *s, struct moment_now now); /* the mark moved */
 void fire_dispatch(struct sched *s, struct moment_now now, struct run *r);
 void fire_on_run(struct sched *s, struct moment_now now, const struct call_result *r);
-void fire_on_probe(struct sched *s, struct moment_now now, const struct call_result *r);
-void fire_sweep(struct sched *s, struct moment_now now); /* start deadlines, once a second */
+void fire_readdress(struct sched *s, struct run *r, struct lane *lane); /* on disk first */
+void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,
+                 const char *why);
+/* The job was changed since the row was laid down: it is withdrawn, true. */
+bool fire_outdated(struct sched *s, struct moment_now now, struct run *r);
+bool fire_overdue(struct moment_now now, const struct run *r); /* past its start deadline */
+void fire_sweep(struct sched *s, struct moment_now now);       /* start deadlines, once a second */
 void lane_pump(struct sched *s, struct moment_now now, struct lane *lane);
+void lane_enqueue(struct sched *s, struct moment_now now, struct run *r);
+
+/* probe.c */
+bool probe_wanted(const struct run *r);
+void probe_begin(struct sched *s, struct moment_now now, struct run *r);
+void probe_beaten(struct sched *s, struct moment_now now, struct lane *lane, bool yes);
+void probe_on_idle(struct sched *s, struct moment_now now, const struct call_result *r);
+void probe_pump(struct sched *s, struct lane *lane);
+void probe_sweep(struct sched *s, struct moment_now now, struct lane *lane);
+void probes_free(struct lane *lane);
+void probes_orphan(struct live_job *j); /* the job goes from memory; the probes end by themselves */
 
 /* warm.c */
 void warm_lanes(struct sched *s, struct moment_now now); /* once a second */
@@ -244,15 +273,19 @@ void ask_on_call(struct sched *s, struct moment_now now, const struct call_resul
 void ask_pump(struct sched *s, struct moment_now now, struct lane *lane);
 void ask_stop(struct sched *s, struct run *r);
 
-/* directory.c */
+/* lane.c */
 struct lane *lane_get(struct sched *s, struct slice address); /* counted */
 void lane_put(struct sched *s, struct lane *lane);
+void lane_free(struct lane *lane); /* nothing points to it any more; it is in no map */
 void lane_dead(struct sched *s, struct moment_now now, struct lane *lane);
 void lane_alive(struct sched *s, struct moment_now now, struct lane *lane);
-void lane_widen(struct sched *s, struct lane *lane);
+void lane_rest(struct sched *s, struct moment_now now, struct lane *lane);
+void lane_beat(struct sched *s, struct lane *lane);         /* unless one is under way */
 void lane_narrow(const struct sched *s, struct lane *lane); /* to how it begins */
 void lane_timer(struct sched *s, struct moment_now now, struct lane *lane);
 void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *r);
+
+/* directory.c */
 void directory_group(struct sched *s, const struct group_record *g);
 void directory_group_gone(struct sched *s, int64_t id);
 void directory_refresh(struct sched *s, struct moment_now now); /* makes stale lists and views */

@@ -66,13 +66,15 @@ static enum log_state log_state_of(const struct out_call *o)
     }
 }
 
-static enum call_outcome outcome_of(enum httpc_outcome o)
+static enum call_outcome outcome_of(const struct httpc_call *http)
 {
-    switch (o) {
+    switch (http->outcome) {
     case HTTPC_ANSWERED:
         return CALL_ANSWERED;
     case HTTPC_NOT_SENT:
-        return CALL_NOT_SENT;
+        return http->err == ERR_FULL     ? CALL_FULL
+               : http->err == ERR_TOOBIG ? CALL_UNFIT
+                                         : CALL_NOT_SENT;
     case HTTPC_NOT_HTTP:
         return CALL_NOT_HTTP;
     default:
@@ -101,7 +103,7 @@ static void measure(struct out_call *o)
 static void done(struct httpc_call *http)
 {
     struct out_call *o = container_of(http, struct out_call, http);
-    struct call_result r = { .outcome = outcome_of(http->outcome) };
+    struct call_result r = { .outcome = outcome_of(http) };
     struct wire_reply reply = { .code = 0 };
     measure(o);
     if (o->kind == CALL_LOG) {
@@ -116,6 +118,8 @@ static void done(struct httpc_call *http)
     }
     if (r.outcome != CALL_ANSWERED && http->why)
         r.msg = slice_text(http->why);
+    if (r.outcome == CALL_FULL)
+        log_warn("dispatch", "%s: %s; the call is made a little later", o->address, http->why);
     tell(o, &r);
     wire_reply_done(&reply);
     list_remove(&o->node);
@@ -217,9 +221,10 @@ static struct out_call *out_new(struct center *c, const struct call *call)
 }
 
 /* It cannot even be tried: tell the core in place of done. */
-static void fail(struct out_call *o, enum httpc_outcome outcome, const char *why)
+static void fail(struct out_call *o, enum httpc_outcome outcome, enum err err, const char *why)
 {
     o->http.outcome = outcome;
+    o->http.err = err;
     o->http.why = why;
     done(&o->http);
 }
@@ -231,12 +236,13 @@ void dispatch_call(struct center *c, const struct call *call)
     struct why why = { "" };
     struct httpc_peer *peer = dispatch_peer(c, call->address, &why);
     if (!peer) {
-        fail(o, HTTPC_NOT_SENT, why.text);
+        fail(o, HTTPC_NOT_SENT, ERR_INVALID, why.text);
         return;
     }
     buf_reset(&body);
     if (!body_of(call, &body)) {
-        fail(o, HTTPC_NOT_SENT, "the parameters and the script are larger than 4 MiB together");
+        fail(o, HTTPC_NOT_SENT, ERR_TOOBIG,
+             "the parameters and the script are larger than 4 MiB together");
         return;
     }
     char headers[128];
@@ -250,8 +256,9 @@ void dispatch_call(struct center *c, const struct call *call)
     struct httpc_post post = { action_of(call->kind), slice_of(headers, (size_t)n), &piece, 1,
                                CALL_TIMEOUT_MS };
     enum err err = httpc_call(peer, &post, &o->http);
-    if (err) /* too many asks at once: unheard, not dead */
-        fail(o, call->kind == CALL_RUN ? HTTPC_NOT_SENT : HTTPC_IN_DOUBT, err_text(err));
+    if (err)
+        fail(o, HTTPC_NOT_SENT, err,
+             err == ERR_FULL ? "every connection to the executor is in use" : err_text(err));
 }
 
 void dispatch_warm(struct center *c, const char *address, int connections)
@@ -267,6 +274,6 @@ void dispatch_abort_all(struct center *c)
     struct list_node *n;
     while ((n = list_first(&c->calls))) {
         struct out_call *o = container_of(n, struct out_call, node);
-        fail(o, httpc_abort(&o->http), "the center is stopping");
+        fail(o, httpc_abort(&o->http), ERR_STOPPING, "the center is stopping");
     }
 }

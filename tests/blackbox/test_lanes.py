@@ -13,6 +13,7 @@ import pytest  # noqa: E402 (path just set)
 
 from support import ledger  # noqa: E402
 from support.center import Center, free_port  # noqa: E402
+from support.executor import Executor  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
 from support.standin import YES  # noqa: E402
 from support.wait import wait_until  # noqa: E402
@@ -172,6 +173,33 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         puppet.wait_for_runs(100)
         assert connected[0] >= 64 and max(connected) <= 66, connected
         ledger.settle(center)
+        ledger.check_accounts(center)
+
+
+def once_jobs(center, group, routes, handler="shardingJobHandler", in_s=6):
+    """ONCE jobs on one second, written into the tables of the stopped center. Their ids."""
+    second = (int(time.time()) + in_s) * 1000
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
+    return ledger.add_jobs(center, group, [(handler, "", "ONCE", moment, route, second) for route in routes])
+
+
+@pytest.mark.parametrize("routes", [["FAILOVER"] * 400, ["FAILOVER"] * 150 + ["FIRST"] * 30, ["BUSYOVER"] * 200])
+def test_a_burst_of_probed_jobs_refuses_nobody(tmp_path, routes):
+    """One healthy executor and many jobs on one second that ask before they send: all run."""
+    with Center(tmp_path / "center") as center, Executor(tmp_path / "executor", center.url):
+        api = center.api()
+        group = api.add_group("tests")
+        wait_until(lambda: api.addresses("tests"), "the address")
+        center.stop()
+        jobs = once_jobs(center, group, routes)
+        center.start()
+        wait_until(lambda: ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE trigger_code > 0")
+                   >= len(jobs), "every job to have been sent or refused", 60)
+        refused = ledger.rows(center, "SELECT job_id, trigger_msg FROM xxl_job_log WHERE trigger_code <> 200")
+        assert not refused, [tuple(row) for row in refused[:3]] + [len(refused)]
+        ledger.settle(center, 120)
+        assert ledger.number(center, "SELECT count(DISTINCT job_id) FROM xxl_job_log WHERE handle_code = 200") == len(jobs)
+        assert center.metric("peal_executors_dead") == 0
         ledger.check_accounts(center)
 
 

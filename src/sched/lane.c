@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lane.c - one executor address: how many calls it may have, whether it lives.
+ *
+ * An address that refuses a connection is dead until it answers a beat, or says something by
+ * itself. A client that has no room for another call says nothing about the address: its lane
+ * rests for a moment and goes on. */
+#include "sched/state.h"
+#include <stdlib.h>
+
+#define PROBE_MS 1000 /* between two beats to a dead address */
+#define REST_MS 20    /* after a call for which the client had no room */
+
+struct lane *lane_get(struct sched *s, struct slice address)
+{
+    struct lane *lane = textmap_find(&s->lanes, address);
+    if (!lane) {
+        lane = mem_new(sizeof(*lane));
+        lane->timer.kind = TIMER_LANE;
+        lane->id = ++s->lane_id;
+        lane->address = mem_dupn(address.p, address.n);
+        lane_narrow(s, lane);
+        list_init(&lane->queue);
+        list_init(&lane->asks);
+        list_init(&lane->beats);
+        list_init(&lane->probes);
+        list_init(&lane->asked);
+        textmap_set(&s->lanes, address, lane);
+    }
+    lane->refs++;
+    return lane;
+}
+
+void lane_free(struct lane *lane)
+{
+    probes_free(lane);
+    free(lane->address);
+    free(lane);
+}
+
+void lane_put(struct sched *s, struct lane *lane)
+{
+    if (--lane->refs > 0 || lane->probing || lane->in_flight || lane->asking)
+        return; /* the last call's end comes by here again */
+    if (!list_empty(&lane->beats))
+        return; /* the timer does */
+    ring_remove(&s->waits, &lane->timer.entry);
+    textmap_take(&s->lanes, slice_text(lane->address));
+    lane_free(lane);
+}
+
+/* ---- the window ----------------------------------------------------------------------------- */
+
+/* A burst on an executor that answers at once is faster over a few connections than over 64 fresh
+ * ones; one that answers slowly gets them soon: the window doubles after each few milliseconds in
+ * which fewer answers came than half of that.  (After slow start, RFC 5681.) */
+static void widen(const struct sched *s, struct lane *lane)
+{
+    if (lane->answers < lane->window / 2)
+        lane->window *= 2;
+    if (lane->window > s->config.lane_connections)
+        lane->window = s->config.lane_connections;
+    lane->answers = 0;
+}
+
+/* A setting may allow fewer connections than a lane begins with. */
+void lane_narrow(const struct sched *s, struct lane *lane)
+{
+    int most = s->config.lane_connections;
+    lane->window = LANE_WINDOW < most ? LANE_WINDOW : most;
+}
+
+/* ---- life and death ------------------------------------------------------------------------- */
+
+static void stale_by_lane(struct sched *s, const struct lane *lane)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
+        struct group *g = value;
+        for (int k = 0; k < g->nlanes; k++)
+            if (g->lanes[k] == lane)
+                g->stale = s->stale_groups = true;
+    }
+}
+
+void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    if (lane->dead)
+        return;
+    lane->dead = true;
+    lane->dead_ms = now.boot_ms;
+    stale_by_lane(s, lane);
+    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
+    directory_refresh(s, now);
+}
+
+/* The executor answered. After a silence it may have been another process: its runs are asked
+ * about at once. */
+void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    lane->heard_ms = now.boot_ms;
+    if (!lane->dead)
+        return;
+    lane->dead = false;
+    lane->alive_ms = now.boot_ms;
+    ring_remove(&s->waits, &lane->timer.entry);
+    if (lane->resting)
+        lane_rest(s, now, lane);
+    stale_by_lane(s, lane);
+    directory_refresh(s, now);
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        if (r->lane == lane && (r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) &&
+            !list_linked(&r->place) && !(r->ask && r->ask->step))
+            ask_soon(s, now, r, 0);
+    }
+}
+
+void lane_beat(struct sched *s, struct lane *lane)
+{
+    if (lane->probing)
+        return;
+    lane->probing = true;
+    lane->ticket = ++s->ticket;
+    call_out(s, lane, (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket });
+}
+
+void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    if (!lane || !lane->probing || lane->ticket != c->ticket)
+        return;
+    lane->refs++;
+    lane->probing = false;
+    if (c->outcome == CALL_ANSWERED)
+        lane_alive(s, now, lane);
+    else if (c->outcome == CALL_NOT_SENT)
+        lane_dead(s, now, lane);
+    if (lane->dead && lane->refs > 1)
+        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
+    if (c->outcome == CALL_FULL)
+        lane_rest(s, now, lane);
+    else
+        probe_beaten(s, now, lane, c->outcome == CALL_ANSWERED && c->code == 200);
+    lane_put(s, lane);
+}
+
+void lane_rest(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    lane->resting = true;
+    if (!lane->dead) /* a dead one has its beat's timer */
+        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + REST_MS);
+}
+
+void lane_timer(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    lane->refs++;
+    bool rested = lane->resting;
+    lane->resting = false;
+    if (lane->dead || !list_empty(&lane->beats))
+        lane_beat(s, lane);
+    if (!lane->dead && !rested) /* it answers slowly: let more calls stand open */
+        widen(s, lane);
+    if (!lane->dead || rested)
+        lane_pump(s, now, lane);
+    probe_pump(s, lane);
+    lane_put(s, lane);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* probe.c - FAILOVER and BUSYOVER ask before they send: /beat, or /idleBeat for the job, in the
+ * order of the group's list. The first yes wins; addresses that are known to be dead come last.
+ *
+ * A lane's one beat answers for every run that waits for it, an idleBeat for all runs of its job.
+ * Few idleBeats to one address are under way at once, the others wait for a place; when one comes
+ * to nothing, the executor is mute and not the job, so that is the answer for all of them. A burst
+ * of such jobs costs a few calls an address, and never the places of its sends. */
+#include "sched/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define IDLES_AT_ONCE 8   /* idleBeats under way to one address */
+#define DEAD_TRIED_MAX 16 /* dead addresses that one run asks */
+
+struct probe {             /* an idleBeat */
+    struct list_node node; /* in its lane's probes (waits for a place) or asked (under way) */
+    struct list_node of_job;
+    struct list runs;  /* that wait for the answer, by place */
+    struct lane *lane; /* counted */
+    int64_t job_id;
+    uint32_t ticket;
+};
+
+bool probe_wanted(const struct run *r)
+{
+    enum route route = r->job->def->route;
+    return (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER) && !(r->flags & RUN_PROBED) &&
+           !(r->flags & RUN_BROADCAST);
+}
+
+/* ---- one idleBeat a lane and job ------------------------------------------------------------ */
+
+static struct probe *probe_of(const struct live_job *j, const struct lane *lane)
+{
+    list_each(&j->probes, n, tmp)
+    {
+        struct probe *p = container_of(n, struct probe, of_job);
+        if (p->lane == lane)
+            return p;
+    }
+    return NULL;
+}
+
+static struct probe *probe_new(struct live_job *j, struct lane *lane)
+{
+    struct probe *p = mem_new(sizeof(*p));
+    list_init(&p->runs);
+    p->lane = lane;
+    lane->refs++;
+    p->job_id = j->id;
+    list_push(&j->probes, &p->of_job);
+    list_push(&lane->probes, &p->node);
+    return p;
+}
+
+static void probe_free(struct probe *p)
+{
+    list_remove(&p->node);
+    list_remove(&p->of_job);
+    free(p);
+}
+
+void probes_free(struct lane *lane)
+{
+    struct list_node *n;
+    while ((n = list_first(&lane->probes)) || (n = list_first(&lane->asked)))
+        probe_free(container_of(n, struct probe, node));
+}
+
+void probes_orphan(struct live_job *j)
+{
+    while (list_pop(&j->probes))
+        ;
+}
+
+static void drop(struct sched *s, struct probe *p)
+{
+    struct lane *lane = p->lane;
+    probe_free(p);
+    lane_put(s, lane);
+}
+
+void probe_pump(struct sched *s, struct lane *lane)
+{
+    lane->refs++;
+    while (!s->draining && !lane->resting && lane->idles < IDLES_AT_ONCE) {
+        struct list_node *n = list_first(&lane->probes);
+        if (!n)
+            break;
+        struct probe *p = container_of(n, struct probe, node);
+        if (list_empty(&p->runs)) { /* they have been taken away meanwhile */
+            drop(s, p);
+            continue;
+        }
+        list_remove(n);
+        list_push(&lane->asked, n);
+        lane->idles++;
+        p->ticket = ++s->ticket;
+        call_out(s, lane,
+                 (struct call){ .kind = CALL_IDLE, .ticket = p->ticket, .job_id = p->job_id });
+    }
+    lane_put(s, lane);
+}
+
+static void wait_idle(struct sched *s, struct run *r, struct lane *lane)
+{
+    struct probe *p = probe_of(r->job, lane);
+    if (!p)
+        p = probe_new(r->job, lane);
+    r->flags |= RUN_PROBING;
+    list_push(&p->runs, &r->place);
+    probe_pump(s, lane);
+}
+
+static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
+{
+    r->flags |= RUN_PROBING;
+    list_push(&lane->beats, &r->place);
+    lane_beat(s, lane);
+}
+
+/* ---- one run's walk ------------------------------------------------------------------------- */
+
+/* The next address to ask; NULL: none is left. The list is gone through twice: the living, then
+ * those that were dead all the time, or have come back since. */
+static struct lane *next_to_ask(const struct group *g, struct run *r)
+{
+    for (; r->probe < 2 * g->nlanes; r->probe++) {
+        struct lane *lane = g->lanes[r->probe % g->nlanes];
+        bool again = r->probe >= g->nlanes;
+        if (!again && !lane->dead)
+            return lane;
+        if (again && !lane->dead && lane->alive_ms >= r->probing_ms)
+            return lane;
+        if (again && lane->dead && lane->dead_ms < r->probing_ms && r->tried++ < DEAD_TRIED_MAX)
+            return lane;
+    }
+    return NULL;
+}
+
+static const char *route_of(const struct run *r)
+{
+    return r->job->def->route == ROUTE_BUSYOVER ? "BUSYOVER" : "FAILOVER";
+}
+
+static void nobody(struct sched *s, struct moment_now now, struct run *r, int listed)
+{
+    bool busy = r->job->def->route == ROUTE_BUSYOVER;
+    fire_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
+                !listed ? "no executor is registered for the job's group, and none is listed"
+                : busy  ? "BUSYOVER: no executor of the group is idle"
+                        : "FAILOVER: no executor of the group answers");
+}
+
+static void ask_next(struct sched *s, struct moment_now now, struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    if (g &&
+        r->probe_list != g->list_no) { /* other addresses: those that were asked prove little */
+        r->probe_list = g->list_no;
+        r->probe = 0;
+    }
+    struct lane *lane = g ? next_to_ask(g, r) : NULL;
+    if (!lane)
+        nobody(s, now, r, g ? g->nlanes : 0);
+    else if (r->job->def->route == ROUTE_BUSYOVER && !lane->dead)
+        wait_idle(s, r, lane);
+    else
+        wait_beat(s, r, lane);
+}
+
+void probe_begin(struct sched *s, struct moment_now now, struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    r->probe = 0;
+    r->probe_list = g ? g->list_no : 0;
+    r->probing_ms = now.boot_ms;
+    ask_next(s, now, r);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static void chosen(struct sched *s, struct moment_now now, struct run *r, struct lane *lane)
+{
+    r->flags |= RUN_PROBED;
+    if (r->lane == lane)
+        lane_enqueue(s, now, r);
+    else
+        fire_readdress(s, r, lane);
+}
+
+/* The lane has answered for these runs, or has not. They leave the list. */
+static void settle(struct sched *s, struct moment_now now, struct list *runs, struct lane *lane,
+                   bool yes)
+{
+    for (struct list_node *n; (n = list_pop(runs));) {
+        struct run *r = container_of(n, struct run, place);
+        r->flags &= ~(uint32_t)RUN_PROBING;
+        if (s->draining || fire_outdated(s, now, r))
+            continue;
+        if (yes) {
+            chosen(s, now, r, lane);
+            continue;
+        }
+        r->probe++;
+        ask_next(s, now, r);
+    }
+}
+
+void probe_beaten(struct sched *s, struct moment_now now, struct lane *lane, bool yes)
+{
+    struct list runs, busyover;
+    list_init(&runs);
+    list_init(&busyover);
+    for (struct list_node *n; (n = list_pop(&lane->beats));) {
+        const struct run *r = container_of(n, struct run, place);
+        bool ask = yes && r->job->def->route == ROUTE_BUSYOVER; /* it lives: is it idle? */
+        list_push(ask ? &busyover : &runs, n);
+    }
+    for (struct list_node *n; (n = list_pop(&busyover));)
+        wait_idle(s, container_of(n, struct run, place), lane);
+    settle(s, now, &runs, lane, yes);
+}
+
+static struct probe *asked(const struct lane *lane, uint32_t ticket)
+{
+    list_each(&lane->asked, n, tmp)
+    {
+        struct probe *p = container_of(n, struct probe, node);
+        if (p->ticket == ticket)
+            return p;
+    }
+    return NULL;
+}
+
+/* Nothing came of an idleBeat: the others would wait in vain. */
+static void gather_waiting(struct sched *s, struct list *runs, struct lane *lane)
+{
+    for (struct list_node *n; (n = list_first(&lane->probes));) {
+        struct probe *p = container_of(n, struct probe, node);
+        list_move(runs, &p->runs);
+        drop(s, p);
+    }
+}
+
+void probe_on_idle(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    struct probe *p = lane ? asked(lane, c->ticket) : NULL;
+    if (!p)
+        return;
+    lane->refs++;
+    lane->idles--;
+    if (c->outcome == CALL_FULL) {
+        list_remove(&p->node);
+        list_push_front(&lane->probes, &p->node);
+        lane_rest(s, now, lane);
+    } else {
+        struct list runs;
+        list_init(&runs);
+        list_move(&runs, &p->runs);
+        drop(s, p);
+        if (c->outcome == CALL_ANSWERED)
+            lane_alive(s, now, lane);
+        else if (c->outcome == CALL_NOT_SENT)
+            lane_dead(s, now, lane);
+        if (c->outcome != CALL_ANSWERED)
+            gather_waiting(s, &runs, lane);
+        settle(s, now, &runs, lane, c->outcome == CALL_ANSWERED && c->code == 200);
+        probe_pump(s, lane);
+    }
+    lane_put(s, lane);
+}
+
+/* ---- start deadlines ------------------------------------------------------------------------ */
+
+static void sweep(struct sched *s, struct moment_now now, struct list *runs)
+{
+    list_each(runs, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, place);
+        if (!fire_overdue(now, r))
+            continue;
+        char why[160];
+        snprintf(why, sizeof(why),
+                 "%s: no executor of the group said yes within the start deadline (%lld ms)",
+                 route_of(r), (long long)r->job->def->start_deadline_ms);
+        fire_refuse(s, now, r, PHASE_REJECTED, why);
+    }
+}
+
+void probe_sweep(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    sweep(s, now, &lane->beats);
+    list_each(&lane->probes, n, tmp) sweep(s, now, &container_of(n, struct probe, node)->runs);
+    list_each(&lane->asked, m, tmp2) sweep(s, now, &container_of(m, struct probe, node)->runs);
+}
