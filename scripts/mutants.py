@@ -57,6 +57,7 @@ WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "sql": ["sql", "store", "executor"], "store": ["store", "server"], "server": ["server", "api"],
     "api": ["api"], "executor": ["executor"], "cli": [],
 }
+SOUND = set()  # tests that pass on the sound sources
 SIMULATED = {"base", "cron", "sched", "sql", "store"}
 
 
@@ -336,8 +337,24 @@ class Bench:
         first = test(name)
         return first if not first or first == "takes too long" else test(name)
 
+    def see_sound(self, targets, test, name):
+        """What fails without the mistake as well has found nothing. Once a test."""
+        if name in SOUND:
+            return
+        self.make(targets, "the sound sources")
+        if self.twice(test, name):
+            raise Bad(f"{name} fails without the mistake too")
+        SOUND.add(name)
+
     def judge(self, mutant):
         """(by what it was found, the details); (None, "") when it was not."""
+        by, found, targets, test = self.try_out(mutant)
+        if test:
+            self.see_sound(targets, test, by)
+        return by.partition("::")[0] if by else None, found
+
+    def try_out(self, mutant):
+        """As above, with what to build and to call to see whether the sound sources pass."""
         planted = self.code.plant(mutant)
         layers = {file.split("/")[1] for file in planted}
         try:
@@ -348,24 +365,24 @@ class Bench:
             if mutant.alone:
                 self.make(["peal_sim"], mutant.name)
                 found = self.simulate(SEEDS_ALONE)
-                return ("simulation", found) if found else (None, "")
+                return ("simulation" if found else None), found or "", None, None
             layer = max(layers, key=lambda name: len(WATCHERS.get(name, [])))
             programs = self.unit_programs(layer)
             self.make([*programs, *(["peal_sim"] if simulated else [])], mutant.name)
             for program in programs:
                 found = self.twice(self.unit, program)
                 if found:
-                    return program, found
+                    return program, found, [program], self.unit
             found = self.simulate(SEEDS) if simulated else None
             if found:
-                return "simulation", found
+                return "simulation", found, None, None
             if mutant.blackbox:
                 self.make(["all"], mutant.name)
             for case in mutant.blackbox:
                 found = self.twice(self.blackbox, case)
                 if found:
-                    return case.partition("::")[0], found
-            return None, ""
+                    return case, found, ["all"], self.blackbox
+            return None, "", None, None
         finally:
             self.copy()
 
