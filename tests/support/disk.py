@@ -75,9 +75,11 @@ def small_disk(tmp_path):
 
 class DiskErrors:
     """Errors of the disk for whoever is started with env, on files whose path contains part. A process counts
-    the calls that failed: who waits for a disk in a loop without a pause has very many."""
+    the calls that failed: who waits for a disk in a loop without a pause has very many.
 
-    READS, WRITES, SYNCS = 1, 2, 4
+    HOLDS: a sync does not return until end(); failures() is more than 0 as soon as one is held."""
+
+    READS, WRITES, SYNCS, HOLDS = 1, 2, 4, 8
 
     def __init__(self, folder, part):
         folder.mkdir(parents=True, exist_ok=True)
@@ -91,7 +93,7 @@ class DiskErrors:
         self.env = {"LD_PRELOAD": str(library), "DISK_ERRORS_FILE": self.file.name, "DISK_ERRORS_PATH": part,
                     "ASAN_OPTIONS": asan}
 
-    def begin(self, what, error):
+    def begin(self, what, error=0):
         os.pwrite(self.file.fileno(), struct.pack("=iiq", what, error, 0), 0)
 
     def end(self):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A disk with errors for one process: LD_PRELOAD it, with the path of a file of 16 bytes in
- * DISK_ERRORS_FILE: what fails (bits below), the errno, and a count of failures that comes back. It
- * touches files whose path contains DISK_ERRORS_PATH. */
+ * DISK_ERRORS_FILE: what fails (bits below), the errno, and a count of failures that comes back; or
+ * what is held: a sync does not return until that is over. It touches files whose path contains
+ * DISK_ERRORS_PATH. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { READS = 1, WRITES = 2, SYNCS = 4 };
+enum { READS = 1, WRITES = 2, SYNCS = 4, HOLDS = 8 };
 
 struct control {
     _Atomic int32_t what, error;
@@ -85,12 +86,20 @@ ssize_t writev(int fd, const struct iovec *p, int n)
     return fails(fd, WRITES) ? -1 : syscall(SYS_writev, fd, p, n);
 }
 
+static void hold(int fd)
+{
+    while (fails(fd, HOLDS))
+        usleep(5000);
+}
+
 int fsync(int fd)
 {
+    hold(fd);
     return fails(fd, SYNCS) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 int fdatasync(int fd)
 {
+    hold(fd);
     return fails(fd, SYNCS) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
