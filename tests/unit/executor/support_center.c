@@ -7,11 +7,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/buf.h"
 #include "base/mem.h"
 
 static const char yes[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
                           "Content-Length: 38\r\nConnection: close\r\n\r\n"
                           "{\"code\":200,\"msg\":null,\"content\":null}";
+
+static const char no[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Content-Length: 38\r\nConnection: close\r\n\r\n"
+                         "{\"code\":500,\"msg\":null,\"content\":null}";
 
 /* All of a message: head and as many bytes as it announces; to be freed. */
 static char *read_message(int fd)
@@ -55,9 +60,11 @@ static void *serve(void *arg)
     struct center *c = arg;
     for (int fd; (fd = accept(c->fd, NULL, NULL)) >= 0;) {
         char *message = read_message(fd);
-        remember(c, message);
+        bool refused = c->refuses && strstr(message, "/api/callback");
+        if (!refused)
+            remember(c, message);
         free(message);
-        ssize_t n = send(fd, yes, sizeof(yes) - 1, MSG_NOSIGNAL);
+        ssize_t n = send(fd, refused ? no : yes, sizeof(yes) - 1, MSG_NOSIGNAL);
         (void)n;
         close(fd);
     }
@@ -167,13 +174,14 @@ char *center_post(const char *address, const char *action, const char *headers, 
 bool center_run(const char *address, int64_t job, int64_t log, const char *handler,
                 const char *params, int timeout_s)
 {
-    char body[1024];
-    snprintf(body, sizeof(body),
-             "{\"jobId\":%lld,\"logId\":%lld,\"logDateTime\":1700000000000,\"glueType\":\"BEAN\","
-             "\"executorHandler\":\"%s\",\"executorParams\":\"%s\",\"executorTimeout\":%d}",
-             (long long)job, (long long)log, handler, params, timeout_s);
-    char *reply =
-        center_post(address, "run", "Peal-Moment: 1700000000123\r\nPeal-Attempt: 2\r\n", body);
+    struct buf body = BUF_INIT(1 << 20);
+    buf_printf(&body,
+               "{\"jobId\":%lld,\"logId\":%lld,\"logDateTime\":1700000000000,\"glueType\":\"BEAN\","
+               "\"executorHandler\":\"%s\",\"executorParams\":\"%s\",\"executorTimeout\":%d}",
+               (long long)job, (long long)log, handler, params, timeout_s);
+    char *reply = center_post(address, "run", "Peal-Moment: 1700000000123\r\nPeal-Attempt: 2\r\n",
+                              buf_str(&body));
+    buf_done(&body);
     bool ok = strstr(reply, "\"code\":200");
     free(reply);
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* support_center.h - a stand-in for a center, in a thread: says yes to everything and remembers
- * what it was told; and the calls that a center makes. */
+/* support_center.h - a stand-in for a center, in a thread: says yes to everything, unless told
+ * otherwise, and remembers what it was told; and the calls that a center makes. */
 #ifndef SUPPORT_CENTER_H
 #define SUPPORT_CENTER_H
 
@@ -14,7 +14,8 @@ struct center {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t came;
-    char *said; /* bodies of all callbacks, one after another */
+    char *said;           /* bodies of all callbacks, one after another */
+    _Atomic bool refuses; /* says no to callbacks */
 };
 
 void center_start(struct center *c);

@@ -179,6 +179,20 @@ static enum err offer_as(int64_t job, int64_t log, const struct peal_handler *h,
     return err;
 }
 
+/* With a timeout, in seconds. */
+static void offer_timed(int64_t job, int64_t log, int timeout_s)
+{
+    const struct wire_run_request q = { .job_id = job,
+                                        .log_id = log,
+                                        .shard_total = 1,
+                                        .params = slice_text(""),
+                                        .timeout_s = timeout_s };
+    struct why why = { "" };
+    struct peal_run *r = run_make(&q, &config, false);
+    r->handler = &plain;
+    assert_int_equal(jobs_offer(&w.jobs, r, WIRE_BLOCK_SERIAL, &why), OK);
+}
+
 static enum err offer(int64_t job, int64_t log)
 {
     return offer_as(job, log, &plain, WIRE_BLOCK_SERIAL);
@@ -459,6 +473,53 @@ static void what_was_restored_waits_for_its_turn(void **state)
     assert_int_equal(w.naccepts + w.nstarts, 0);
 }
 
+static bool rung;
+
+static void ring(struct loop_timer *t)
+{
+    (void)t;
+    rung = true;
+}
+
+static void a_timeout_ends_its_own_run_and_not_the_next(void **state)
+{
+    (void)state;
+    struct loop_timer later = { .fire = ring };
+    offer_timed(1, 1, 1);
+    jobs_accepted(&w.jobs, w.accepts[0], OK);
+    assert_int_equal(offer(1, 2), OK); /* it has no timeout */
+    jobs_accepted(&w.jobs, w.accepts[1], OK);
+    until_begun(1);
+    turn(); /* the timer is set */
+    rung = false;
+    loop_timer_set(w.loop, &later, loop_now_ms(w.loop) + 1200);
+    sem_post(&may_go);
+    until_ended(1);
+    jobs_started(&w.jobs, w.starts[0], OK);
+    until_begun(2);
+    while (!rung)
+        turn();
+    assert_int_equal(w.nended, 1);
+    assert_false(run_stopping(w.accepts[1]));
+    sem_post(&may_go);
+    until_ended(2);
+    assert_int_equal(w.ended[1], 2);
+}
+
+static void a_run_that_does_not_end_in_time_is_reported(void **state)
+{
+    (void)state;
+    offer_timed(1, 1, 1);
+    jobs_accepted(&w.jobs, w.accepts[0], OK);
+    until_begun(1);
+    until_ended(1); /* its timeout, then the grace */
+    assert_int_equal(w.jobs.stuck, 1);
+    sem_post(&may_go);
+    while (w.jobs.stuck)
+        turn();
+    assert_int_equal(w.nended, 1);
+}
+
 #define WITH_JOBS(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -476,6 +537,8 @@ int main(void)
         WITH_JOBS(who_was_started_too_soon_can_be_killed_at_once),
         WITH_JOBS(an_idle_job_lets_go_of_its_state),
         WITH_JOBS(what_was_restored_waits_for_its_turn),
+        WITH_JOBS(a_timeout_ends_its_own_run_and_not_the_next),
+        WITH_JOBS(a_run_that_does_not_end_in_time_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

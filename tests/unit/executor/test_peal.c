@@ -169,6 +169,13 @@ static void assert_result(struct world *w, int64_t log, const char *text)
     free(said);
 }
 
+static struct peal_status status_of(const struct world *w)
+{
+    struct peal_status status = { .size = sizeof(status) };
+    peal_executor_status(w->e, &status);
+    return status;
+}
+
 /* --- before the start --- */
 
 static int do_nothing(struct peal_run *run)
@@ -240,6 +247,33 @@ static void a_start_that_failed_may_be_tried_again(void **state)
     assert_int_equal(peal_executor_set(w->e, "app", "x"), PEAL_BUSY);
     peal_executor_status(w->e, &status);
     assert_int_equal(status.running, 0);
+}
+
+/* A center that takes no results for days must not take the program down. */
+static void results_that_no_center_takes_have_a_bound(void **state)
+{
+    enum { TEXT = 30000, ROOM = 1 << 20 };
+    struct world *w = *state;
+    char text[TEXT + 1];
+    int64_t n = 0;
+    memset(text, 'x', TEXT);
+    text[TEXT] = '\0';
+    w->center.refuses = true;
+    assert_int_equal(peal_executor_set(w->e, "peal.executor.memory", "1"), PEAL_OK);
+    start(w->e);
+    while (n < 2 * ROOM / TEXT &&
+           center_run(peal_executor_address(w->e), 1, n + 1, "echo", text, 0))
+        for (n++; status_of(w).results_pending < n;) /* none is at work when the next one comes */
+            poll(NULL, 0, 1);
+    assert_in_range(n, ROOM / TEXT / 2, ROOM / TEXT);
+    assert_int_equal(status_of(w).refused, 1);
+    w->center.refuses = false;
+    for (int64_t log = 1; log <= n; log++)
+        assert_result(w, log, "xxx");
+    while (status_of(w).results_pending)
+        poll(NULL, 0, 10);
+    assert_true(center_run(peal_executor_address(w->e), 1, n + 1, "echo", "room again", 0));
+    assert_result(w, n + 1, "room again");
 }
 
 static void two_executors_of_a_process_have_journals_of_their_own(void **state)
@@ -429,6 +463,7 @@ int main(void)
         IN_A_WORLD(a_handler_needs_a_name_of_its_own_and_a_function),
         IN_A_WORLD(settings_are_checked_when_they_are_set),
         IN_A_WORLD(a_start_that_failed_may_be_tried_again),
+        IN_A_WORLD(results_that_no_center_takes_have_a_bound),
         IN_A_WORLD(two_executors_of_a_process_have_journals_of_their_own),
         IN_A_WORLD(what_a_handler_returns_is_its_result),
         IN_A_WORLD(a_state_is_made_once_a_job_and_ended_with_another_handler),

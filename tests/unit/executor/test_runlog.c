@@ -373,14 +373,24 @@ static void a_day_that_is_a_file_costs_lines_and_the_record_says_so(void **state
     runlog_done(&l);
 }
 
-static void a_folder_that_cannot_be_made_costs_lines(void **state)
+static void a_folder_that_cannot_be_made_costs_lines_and_the_record_says_so(void **state)
 {
     (void)state;
     struct runlog l;
     begin(&l, "/proc/nowhere", 32);
-    runlog_raw(&l, "x", 1);
-    runlog_line(&l, "w", "f", 1, "t", slice_text("x"));
-    end(&l);
+    runlog_raw(&l, "12345", 5);
+    assert_int_equal(l.lost, 5);
+    runlog_line(&l, "w", "f", 1, "t", slice_text("678"));
+    assert_true(l.lost > 5 + 3);
+    runlog_end(&l, "t", slice_text("the end"));
+    assert_false(runlog_has_file(&l));
+    struct shared_record *r = runlog_take(&l);
+    assert_non_null(r);
+    assert_non_null(strstr(r->text, "bytes are missing here: No such file or directory]"));
+    assert_non_null(strstr(r->text, "the end"));
+    assert_int_equal(shared_append("/proc/nowhere", "2023-11-14", slice_of(r->text, r->n)), ERR_IO);
+    free(r);
+    runlog_done(&l);
 }
 
 int main(void)
@@ -404,7 +414,7 @@ int main(void)
         cmocka_unit_test(a_log_ends_at_its_limit_but_the_executors_last_lines_fit),
         cmocka_unit_test(what_a_full_disk_took_is_counted_where_it_is_missing),
         cmocka_unit_test(a_day_that_is_a_file_costs_lines_and_the_record_says_so),
-        cmocka_unit_test(a_folder_that_cannot_be_made_costs_lines),
+        cmocka_unit_test(a_folder_that_cannot_be_made_costs_lines_and_the_record_says_so),
     };
     return cmocka_run_group_tests(tests, logs_folder, logs_remove);
 }
