@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDEN_MS 5    /* how often a window is looked at while runs wait for it */
-#define QUIET_MS 4000 /* then its connections are closed, and the window is small again */
-#define HOPS_MAX 100  /* length of a chain of child jobs */
+#define WIDEN_MS 5        /* how often a window is looked at while runs wait for it */
+#define QUIET_MS 4000     /* then its connections are closed, and the window is small again */
+#define HOPS_MAX 100      /* length of a chain of child jobs */
+#define FIRE_AT_ONCE 1000 /* due runs that one tick takes up: about a millisecond's work */
 
 void fire_plan(struct sched *s, struct run *r)
 {
@@ -257,10 +258,12 @@ static void fire(struct sched *s, struct moment_now now, struct run *r)
         fire_dispatch(s, now, r);
 }
 
+/* A part of what is due: sched_next_wall stays in the past while there is more, so that the driver
+ * looks at results and commits between two parts. */
 void fire_due(struct sched *s, struct moment_now now)
 {
     struct ring_entry *e;
-    while (!s->draining && (e = ring_pop(&s->due, now.wall_ms)))
+    for (int n = 0; n < FIRE_AT_ONCE && !s->draining && (e = ring_pop(&s->due, now.wall_ms)); n++)
         fire(s, now, container_of(e, struct run, timer.entry));
 }
 

@@ -60,6 +60,8 @@ void sched_drain(struct sched *s);
 bool sched_drained(const struct sched *s); /* everything that was to be written is on disk */
 
 /* ---- time ------------------------------------------------------------------------------------ */
+/* Takes up what is due, a bounded part of it. When sched_next_wall lies in the past afterwards
+ * there is more: the driver looks at its other events and ticks again. */
 void sched_tick(struct sched *s, struct moment_now now);
 int64_t sched_next_wall(const struct sched *s); /* call sched_tick then; NEVER_MS: nothing waits */
 int64_t sched_next_boot(const struct sched *s);
