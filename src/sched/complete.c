@@ -123,9 +123,12 @@ void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int co
         result_of_lost(s, now, r, code, msg);
         return;
     }
-    if (r->phase == PHASE_PLANNED && !(r->flags & RUN_DOUBTED)) { /* it has not left: not its own */
-        s->stats.ignored_results++;
-        return;
+    if (r->phase == PHASE_PLANNED && !(r->flags & RUN_DOUBTED)) {
+        if (!(r->flags & RUN_UNSENT)) { /* it has not left: not its own */
+            s->stats.ignored_results++;
+            return;
+        }
+        s->stats.contradicted++; /* the recorder was wrong: the executor's word is better */
     }
     job_started(r);
     finish(s, now, r, code, msg);

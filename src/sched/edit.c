@@ -123,6 +123,7 @@ static void release(struct sched *s, struct moment_now now, struct run *r)
 static void drop_held(struct sched *s, struct moment_now now, struct run *r)
 {
     int64_t cause = r->kind == KIND_RETRY ? r->cause : 0;
+    flight_told(&s->flight, r->place_of_word, r->log_id, s->seq); /* the edit wrote its end */
     run_release_cause(s, now, r);
     r->flags |= RUN_CLOSED;
     run_unlink(s, r);

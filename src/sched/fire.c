@@ -80,6 +80,7 @@ void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum pha
 
 void fire_call(struct sched *s, struct run *r)
 {
+    flight_leaving(&s->flight, &r->place_of_word, r->log_id, s->seq); /* before the send exists */
     r->flags |= RUN_CALLING;
     r->ticket = ++s->ticket;
     r->lane->in_flight++;
@@ -337,6 +338,7 @@ static bool take_back(struct sched *s, struct moment_now now, struct run *r)
         return false;
     }
     run_move(s, now, r, PHASE_PLANNED);
+    flight_unsent(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_LEFT;
     s->next->totals.n[TOTAL_SENT]--;
     return true;
@@ -393,6 +395,7 @@ static void in_doubt(struct sched *s, struct moment_now now, struct run *r)
 
 static void accepted(struct sched *s, struct moment_now now, struct run *r)
 {
+    flight_accepted(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_DOUBT;
     run_move(s, now, r, PHASE_ACCEPTED);
     run_note_trigger(s, r, 200, NULL);

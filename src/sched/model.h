@@ -231,6 +231,7 @@ struct run_change {
     int64_t handle_ms;
     char *handle_msg;
     int64_t took_ms; /* of a finish: since it was answered; for the metric, not written */
+    bool tells;      /* what became of all sends before it was taken; not written */
 };
 
 void run_change_done(struct run_change *c);

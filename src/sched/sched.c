@@ -102,6 +102,7 @@ void sched_free(struct sched *s)
     ring_done(&s->waits);
     router_free(s->router);
     batch_free(s->next);
+    flight_done(&s->flight);
     free(s->actions);
     free(s);
 }
@@ -174,16 +175,43 @@ void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean)
     s->clean_start = clean;
 }
 
-/* What the disk says was so when the last commit was made: a planned row beyond the mark, or one
- * that a clean stop left, was certainly not sent; another, or a sent one, may have been. */
-void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job)
+void sched_record(struct sched *s, struct flight_head *recorder)
 {
-    bool within = row->due_ms <= s->mark_ms && !s->clean_start;
+    flight_init(&s->flight, recorder);
+}
+
+/* May a planned row have been sent? Not without an address, nor after a clean stop. Else the
+ * recorder knows; without one a row beyond the mark was certainly not sent. */
+static bool may_have_left(const struct sched *s, const struct run_row *row, enum flight_known known)
+{
+    if (!row->address || s->clean_start)
+        return false;
+    return known == FLIGHT_KNOWS_NOTHING ? row->due_ms <= s->mark_ms : known == FLIGHT_KNOWS_LEFT;
+}
+
+/* Found in the phase to; recovery, not a move of this incarnation. */
+static void found(struct sched *s, struct run *r, enum phase to)
+{
+    s->nphase[r->phase]--;
+    r->phase = (uint8_t)to;
+    s->nphase[r->phase]++;
+    r->flags |= RUN_LEFT;
+    run_dirty(s, r);
+}
+
+/* What the disk says was so when the last commit was made. The recorder's word only adds to a row
+ * that is not known to have arrived. */
+void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
+                    struct job *job, enum flight_known known)
+{
     struct run *r = run_new(s, now, row, job);
     r->flags |= RUN_AWAY;
-    bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN ||
-                (row->phase == PHASE_PLANNED && within && row->address);
+    bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN;
+    bool taken = known == FLIGHT_KNOWS_ACCEPTED && row->address && !s->clean_start &&
+                 (sent || row->phase == PHASE_PLANNED);
+    sent |= taken || (row->phase == PHASE_PLANNED && may_have_left(s, row, known));
+    if (known == FLIGHT_KNOWS_UNSENT && row->phase == PHASE_PLANNED)
+        r->flags |= RUN_UNSENT;
     if (row->kind == KIND_RETRY) {
         if (row->version == job->version && !job->enabled && !job->ended)
             r->flags &= ~(uint32_t)RUN_SCHEDULED; /* laid down while the job was off: by hand */
@@ -195,12 +223,13 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
         r->job->served_until_ms = r->moment_ms;
     if (row->phase == PHASE_PLANNED && !sent) {
         fire_plan(s, r);
+    } else if (taken) {
+        found(s, r, PHASE_ACCEPTED);
+        run_note_trigger(s, r, 200, NULL);
+        ask_soon(s, now, r, 0);
     } else if (sent) {
-        s->nphase[r->phase]--; /* recovery, not a move of this incarnation */
-        r->phase = PHASE_UNKNOWN;
-        s->nphase[r->phase]++;
-        r->flags |= RUN_DOUBT | RUN_DOUBTED | RUN_LEFT;
-        run_dirty(s, r);
+        r->flags |= RUN_DOUBT | RUN_DOUBTED;
+        found(s, r, PHASE_UNKNOWN);
         ask_soon(s, now, r, 0);
     } else if (row->phase == PHASE_LOST) {
         wait_until(s, r, now.boot_ms + s->config.lost_keep_ms);
@@ -211,8 +240,7 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
 
 void sched_started(struct sched *s, struct moment_now now)
 {
-    if (s->clean_start) /* nothing leaves before the disk says that something may have */
-        s->mark_ms = INT64_MIN;
+    s->mark_ms = INT64_MIN; /* nothing leaves before the first commit */
     s->mark_renew_boot_ms = now.boot_ms;
     s->sweep_boot_ms = now.boot_ms;
     s->replan = true;
@@ -417,7 +445,7 @@ void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn)
  * few seconds and not every second; a bound on rows pauses it. */
 static bool want_plan(const struct sched *s, struct moment_now now)
 {
-    if (s->draining || full(s))
+    if (s->draining || full(s) || !s->born) /* the first commit is waited for: it stays small */
         return false;
     if (s->replan)
         return true;
@@ -430,7 +458,7 @@ static bool want_mark(const struct sched *s, struct moment_now now)
 {
     if (s->draining)
         return false;
-    return now.boot_ms >= s->mark_renew_boot_ms ||
+    return !s->born || now.boot_ms >= s->mark_renew_boot_ms ||
            (!list_empty(&s->beyond) && s->mark_ms < now.wall_ms + s->config.mark_ahead_ms / 2);
 }
 
@@ -446,6 +474,7 @@ static void take_list(struct batch *b, struct list *l)
     for (struct list_node *node; (node = list_pop(l));) {
         struct run *r = container_of(node, struct run, dirty);
         assert(r->pending && b->changes); /* that is why it is in the list, and was counted */
+        r->pending->tells = r->flags & RUN_CLOSED || !(r->flags & RUN_CALLING);
         b->changes[b->nchanges++] = *r->pending;
         free(r->pending);
         r->pending = NULL;
@@ -513,6 +542,9 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
             until > s->mark_asked_ms ? until : s->mark_asked_ms; /* never goes back */
         s->mark_asked_ms = b->mark.until_ms;
         s->mark_renew_boot_ms = now.boot_ms + MARK_RENEW_MS;
+        b->mark.renewals = ++s->renewals;
+        if (s->flight.head)
+            memcpy(b->mark.recorder, s->flight.head->id, sizeof(b->mark.recorder));
     }
     b->clean = clean;
     s->clean_asked |= clean;
@@ -524,11 +556,14 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
 }
 
 /* The change is on disk: what waited for that goes on. */
-static void change_done(struct sched *s, struct moment_now now, const struct run_change *c)
+static void change_done(struct sched *s, struct moment_now now, const struct run_change *c,
+                        uint64_t seq)
 {
     struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     if (!r)
         return;
+    if (c->tells)
+        flight_told(&s->flight, r->place_of_word, r->log_id, seq);
     if (r->flags & RUN_CLOSED) {
         if (c->what & (CHANGE_CLOSE | CHANGE_DROP))
             r->flags |= RUN_WRITTEN;
@@ -629,10 +664,12 @@ void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
 {
     s->writing = false;
     bool mark = b->mark.until_ms > s->mark_ms;
+    int64_t renewals = b->mark.renewals;
     if (mark)
         s->mark_ms = b->mark.until_ms;
+    s->born |= renewals > 0;
     for (int i = 0; i < b->nchanges; i++)
-        change_done(s, now, &b->changes[i]);
+        change_done(s, now, &b->changes[i], b->seq);
     plan_done(s, b);
     sweep_done(s, b);
     for (int i = 0; i < b->nplanned; i++)
@@ -648,6 +685,8 @@ void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
     acks_done(s, b->seq);
     kills_done(s, b->seq);
     batch_free(b);
+    if (renewals) /* after all changes that it covers */
+        flight_renewed(&s->flight, (uint64_t)renewals);
     if (mark)
         fire_mark(s, now);
     fire_due(s, now);
@@ -663,6 +702,9 @@ void sched_stats(const struct sched *s, struct sched_stats *ret)
     ret->in_doubt = s->nphase[PHASE_UNKNOWN];
     ret->accepted = s->nphase[PHASE_ACCEPTED];
     ret->lost = s->nphase[PHASE_LOST];
+    ret->words = s->flight.in_use;
+    ret->without_word = s->flight.without_word;
+    ret->recorded = s->flight.head;
     ret->horizon_ms = s->horizon_ms;
     ret->mark_ms = s->mark_ms;
     ret->addresses = (int)s->lanes.len;

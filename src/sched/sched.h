@@ -13,6 +13,7 @@
 
 #include "base/list.h"
 #include "sched/batch.h"
+#include "sched/flight.h"
 
 struct sched;
 
@@ -48,9 +49,14 @@ void sched_free(struct sched *s);
 void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean);
 void sched_load_group(struct sched *s, const struct group_record *g);
 void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r);
-/* Takes a reference of its own to the job; the row is copied. */
+/* The recorder of this life, empty; it outlives s. None: the next life goes by the mark. */
+void sched_record(struct sched *s, struct flight_head *recorder);
+/* Takes a reference of its own to the job; the row is copied. known: what the recorder of the life
+ * before says about this id. */
 void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job);
+                    struct job *job, enum flight_known known);
+/* Nothing is sent before the first batch is done: it says on disk what was decided about each row,
+ * and names the new recorder, or none. */
 void sched_started(struct sched *s, struct moment_now now);
 
 /* Nothing is sent, planned or asked from now on; results and commits still come in. When no send is
@@ -179,6 +185,10 @@ struct sched_stats {
     int64_t horizon_ms; /* planned up to this moment */
     int64_t mark_ms;
     uint64_t fired, refused, doubts, resent, asks, ignored_results;
+    uint64_t contradicted; /* results of runs that the recorder had called unsent */
+    int words;             /* in the recorder: runs that are out, as far as the disk knows */
+    int without_word;      /* runs that are out and found no place in it */
+    bool recorded;         /* there is a recorder */
 };
 void sched_stats(const struct sched *s, struct sched_stats *ret);
 /* Every address of a group, for lists: calls fn for each in order. */

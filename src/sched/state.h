@@ -11,6 +11,7 @@
 #include "base/dice.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "sched/flight.h"
 #include "sched/ring.h"
 #include "sched/route.h"
 #include "sched/sched.h"
@@ -72,6 +73,7 @@ enum run_flag {
     RUN_OLD_CLOCK = 65536, /* its moment lies beyond a step back that re-based its job */
     RUN_QUEUED = 131072,   /* counted in its lane's queue */
     RUN_WRITTEN = 262144,  /* its end is on disk; a call is still under way */
+    RUN_UNSENT = 524288,   /* the recorder of the life before says that it was not sent */
 };
 
 struct ask {
@@ -113,6 +115,7 @@ struct run {
     uint16_t tried;     /* addresses that refused the connection */
     uint8_t probe_list; /* the group's list_no that this place belongs to */
     uint8_t hops, kind, phase;
+    flight_place place_of_word;
 };
 
 struct live_job {
@@ -175,6 +178,9 @@ struct sched {
     bool writing;       /* a batch is with the writer */
     bool started, draining, replan, stale_groups;
     bool clean_start; /* the process before sent nothing that is planned on disk */
+    bool born;        /* the first commit of this life has been heard; nothing leaves before it */
+    struct flight flight;
+    int64_t renewals; /* of the mark, asked for in this life */
     bool clean_asked; /* the same of this one is said in a batch, under way or done */
     bool sweeping[SWEEP_ZONES + 1];
     int64_t sweep_from[SWEEP_ZONES + 1], sweep_ms;

@@ -261,7 +261,7 @@ static bool load_run(void *ctx, const struct run_row *row)
     }
     if (l->err)
         return false;
-    sched_load_run(l->c->sched, l->now, row, j);
+    sched_load_run(l->c->sched, l->now, row, j, FLIGHT_KNOWS_NOTHING);
     l->runs++;
     return true;
 }

@@ -206,7 +206,7 @@ static bool load_run(void *ctx, const struct run_row *row)
                  (long long)row->log_id, (long long)row->job_id);
     struct job *j = job_new(&r, sim_zone, s, 2125);
     job_record_done(&r);
-    sched_load_run(s->sched, sim_now(s), row, j);
+    sched_load_run(s->sched, sim_now(s), row, j, FLIGHT_KNOWS_NOTHING);
     job_unref(j);
     return true;
 }

@@ -140,6 +140,10 @@ void core_done(struct core *c)
     assert_true(c->written);
     struct batch *b = c->batch;
     c->batch = NULL;
+    if (b->mark.renewals) { /* as a server: the old file goes with the first commit */
+        free(c->recorder[1 - c->own]);
+        c->recorder[1 - c->own] = NULL;
+    }
     sched_batch_done(c->s, c->now, b);
     core_pump(c);
 }
@@ -217,15 +221,58 @@ static bool load_registry(void *ctx, const struct registry_record *r)
     return true;
 }
 
+struct loading {
+    struct core *c;
+    struct flight_said said;
+};
+
 static bool load_run(void *ctx, const struct run_row *row)
 {
-    struct core *c = ctx;
+    struct loading *l = ctx;
+    struct core *c = l->c;
     struct job_record r = core_job_row(c, row->job_id);
     struct job *j = job_new(&r, only_utc, NULL, 2125);
     job_record_done(&r);
-    sched_load_run(c->s, c->now, row, j);
+    sched_load_run(c->s, c->now, row, j, flight_known(&l->said, row->log_id));
     job_unref(j);
     return true;
+}
+
+/* ---- the recorder: two files, used in turn ---- */
+
+#define BOOT "the only boot"
+
+static void recorder_drop(struct core *c, int i)
+{
+    free(c->recorder[i]);
+    c->recorder[i] = NULL;
+}
+
+static void recorder_read(struct core *c, const struct mark *mark, struct flight_said *said)
+{
+    const struct flight_head *h = NULL;
+    c->own = 0;
+    for (int i = 0; i < 2; i++) {
+        if (!c->recorder[i] || strcmp(c->recorder[i]->id, mark->recorder) != 0)
+            continue;
+        h = c->recorder[i];
+        c->own = 1 - i;
+    }
+    struct why why = { "" };
+    flight_read(h, h ? flight_bytes(h->slots) : 0, mark, BOOT, said, &why);
+}
+
+static void recorder_new(struct core *c)
+{
+    recorder_drop(c, c->own);
+    c->lives++;
+    if (!c->slots)
+        return;
+    char id[RECORDER_ID_SIZE];
+    snprintf(id, sizeof(id), "%032x", (unsigned)c->lives);
+    c->recorder[c->own] = mem_new(flight_bytes(c->slots));
+    flight_make(c->recorder[c->own], c->slots, BOOT, id);
+    sched_record(c->s, c->recorder[c->own]);
 }
 
 void core_start(struct core *c)
@@ -241,7 +288,11 @@ void core_start(struct core *c)
     sched_load_mark(c->s, mark.until_ms, mark.clean);
     must(c->store->ops->groups_each(c->store, load_group, c, &why), &why);
     must(c->store->ops->registry_each(c->store, load_registry, c, &why), &why);
-    must(c->store->ops->runs_each(c->store, load_run, c, &why), &why);
+    struct loading l = { .c = c };
+    recorder_read(c, &mark, &l.said);
+    must(c->store->ops->runs_each(c->store, load_run, &l, &why), &why);
+    flight_said_done(&l.said);
+    recorder_new(c);
     sched_started(c->s, c->now);
     core_pump(c);
 }
@@ -264,6 +315,13 @@ static void down(struct core *c)
 void core_crash(struct core *c)
 {
     down(c);
+}
+
+void core_power_cut(struct core *c)
+{
+    down(c);
+    recorder_drop(c, 0);
+    recorder_drop(c, 1);
 }
 
 void core_stop(struct core *c)
@@ -289,7 +347,7 @@ struct core *core_new(void)
 
 void core_free(struct core *c)
 {
-    down(c);
+    core_power_cut(c);
     store_close(c->store);
     for (int i = 0; i < c->nsent; i++)
         call_done(&c->sent[i]);

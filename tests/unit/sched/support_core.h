@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "sched/flight.h"
 #include "sched/sched.h"
 #include "store/store.h"
 #include "store/turn.h"
@@ -51,6 +52,10 @@ struct core {
     int nwarm;              /* ACTION_WARM */
     struct core_call *sent; /* every CALL_RUN that ever left, in order; never taken away */
     int nsent;
+    uint32_t slots;                  /* of the recorder of the next life; 0: it has none */
+    struct flight_head *recorder[2]; /* NULL: there is no such file */
+    int own;                         /* which of them this life writes, if it has one */
+    int lives;
     /* Answers calls as they are made, if set; false: leave it in the list. */
     bool (*executor)(struct core *c, const struct core_call *call, struct call_result *answer);
     void *ctx; /* the test's */
@@ -65,6 +70,7 @@ int core_teardown(void **state);
 
 /* ---- life ---- */
 void core_crash(struct core *c); /* the process is gone; calls and what was not written with it */
+void core_power_cut(struct core *c); /* and the recorder */
 void core_stop(
     struct core *c); /* politely: drains, leaves the mark clean; calls must be answered */
 void core_start(struct core *c); /* with config, on what the store holds */

@@ -76,7 +76,7 @@ static void plan(struct fixture *f, int n, int64_t due_ms, int64_t step_ms)
                                .phase = PHASE_PLANNED,
                                .shard_total = 1,
                                .address = address };
-        sched_load_run(f->s, at(0), &row, f->job);
+        sched_load_run(f->s, at(0), &row, f->job, FLIGHT_KNOWS_NOTHING);
     }
 }
 
