@@ -223,6 +223,18 @@ static void on_request(struct httpd_request *q, void *arg)
         web_take(a->web, q);
 }
 
+/* Nobody's large body takes room here: it has the executors' token, or its connection moves to the
+ * web loop, which has room of its own, before it is read. */
+static size_t on_head(struct httpd_request *q, void *arg)
+{
+    struct api *a = arg;
+    if (executor_api_path(q->path))
+        return executor_api_head(a->center, q);
+    if (!health_path(web_path(q->path)))
+        web_take(a->web, q);
+    return 0;
+}
+
 /* ---- start, stop --------------------------------------------------------------------------------
  */
 
@@ -244,7 +256,7 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
         free(a);
         return err;
     }
-    center_on_request(c, on_request, a);
+    center_on_request(c, on_request, on_head, a);
     *ret = a;
     return OK;
 }

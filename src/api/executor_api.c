@@ -49,7 +49,7 @@ bool executor_api_path(struct slice path)
 }
 
 /* The header of today's executors, or that of 2.1. */
-static bool token_ok(struct center *c, const struct httpd_request *q)
+static bool token_ok(struct center *c, struct httpd_request *q)
 {
     struct slice want = slice_text(center_token(c));
     if (want.n == 0)
@@ -57,7 +57,10 @@ static bool token_ok(struct center *c, const struct httpd_request *q)
     struct slice got = httpd_header(q, WIRE_HEADER_TOKEN);
     if (!got.p)
         got = httpd_header(q, WIRE_HEADER_TOKEN_OLD);
-    return got.p && secret_equal(got, want);
+    bool ok = got.p && secret_equal(got, want);
+    if (ok)
+        httpd_proved(q);
+    return ok;
 }
 
 static void registry(struct center *c, struct httpd_request *q, bool add)
@@ -113,21 +116,46 @@ static void callback(struct center *c, struct httpd_request *q)
     wire_callbacks_done(&items);
 }
 
-void executor_api_serve(struct center *c, struct httpd_request *q)
+enum executor_action { REGISTRY, REGISTRY_REMOVE, CALLBACK, REFUSED };
+
+/* What the head asks for; refuses q where there is no such thing. */
+static enum executor_action action_wanted(struct httpd_request *q)
 {
+    static const char *const names[] = { "registry", "registryRemove", "callback" };
     struct slice action = { NULL, 0 };
     action_of(q->path, &action);
-    bool add = slice_eq(action, "registry"), gone = slice_eq(action, "registryRemove");
-    if (!slice_eq(q->method, "POST"))
+    if (!slice_eq(q->method, "POST")) {
         refuse(q, WIRE_TEXT_METHOD);
-    else if (!add && !gone && !slice_eq(action, "callback"))
-        refuse_path(q);
-    else if (slice_trim(q->body).n == 0)
+        return REFUSED;
+    }
+    for (size_t i = 0; i < countof(names); i++)
+        if (slice_eq(action, names[i]))
+            return (enum executor_action)i;
+    refuse_path(q);
+    return REFUSED;
+}
+
+size_t executor_api_head(struct center *c, struct httpd_request *q)
+{
+    if (action_wanted(q) == REFUSED)
+        return 0;
+    if (token_ok(c, q))
+        return CENTER_BODY_MAX;
+    refuse(q, WIRE_TEXT_TOKEN);
+    return 0;
+}
+
+void executor_api_serve(struct center *c, struct httpd_request *q)
+{
+    enum executor_action action = action_wanted(q);
+    if (action == REFUSED)
+        return;
+    if (slice_trim(q->body).n == 0)
         refuse(q, WIRE_TEXT_BODY_EMPTY);
     else if (!token_ok(c, q))
         refuse(q, WIRE_TEXT_TOKEN);
-    else if (add || gone)
-        registry(c, q, add);
-    else
+    else if (action == CALLBACK)
         callback(c, q);
+    else
+        registry(c, q, action == REGISTRY);
 }

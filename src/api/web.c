@@ -13,11 +13,17 @@
 
 #define CONTEXT "/xxl-job-admin"
 #define WORKERS 4
-#define WAITING_MAX 1000 /* requests that wait for a worker; above: answered busy */
-#define STOP_MS 2000     /* answers under way may leave when the center stops */
+#define STOP_MS 2000 /* answers under way may leave when the center stops */
 
-static const int class_limits[WEB_CLASSES] = {
-    [WEB_PAGE] = WORKERS, [WEB_EXECUTOR] = 2, [WEB_PASSWORD] = 1
+/* Of each class, how many requests run at once, and how many wait for that: above, one is answered
+ * busy. A login takes 40 ms, so those that wait begin within two seconds or so. */
+static const struct class
+{
+    int running, waiting;
+} classes[WEB_CLASSES] = {
+    [WEB_PAGE] = { WORKERS, 900 },
+    [WEB_EXECUTOR] = { 2, 64 },
+    [WEB_PASSWORD] = { 1, 32 },
 };
 
 enum mail_kind { MAIL_MOVED, MAIL_ANSWER, MAIL_STOP };
@@ -45,9 +51,8 @@ struct web {
     int nworkers;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t ready;
-    struct list queues[WEB_CLASSES];
+    struct waiting queues[WEB_CLASSES];
     int running[WEB_CLASSES];
-    int waiting;
     bool stopping;
 };
 
@@ -78,40 +83,25 @@ struct slice web_path(struct slice path)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static size_t copy(char *to, struct slice from, struct slice *ret)
+static enum web_class class_of(const struct web_route *route)
 {
-    if (from.n)
-        memcpy(to, from.p, from.n);
-    *ret = slice_of(from.p ? to : NULL, from.n);
-    return from.n;
+    return route ? route->class : WEB_PAGE;
 }
 
-/* NULL when there is no memory for its text. */
 static struct web_call *call_new(struct web *w, struct httpd_request *q)
 {
-    struct slice from[] = { q->method,
-                            web_path(q->path),
-                            q->query,
-                            q->body,
-                            httpd_header(q, "Content-Type"),
-                            httpd_header(q, "Cookie"),
-                            httpd_header(q, "Origin"),
-                            httpd_header(q, "Referer"),
-                            httpd_header(q, "Host"),
-                            httpd_header(q, "Sec-Fetch-Site") };
-    size_t total = 1;
-    for (size_t i = 0; i < countof(from); i++)
-        total += from[i].n;
-    char *text = try_alloc(total);
-    if (!text)
-        return NULL;
     struct web_call *call = mem_new(sizeof(*call));
-    struct slice *to[] = { &call->method, &call->path,      &call->query,  &call->body,
-                           &call->type,   &call->cookie,    &call->origin, &call->referer,
-                           &call->host,   &call->fetch_site };
-    call->text = text;
-    for (size_t i = 0; i < countof(from); i++)
-        text += copy(text, from[i], to[i]);
+    call->method = q->method;
+    call->path = web_path(q->path);
+    call->query = q->query;
+    call->body = q->body;
+    call->type = httpd_header(q, "Content-Type");
+    call->cookie = httpd_header(q, "Cookie");
+    call->origin = httpd_header(q, "Origin");
+    call->referer = httpd_header(q, "Referer");
+    call->host = httpd_header(q, "Host");
+    call->fetch_site = httpd_header(q, "Sec-Fetch-Site");
+    call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
     call->letter.kind = MAIL_ANSWER;
     call->request = q;
@@ -133,25 +123,22 @@ static void call_free(struct web_call *call)
     user_record_done(&call->user);
     buf_done(&call->headers);
     buf_done(&call->output);
-    free(call->text);
     free(call);
 }
 
 /* ---- workers -----------------------------------------------------------------------------------
  */
 
-static bool queue_call(struct web *w, struct web_call *call)
+/* The call that has no place then, or NULL. */
+static struct web_call *queue_call(struct web *w, struct web_call *call)
 {
-    enum web_class class = call->route ? call->route->class : WEB_PAGE;
     pthread_mutex_lock(&w->lock);
-    bool room = w->waiting < WAITING_MAX && !w->stopping;
-    if (room) {
-        list_push(&w->queues[class], &call->node);
-        w->waiting++;
-        pthread_cond_signal(&w->ready);
-    }
+    struct waiting_call *out = w->stopping
+                                   ? &call->waiting
+                                   : waiting_put(&w->queues[class_of(call->route)], &call->waiting);
+    pthread_cond_signal(&w->ready);
     pthread_mutex_unlock(&w->lock);
-    return room;
+    return out ? container_of(out, struct web_call, waiting) : NULL;
 }
 
 /* The next call that its class allows; waits for one. NULL: stop. Called with the lock. */
@@ -159,14 +146,13 @@ static struct web_call *next_call(struct web *w, enum web_class *ret_class)
 {
     while (!w->stopping) {
         for (int i = 0; i < WEB_CLASSES; i++) {
-            if (w->running[i] >= class_limits[i])
+            if (w->running[i] >= classes[i].running)
                 continue;
-            struct list_node *n = list_pop(&w->queues[i]);
-            if (n) {
+            struct waiting_call *next = waiting_take(&w->queues[i]);
+            if (next) {
                 w->running[i]++;
-                w->waiting--;
                 *ret_class = (enum web_class)i;
-                return container_of(n, struct web_call, node);
+                return container_of(next, struct web_call, waiting);
             }
         }
         pthread_cond_wait(&w->ready, &w->lock);
@@ -201,29 +187,52 @@ static void *work(void *arg)
 /* ---- the web loop ------------------------------------------------------------------------------
  */
 
+static void give_back(struct web *w, struct httpd_request *q)
+{
+    struct httpd_moved *m = httpd_detach(q);
+    m->letter.kind = MAIL_MOVED;
+    mailbox_post(w->back, &m->letter);
+}
+
+static size_t body_max(const struct web_route *route)
+{
+    return class_of(route) == WEB_PASSWORD ? WEB_PASSWORD_BODY_MAX : WEB_BODY_MAX;
+}
+
+static size_t on_web_head(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        give_back(w, q);
+        return 0;
+    }
+    const struct web_route *route = w->find(web_path(q->path));
+    return route ? body_max(route) : 0;
+}
+
 static void on_web_request(struct httpd_request *q, void *arg)
 {
     struct web *w = arg;
     if (w->stays(q->path)) {
-        struct httpd_moved *m = httpd_detach(q);
-        m->letter.kind = MAIL_MOVED;
-        mailbox_post(w->back, &m->letter);
+        give_back(w, q);
         return;
     }
-    if (q->body.n > WEB_BODY_MAX) {
-        httpd_reply_error(q, 413, "the request's body has more than 2 MiB");
-        return;
+    struct web_call *call = call_new(w, q), *out = call;
+    if (q->body.n > body_max(call->route)) {
+        httpd_reply_error(q, 413, "the body is larger than allowed");
+    } else {
+        out = queue_call(w, call);
+        if (out)
+            httpd_reply_error(out->request, 503, "busy: too many requests wait, try again");
     }
-    struct web_call *call = call_new(w, q);
-    if (call && queue_call(w, call))
-        return;
-    if (call)
-        call_free(call);
-    httpd_reply_error(q, 503, "busy: too many requests wait, try again");
+    if (out)
+        call_free(out);
 }
 
 static void send_answer(struct web_call *call)
 {
+    if (call->user.id)
+        httpd_proved(call->request);
     if (call->output.failed || call->headers.failed)
         httpd_reply_error(call->request, 500, "the answer is larger than this server sends");
     else
@@ -323,7 +332,9 @@ enum err web_new(struct center *c, const struct api_config *config,
     struct httpd_config front = { .on_request = on_web_request,
                                   .on_drained = on_drained,
                                   .arg = w,
+                                  .on_head = on_web_head,
                                   .body_max = WEB_BODY_MAX,
+                                  .bodies_max = WEB_BODIES_MAX,
                                   .answered = &center_metrics(c)->http_requests };
     w->front = httpd_new(w->loop, &front);
     w->mailbox = mailbox_new();
@@ -337,7 +348,7 @@ enum err web_new(struct center *c, const struct api_config *config,
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ready, NULL);
     for (int i = 0; i < WEB_CLASSES; i++)
-        list_init(&w->queues[i]);
+        waiting_init(&w->queues[i], classes[i].waiting);
     enum err err = start(w, why);
     if (err) {
         free(w); /* the process ends: nothing was started */
@@ -375,8 +386,8 @@ void web_free(struct web *w)
     for (int i = 0; i < w->nworkers; i++)
         pthread_join(w->workers[i], NULL);
     for (int i = 0; i < WEB_CLASSES; i++)
-        for (struct list_node *n; (n = list_pop(&w->queues[i]));)
-            call_free(container_of(n, struct web_call, node));
+        for (struct waiting_call *n; (n = waiting_take(&w->queues[i]));)
+            call_free(container_of(n, struct web_call, waiting));
     httpd_free(w->front);
     loop_mail_remove(w->loop, &w->mail);
     loop_mail_remove(center_loop(w->center), &w->back_mail);

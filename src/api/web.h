@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "api/form.h"
+#include "api/waiting.h"
 #include "base/buf.h"
 #include "server/center.h"
 
@@ -18,13 +19,15 @@ struct logins;
 enum web_class { WEB_PAGE, WEB_EXECUTOR, WEB_PASSWORD, WEB_CLASSES };
 
 #define WEB_BODY_MAX (2u << 20)
+#define WEB_PASSWORD_BODY_MAX 4096
+#define WEB_BODIES_MAX (64u << 20) /* of all requests together, waiting ones included */
 #define WEB_REPLY_MAX (32u << 20)
 
 /* One request and its answer. Belongs to one thread at a time: the web loop, then a worker, then
  * the web loop again. */
 struct web_call {
     struct letter letter;          /* private: back to the web loop */
-    struct list_node node;         /* private: in the queue of its class */
+    struct waiting_call waiting;   /* private: in the queue of its class */
     struct httpd_request *request; /* private: web loop only */
     const struct web_route *route; /* found by the web loop */
 
@@ -32,11 +35,10 @@ struct web_call {
     struct center *center;
     struct logins *logins;
     struct store *db; /* the worker's reader; snapshots of its own each call */
-    /* the request, copied */
+    /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, cookie, origin, referer, host, fetch_site;
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
-    char *text;              /* owned: what the slices point into */
     struct form form;        /* query's and body's parameters */
     struct user_record user; /* logged in, unless the route is public */
 

@@ -205,3 +205,24 @@ void addr_text(const struct sockaddr_storage *a, char *to, size_t size)
     if (!from || !inet_ntop(family, from, to, (socklen_t)size))
         snprintf(to, size, "?");
 }
+
+uint64_t addr_key(const struct sockaddr_storage *a)
+{
+    static const unsigned char v4_mapped[12] = { [10] = 0xff, [11] = 0xff };
+    uint64_t key = 0;
+    uint32_t v4 = 0;
+    if (a->ss_family == AF_INET) {
+        v4 = ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr);
+    } else if (a->ss_family == AF_INET6) {
+        const unsigned char *b = ((const struct sockaddr_in6 *)a)->sin6_addr.s6_addr;
+        bool mapped = memcmp(b, v4_mapped, sizeof(v4_mapped)) == 0;
+        for (int i = 0; i < 8; i++)
+            key = key << 8 | b[i];
+        if (!mapped)
+            return key;
+        v4 = (uint32_t)b[12] << 24 | (uint32_t)b[13] << 16 | (uint32_t)b[14] << 8 | b[15];
+    } else {
+        return 0;
+    }
+    return 0xffffffffull << 32 | v4; /* no peer has a multicast address */
+}

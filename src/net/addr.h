@@ -43,6 +43,9 @@ MUST_CHECK enum err addr_url_parse(struct slice text, struct addr_url *ret, stru
 bool addr_numeric(const char *host, uint16_t port, struct sockaddr_storage *ret,
                   socklen_t *ret_len);
 
+/* One number an IPv4 address, and one an IPv6 network of 64 bits; 0 for other families. */
+uint64_t addr_key(const struct sockaddr_storage *a);
+
 /* "1.2.3.4" or "::1" of a socket address; "?" for other families. size >= 46. */
 void addr_text(const struct sockaddr_storage *a, char *to, size_t size);
 

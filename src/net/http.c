@@ -532,6 +532,15 @@ enum http_event http_read(struct http_reader *r, struct buf *b)
     return r->phase == HTTP_IN_ERROR ? HTTP_BAD : e;
 }
 
+bool http_limit_body(struct http_reader *r, uint64_t max)
+{
+    if (max < r->body_total + r->chunk_left || (!r->chunked && max < r->length))
+        return false;
+    if (max < r->body_max)
+        r->body_max = max;
+    return true;
+}
+
 enum http_event http_eof(struct http_reader *r)
 {
     if (r->phase == HTTP_IN_END)

@@ -69,6 +69,8 @@ struct http_reader {
 void http_begin(struct http_reader *r, enum http_side side, size_t at, uint64_t body_max);
 /* Look at what came since the last call. May move bytes within b (chunks are decoded in place). */
 enum http_event http_read(struct http_reader *r, struct buf *b);
+/* Inside a body: it may have max bytes only. False: it has, or will have, more. */
+bool http_limit_body(struct http_reader *r, uint64_t max);
 /* The peer has ended its stream: HTTP_DONE if that ends this message, else HTTP_BAD. */
 enum http_event http_eof(struct http_reader *r);
 /* Forget the body bytes in the buffer (a stream's reader has used them). */

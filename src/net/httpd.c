@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "net/http.h"
 #include "net/listen.h"
+#include "net/sources.h"
 
 enum {
     READ_SIZE = 4095,     /* one page with the buffer's NUL */
@@ -29,8 +30,9 @@ enum {
     LINGER_MS = 2000,     /* after our last byte, wait so long for the peer's end */
     LINGER_MAX = 1 << 20, /* and take so many bytes of it */
     BODY_PROGRESS = 1024, /* bytes that a body must gain in its time */
-    EVICT_IDLE_MS = 1000, /* a connection idle for so long yields to a new one when full */
-    EVICT_LOOK = 64,      /* of the least recently used */
+    YIELD_IDLE_MS = 1000, /* a proved connection idle for so long yields to a new one when full */
+    YIELD_LOOK = 64,      /* connections, or sources, that are looked at for one that can yield */
+    SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
     REFUSED_MAX = 64,     /* connections above the limit that are told so */
 };
 
@@ -58,10 +60,15 @@ struct conn {
     struct buf in, out;
     size_t out_at; /* of out: sent already */
     struct http_reader reader;
-    size_t counted;     /* of in.cap: part of h->bodies */
+    struct source *source; /* of h */
+    struct list_node mine; /* in source->unproved */
+    bool proved;
+    struct list_node large; /* in h->large */
+    size_t counted;         /* of in.cap: part of h->bodies and of source->large */
+    int64_t body_ms;        /* when the body's first byte was waited for */
     uint64_t body_mark; /* body bytes at the last look of the timer; LINGER: bytes thrown away */
     bool processing;    /* conn_process is on the stack: it sends and goes on */
-    bool linger, sent_continue, paused;
+    bool linger, sent_continue, paused, head_told;
     struct sockaddr_storage peer;
 };
 
@@ -76,7 +83,8 @@ struct httpd {
     struct httpd_config cf;
     int timeout_ms[WAITS];
     struct listen listen;
-    struct list conns, more;
+    struct list conns, more, large;
+    struct sources sources;
     struct loop_task more_task, drained_task;
     struct delivery *deliveries;
     size_t bodies; /* bytes that buffers of large bodies take together */
@@ -105,14 +113,36 @@ static void count_buffer(struct conn *c)
 {
     size_t now = c->in.cap > KEEP_BUFFER ? c->in.cap : 0;
     c->h->bodies += now - c->counted;
+    c->source->large += now - c->counted;
     c->counted = now;
+    if (!now)
+        list_remove(&c->large);
+    else if (!list_linked(&c->large))
+        list_push(&c->h->large, &c->large);
+}
+
+/* It is counted among those of its source that may have to yield, or is not any more. */
+static void conn_proved(struct conn *c)
+{
+    if (c->proved && list_linked(&c->mine))
+        source_drop(&c->h->sources, c->source, &c->mine);
+    else if (!c->proved && !list_linked(&c->mine))
+        source_add(&c->h->sources, c->source, &c->mine);
+    if (c->proved)
+        source_proved(&c->h->sources, c->source, loop_now_ms(c->h->loop));
 }
 
 static void conn_unlink(struct conn *c)
 {
     struct httpd *h = c->h;
     h->bodies -= c->counted;
+    c->source->large -= c->counted;
     c->counted = 0;
+    list_remove(&c->large);
+    if (list_linked(&c->mine))
+        source_drop(&h->sources, c->source, &c->mine);
+    source_put(&h->sources, c->source);
+    c->source = NULL;
     if (c->fd.fd >= 0)
         loop_fd_remove(h->loop, &c->fd);
     loop_timer_clear(h->loop, &c->timer);
@@ -128,6 +158,8 @@ static void conn_link(struct conn *c, struct httpd *h)
     c->h = h;
     c->q.front = h;
     list_push(&h->conns, &c->node);
+    c->source = source_get(&h->sources, &c->peer, loop_now_ms(h->loop));
+    conn_proved(c);
     count_buffer(c);
     h->stats.connections++;
     h->stats.open_requests += c->state == OPEN;
@@ -169,9 +201,10 @@ static void conn_wait(struct conn *c, enum conn_wait wait)
     loop_timer_set(c->h->loop, &c->timer, loop_now_ms(c->h->loop) + c->h->timeout_ms[wait]);
 }
 
-static struct conn *conn_new(struct httpd *h, int fd)
+static struct conn *conn_new(struct httpd *h, int fd, const struct sockaddr_storage *peer)
 {
     struct conn *c = mem_new(sizeof(*c));
+    c->peer = *peer;
     c->fd = (struct loop_fd){ .fd = fd, .events = EPOLLIN, .ready = conn_ready };
     c->timer.fire = conn_timeout;
     c->state = READING;
@@ -359,10 +392,41 @@ static bool deliver(struct conn *c)
     return !d.gone;
 }
 
+/* The head of a large body's request: its owner may refuse it or take it elsewhere before more is
+ * read. False: it was detached, c is no longer ours. */
+static bool tell_head(struct conn *c)
+{
+    struct httpd *h = c->h;
+    const struct http_reader *r = &c->reader;
+    if (c->head_told || !h->cf.on_head || r->phase != HTTP_IN_BODY ||
+        (r->length <= HTTPD_HEAD_FIRST && r->body_total <= HTTPD_HEAD_FIRST))
+        return true;
+    c->head_told = true;
+    c->state = OPEN; /* as for a request that is complete, so that it can be answered */
+    h->stats.open_requests++;
+    fill_request(c);
+    c->q.body = slice_of("", 0);
+    struct delivery d = { c, false, h->deliveries };
+    h->deliveries = &d;
+    size_t max = h->cf.on_head(&c->q, h->cf.arg);
+    h->deliveries = d.outer;
+    if (d.gone)
+        return false;
+    if (c->state != OPEN)
+        return true;
+    c->state = READING;
+    h->stats.open_requests--;
+    if (!http_limit_body(&c->reader, max))
+        conn_refuse(c, 413, "the body is larger than allowed");
+    return true;
+}
+
 static void waiting_for_more(struct conn *c)
 {
     const struct http_reader *r = &c->reader;
     if (r->phase == HTTP_IN_BODY) {
+        if (!c->sent_continue)
+            c->body_ms = loop_now_ms(c->h->loop);
         if (r->expect_continue && !c->sent_continue && r->body_total == 0)
             buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
         c->sent_continue = true;
@@ -392,6 +456,10 @@ static void conn_process(struct conn *c)
         if (e == HTTP_BAD) {
             conn_refuse(c, c->reader.status, c->reader.why);
         } else if (e == HTTP_MORE) {
+            if (!tell_head(c))
+                return;
+            if (c->state != READING)
+                break;
             waiting_for_more(c);
             c->paused = false;
             break;
@@ -434,7 +502,7 @@ static void next_message(struct conn *c)
     struct httpd *h = c->h;
     h->stats.open_requests--;
     c->q.user = NULL;
-    c->sent_continue = false;
+    c->sent_continue = c->head_told = false;
     if (!c->reader.keep_alive) {
         c->state = CLOSING;
         return;
@@ -442,6 +510,10 @@ static void next_message(struct conn *c)
     c->state = READING;
     list_remove(&c->node);
     list_push(&h->conns, &c->node);
+    if (!c->proved) {
+        list_remove(&c->mine);
+        list_push(&c->source->unproved, &c->mine);
+    }
     buf_eat(&c->in, http_rest(&c->reader));
     if (c->in.len == 0)
         c->paused = false; /* else conn_process looks first at what is here already */
@@ -461,8 +533,9 @@ static bool reply_begins(struct conn *c)
         return false;
     }
     /* whoever asked for the end sends nothing more; else it may be in the middle of it */
-    c->linger = c->reader.keep_alive || c->in.len > http_rest(&c->reader);
-    if (c->h->draining)
+    bool whole = c->reader.phase == HTTP_IN_END;
+    c->linger = !whole || c->reader.keep_alive || c->in.len > http_rest(&c->reader);
+    if (c->h->draining || !whole)
         c->reader.keep_alive = false;
     return true;
 }
@@ -507,25 +580,138 @@ void httpd_peer(const struct httpd_request *q, char *to, size_t size)
     addr_text(&c->peer, to, size);
 }
 
-/* A fleet that keeps its connections must not lock out who comes next: the connection that has been
- * idle the longest goes. */
-static bool make_room(struct httpd *h)
+uint64_t httpd_source(const struct httpd_request *q)
 {
-    if (h->stats.connections < h->cf.max_connections)
-        return true;
-    int64_t before = loop_now_ms(h->loop) + h->timeout_ms[WAIT_IDLE] - EVICT_IDLE_MS;
+    return addr_key(&container_of(q, struct conn, q)->peer);
+}
+
+void httpd_proved(struct httpd_request *q)
+{
+    struct conn *c = container_of(q, struct conn, q);
+    c->proved = true;
+    conn_proved(c);
+}
+
+/* --- who yields when there is no room --- */
+
+/* Of one source, the connection that has completed no request for the longest time. */
+static struct conn *slowest_of(const struct source *s)
+{
+    int looks = 0;
+    list_each(&s->unproved, n, tmp)
+    {
+        struct conn *c = container_of(n, struct conn, mine);
+        if (c->state != OPEN)
+            return c;
+        if (++looks == YIELD_LOOK)
+            break;
+    }
+    return NULL;
+}
+
+static struct conn *unproved_one(struct httpd *h, bool known)
+{
+    struct source *s;
+    for (int i = 0; i < YIELD_LOOK && (s = sources_largest(&h->sources, known, i)); i++) {
+        struct conn *c = slowest_of(s);
+        if (c)
+            return c;
+    }
+    return NULL;
+}
+
+/* A fleet that keeps its connections must not lock out who comes next. */
+static struct conn *idle_one(struct httpd *h)
+{
+    int64_t before = loop_now_ms(h->loop) + h->timeout_ms[WAIT_IDLE] - YIELD_IDLE_MS;
     int looks = 0;
     list_each(&h->conns, n, tmp)
     {
         struct conn *c = container_of(n, struct conn, node);
-        if (++looks > EVICT_LOOK)
+        if (c->state == READING && c->wait == WAIT_IDLE && !c->in.len && c->timer.due_ms <= before)
+            return c;
+        if (++looks == YIELD_LOOK)
             break;
-        if (c->state != READING || c->wait != WAIT_IDLE || c->in.len || c->timer.due_ms > before)
-            continue;
-        conn_close(c);
-        return true;
     }
-    return false;
+    return NULL;
+}
+
+/* Is there room for one more connection from s, or can it be made? */
+static bool make_room(struct httpd *h, const struct source *s)
+{
+    while (h->stats.connections >= h->cf.max_connections) {
+        struct conn *c = unproved_one(h, false);
+        if (!c && s->known)
+            c = unproved_one(h, true);
+        if (!c)
+            c = idle_one(h);
+        if (!c)
+            return false;
+        h->stats.yielded++;
+        conn_close(c);
+    }
+    return true;
+}
+
+static bool make_room_for(struct httpd *h, const struct sockaddr_storage *peer)
+{
+    struct source *s = source_get(&h->sources, peer, loop_now_ms(h->loop));
+    bool room = make_room(h, s);
+    source_put(&h->sources, s);
+    return room;
+}
+
+/* Bytes a second since the body began. */
+static uint64_t body_speed(const struct conn *c)
+{
+    int64_t ms = loop_now_ms(c->h->loop) - c->body_ms;
+    return c->reader.body_total * 1000 / (uint64_t)(ms > 0 ? ms : 1);
+}
+
+/* The slowest of the large bodies that are older than min_ms, of sources that have at least so many
+ * bytes; those with the handler are whole already. */
+static struct conn *slowest_body(struct httpd *h, int64_t min_ms, size_t min_bytes)
+{
+    struct conn *slowest = NULL;
+    list_each(&h->large, n, tmp)
+    {
+        struct conn *c = container_of(n, struct conn, large);
+        if (c->state != READING || c->reader.phase != HTTP_IN_BODY ||
+            loop_now_ms(h->loop) - c->body_ms < min_ms || c->source->large < min_bytes)
+            continue;
+        if (!slowest || body_speed(c) < body_speed(slowest))
+            slowest = c;
+    }
+    return slowest;
+}
+
+static size_t largest_share(const struct httpd *h)
+{
+    size_t most = 0;
+    list_each(&h->large, n, tmp)
+    {
+        const struct source *s = container_of(n, struct conn, large)->source;
+        if (s->large > most)
+            most = s->large;
+    }
+    return most;
+}
+
+/* Large bodies take more than they may: others yield until they do not. False: c has to. */
+static bool make_body_room(struct conn *c)
+{
+    struct httpd *h = c->h;
+    while (h->bodies > h->cf.bodies_max) {
+        struct conn *slow = slowest_body(h, SLOW_MS, 0);
+        if (!slow)
+            slow = slowest_body(h, 0, largest_share(h));
+        if (!slow || slow == c)
+            return false;
+        h->stats.yielded++;
+        conn_refuse(slow, 503, "too many large bodies at once, and this one is slow");
+        conn_flush(slow);
+    }
+    return true;
 }
 
 /* --- moving --- */
@@ -535,6 +721,10 @@ struct httpd_moved *httpd_detach(struct httpd_request *q)
     struct conn *c = container_of(q, struct conn, q);
     struct httpd *h = c->h;
     conn_unlink(c);
+    if (c->reader.phase != HTTP_IN_END) { /* from on_head: its body is read over there */
+        c->state = READING;
+        c->head_told = false;
+    }
     for (struct delivery *d = h->deliveries; d; d = d->outer)
         d->gone |= d->c == c;
     c->h = q->front = NULL;
@@ -543,10 +733,24 @@ struct httpd_moved *httpd_detach(struct httpd_request *q)
     return &c->moved;
 }
 
+/* It came with its head only. */
+static void attach_body(struct conn *c, bool room)
+{
+    if (c->fd.fd < 0) {
+        conn_close(c);
+    } else if (!room) {
+        conn_refuse(c, 503, "the server holds as many connections as it may");
+        conn_flush(c);
+    } else {
+        conn_process(c);
+    }
+}
+
 void httpd_attach(struct httpd *h, struct httpd_moved *m)
 {
     struct conn *c = container_of(m, struct conn, moved);
-    if (!make_room(h))
+    bool room = make_room_for(h, &c->peer);
+    if (!room)
         c->reader.keep_alive = false; /* this request is still served */
     conn_link(c, h);
     c->q.user = m->user;
@@ -559,13 +763,15 @@ void httpd_attach(struct httpd *h, struct httpd_moved *m)
             c->fd.fd = -1;
         }
     }
-    if (c->fd.fd < 0) {
+    if (c->state == READING) {
+        attach_body(c, room);
+    } else if (c->fd.fd < 0) {
         deliver(c); /* the client has gone: the reply frees it */
-        return;
+    } else {
+        c->processing = true;
+        if (deliver(c))
+            conn_process(c);
     }
-    c->processing = true;
-    if (deliver(c))
-        conn_process(c);
 }
 
 void httpd_moved_free(struct httpd_moved *m)
@@ -611,7 +817,7 @@ static void conn_input(struct conn *c)
         return;
     }
     count_buffer(c);
-    if (large && c->h->bodies > c->h->cf.bodies_max) {
+    if (large && !make_body_room(c)) {
         conn_refuse(c, 503, "too many large bodies at once");
         conn_flush(c);
         return;
@@ -675,14 +881,13 @@ static void accepted(void *arg, int fd, const struct sockaddr_storage *peer)
 {
     struct httpd *h = arg;
     h->stats.accepted++;
-    bool full = !make_room(h);
+    bool full = !make_room_for(h, peer);
     h->stats.refused_full += full;
     if (h->stats.connections >= h->cf.max_connections + REFUSED_MAX) {
         close(fd);
         return;
     }
-    struct conn *c = conn_new(h, fd);
-    c->peer = *peer;
+    struct conn *c = conn_new(h, fd, peer);
     if (loop_fd_add(h->loop, &c->fd)) {
         c->fd.fd = -1;
         close(fd);
@@ -743,6 +948,8 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     h->drained_task.run = run_drained;
     list_init(&h->conns);
     list_init(&h->more);
+    list_init(&h->large);
+    sources_init(&h->sources);
     return h;
 }
 
@@ -774,6 +981,7 @@ void httpd_free(struct httpd *h)
     }
     loop_undefer(h->loop, &h->more_task);
     loop_undefer(h->loop, &h->drained_task);
+    sources_done(&h->sources);
     free(h);
 }
 

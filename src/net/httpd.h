@@ -29,15 +29,19 @@ struct httpd_request {
 };
 
 struct httpd_config {     /* 0 in a number: the default */
-    int max_connections;  /* 4096; then the longest idle yields; none idle: 503 and closed */
+    int max_connections;  /* 4096; then one yields, see below; if none can: 503 and closed */
     size_t body_max;      /* 8 MiB; above: 413 */
-    size_t bodies_max;    /* 256 MiB in the buffers of all large bodies together; above: 503 */
+    size_t bodies_max;    /* 256 MiB in the buffers of all large bodies; then one yields: 503 */
     int head_timeout_ms;  /* 10 s from a request's first byte to the end of its head: 408 */
     int body_timeout_ms;  /* 10 s, in which the body must end or gain 1 KiB: 408 */
     int idle_timeout_ms;  /* 75 s between requests; then closed */
     int write_timeout_ms; /* 30 s in which the peer must take a byte of a waiting answer */
     /* Called for each request, in order within a connection. Reply, keep, or detach it. */
     void (*on_request)(struct httpd_request *q, void *arg);
+    /* Optional: the head of a request has come whose body has more than HTTPD_HEAD_FIRST bytes.
+     * Called once, before that body is read; q->body is empty. Reply (which ends the connection),
+     * detach (the body goes on there), or return how many bytes the body may have (more: 413). */
+    size_t (*on_head)(struct httpd_request *q, void *arg);
     /* Optional: counts every answer, refusals included. Several fronts may share one. */
     _Atomic uint64_t *answered;
     /* Optional: after httpd_drain, the last connection has gone. */
@@ -45,7 +49,16 @@ struct httpd_config {     /* 0 in a number: the default */
     void *arg;
 };
 
-/* A front without a socket: it serves what is attached to it. */
+enum { HTTPD_HEAD_FIRST = 16384 };
+
+/* Who yields. A full front takes the place of a connection that has no request with the handler and
+ * has not proved anything: of the source (sources.h) that has the most of them, the one that has
+ * completed no request for the longest time, however many bytes it trickles. Connections from known
+ * sources yield to known sources only. Connections that have proved themselves yield when they have
+ * been idle for a second, the longest idle first. Large bodies: the slowest that is older than a
+ * second, else the slowest of the source that has the most.
+ *
+ * A front without a socket: it serves what is attached to it. */
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *config);
 /* Closes everything at once. Requests still with a handler must not be used afterwards. */
 void httpd_free(struct httpd *h);
@@ -60,6 +73,12 @@ uint16_t httpd_port(const struct httpd *h);
 struct slice httpd_header(const struct httpd_request *q, const char *name);
 /* Numeric text of the peer's address. size >= 46. */
 void httpd_peer(const struct httpd_request *q, char *to, size_t size);
+
+/* The number of the peer's source: one an IPv4 address, one an IPv6 network of 64 bits. */
+uint64_t httpd_source(const struct httpd_request *q);
+/* The peer has proved that it belongs here (a token, a session): its connection yields last, and
+ * its source is known for ten minutes. */
+void httpd_proved(struct httpd_request *q);
 
 /* Answer; q is gone afterwards. content_type NULL: no such header. headers: further complete lines,
  * each with its CRLF, or empty; the caller vouches for their bytes. The body is copied. If the
@@ -87,7 +106,7 @@ void httpd_drain(struct httpd *h);
 struct httpd_stats {
     int connections;
     int open_requests; /* with the handler */
-    uint64_t requests, accepted, refused_full, bad_requests;
+    uint64_t requests, accepted, refused_full, bad_requests, yielded;
 };
 void httpd_stats(const struct httpd *h, struct httpd_stats *ret);
 

@@ -206,6 +206,12 @@ static void on_request(struct httpd_request *q, void *arg)
         httpd_reply_error(q, 503, "starting");
 }
 
+static size_t on_head(struct httpd_request *q, void *arg)
+{
+    struct center *c = arg;
+    return c->on_head ? c->on_head(q, c->on_request_arg) : 0;
+}
+
 /* ---- start ---------------------------------------------------------------------------------- */
 
 static enum err find_zone(void *ctx, const char *name, struct zone **ret, struct why *why)
@@ -373,8 +379,9 @@ static enum err net_new(struct center *c, struct why *why)
     if (err)
         return err;
     struct httpd_config front = { .on_request = on_request,
+                                  .on_head = on_head,
                                   .arg = c,
-                                  .body_max = 16u << 20,
+                                  .body_max = CENTER_BODY_MAX,
                                   .answered = &c->metrics.http_requests };
     c->front = httpd_new(c->loop, &front);
     return httpd_listen(c->front, &at, why);
@@ -499,9 +506,11 @@ void center_free(struct center *c)
 
 /* ---- looks ---------------------------------------------------------------------------------- */
 
-void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg), void *arg)
+void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg),
+                       size_t (*head)(struct httpd_request *q, void *arg), void *arg)
 {
     c->on_request = fn;
+    c->on_head = head;
     c->on_request_arg = arg;
 }
 

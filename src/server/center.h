@@ -17,6 +17,8 @@
 
 struct center;
 
+#define CENTER_BODY_MAX (16u << 20) /* of a request that executors send */
+
 struct center_config {
     const char *listen;           /* "127.0.0.1:8080" */
     const char *data;             /* folder, made if missing */
@@ -34,8 +36,10 @@ void center_config_default(struct center_config *c);
  * is copied. */
 MUST_CHECK enum err center_new(const struct center_config *config, struct center **ret,
                                struct why *why);
-/* Every request of the listening front comes here, on the loop's thread. Set before center_run. */
-void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg), void *arg);
+/* Every request of the listening front comes to fn, on the loop's thread; the heads of large ones
+ * to head before (on_head in net/httpd.h). Set before center_run. */
+void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg),
+                       size_t (*head)(struct httpd_request *q, void *arg), void *arg);
 /* Turn until center_stop; then stop accepting, let calls under way end (at most 5 s), write what
  * is to be written. */
 void center_run(struct center *c);

@@ -64,6 +64,7 @@ struct center {
     struct batch_mail batch;
     struct tender *tender;
     void (*on_request)(struct httpd_request *q, void *arg);
+    size_t (*on_head)(struct httpd_request *q, void *arg);
     void *on_request_arg;
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */
     int64_t drain_until_ms;     /* boot; 0 = not draining */

@@ -41,10 +41,17 @@ static struct sockaddr_in loopback(uint16_t port)
 
 void raw_open(struct raw *r, uint16_t port)
 {
-    struct sockaddr_in a = loopback(port);
+    raw_open_from(r, "127.0.0.1", port);
+}
+
+void raw_open_from(struct raw *r, const char *from, uint16_t port)
+{
+    struct sockaddr_in a = loopback(port), own = loopback(0);
+    assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
     memset(r, 0, sizeof(*r));
     buf_init(&r->got, 64 << 20);
     r->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(r->fd, (struct sockaddr *)&own, sizeof(own)), 0);
     assert_int_equal(connect(r->fd, (struct sockaddr *)&a, sizeof(a)), 0);
 }
 
@@ -78,10 +85,8 @@ bool raw_has_ended(struct raw *r)
         char *room = buf_room(&r->got, 65536);
         assert_non_null(room);
         n = recv(r->fd, room, 65536, MSG_DONTWAIT);
-        if (n > 0) {
-            r->got.len += (size_t)n;
-            r->got.data[r->got.len] = '\0';
-        }
+        r->got.len += n > 0 ? (size_t)n : 0;
+        r->got.data[r->got.len] = '\0';
     } while (n > 0);
     r->eof |= n == 0;
     r->reset |= n < 0 && errno != EAGAIN;

@@ -26,6 +26,8 @@ struct raw {
 };
 
 void raw_open(struct raw *r, uint16_t port);
+/* From another address of this machine, such as "127.0.0.2". */
+void raw_open_from(struct raw *r, const char *from, uint16_t port);
 void raw_close(struct raw *r);
 /* Sends all, turning the loop where the socket is full. */
 void raw_send(struct raw *r, struct loop *l, const char *text);

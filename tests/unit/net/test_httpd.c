@@ -41,6 +41,8 @@ static void on_request(struct httpd_request *q, void *arg)
         free(large);
         return;
     }
+    if (slice_eq(httpd_header(q, "X-Proof"), "1"))
+        httpd_proved(q);
     int n = snprintf(body, sizeof(body), "<%.*s>", (int)q->path.n, q->path.p);
     httpd_reply(q, 200, "text/plain", slice_text("X-Test: 1\r\n"), slice_of(body, (size_t)n));
 }
@@ -83,6 +85,7 @@ static void exchange(struct fixture *f, const char *text, struct raw *r)
 }
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+#define PROVED(path) "GET " path " HTTP/1.1\r\nHost: a\r\nX-Proof: 1\r\n\r\n"
 #define LAST(path) "GET " path " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 static int answers_in(const char *text)
@@ -277,20 +280,25 @@ static void slow_clients_are_told_and_idle_ones_closed(void **state)
     close_front(f);
 }
 
-static void a_full_server_says_so(void **state)
+static bool one_kept(void *arg)
+{
+    return ((struct fixture *)arg)->nkept == 1;
+}
+
+static void a_server_full_of_work_says_so(void **state)
 {
     (void)state;
     struct fixture *f = open_front((struct httpd_config){ .max_connections = 1 });
     struct raw a, b;
     raw_open(&a, httpd_port(f->h));
-    raw_send(&a, f->l, GET("/a"));
-    raw_until(&a, f->l, "</a>");
+    raw_send(&a, f->l, LAST("/keep"));
+    turn_until(f->l, one_kept, f);
     exchange(f, "", &b);
     assert_non_null(strstr(buf_str(&b.got), "HTTP/1.1 503 Service Unavailable\r\n"));
     raw_close(&b);
-    raw_send(&a, f->l, LAST("/b")); /* the first is served on */
-    raw_until_end(&a, f->l);
-    assert_non_null(strstr(buf_str(&a.got), "</b>"));
+    httpd_reply(f->kept[0], 200, "text/plain", slice_text(""), slice_text("<kept>"));
+    raw_until_end(&a, f->l); /* the first is served on */
+    assert_non_null(strstr(buf_str(&a.got), "<kept>"));
     raw_close(&a);
     close_front(f);
 }
@@ -302,11 +310,11 @@ static void the_longest_idle_connection_yields_to_a_new_one(void **state)
     struct raw old, young, next;
     raw_open(&old, httpd_port(f->h));
     raw_open(&young, httpd_port(f->h));
-    raw_send(&young, f->l, GET("/young"));
+    raw_send(&young, f->l, PROVED("/young"));
     raw_until(&young, f->l, "</young>");
-    raw_send(&old, f->l, GET("/old"));
+    raw_send(&old, f->l, PROVED("/old"));
     raw_until(&old, f->l, "</old>");
-    raw_send(&young, f->l, GET("/again"));
+    raw_send(&young, f->l, PROVED("/again"));
     raw_until(&young, f->l, "</again>");
     bool served = false;
     while (!served) { /* refused until the others have been idle for a while */
@@ -322,11 +330,6 @@ static void the_longest_idle_connection_yields_to_a_new_one(void **state)
     raw_close(&old);
     raw_close(&young);
     close_front(f);
-}
-
-static bool one_kept(void *arg)
-{
-    return ((struct fixture *)arg)->nkept == 1;
 }
 
 static bool fd_is_gone(void *arg)
@@ -624,7 +627,7 @@ int main(void)
         cmocka_unit_test(a_refusal_arrives_even_while_the_client_is_sending),
         cmocka_unit_test(large_bodies_together_have_a_limit),
         cmocka_unit_test(slow_clients_are_told_and_idle_ones_closed),
-        cmocka_unit_test(a_full_server_says_so),
+        cmocka_unit_test(a_server_full_of_work_says_so),
         cmocka_unit_test(the_longest_idle_connection_yields_to_a_new_one),
         cmocka_unit_test(a_reply_to_a_client_that_has_gone_is_dropped),
         cmocka_unit_test(a_half_closed_client_still_gets_its_answer),
