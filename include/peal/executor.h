@@ -151,8 +151,9 @@ PEAL_PUBLIC void peal_log_raw(struct peal_run *run, const void *bytes, size_t si
 PEAL_PUBLIC void peal_progress(struct peal_run *run, int percent, const char *format, ...)
     PEAL_FORMAT(3, 4);
 
-/* How it ended: 200 is success, 502 a timeout, any other code above 0 a failure. The message is cut
- * at 50,000 UTF-16 units. The last call counts; a reason to stop counts more. */
+/* How it ended: 200 is success, 502 a timeout, any other code above 0 a failure; 0 and less become
+ * 500. The message is cut at 50,000 UTF-16 units. The last call counts, also against what the
+ * handler returns; a reason to stop counts more. */
 PEAL_PUBLIC void peal_result(struct peal_run *run, int code, const char *format, ...)
     PEAL_FORMAT(3, 4);
 

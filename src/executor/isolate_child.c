@@ -153,7 +153,7 @@ static void run_handler(struct peal_run *r, const struct peal_handler *h)
         return;
     }
     code = h->run(r);
-    if (code && r->code == WIRE_CODE_OK && !r->msg.len)
+    if (code && !r->has_result)
         run_result(r, WIRE_CODE_FAIL, "the handler returned %d", code);
     if (h->destroy)
         h->destroy(h->arg, r->state);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executor/run.h"
+#include "wire/texts.h"
 
 enum { LINE_MAX_BYTES = 65536, PROGRESS_EVERY_MS = 1000 };
 
@@ -138,6 +139,7 @@ void peal_result(struct peal_run *run, int code, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    run_result_va(run, code, format, ap);
+    /* 0 and less are no codes: to an XXL-JOB admin such a run would go on for ever */
+    run_result_va(run, code > 0 ? code : WIRE_CODE_FAIL, format, ap);
     va_end(ap);
 }

@@ -88,3 +88,27 @@ def test_a_script_that_kills_its_parent_fails_and_others_run(tmp_path, center):
             wait_until(lambda: state(left) in (None, "Z"), "what the script left to be gone")
             executor.run_shell(1, log + 1, "exit 0")
             assert center.result(log + 1)["handleCode"] == 200
+
+
+# -- what handlers say --
+
+
+@pytest.mark.parametrize("handler", ["resultJobHandler", "resultProcessJobHandler"])
+@pytest.mark.parametrize("params, code, text", [
+    ("0 none", 200, ""),
+    ("7 none", 500, "the handler returned 7"),
+    ("0 200 fine", 200, "fine"),
+    ("1 200", 200, ""),                        # what was said counts, an empty text too
+    ("1 200 fine", 200, "fine"),
+    ("0 0 no code", 500, "no code"),
+    ("1 0 no code", 500, "no code"),
+    ("0 -1 less than that", 500, "less than that"),
+    ("0 -2147483648 least", 500, "least"),
+    ("0 502 late", 502, "late"),
+    ("0 7 a code of its own", 7, "a code of its own"),
+])
+def test_a_result_is_the_same_in_a_thread_and_in_a_process(tmp_path, center, handler, params, code, text):
+    with host(tmp_path, center) as executor:
+        executor.run(1, 1, handler, params)
+        result = center.result(1)
+        assert (result["handleCode"], result["handleMsg"] or "") == (code, text)
