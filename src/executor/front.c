@@ -201,13 +201,14 @@ static void answer_duplicate(struct executor *e, struct httpd_request *q, int64_
     refuse_run(e, q, why.text);
 }
 
-/* Who sends an id twice wants to hear that it is here: before anything else, and not before that
+/* Who sends a run twice wants to hear that it is here: before anything else, and not before that
  * is so. */
-static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id)
+static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id,
+                         int64_t log_date_ms)
 {
-    if (known_find(&e->jobs.known, log_id) == KNOWN_NOT)
+    if (known_find(&e->jobs.known, log_id, log_date_ms) == KNOWN_NOT)
         return false;
-    struct peal_run *r = jobs_writing(&e->jobs, log_id);
+    struct peal_run *r = jobs_writing(&e->jobs, log_id, log_date_ms);
     if (r) {
         q->user = r->asker->user;
         r->asker->user = q;
@@ -246,7 +247,7 @@ static void run_request(struct executor *e, struct httpd_request *q)
         return;
     }
     q->user = NULL;
-    if (!is_duplicate(e, q, request.log_id)) {
+    if (!is_duplicate(e, q, request.log_id, request.log_date_ms)) {
         enum err err = take_run(e, q, &request, &why);
         if (err)
             refuse_run(e, q, why.text[0] ? why.text : err_text(err));
@@ -275,9 +276,8 @@ void front_accepted(struct executor *e, struct peal_run *r, enum err err, const 
 /* --- /log --- */
 
 /* A live run whose lines are in memory: no file to wait for. */
-static bool peeked(const struct executor *e, struct keeper_read *r)
+static bool peeked(struct peal_run *run, struct keeper_read *r)
 {
-    struct peal_run *run = jobs_running(&e->jobs, r->log_id);
     struct buf text = BUF_INIT(WIRE_REQUEST_MAX + 65536);
     bool found = run && runlog_peek(&run->log, &text);
     if (found)
@@ -299,9 +299,10 @@ static void log_request(struct executor *e, struct httpd_request *q)
     r->log_id = request.log_id;
     r->log_date_ms = request.log_date_ms;
     r->from_line = request.from_line;
-    r->whole_lines = known_find(&e->jobs.known, request.log_id) == KNOWN_LIVE;
     r->user = q;
-    if (peeked(e, r))
+    struct peal_run *run = jobs_running(&e->jobs, request.log_id);
+    r->whole_lines = run != NULL;
+    if (peeked(run, r))
         front_page(r);
     else
         keeper_read(e->keeper, r);

@@ -65,7 +65,7 @@ static void forget(struct jobs *j, const struct peal_run *r)
 /* With the result that r has. */
 static void leave(struct jobs *j, struct peal_run *r)
 {
-    known_finish(&j->known, r->log_id, loop_now_ms(j->loop));
+    known_finish(&j->known, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
     forget(j, r);
     j->hooks->ended(r, r->code, buf_take(&r->msg), j->arg);
 }
@@ -300,7 +300,7 @@ static void would_not_stop(struct job *job)
     if (r->stage == RUN_AT_WORK && run_would_not_stop(r, &code, &text)) {
         r->stage = RUN_REPORTED;
         j->stuck++;
-        known_finish(&j->known, r->log_id, loop_now_ms(j->loop));
+        known_finish(&j->known, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
         forget(j, r);
         j->hooks->ended(r, code, buf_take(&text), j->arg);
     }
@@ -367,7 +367,7 @@ static void take(struct job *job, struct peal_run *r)
     job->handler = r->handler;
     job->script = r->script;
     job->glue_update_ms = r->glue_update_ms;
-    known_begin(&j->known, r->log_id);
+    known_begin(&j->known, r->log_id, r->log_date_ms);
     j->live++;
     j->bytes += (int64_t)r->size;
 }
@@ -409,7 +409,7 @@ enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_block block, s
         queue(job, r);
     }
     if (r->log_id)
-        map_set(&j->writing, (uint64_t)r->log_id, r);
+        map_set(&j->writing, known_key(r->log_id, r->log_date_ms), r);
     j->hooks->accept(r, at_once && needs_start(r), j->arg);
     return OK;
 }
@@ -427,7 +427,7 @@ void jobs_restore(struct jobs *j, struct peal_run *r)
 static void not_accepted(struct jobs *j, struct peal_run *r)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
-    known_drop(&j->known, r->log_id);
+    known_drop(&j->known, r->log_id, r->log_date_ms);
     forget(j, r);
     if (r->stage == RUN_STARTING)
         put_down(job);
@@ -441,7 +441,7 @@ static void not_accepted(struct jobs *j, struct peal_run *r)
 void jobs_accepted(struct jobs *j, struct peal_run *r, enum err err)
 {
     if (r->log_id)
-        map_take(&j->writing, (uint64_t)r->log_id);
+        map_take(&j->writing, known_key(r->log_id, r->log_date_ms));
     j->bytes -= (int64_t)r->asked;
     r->size -= r->asked;
     if (err) {
@@ -548,9 +548,9 @@ bool jobs_busy(const struct jobs *j, int64_t job_id)
     return job && (job->running || job->nwaiting);
 }
 
-struct peal_run *jobs_writing(const struct jobs *j, int64_t log_id)
+struct peal_run *jobs_writing(const struct jobs *j, int64_t log_id, int64_t log_date_ms)
 {
-    return map_find(&j->writing, (uint64_t)log_id);
+    return map_find(&j->writing, known_key(log_id, log_date_ms));
 }
 
 struct peal_run *jobs_at_work(const struct jobs *j, size_t *i)
@@ -568,8 +568,6 @@ struct peal_run *jobs_running(const struct jobs *j, int64_t log_id)
 {
     size_t i = 0;
     struct peal_run *r;
-    if (known_find(&j->known, log_id) == KNOWN_NOT)
-        return NULL;
     do
         r = jobs_at_work(j, &i);
     while (r && r->log_id != log_id);

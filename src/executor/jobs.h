@@ -49,7 +49,7 @@ struct jobs { /* embed it; jobs_init fills it */
     const struct jobs_hooks *hooks;
     void *arg;
     struct map by_id;        /* struct job, owned */
-    struct map writing;      /* log id -> struct peal_run whose ACCEPT is under way, borrowed */
+    struct map writing;      /* known_key -> struct peal_run whose ACCEPT is under way, borrowed */
     struct known known;      /* log ids */
     struct list ready;       /* struct job: its first run waits for a worker and nothing else */
     struct list idle;        /* struct job, the longest idle first */
@@ -96,8 +96,9 @@ void jobs_kept(struct jobs *j, struct letter *l);
 
 bool jobs_busy(const struct jobs *j, int64_t job_id);
 /* Its ACCEPT is under way; else NULL. */
-struct peal_run *jobs_writing(const struct jobs *j, int64_t log_id);
-/* A run whose handler is at work or about to be; NULL. For the page of its log. */
+struct peal_run *jobs_writing(const struct jobs *j, int64_t log_id, int64_t log_date_ms);
+/* A run whose handler is at work or about to be; NULL. For the page of its log, which a center asks
+ * for with the date of its database: that may have lost the milliseconds. */
 struct peal_run *jobs_running(const struct jobs *j, int64_t log_id);
 /* Those at work, one a call, *i from 0; NULL after the last. Between calls nothing may change. */
 struct peal_run *jobs_at_work(const struct jobs *j, size_t *i);

@@ -17,28 +17,38 @@ void known_done(struct known *k)
     free(k->entries);
 }
 
-enum known_state known_find(const struct known *k, int64_t id)
+uint64_t known_key(int64_t id, int64_t date_ms)
 {
-    const void *mark = map_find(&k->ids, (uint64_t)id);
+    return hash_u64(hash_u64((uint64_t)id) + (uint64_t)date_ms);
+}
+
+enum known_state known_find(const struct known *k, int64_t id, int64_t date_ms)
+{
+    if (id == 0)
+        return KNOWN_NOT;
+    const void *mark = map_find(&k->ids, known_key(id, date_ms));
+    if (!mark)
+        mark = map_find(&k->ids, known_key(id, 0));
     if (!mark)
         return KNOWN_NOT;
     return mark == &live_mark ? KNOWN_LIVE : KNOWN_FINISHED;
 }
 
-void known_begin(struct known *k, int64_t id)
+void known_begin(struct known *k, int64_t id, int64_t date_ms)
 {
     if (id != 0)
-        map_set(&k->ids, (uint64_t)id, &live_mark);
+        map_set(&k->ids, known_key(id, date_ms), &live_mark);
 }
 
-void known_drop(struct known *k, int64_t id)
+void known_drop(struct known *k, int64_t id, int64_t date_ms)
 {
-    map_take(&k->ids, (uint64_t)id);
+    if (id != 0)
+        map_take(&k->ids, known_key(id, date_ms));
 }
 
 static void forget_oldest(struct known *k)
 {
-    map_take(&k->ids, (uint64_t)k->entries[k->first].id);
+    map_take(&k->ids, k->entries[k->first].key);
     k->first = (k->first + 1) % k->cap;
     k->len--;
 }
@@ -56,7 +66,7 @@ static void grow(struct known *k)
     k->first = 0;
 }
 
-void known_finish(struct known *k, int64_t id, int64_t now_ms)
+void known_finish(struct known *k, int64_t id, int64_t date_ms, int64_t now_ms)
 {
     if (id == 0)
         return;
@@ -64,11 +74,12 @@ void known_finish(struct known *k, int64_t id, int64_t now_ms)
            (k->len >= k->keep || k->entries[k->first].finished_ms < now_ms - KNOWN_FOR_MS))
         forget_oldest(k);
     if (k->keep == 0) {
-        known_drop(k, id);
+        known_drop(k, id, date_ms);
         return;
     }
     if (k->len == k->cap)
         grow(k);
-    k->entries[(k->first + k->len++) % k->cap] = (struct known_entry){ id, now_ms };
-    map_set(&k->ids, (uint64_t)id, &finished_mark);
+    uint64_t key = known_key(id, date_ms);
+    k->entries[(k->first + k->len++) % k->cap] = (struct known_entry){ key, now_ms };
+    map_set(&k->ids, key, &finished_mark);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known.h - the log ids that this executor has seen: what makes a run run once.
+/* known.h - the runs that this executor has seen: what makes a run run once.
  *
- * Live ids (queued or running) are all known; of the finished ones the last "keep" or those of one
- * day, whichever are fewer. Id 0 is what a request without an id has: it is never known. Pure; one
- * thread at a time. */
+ * A run is its log id and its logDateTime together: a center that was set up anew counts its ids
+ * from 1 again. Dates of 0 (of a request without one, or of a journal that did not keep them) match
+ * any. Live runs (queued or running) are all known; of the finished ones the last "keep" or those
+ * of one day, whichever are fewer. Id 0 is what a request without an id has: it is never known.
+ * Pure; one thread at a time. */
 #ifndef PEAL_EXECUTOR_KNOWN_H
 #define PEAL_EXECUTOR_KNOWN_H
 
@@ -12,9 +14,10 @@
 #define KNOWN_FOR_MS 86400000
 
 struct known {
-    struct map ids; /* values: two marks, live and finished */
+    struct map ids; /* by known_key; values: two marks, live and finished */
     struct known_entry {
-        int64_t id, finished_ms;
+        uint64_t key;
+        int64_t finished_ms;
     } * entries; /* the finished ones, a ring in order of time; owned */
     size_t cap, first, len, keep;
 };
@@ -22,12 +25,15 @@ struct known {
 void known_init(struct known *k, size_t keep);
 void known_done(struct known *k);
 enum known_state { KNOWN_NOT, KNOWN_LIVE, KNOWN_FINISHED };
-enum known_state known_find(const struct known *k, int64_t id);
-/* An id that is KNOWN_NOT becomes live. */
-void known_begin(struct known *k, int64_t id);
-/* A live id is finished; now_ms never goes back. */
-void known_finish(struct known *k, int64_t id, int64_t now_ms);
-/* A live id was not taken after all: forget it. */
-void known_drop(struct known *k, int64_t id);
+enum known_state known_find(const struct known *k, int64_t id, int64_t date_ms);
+/* A run that is KNOWN_NOT becomes live. */
+void known_begin(struct known *k, int64_t id, int64_t date_ms);
+/* A live run is finished; now_ms never goes back. */
+void known_finish(struct known *k, int64_t id, int64_t date_ms, int64_t now_ms);
+/* A live run was not taken after all: forget it. */
+void known_drop(struct known *k, int64_t id, int64_t date_ms);
+/* Both in one number. Two runs of a million have the same once in 10^13 times: then the second is
+ * taken for a repeat of the first. */
+uint64_t known_key(int64_t id, int64_t date_ms);
 
 #endif

@@ -72,7 +72,7 @@ static void known_from(struct executor *e, const struct runstore_row *row)
     int64_t when = clock_boot_ms() - (ago < 0 ? 0 : ago);
     if (when > e->recovered_ms)
         e->recovered_ms = when;
-    known_finish(&e->jobs.known, row->log_id, e->recovered_ms);
+    known_finish(&e->jobs.known, row->log_id, row->log_date_ms, e->recovered_ms);
 }
 
 void recover_row(void *executor, const struct runstore_row *row)
@@ -104,7 +104,7 @@ void recover_begin(struct executor *e)
             continue;
         }
         died++;
-        known_finish(&e->jobs.known, r->log_id, loop_now_ms(e->loop));
+        known_finish(&e->jobs.known, r->log_id, r->log_date_ms, loop_now_ms(e->loop));
         results_add(&e->results, r, clock_wall_ms());
     }
     for (struct list_node *n; (n = list_pop(&e->recovered_runs)); runs++)

@@ -28,7 +28,9 @@ enum {
     WAL_KEEP_BYTES = 16 * 1024 * 1024,
 };
 
-/* One text a row of sqlite_schema, exactly as it stands there. */
+/* One text a row of sqlite_schema, exactly as it stands there: TOLD_MORE as ALTER TABLE leaves it.
+ */
+#define TOLD_MORE ", log_date_ms INTEGER NOT NULL DEFAULT 0"
 const char *const rdb_schema[RDB_TABLES] = {
     [RDB_MARK] =
         "CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
@@ -43,8 +45,17 @@ const char *const rdb_schema[RDB_TABLES] = {
         "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT",
     [RDB_TOLD] =
         "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
-        "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT",
+        "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL" TOLD_MORE
+        ") STRICT",
 };
+
+/* 0 in place of the dates stands for any. */
+const char rdb_told_1[] =
+    "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
+    "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT";
+static const char from_1[] =
+    "BEGIN IMMEDIATE; ALTER TABLE told ADD COLUMN log_date_ms INTEGER NOT NULL DEFAULT 0; "
+    "PRAGMA user_version = 2; COMMIT";
 
 static const char *const statements[RDB_STATEMENTS] = {
     [RDB_BEGIN] = "BEGIN IMMEDIATE",
@@ -56,8 +67,9 @@ static const char *const statements[RDB_STATEMENTS] = {
     [RDB_RESULT] = "UPDATE run SET state = 4, ended_ms = ?2, code = ?3, has_log = ?4, msg = ?5, "
                    "request = NULL WHERE seq = ?1",
     [RDB_FORGET] = "DELETE FROM run WHERE seq = ?1",
-    [RDB_REMEMBER] = "INSERT INTO told (n, seq, log_id, ended_ms) SELECT seq + ?3, seq, log_id, "
-                     "coalesce(ended_ms, accepted_ms) FROM run WHERE seq BETWEEN ?1 AND ?2",
+    [RDB_REMEMBER] =
+        "INSERT INTO told (n, seq, log_id, ended_ms, log_date_ms) SELECT seq + ?3, seq, "
+        "log_id, coalesce(ended_ms, accepted_ms), log_date_ms FROM run WHERE seq BETWEEN ?1 AND ?2",
     [RDB_FORGET_ALL] = "DELETE FROM run WHERE seq BETWEEN ?1 AND ?2",
     [RDB_RESERVE] = "UPDATE mark SET seq_limit = ?1",
     [RDB_OLDEST] = "SELECT n, ended_ms FROM told ORDER BY n",
@@ -346,6 +358,7 @@ static void told_row(sqlite3_stmt *q, struct runstore_row *row)
         .seq = sqlite3_column_int64(q, 1),
         .log_id = sqlite3_column_int64(q, 2),
         .ended_ms = sqlite3_column_int64(q, 3),
+        .log_date_ms = sqlite3_column_int64(q, 4),
         .request = slice_of("", 0),
         .msg = slice_of("", 0),
     };
@@ -394,8 +407,9 @@ static enum err read_table(struct rdb *s, const char *text, row_fn *read, runsto
 
 enum err rdb_each(struct rdb *s, runstore_each_fn *each, void *arg, struct why *why)
 {
-    enum err err = read_table(s, "SELECT n, seq, log_id, ended_ms FROM told ORDER BY n", told_row,
-                              each, arg, why);
+    enum err err =
+        read_table(s, "SELECT n, seq, log_id, ended_ms, log_date_ms FROM told ORDER BY n", told_row,
+                   each, arg, why);
     if (err)
         return err;
     return read_table(s,
@@ -482,7 +496,8 @@ static enum err create(struct rdb *s, struct why *why)
     return err ? err : rdb_exec(s, pragmas, why);
 }
 
-static enum err count_ours(struct rdb *s, int64_t *ret_all, int64_t *ret_ours, struct why *why)
+static enum err count_ours(struct rdb *s, int64_t version, int64_t *ret_all, int64_t *ret_ours,
+                           struct why *why)
 {
     sqlite3_stmt *q = NULL;
     *ret_ours = 0;
@@ -490,8 +505,9 @@ static enum err count_ours(struct rdb *s, int64_t *ret_all, int64_t *ret_ours, s
     for (size_t i = 0; i < RDB_TABLES && !err; i++) {
         int rc = sqlite3_prepare_v2(
             s->db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql = ?1", -1, &q, NULL);
+        const char *text = version == 1 && i == RDB_TOLD ? rdb_told_1 : rdb_schema[i];
         if (!rc)
-            rc = sqlite3_bind_text(q, 1, rdb_schema[i], -1, SQLITE_STATIC);
+            rc = sqlite3_bind_text(q, 1, text, -1, SQLITE_STATIC);
         if (!rc)
             rc = sqlite3_step(q);
         *ret_ours += rc == SQLITE_ROW;
@@ -542,7 +558,7 @@ static enum err check(struct rdb *s, struct why *why)
     if (!err)
         err = number(s, "PRAGMA application_id", &application, why);
     if (!err)
-        err = count_ours(s, &all, &ours, why);
+        err = count_ours(s, version, &all, &ours, why);
     if (err)
         return err;
     if (all == 0 && version == 0)
@@ -554,9 +570,12 @@ static enum err check(struct rdb *s, struct why *why)
     }
     if (version > RUNSTORE_FORMAT)
         return newer(s, version, why);
-    if (all != RDB_TABLES || ours != all || version != RUNSTORE_FORMAT)
+    if (all != RDB_TABLES || ours != all || version < 1)
         return damaged(s, "its tables are not what they should be", why);
-    return check_all(s, why);
+    err = check_all(s, why);
+    if (!err && version < RUNSTORE_FORMAT)
+        err = rdb_exec(s, from_1, why);
+    return err;
 }
 
 static enum err prepare_all(struct rdb *s, struct why *why)

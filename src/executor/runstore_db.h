@@ -13,7 +13,7 @@
 #include "base/filelock.h"
 #include "executor/runstore.h"
 
-#define RUNSTORE_FORMAT 1       /* PRAGMA user_version */
+#define RUNSTORE_FORMAT 2       /* PRAGMA user_version */
 #define RDB_SEQ_BLOCK (1 << 20) /* numbers are reserved in blocks */
 #define RUNSTORE_SEQ_MAX ((int64_t)1 << 62)
 
@@ -78,6 +78,7 @@ MUST_CHECK enum err rdb_reopen(struct rdb *s, struct why *why);
 
 enum { RDB_MARK, RDB_RUN, RDB_TOLD, RDB_TABLES };
 extern const char *const rdb_schema[RDB_TABLES]; /* each as it stands in sqlite_schema */
+extern const char rdb_told_1[];                  /* `told` of format 1: without dates */
 
 /* Open the file, which is there and locked or is made; ERR_CORRUPT: it is damaged. */
 MUST_CHECK enum err rdb_connect(struct rdb *s, struct why *why);

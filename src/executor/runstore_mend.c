@@ -251,18 +251,24 @@ struct table {
 #define RUN_COLUMNS                                                                                \
     "seq, state, log_id, log_date_ms, moment_ms, accepted_ms, attempt, ended_ms, code, has_log, "  \
     "request, msg"
-#define TOLD_COLUMNS "n, seq, log_id, ended_ms"
+#define TOLD_COLUMNS "n, seq, log_id, ended_ms, log_date_ms"
+#define PUT_TOLD "INSERT INTO told (" TOLD_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5)"
+#define TOLD_COLUMNS_1 "n, seq, log_id, ended_ms, 0"
 #define RANGE(columns, table, key, order)                                                          \
     "SELECT " columns " FROM " table " WHERE " key " >= ?1 AND " key " <= ?2 ORDER BY " key        \
     " " order
 
 static const struct table tables[] = {
     { RDB_TOLD, RANGE(TOLD_COLUMNS, "told", "n", "ASC"), RANGE(TOLD_COLUMNS, "told", "n", "DESC"),
-      "INSERT INTO told (" TOLD_COLUMNS ") VALUES (?1, ?2, ?3, ?4)" },
+      PUT_TOLD },
     { RDB_RUN, RANGE(RUN_COLUMNS, "run", "seq", "ASC"), RANGE(RUN_COLUMNS, "run", "seq", "DESC"),
       "INSERT INTO run (" RUN_COLUMNS
       ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)" },
 };
+
+/* Of a journal of format 1. */
+static const struct table table_told_1 = { RDB_TOLD, RANGE(TOLD_COLUMNS_1, "told", "n", "ASC"),
+                                           RANGE(TOLD_COLUMNS_1, "told", "n", "DESC"), PUT_TOLD };
 
 static void to_exec(struct salvage *g, const char *text)
 {
@@ -394,13 +400,13 @@ static void salvage_mark(struct salvage *g)
 
 /* ---- opening the copy ------------------------------------------------------------------------ */
 
-static bool has_table(sqlite3 *db, int number)
+static bool has_text(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql = ?1",
                                 -1, &q, NULL);
     if (!rc)
-        rc = sqlite3_bind_text(q, 1, rdb_schema[number], -1, SQLITE_STATIC);
+        rc = sqlite3_bind_text(q, 1, text, -1, SQLITE_STATIC);
     if (!rc)
         rc = sqlite3_step(q);
     sqlite3_finalize(q);
@@ -423,7 +429,8 @@ static sqlite3 *open_copy(const char *path)
                      "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cell_size_check=ON; "
                      "PRAGMA mmap_size=0; PRAGMA writable_schema=ON; PRAGMA query_only=ON",
                      NULL, NULL, NULL);
-        if (has_table(db, RDB_RUN) && has_table(db, RDB_TOLD))
+        if (has_text(db, rdb_schema[RDB_RUN]) &&
+            (has_text(db, rdb_schema[RDB_TOLD]) || has_text(db, rdb_told_1)))
             return db;
     }
     sqlite3_close(db);
@@ -477,7 +484,9 @@ static enum err salvage(const char *copy_path, struct rdb *fresh, bool doubtful,
     }
     to_exec(g, "PRAGMA ignore_check_constraints=OFF");
     for (size_t i = 0; i < countof(tables) && !g->err; i++)
-        salvage_table(g, &tables[i]);
+        salvage_table(g, tables[i].number == RDB_TOLD && has_text(g->from, rdb_told_1)
+                             ? &table_told_1
+                             : &tables[i]);
     salvage_mark(g);
     sqlite3_close(g->from);
     return g->err ? g->err : rdb_checkpoint(fresh, why); /* it must be whole without its log */

@@ -213,26 +213,50 @@ def test_a_long_message_is_cut(center, executor):
 
 
 def test_a_log_id_runs_once_whether_queued_running_or_finished(center, executor):
-    executor.run(1, 110, "sleepJobHandler", FOR_EVER)
-    executor.run(1, 111, "failJobHandler")
+    date = int(time.time()) * 1000
+    executor.run(1, 110, "sleepJobHandler", FOR_EVER, logDateTime=date)
+    executor.run(1, 111, "failJobHandler", logDateTime=date)
     for log in (110, 111):
         for strategy in ("SERIAL_EXECUTION", "DISCARD_LATER", "COVER_EARLY"):
-            reply = executor.run(1, log, "failJobHandler", executorBlockStrategy=strategy)
+            reply = executor.run(1, log, "failJobHandler", executorBlockStrategy=strategy, logDateTime=date)
             assert (reply["code"], reply["msg"]) == (500, f"repeate trigger job, logId:{log}")
     executor.call("kill", {"jobId": 1})
     center.result(110)
     center.result(111)
-    assert executor.run(1, 110, "failJobHandler")["msg"] == "repeate trigger job, logId:110"
+    assert executor.run(1, 110, "failJobHandler", logDateTime=date)["msg"] == "repeate trigger job, logId:110"
     assert len(center.results()) == 2
+
+
+def test_a_new_center_may_count_its_log_ids_from_1_again(tmp_path, center):
+    """A run is its log id and its date: what another center's run 1 was is nothing to this one's. Also across
+    a restart, and when the older run is still here."""
+    old, new, newest = 1_600_000_000_000, 1_700_000_000_000, 1_700_000_001_000
+    with Executor(tmp_path, center.url) as executor:
+        assert executor.run(1, 1, "failJobHandler", "of the old", logDateTime=old)["code"] == 200
+        wait_until(lambda: len(center.results(1)) == 1, "the old result")
+        assert executor.run(1, 1, "failJobHandler", "of the new", logDateTime=new)["code"] == 200
+        wait_until(lambda: len(center.results(1)) == 2, "the new result")
+        executor.stop()
+        executor.start()
+        for date in (old, new):
+            assert executor.run(1, 1, "failJobHandler", logDateTime=date)["msg"] == "repeate trigger job, logId:1"
+        assert executor.run(1, 1, "sleepJobHandler", FOR_EVER, logDateTime=newest)["code"] == 200
+        assert executor.run(2, 1, "sleepJobHandler", FOR_EVER, logDateTime=newest + 1000)["code"] == 200
+        assert executor.run(2, 1, "sleepJobHandler", logDateTime=newest)["msg"] == "repeate trigger job, logId:1"
+        executor.call("kill", {"jobId": 1})
+        executor.call("kill", {"jobId": 2})
+        wait_until(lambda: len(center.results(1)) == 4, "both ends")
+    assert [(r["logDateTim"], r["handleMsg"]) for r in center.results(1)][:2] == [(old, "of the old"),
+                                                                                (new, "of the new")]
 
 
 def test_only_so_many_finished_ids_are_remembered(tmp_path, center):
     with Executor(tmp_path, center.url, ["--peal.executor.remember=2"]) as executor:
         for log in (1, 2, 3):
-            executor.run(1, log, "failJobHandler")
+            executor.run(1, log, "failJobHandler", logDateTime=1_700_000_000_000)
             center.result(log)
-        assert executor.run(1, 3, "failJobHandler")["code"] == 500
-        assert executor.run(1, 1, "failJobHandler")["code"] == 200
+        assert executor.run(1, 3, "failJobHandler", logDateTime=1_700_000_000_000)["code"] == 500
+        assert executor.run(1, 1, "failJobHandler", logDateTime=1_700_000_000_000)["code"] == 200
 
 
 # -- queues and strategies --

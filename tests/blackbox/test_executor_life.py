@@ -94,11 +94,11 @@ def test_after_kill_9_results_that_no_center_had_are_delivered_once(tmp_path, ce
 
 def test_a_log_id_runs_once_across_a_restart(tmp_path, center):
     with Executor(tmp_path, center.url) as executor:
-        executor.run(1, 1, "failJobHandler")
+        executor.run(1, 1, "failJobHandler", logDateTime=1_700_000_000_000)
         center.result(1)
         executor.stop()
         executor.start()
-        assert executor.run(1, 1, "failJobHandler")["msg"] == "repeate trigger job, logId:1"
+        assert executor.run(1, 1, "failJobHandler", logDateTime=1_700_000_000_000)["msg"] == "repeate trigger job, logId:1"
         assert len(center.results()) == 1
 
 

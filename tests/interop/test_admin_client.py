@@ -130,16 +130,17 @@ def test_script_kinds_that_are_off_are_refused(client, executor, job, log, kind)
 
 def test_duplicate_log_id(client, standin, executor, job, log):
     """Whether it waits, runs or has ended: the second /run of a connection that broke changes nothing."""
-    waiting = next(ids)
-    client.run(job, log, "sleepJobHandler", FOR_EVER)
-    client.run(job, waiting, "sleepJobHandler", "0")
+    waiting, date = next(ids), now_ms()
+    client.run(job, log, "sleepJobHandler", FOR_EVER, logDateTime=date)
+    client.run(job, waiting, "sleepJobHandler", "0", logDateTime=date)
     for one in (log, waiting):
-        answer = client.run(job, one, "sleepJobHandler", FOR_EVER)
+        answer = client.run(job, one, "sleepJobHandler", FOR_EVER, logDateTime=date)
         assert (answer["code"], answer["msg"]) == (500, f"repeate trigger job, logId:{one}")
     client.kill(job)
     result(client, standin, log)
     result(client, standin, waiting)
-    assert client.run(job, waiting, "sleepJobHandler")["msg"] == f"repeate trigger job, logId:{waiting}"
+    assert client.run(job, waiting, "sleepJobHandler", logDateTime=date)["msg"] == \
+        f"repeate trigger job, logId:{waiting}"
     assert len(standin.results(log)) == len(standin.results(waiting)) == 1
 
 

@@ -56,6 +56,7 @@ void journal_see(void *arg, const struct runstore_row *row)
     struct seen_row *r = &s->row[s->n++];
     *r = (struct seen_row){ .seq = row->seq,
                             .log_id = row->log_id,
+                            .log_date_ms = row->log_date_ms,
                             .ended_ms = row->ended_ms,
                             .state = row->state,
                             .code = row->code,

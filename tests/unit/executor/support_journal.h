@@ -26,7 +26,7 @@ enum { SEEN_MAX = 20000 };
 struct seen {
     int n;
     struct seen_row {
-        int64_t seq, log_id, ended_ms;
+        int64_t seq, log_id, log_date_ms, ended_ms;
         enum runstore_state state;
         int code, attempt;
         bool has_log;

@@ -247,12 +247,12 @@ static void what_was_not_written_was_never_here(void **state)
     assert_int_equal(offer(1, 1), OK);
     assert_int_equal(offer(1, 2), OK);
     for (int i = 0; i < 2; i++) {
-        assert_ptr_equal(jobs_writing(&w.jobs, i + 1), w.accepts[i]);
+        assert_ptr_equal(jobs_writing(&w.jobs, i + 1, 0), w.accepts[i]);
         jobs_accepted(&w.jobs, w.accepts[i], ERR_FULL);
         run_drop(w.accepts[i]);
-        assert_null(jobs_writing(&w.jobs, i + 1));
+        assert_null(jobs_writing(&w.jobs, i + 1, 0));
     }
-    assert_int_equal(known_find(&w.jobs.known, 1), KNOWN_NOT);
+    assert_int_equal(known_find(&w.jobs.known, 1, 0), KNOWN_NOT);
     assert_int_equal(w.jobs.live + w.jobs.at_work + w.jobs.waiting, 0);
     assert_int_equal(w.jobs.by_id.len, 0);
     assert_int_equal(w.nended, 0);
@@ -336,7 +336,7 @@ static void bounds_are_refusals_and_a_cover_makes_room(void **state)
         assert_int_equal(offer(1, log), OK);
     assert_int_equal(offer(1, 4), ERR_FULL);
     assert_int_equal(offer_as(1, 4, &plain, WIRE_BLOCK_DISCARD), ERR_BUSY);
-    assert_int_equal(known_find(&w.jobs.known, 4), KNOWN_NOT);
+    assert_int_equal(known_find(&w.jobs.known, 4, 0), KNOWN_NOT);
     assert_int_equal(offer_as(1, 4, &plain, WIRE_BLOCK_COVER), OK);
     for (int i = 0; i < w.naccepts; i++)
         jobs_accepted(&w.jobs, w.accepts[i], OK);

@@ -6,16 +6,18 @@
 #include <cmocka.h>
 #include "executor/known.h"
 
+enum { DATE = 77 };
+
 static void ids_are_live_then_finished(void **state)
 {
     (void)state;
     struct known k;
     known_init(&k, 10);
-    assert_int_equal(known_find(&k, 7), KNOWN_NOT);
-    known_begin(&k, 7);
-    assert_int_equal(known_find(&k, 7), KNOWN_LIVE);
-    known_finish(&k, 7, 1000);
-    assert_int_equal(known_find(&k, 7), KNOWN_FINISHED);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_NOT);
+    known_begin(&k, 7, DATE);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_LIVE);
+    known_finish(&k, 7, DATE, 1000);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
     known_done(&k);
 }
 
@@ -24,14 +26,14 @@ static void the_oldest_finished_ids_are_forgotten_beyond_the_limit(void **state)
     (void)state;
     struct known k;
     known_init(&k, 100);
-    known_begin(&k, 5000); /* live: never forgotten */
+    known_begin(&k, 5000, DATE); /* live: never forgotten */
     for (int64_t id = 1; id <= 1000; id++) {
-        known_begin(&k, id);
-        known_finish(&k, id, id);
+        known_begin(&k, id, DATE);
+        known_finish(&k, id, DATE, id);
     }
     for (int64_t id = 1; id <= 1000; id++)
-        assert_int_equal(known_find(&k, id), id <= 900 ? KNOWN_NOT : KNOWN_FINISHED);
-    assert_int_equal(known_find(&k, 5000), KNOWN_LIVE);
+        assert_int_equal(known_find(&k, id, DATE), id <= 900 ? KNOWN_NOT : KNOWN_FINISHED);
+    assert_int_equal(known_find(&k, 5000, DATE), KNOWN_LIVE);
     assert_true(k.cap <= 128);
     known_done(&k);
 }
@@ -41,15 +43,15 @@ static void finished_ids_are_forgotten_after_a_day(void **state)
     (void)state;
     struct known k;
     known_init(&k, 100);
-    known_begin(&k, 1);
-    known_finish(&k, 1, 0);
-    known_begin(&k, 2);
-    known_finish(&k, 2, KNOWN_FOR_MS);
-    assert_int_equal(known_find(&k, 1), KNOWN_FINISHED);
-    known_begin(&k, 3);
-    known_finish(&k, 3, KNOWN_FOR_MS + 1);
-    assert_int_equal(known_find(&k, 1), KNOWN_NOT);
-    assert_int_equal(known_find(&k, 2), KNOWN_FINISHED);
+    known_begin(&k, 1, DATE);
+    known_finish(&k, 1, DATE, 0);
+    known_begin(&k, 2, DATE);
+    known_finish(&k, 2, DATE, KNOWN_FOR_MS);
+    assert_int_equal(known_find(&k, 1, DATE), KNOWN_FINISHED);
+    known_begin(&k, 3, DATE);
+    known_finish(&k, 3, DATE, KNOWN_FOR_MS + 1);
+    assert_int_equal(known_find(&k, 1, DATE), KNOWN_NOT);
+    assert_int_equal(known_find(&k, 2, DATE), KNOWN_FINISHED);
     known_done(&k);
 }
 
@@ -58,10 +60,10 @@ static void with_nothing_to_keep_only_live_ids_are_known(void **state)
     (void)state;
     struct known k;
     known_init(&k, 0);
-    known_begin(&k, 1);
-    assert_int_equal(known_find(&k, 1), KNOWN_LIVE);
-    known_finish(&k, 1, 5);
-    assert_int_equal(known_find(&k, 1), KNOWN_NOT);
+    known_begin(&k, 1, DATE);
+    assert_int_equal(known_find(&k, 1, DATE), KNOWN_LIVE);
+    known_finish(&k, 1, DATE, 5);
+    assert_int_equal(known_find(&k, 1, DATE), KNOWN_NOT);
     known_done(&k);
 }
 
@@ -70,16 +72,48 @@ static void a_request_without_an_id_is_never_known(void **state)
     (void)state;
     struct known k;
     known_init(&k, 10);
-    known_begin(&k, 0);
-    assert_int_equal(known_find(&k, 0), KNOWN_NOT);
-    known_finish(&k, 0, 5);
-    assert_int_equal(known_find(&k, 0), KNOWN_NOT);
+    known_begin(&k, 0, DATE);
+    assert_int_equal(known_find(&k, 0, DATE), KNOWN_NOT);
+    known_finish(&k, 0, DATE, 5);
+    assert_int_equal(known_find(&k, 0, DATE), KNOWN_NOT);
+    known_done(&k);
+}
+
+static void a_run_is_its_id_and_its_date(void **state)
+{
+    (void)state;
+    struct known k;
+    known_init(&k, 10);
+    known_begin(&k, 7, DATE);
+    known_finish(&k, 7, DATE, 1000);
+    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_NOT);
+    known_begin(&k, 7, DATE + 1);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
+    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_LIVE);
+    known_drop(&k, 7, DATE + 1);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
+    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_NOT);
+    known_done(&k);
+}
+
+static void without_a_date_a_known_id_matches_any(void **state)
+{
+    (void)state;
+    struct known k;
+    known_init(&k, 10);
+    known_begin(&k, 7, 0);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_LIVE);
+    known_finish(&k, 7, 0, 1000);
+    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
+    assert_int_equal(known_find(&k, 8, DATE), KNOWN_NOT);
     known_done(&k);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_is_its_id_and_its_date),
+        cmocka_unit_test(without_a_date_a_known_id_matches_any),
         cmocka_unit_test(ids_are_live_then_finished),
         cmocka_unit_test(the_oldest_finished_ids_are_forgotten_beyond_the_limit),
         cmocka_unit_test(finished_ids_are_forgotten_after_a_day),

@@ -40,7 +40,7 @@ static void what_is_not_ours_is_left_alone(void **state)
 {
     (void)state;
     some_write(NULL);
-    change("PRAGMA user_version = 2");
+    change("PRAGMA user_version = 3");
     assert_left_alone(ERR_INVALID, "newer version");
     journal_clear();
     change("CREATE TABLE run (seq INTEGER PRIMARY KEY)");
@@ -52,6 +52,74 @@ static void what_is_not_ours_is_left_alone(void **state)
     assert_left_alone(ERR_INVALID, "no journal");
     journal_put("", "hello", 5);
     assert_left_alone(ERR_INVALID, "no journal");
+}
+
+/* As the version before wrote it: told ids without dates. */
+static void make_old(void)
+{
+    change("CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
+           "CHECK (seq_limit BETWEEN 1 AND 4611686018427387904)) STRICT");
+    change("CREATE TABLE run (seq INTEGER PRIMARY KEY CHECK (seq BETWEEN 1 AND "
+           "4611686018427387903), "
+           "state INTEGER NOT NULL CHECK (state BETWEEN 2 AND 4), log_id INTEGER NOT NULL, "
+           "log_date_ms INTEGER NOT NULL, moment_ms INTEGER NOT NULL, accepted_ms INTEGER NOT "
+           "NULL, "
+           "attempt INTEGER NOT NULL CHECK (attempt BETWEEN -2147483648 AND 2147483647), "
+           "ended_ms INTEGER, code INTEGER CHECK (code BETWEEN -2147483648 AND 2147483647), "
+           "has_log INTEGER, request BLOB, msg BLOB, "
+           "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT");
+    change("CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
+           "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT");
+    change("INSERT INTO mark VALUES (1, 1048577); "
+           "INSERT INTO told VALUES (1, 1, 11, 4000000000000), (2, 2, 12, 4000000000000); "
+           "INSERT INTO run (seq, state, log_id, log_date_ms, moment_ms, accepted_ms, attempt, "
+           "request) VALUES (3, 2, 13, 1700000000000, 0, 0, 0, x'7b7d'); "
+           "PRAGMA application_id = 1348821356; PRAGMA user_version = 1");
+}
+
+/* Both told rows, without a date, and what is told from now on with its own. */
+static void check_upgraded(void)
+{
+    struct journal j;
+    int64_t seq = 3;
+    journal_open(&j);
+    assert_int_equal(seen.n, 3);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(seen.row[i].state, RUNSTORE_TOLD);
+        assert_int_equal(seen.row[i].log_id, 11 + i);
+        assert_int_equal(seen.row[i].log_date_ms, 0);
+    }
+    journal_post_one(&j, tell_op(&seq, 1));
+    journal_close(&j);
+    journal_open(&j);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.row[2].state, RUNSTORE_TOLD);
+    assert_int_equal(seen.row[2].log_date_ms, 1700000000000);
+    journal_close(&j);
+    assert_int_equal(journal_damaged(false), 0);
+}
+
+static void a_journal_of_the_format_before_goes_on(void **state)
+{
+    (void)state;
+    make_old();
+    check_upgraded();
+}
+
+static void a_damaged_one_of_the_format_before_is_mended(void **state)
+{
+    (void)state;
+    struct journal j;
+    make_old();
+    change("INSERT INTO run (seq, state, log_id, log_date_ms, moment_ms, accepted_ms, attempt) "
+           "VALUES (4, 2, 14, 0, 0, 0, 0)");
+    change("PRAGMA ignore_check_constraints = ON; UPDATE run SET state = 9 WHERE seq = 4");
+    journal_open(&j);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.row[1].log_id, 12);
+    assert_int_equal(seen.row[1].log_date_ms, 0);
+    journal_close(&j);
+    assert_int_equal(journal_damaged(false), 1);
 }
 
 static void newer_changes_in_the_log_are_seen_and_left(void **state)
@@ -130,9 +198,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, journal_setup, journal_teardown)
-        T(what_is_not_ours_is_left_alone),          T(newer_changes_in_the_log_are_seen_and_left),
-        T(rows_that_make_no_sense_are_left_out),    T(a_place_where_no_file_can_be_is_named),
+        T(what_is_not_ours_is_left_alone),
+        T(newer_changes_in_the_log_are_seen_and_left),
+        T(rows_that_make_no_sense_are_left_out),
+        T(a_place_where_no_file_can_be_is_named),
         T(a_file_that_may_not_be_written_is_named),
+        T(a_journal_of_the_format_before_goes_on),
+        T(a_damaged_one_of_the_format_before_is_mended),
 #undef T
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
