@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
@@ -21,6 +22,8 @@ from support.center import Center, binary  # noqa: E402
 from support.disk import SmallDisk, SmallFiles, may_mount  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
+
+NOBODY = 65534
 
 
 def each_second(api, app="tests", **fields):
@@ -141,57 +144,66 @@ def refused(center, timeout=20):
     return str(refusal.value)
 
 
-@contextlib.contextmanager
-def as_nobody(center, *paths):
-    """Run the center as a user whom permissions bind; as root they would not. paths become that user's."""
-    if os.geteuid() == 0:
-        for path in [center.folder, center.folder.parent, *paths]:
-            path.chmod(0o777)
-        for parent in center.folder.parents:
-            if parent != pathlib.Path("/") and not parent.stat().st_mode & 0o001:
-                parent.chmod(parent.stat().st_mode | 0o011)
+@pytest.fixture
+def bound(tmp_path, monkeypatch):
+    """A folder, for a center whom permissions bind. As root they would not: then it is started as nobody, in a place
+    where that user may go, with a copy of the binary there (the one of the tree may lie in somebody's private home)."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="peal-tests-", dir="/tmp") as place:
+        place = pathlib.Path(place)
+        copy = shutil.copy(binary(), place)
+        for path in (place, pathlib.Path(copy)):
+            os.chown(path, NOBODY, NOBODY)
+            path.chmod(0o755)
         real = subprocess.Popen
 
         def popen(argv, **more):
-            return real(argv, user=65534, group=65534, extra_groups=[], **more)
-        subprocess.Popen = popen
+            return real(argv, user=NOBODY, group=NOBODY, extra_groups=[], **more)
         try:
-            yield
-        finally:
-            subprocess.Popen = real
-    else:
-        yield
+            popen([copy, "--version"], stdout=subprocess.DEVNULL).wait()
+        except OSError as error:
+            pytest.skip(f"no program can be run as another user in /tmp: {error}")
+        monkeypatch.setenv("PEAL_BIN", copy)
+        monkeypatch.setattr(subprocess, "Popen", popen)
+        yield place
 
 
-def test_a_read_only_database_is_refused_and_nothing_is_touched(tmp_path):
-    center = Center(tmp_path / "center")
-    with as_nobody(center):
-        with center:
-            each_second(center.api())
-        database = center.data / "peal.db"
-        before = database.read_bytes()
-        database.chmod(0o444)
-        center.data.chmod(0o555)
-        said = refused(center)
-        assert "permission" in said and "peal.db" in said, said
-        assert database.read_bytes() == before
-        center.data.chmod(0o755)
-        database.chmod(0o644)
-        with center:
-            ledger.check_accounts(center)
+def center_in(folder):
+    center = Center(folder / "center")
+    if os.geteuid() == 0:
+        os.chown(center.folder, NOBODY, NOBODY)
+    return center
 
 
-def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path):
-    center = Center(tmp_path / "center")
-    with as_nobody(center):
-        center.data.mkdir()
-        center.data.chmod(0o555)
-        said = refused(center)
-        assert str(center.data) in said and "ermission" in said, said
-        center.data.rmdir()
-        center.data.write_text("a file")
-        said = refused(center)
-        assert str(center.data) in said, said
+def test_a_read_only_database_is_refused_and_nothing_is_touched(bound):
+    center = center_in(bound)
+    with center:
+        each_second(center.api())
+    database = center.data / "peal.db"
+    before = database.read_bytes()
+    database.chmod(0o444)
+    center.data.chmod(0o555)
+    said = refused(center)
+    assert "permission" in said and "peal.db" in said, said
+    assert database.read_bytes() == before
+    center.data.chmod(0o755)
+    database.chmod(0o644)
+    with center:
+        ledger.check_accounts(center)
+
+
+def test_a_data_folder_that_cannot_be_written_is_refused(bound):
+    center = center_in(bound)
+    center.data.mkdir()
+    center.data.chmod(0o555)
+    said = refused(center)
+    assert str(center.data) in said and "ermission" in said, said
+    center.data.rmdir()
+    center.data.write_text("a file")
+    said = refused(center)
+    assert str(center.data) in said, said
 
 
 def test_a_database_that_becomes_read_only_under_way_is_waited_for(tmp_path):

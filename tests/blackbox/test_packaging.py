@@ -157,6 +157,11 @@ class Service:
         self.filter = (shutil.which("systemd-analyze") and ctypes.util.find_library("seccomp") and
                        PRESET not in ("asan", "tsan"))
 
+        probe = subprocess.run([*self.command, "--may"], capture_output=True, text=True, check=False)
+        if probe.returncode == 77:
+            pytest.skip(probe.stderr.strip())
+        assert probe.returncode == 0, probe.stderr
+
     @property
     def command(self):
         return [sys.executable, "-I", str(ROOT / "tests" / "support" / "as_service.py"), str(self.unit),

@@ -3,12 +3,14 @@
 """Become what a systemd unit starts: the settings of [Service], read from the unit, then its ExecStart by exec.
 
   as_service.py UNIT PREFIX CONF STATE [--no-filter]
+  as_service.py UNIT PREFIX CONF STATE --may    can it be done here? Else says why not, with exit status 77
 
 UNIT names PREFIX as /usr, CONF as /etc/peal; STATE is its StateDirectory. systemd itself cannot be had in most
 containers, so this does by hand what decides whether a program starts, serves and ends there: the user without
 privileges, the environment, the folder, the file system that is not writable, private /tmp, /dev and home, /proc with
 others' processes hidden, and the system calls and socket families that are allowed. Without root only what needs none of
-it: environment, folder, masks and filter. Settings that this does not know are left out, and named on standard error.
+it: environment, folder, masks and filter. Root may lack it too: a container without the right to mount, or a chroot, whose
+root is no mount of its own and so cannot be kept from showing these ones outside. Settings that this does not know are left out, and named on standard error.
 """
 import ctypes
 import os
@@ -176,10 +178,16 @@ def main():
         print("as_service: left out:", *sorted(others), file=sys.stderr)
     env = environment(conf, service, state)  # systemd reads it as root
     if os.geteuid() == 0:
-        prefix, conf, state = change_files(service, prefix, conf, state)
+        try:
+            prefix, conf, state = change_files(service, prefix, conf, state)
+        except OSError as error:
+            print(f"as_service: the mounts of a service cannot be made here: {error}", file=sys.stderr)
+            sys.exit(77)
         env["STATE_DIRECTORY"] = state
     assert service["WorkingDirectory"] == "%S/" + service["StateDirectory"]
     os.chdir(state)
+    if "--may" in flags:
+        sys.exit(0)
     os.umask(int(service["UMask"], 8))
     files = int(service["LimitNOFILE"])
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
