@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build test demo bench fuzz-long soak crash model model-all sim-long mutants format lint structure \
+.PHONY: build test demo bench fuzz-long soak crash model model-all sim sim-long mutants format lint structure \
     install uninstall install-deps clean help deps-build deps-test
 
 PYTHON := /usr/bin/python3
@@ -41,6 +41,9 @@ model: deps-test ## search the quick configurations of the protocol's models
 
 model-all: deps-test ## search all of them (a few minutes)
 	@$(PYTHON) scripts/model.py --all
+
+sim: deps-test ## simulate 5,000 seeds from a start that moves, and those that have failed once
+	@$(PYTHON) scripts/sim.py --moving 5000 --kept
 
 sim-long: deps-test ## simulate SEEDS (1..50000); goes on where it stopped
 	@$(PYTHON) scripts/sim.py --seeds $(SEEDS) --resume

@@ -291,12 +291,12 @@ def crash(s):
             raise Failed(f"the mistake {defect} is not found")
 
 
-def simulation(seeds, *more):
+def simulation(count):
     def stage(s):
         try:
-            s.run("scripts/sim.py", "--seeds", seeds, *more, limit=1200)
+            s.run("scripts/sim.py", "--moving", str(count), "--kept", limit=1500)
         finally:
-            s.show("^fresh seed")
+            s.show("^seeds |^into ")
     return stage
 
 
@@ -347,7 +347,7 @@ STAGES = [
     ("blackbox-tsan", pytest("tests/blackbox", "tsan", SIDE_BY_SIDE), BLACKBOX, ["build-tsan"], {"heavy"}),
     ("build-fuzz", build("fuzz"), ["tests/fuzz/fuzz_*.c"], [], {"heavy"}),
     ("fuzz", fuzz, ["tests/fuzz/fuzz_*.c"], ["build-fuzz"], {"heavy"}),
-    ("simulation", simulation("1..500", "--fresh"), SIM, [], {"heavy"}),
+    ("simulation", simulation(2000), SIM, [], {"heavy"}),
     ("simulation-defects", defects, MUTANTS, [], {"heavy"}),
     ("model", model, [], [], {"heavy"}),
 ]

@@ -3,24 +3,29 @@
 """Run the simulation (tests/sim, release build) over a range of seeds, one process a core.
 
   sim.py --seeds 1..500             these seeds
-  sim.py --seeds 1..500 --fresh     and one that nobody has tried, printed
+  sim.py --moving 2000              so many, from a start that moves with each minute and is printed
+  sim.py --kept                     those that have failed once (tests/sim/seeds.txt); goes with the others
   sim.py --seeds 1..50000 --resume  leave out what an earlier run has passed (build/sim/passed)
 
-The program is called as peal_sim --seeds A..B and --seed N; a seed that fails is printed by it and
-replays exactly. The record of what has passed holds for one binary: another one starts anew.
+A seed that fails is printed and replays exactly; the others of its slice are played all the same. It
+belongs into tests/sim/seeds.txt. The record of what has passed holds for one binary: another one
+starts anew.
 """
 import argparse
 import glob
 import hashlib
 import os
-import secrets
+import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD = os.path.join(ROOT, "build", "sim", "passed")
+KEPT = os.path.join(ROOT, "tests", "sim", "seeds.txt")
 SLICE = 50
+LIMIT = 900  # seconds for a slice: a history that hangs fails
 
 
 def simulator():
@@ -47,44 +52,86 @@ def passed_before(binary):
     return set()
 
 
+def moving(count):
+    """Ranges of runs in different minutes do not overlap."""
+    first = int(time.time()) // 60 * 10000 + 1
+    print(f"seeds {first}..{first + count - 1}", flush=True)
+    return first, first + count - 1
+
+
+def kept():
+    """A seed means another history after each change of the sources; it costs little to play it all the same."""
+    with open(KEPT, encoding="utf-8") as f:
+        return sorted({int(word) for line in f for word in line.partition("#")[0].split()})
+
+
+def play(binary, arguments):
+    """Exit status and output of the program."""
+    try:
+        done = subprocess.run(["nice", binary, *arguments], cwd=ROOT, capture_output=True, text=True, errors="replace",
+                              check=False, timeout=LIMIT)
+        return done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return -1, f"hangs for {LIMIT} s"
+
+
+def play_slice(binary, first, last):
+    """The seeds that fail with what they said, and None for a failure that names no seed."""
+    failed = []
+    while first <= last:
+        status, out = play(binary, ["--seeds", f"{first}..{last}"])
+        if status == 0:
+            break
+        named = re.search(r"^seed (\d+) ", out, re.M)
+        failed.append((int(named.group(1)) if named else None, out[-8000:]))
+        if not named:
+            break
+        first = int(named.group(1)) + 1
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", required=True, metavar="A..B")
-    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--seeds", metavar="A..B")
+    parser.add_argument("--moving", type=int, metavar="COUNT")
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    first, last = (int(n) for n in args.seeds.split(".."))
+    ranges = []
+    if args.seeds:
+        ranges.append(tuple(int(n) for n in args.seeds.split("..")))
+    if args.moving:
+        ranges.append(moving(args.moving))
+    if not ranges and not args.kept:
+        parser.error("which seeds? --seeds, --moving, --kept")
     binary = simulator()
-    parts = [f"{a}..{min(a + SLICE - 1, last)}" for a in range(first, last + 1, SLICE)]
+    parts = [(a, min(a + SLICE - 1, last)) for first, last in ranges for a in range(first, last + 1, SLICE)]
+    if args.kept:
+        parts = [(seed, seed) for seed in kept()] + parts
     if args.resume:
         before = passed_before(binary)
-        print(f"{len(before & set(parts))} of {len(parts)} slices have passed before")
-        parts = [part for part in parts if part not in before]
-    runs = [["--seeds", part] for part in parts]
-    if args.fresh:
-        seed = str(secrets.randbelow(2**53))
-        print(f"fresh seed: {seed}", flush=True)
-        runs.append(["--seed", seed])
+        names = {f"{a}..{b}" for a, b in parts}
+        print(f"{len(before & names)} of {len(parts)} slices have passed before")
+        parts = [(a, b) for a, b in parts if f"{a}..{b}" not in before]
 
-    def run(arguments):
-        done = subprocess.run(["nice", binary, *arguments], cwd=ROOT, capture_output=True, text=True, errors="replace",
-                              check=False)
-        return arguments, done.returncode, done.stdout + done.stderr
-
-    failed = 0
+    bad = []
     with ThreadPoolExecutor(args.jobs) as pool:
-        for arguments, status, out in pool.map(run, runs):
-            if status == 0:
-                if args.resume:
-                    with open(RECORD, "a", encoding="utf-8") as f:
-                        f.write(arguments[1] + "\n")
-                    print(f"{arguments[1]} passed", flush=True)
-                continue
-            failed += 1
-            print(f"{out[-8000:]}\nFAILED: {os.path.relpath(binary, ROOT)} {' '.join(arguments)}", flush=True)
-    print(f"{len(runs) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        for (a, b), failed in zip(parts, pool.map(lambda part: play_slice(binary, *part), parts)):
+            for seed, out in failed:
+                which = f"--seeds {a}..{b}" if seed is None else f"--seed {seed}"
+                print(f"{out}\nFAILED: {os.path.relpath(binary, ROOT)} {which}", flush=True)
+                bad.append(seed)
+            if args.resume and not failed:
+                with open(RECORD, "a", encoding="utf-8") as f:
+                    f.write(f"{a}..{b}\n")
+                print(f"{a}..{b} passed", flush=True)
+    played = sum(b - a + 1 for a, b in parts)
+    print(f"{played - len(bad)} seeds passed, {len(bad)} failed")
+    new = [str(seed) for seed in bad if seed is not None and seed not in kept()]
+    if new:
+        print(f"into {os.path.relpath(KEPT, ROOT)} with them, so that they are played again: {' '.join(new)}")
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
  *
  *     peal_sim --seeds 1..1000          a fixed set
  *     peal_sim --seed 17 [--trace]      one, told step by step
- *     peal_sim --random 100             fresh ones; the first is printed */
+ *     peal_sim --random 100             fresh ones; the first is printed
+ *     peal_sim --list FILE              those in a file; # begins a comment */
 #include "sim.h"
 #include <signal.h>
 #include <stdio.h>
@@ -94,9 +95,28 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static int play_list(const char *path, struct zone **zones, struct figures *f)
+{
+    FILE *list = fopen(path, "r");
+    char line[4096];
+    if (!list) {
+        perror(path);
+        return 2;
+    }
+    while (fgets(line, sizeof(line), list)) {
+        line[strcspn(line, "#\n")] = '\0';
+        char *rest = line, *end;
+        for (uint64_t seed; seed = strtoull(rest, &end, 10), end != rest; rest = end)
+            play(seed, false, zones, f);
+    }
+    fclose(list);
+    return 0;
+}
+
 static int usage(void)
 {
-    fprintf(stderr, "usage: peal_sim --seeds A..B | --seed N [--trace] | --random COUNT\n");
+    fprintf(stderr,
+            "usage: peal_sim --seeds A..B | --seed N [--trace] | --random COUNT | --list FILE\n");
     return 2;
 }
 
@@ -107,8 +127,11 @@ int main(int argc, char **argv)
     if (argc != 3 && !trace)
         return usage();
     char *end;
-    from = strtoull(argv[2], &end, 10);
-    if (strcmp(argv[1], "--seeds") == 0 && strncmp(end, "..", 2) == 0) {
+    const char *list = strcmp(argv[1], "--list") == 0 ? argv[2] : NULL;
+    from = list ? 0 : strtoull(argv[2], &end, 10);
+    if (list) {
+        end = "";
+    } else if (strcmp(argv[1], "--seeds") == 0 && strncmp(end, "..", 2) == 0) {
         to = strtoull(end + 2, &end, 10);
     } else if (strcmp(argv[1], "--seed") == 0) {
         to = from;
@@ -130,10 +153,13 @@ int main(int argc, char **argv)
                               zone_load("Asia/Shanghai") };
     struct figures f = { 0 };
     double start = cpu_s();
-    for (uint64_t seed = from; seed <= to; seed++)
+    int status = 0;
+    if (list)
+        status = play_list(list, zones, &f);
+    for (uint64_t seed = from; !list && seed <= to; seed++)
         play(seed, trace, zones, &f);
     report(&f, cpu_s() - start);
     for (size_t i = 0; i < countof(zones); i++)
         zone_unref(zones[i]);
-    return 0;
+    return status;
 }
