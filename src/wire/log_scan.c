@@ -17,13 +17,26 @@
 enum state { VALUE, FIRST, NAME, COLON, TEXT, ESCAPE, HEX, WORD, AFTER, DONE, BAD };
 enum text { T_NAME, T_VALUE, T_LOG, T_OTHER };
 enum member { M_OTHER, M_CODE, M_CONTENT, M_DATA, M_TO_LINE, M_IS_END, M_LOG };
-enum mark { START, END, MISSING };
+enum mark { START, END };
 
-#define DEAD 255 /* a mark that stands at the beginning or not at all */
+#define DEAD 255 /* a text that must be all there is: it is not */
 
-static const char *const marks[] = { WIRE_START_MARK, WIRE_END_MARK, WIRE_TEXT_NO_LOG };
+static const char *const marks[] = { WIRE_START_MARK, WIRE_END_MARK };
+
+/* What executors say in place of a log that they never began, word for word. A text is listed only
+ * if its executor has a log for each run from the moment it starts: others prove nothing (Go's
+ * answers the same to everything, npm's looks into the file of one day). */
+static const struct {
+    const char *text;
+    bool unended; /* proves it only beside isEnd: false */
+} nones[] = {
+    { WIRE_TEXT_NO_LOG, false },
+    { WIRE_TEXT_NO_LOG_PYXXL,
+      true }, /* isEnd: true comes from its Redis log, also when that fails */
+};
 
 _Static_assert(sizeof(marks) / sizeof(*marks) == WIRE_LOG_SCAN_MARKS, "one counter a mark");
+_Static_assert(sizeof(nones) / sizeof(*nones) == WIRE_LOG_SCAN_NONES, "one counter a text");
 
 void wire_log_scan_init(struct wire_log_scan *s)
 {
@@ -72,9 +85,19 @@ static void mark_char(struct wire_log_scan *s, unsigned char c)
         s->match[i] = 0;
         *(i == START ? &seen->started : &seen->ended) = true;
     }
-    uint8_t *m = &s->match[MISSING];
-    if (*m != DEAD)
-        *m = c && (unsigned char)marks[MISSING][*m] == c ? *m + 1 : DEAD;
+    for (int i = 0; i < WIRE_LOG_SCAN_NONES; i++) {
+        uint8_t *m = &s->none[i];
+        if (*m != DEAD)
+            *m = c && (unsigned char)nones[i].text[*m] == c ? *m + 1 : DEAD;
+    }
+}
+
+static bool maybe_none(const struct wire_log_scan *s)
+{
+    for (int i = 0; i < WIRE_LOG_SCAN_NONES; i++)
+        if (s->none[i] != DEAD)
+            return true;
+    return false;
 }
 
 static void text_char(struct wire_log_scan *s, unsigned char c)
@@ -106,7 +129,8 @@ static void forget(struct wire_log_scan *s)
         seen->is_end = false;
         break;
     case M_LOG:
-        seen->started = seen->ended = seen->missing = false;
+        seen->started = seen->ended = false;
+        seen->none = 0;
         break;
     case M_OTHER:
         break;
@@ -182,6 +206,7 @@ static void begin_text(struct wire_log_scan *s, enum text text)
     s->text = (uint8_t)text;
     s->word_len = 0;
     memset(s->match, 0, sizeof(s->match));
+    memset(s->none, 0, sizeof(s->none));
     s->state = TEXT;
 }
 
@@ -224,6 +249,13 @@ static void name_done(struct wire_log_scan *s)
             s->member[s->depth] = known[i].member;
 }
 
+static void log_done(struct wire_log_scan *s)
+{
+    for (int i = 0; i < WIRE_LOG_SCAN_NONES; i++)
+        if (s->none[i] != DEAD && !nones[i].text[s->none[i]])
+            page(s)->none = (uint8_t)(i + 1);
+}
+
 static void text_done(struct wire_log_scan *s)
 {
     if (s->text == T_NAME) {
@@ -231,7 +263,7 @@ static void text_done(struct wire_log_scan *s)
         return;
     }
     if (s->text == T_LOG)
-        page(s)->missing = s->match[MISSING] == sizeof(WIRE_TEXT_NO_LOG) - 1;
+        log_done(s);
     else if (s->text == T_VALUE)
         learn(s);
     value_done(s);
@@ -287,7 +319,7 @@ static const char *skip_dull(const struct wire_log_scan *s, const char *p, const
     bool log = s->text == T_LOG;
     if (!log && s->text != T_OTHER)
         return p;
-    if (log && (s->match[START] || s->match[END] || s->match[MISSING] != DEAD))
+    if (log && (s->match[START] || s->match[END] || maybe_none(s)))
         return p;
     while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20 && !(log && *p == 'j'))
         p++;
@@ -406,5 +438,6 @@ enum wire_log_verdict wire_log_scan_end(const struct wire_log_scan *s, int http_
     if (seen->started)
         return WIRE_LOG_STARTED;
     bool nothing = seen->has_to_line && seen->to_line == 0 && seen->is_end;
-    return nothing || seen->missing ? WIRE_LOG_NONE : WIRE_LOG_CANNOT_TELL;
+    bool said = seen->none && !(nones[seen->none - 1].unended && seen->is_end);
+    return nothing || said ? WIRE_LOG_NONE : WIRE_LOG_CANNOT_TELL;
 }

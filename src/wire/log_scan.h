@@ -18,11 +18,13 @@ enum wire_log_verdict {
 };
 
 #define WIRE_LOG_SCAN_MAX (64u << 20) /* bytes; beyond them nothing is looked at */
-#define WIRE_LOG_SCAN_MARKS 3
+#define WIRE_LOG_SCAN_MARKS 2
+#define WIRE_LOG_SCAN_NONES 2
 #define WIRE_LOG_SCAN_WORD 24
 
 struct wire_log_page_seen { /* private: what one candidate (content or data) showed */
-    bool object, is_end, started, ended, missing, has_to_line;
+    bool object, is_end, started, ended, has_to_line;
+    uint8_t none; /* 1 + which of the known texts of "none" the log is, 0: none of them */
     int64_t to_line;
 };
 
@@ -36,6 +38,7 @@ struct wire_log_scan { /* private, all of it */
     uint8_t hex;                        /* digits of \uXXXX already read */
     uint16_t unit;                      /* their value */
     uint8_t match[WIRE_LOG_SCAN_MARKS]; /* characters of each mark already matched */
+    uint8_t none[WIRE_LOG_SCAN_NONES];  /* the same of each text that means "none" */
     uint8_t word_len;                   /* WORD + 1: longer than any word of interest */
     char word[WIRE_LOG_SCAN_WORD];
     bool has_code;

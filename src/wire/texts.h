@@ -33,6 +33,7 @@
 #define WIRE_TEXT_BUSY "job thread is running or has trigger queue."
 #define WIRE_TEXT_ALREADY_KILLED "job thread already killed."
 #define WIRE_TEXT_NO_LOG "readLog fail, logFile not exists"
+#define WIRE_TEXT_NO_LOG_PYXXL "No such logid logs."
 
 /* handle messages: a reason, then what happened to the run */
 #define WIRE_TEXT_COVER                                                                            \

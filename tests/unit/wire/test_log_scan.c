@@ -56,6 +56,13 @@ static void each_answer_has_its_verdict(void **state)
         { LOG("200", "0", "xreadLog fail, logFile not exists", "false"), WIRE_LOG_CANNOT_TELL },
         { LOG("200", "0", "readLog fail, logFile not exists\\u0000", "false"),
           WIRE_LOG_CANNOT_TELL },
+        { LOG("200", "1", "No such logid logs.", "false"), WIRE_LOG_NONE },
+        { LOG("200", "1", "No such logid logs.", "true"), WIRE_LOG_CANNOT_TELL },
+        { LOG("200", "1", "No such logid logs", "false"), WIRE_LOG_CANNOT_TELL },
+        { LOG("200", "2", "No such logid logs.\\n", "false"), WIRE_LOG_CANNOT_TELL },
+        { "{\"code\":200,\"content\":{\"logContent\":\"No such logid "
+          "logs.\",\"logContent\":\"x\",\"toLineNum\":1}}",
+          WIRE_LOG_CANNOT_TELL },
         { LOG("200", "0", "", "false"), WIRE_LOG_CANNOT_TELL },
         { LOG("200", "2", "", "true"), WIRE_LOG_CANNOT_TELL },
         { LOG("500", "6", "job execute start", "false"), WIRE_LOG_CANNOT_TELL },
