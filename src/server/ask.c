@@ -166,6 +166,10 @@ static void log_done(struct httpc_call *http)
         a->log.is_end = page.is_end;
         a->log.n = page.content.n;
         a->log.content = mem_dupn(page.content.n ? page.content.p : "", page.content.n);
+    } else if (page.reply.code == 200) { /* an executor without logs sends null for the page */
+        a->log.from_line = a->from_line;
+        a->log.to_line = a->from_line > 0 ? a->from_line - 1 : 0;
+        a->log.content = mem_dup("");
     } else {
         err = ERR_NET;
         why_set(&a->why, "the executor answered: %.*s",

@@ -317,6 +317,9 @@ def test_the_rolling_log_is_the_executors(api, group, stub):
     stub.answers["log"] = answer("content")
     stub.call_back(run["logId"])
     wait_until(lambda: api.log_detail(run["logId"], 3)["end"], "the end, now that the run is over")
+    for nothing in ({"code": 200, "msg": None, "content": None}, {"code": 200}):  # an executor without logs
+        stub.answers["log"] = nothing
+        assert api.log_detail(run["logId"], 3) == {"fromLineNum": 3, "toLineNum": 2, "logContent": "", "end": True}
     stub.answers["log"] = {"code": 500, "msg": "no such file"}
     assert "no such file" in fault(api, "/joblog/logDetailCat", logId=run["logId"], fromLineNum=1)
     assert "logId" in fault(api, "/joblog/logDetailCat", fromLineNum=1)
