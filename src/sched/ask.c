@@ -123,7 +123,6 @@ static void unsent(struct sched *s, struct moment_now now, struct run *r)
     run_unlink(s, r);
     run_move(s, now, r, PHASE_PLANNED);
     run_dirty(s, r);
-    s->next->totals.n[TOTAL_SENT]--;
     fire_plan(s, r);
 }
 

@@ -52,9 +52,12 @@ static void hold(struct sched *s, struct moment_now now, struct edit *e, struct 
 
 /* A deleted job's runs that are out: they count as finished, their log rows go with the job. LOST
  * ones have been counted already. */
-static void end_with_job(struct moment_now now, struct edit *e, struct run *r)
+static void end_with_job(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
 {
+    if (r->pending) /* what it went through until now is written with the edit, not dropped with it */
+        run_urgent(s, r);
     struct run_change c = { .log_id = r->log_id,
+                            .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,
                             .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
                             .phase = r->phase == PHASE_LOST ? PHASE_LOST : PHASE_KILLED,
                             .handle_code = 500,
@@ -93,7 +96,7 @@ void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
         if (unsent(r) && taken_by(e, r))
             hold(s, now, e, r);
         else if (e->kind == EDIT_JOB_DELETE)
-            end_with_job(now, e, r);
+            end_with_job(s, now, e, r);
         if (r->phase == PHASE_SENT && run_binds(r) && r->moment_ms > j->served_until_ms)
             j->served_until_ms = r->moment_ms;
     }

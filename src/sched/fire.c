@@ -113,7 +113,6 @@ static void send_run(struct sched *s, struct moment_now now, struct run *r)
     r->flags |= RUN_LEFT;
     r->sent_ms = now.boot_ms;
     s->stats.fired++;
-    s->next->totals.n[TOTAL_SENT]++;
     fire_call(s, r);
 }
 
@@ -340,7 +339,6 @@ static bool take_back(struct sched *s, struct moment_now now, struct run *r)
     run_move(s, now, r, PHASE_PLANNED);
     flight_unsent(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_LEFT;
-    s->next->totals.n[TOTAL_SENT]--;
     return true;
 }
 

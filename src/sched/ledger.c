@@ -161,6 +161,16 @@ bool run_binds(const struct run *r)
     return (r->kind == KIND_CRON || r->kind == KIND_MISFIRE) && !(r->flags & RUN_OLD_CLOCK);
 }
 
+/* Does this move prove that the run had left? Each run passes exactly one such move that reaches the
+ * disk: before it a crash makes the row one in doubt, behind it the phase on disk is another. */
+static bool proves_sent(enum phase from, enum phase to)
+{
+    if (from != PHASE_PLANNED && from != PHASE_SENT && from != PHASE_UNKNOWN)
+        return false;
+    bool refused = from == PHASE_SENT && to == PHASE_REJECTED;
+    return to == PHASE_ACCEPTED || to == PHASE_LOST || BIT(to) & ENDED || refused;
+}
+
 void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase to)
 {
     if (!phase_may(r->phase, to))
@@ -170,6 +180,8 @@ void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase 
     s->nphase[to]++;
     r->phase = (uint8_t)to;
     r->since_ms = now.boot_ms;
+    if (proves_sent(from, to))
+        run_dirty(s, r)->sent = true;
     bool kept = to != PHASE_PLANNED && to != PHASE_SENT && to != PHASE_WITHDRAWN;
     if (kept && (from == PHASE_PLANNED || from == PHASE_SENT) && run_binds(r)) {
         if (r->moment_ms > r->job->served_until_ms)

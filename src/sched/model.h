@@ -223,6 +223,7 @@ struct run_change {
     unsigned what;
     enum phase phase;
     bool doubted;
+    bool sent; /* proves that the run had left: TOTAL_SENT counts it, with this change */
     char *address;
     enum kind kind; /* goes with trigger_msg */
     int trigger_code;
@@ -257,7 +258,7 @@ enum total {
     TOTAL_LOST,
     TOTAL_SKIPPED, /* planned runs that went to the misfire policy; the rest is in peal_skip */
     TOTAL_WITHDRAWN,
-    TOTAL_SENT,
+    TOTAL_SENT,   /* runs that are known to have left: accepted, or ended by more than us */
     TOTAL_RESENT, /* sends in a cell of the asking table that admits a second run */
     TOTAL_LATE,   /* results that came after the run was closed */
     TOTAL_COUNT

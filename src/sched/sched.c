@@ -225,6 +225,7 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
         fire_plan(s, r);
     } else if (taken) {
         found(s, r, PHASE_ACCEPTED);
+        run_dirty(s, r)->sent = true;
         run_note_trigger(s, r, 200, NULL);
         ask_soon(s, now, r, 0);
     } else if (sent) {
@@ -475,6 +476,7 @@ static void take_list(struct batch *b, struct list *l)
         struct run *r = container_of(node, struct run, dirty);
         assert(r->pending && b->changes); /* that is why it is in the list, and was counted */
         r->pending->tells = r->flags & RUN_CLOSED || !(r->flags & RUN_CALLING);
+        b->totals.n[TOTAL_SENT] += r->pending->sent;
         b->changes[b->nchanges++] = *r->pending;
         free(r->pending);
         r->pending = NULL;

@@ -106,6 +106,7 @@ static void rows_drop(struct turn *t)
 static enum err withdraw(struct turn *t, const struct edit *e)
 {
     for (int i = 0; i < e->nwithdraw; i++) {
+        t->totals.n[TOTAL_SENT] += e->withdraw[i].sent;
         if (e->withdraw[i].phase == PHASE_WITHDRAWN)
             t->totals.n[TOTAL_WITHDRAWN]++;
         else if (e->withdraw[i].phase != PHASE_LOST) /* LOST is counted when it is found */
