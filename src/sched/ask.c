@@ -14,7 +14,7 @@
 
 enum cell {
     CELL_NONE_YET,
-    CELL_IDLE_END,
+    CELL_END, /* busy or not */
     CELL_IDLE_STARTED,
     CELL_IDLE_NONE,
     CELL_BUSY_STARTED,
@@ -29,6 +29,8 @@ static struct ask *ask_of(struct run *r)
         r->ask = mem_new(sizeof(*r->ask));
     return r->ask;
 }
+
+static bool overtaken(const struct run *r, int64_t gap_ms);
 
 void ask_stop(struct sched *s, struct run *r)
 {
@@ -72,6 +74,8 @@ void ask_pump(struct sched *s, struct moment_now now, struct lane *lane)
         a->step = 1;
         a->rounds++;
         a->begun_ms = now.boot_ms;
+        if (!a->overtaken_ms && overtaken(r, s->config.ask_gap_ms))
+            a->overtaken_ms = now.boot_ms;
         ask_call(s, r, CALL_IDLE);
     }
 }
@@ -145,44 +149,37 @@ static bool may_resend(const struct sched *s, struct moment_now now, const struc
            r->due_ms <= now.wall_ms && r->due_ms <= s->mark_ms;
 }
 
+/* Growing pauses, not in step with the job's own period: it may be busy whenever it is asked. */
 static void again(struct sched *s, struct moment_now now, struct run *r)
 {
     int64_t gap = s->config.ask_gap_ms;
     for (int i = 2; i < r->ask->rounds && gap < ASK_MAX_MS; i++)
         gap += gap / 2;
-    ask_soon(s, now, r, gap < ASK_MAX_MS ? gap : ASK_MAX_MS);
+    int64_t ms = gap + dice_below(&s->dice, (uint32_t)(gap / 4 + 1));
+    if (ms > ASK_MAX_MS)
+        ms = ASK_MAX_MS - dice_below(&s->dice, ASK_MAX_MS / 4);
+    ask_soon(s, now, r, ms);
 }
 
-/* A younger run of a SERIAL job has started at the same address: what is older had its turn. That
- * is a proof only if the younger one left when the older was in the queue already (accepted), or
- * had arrived or died (in doubt for the time that messages live): else it may stand behind. */
-static bool overtaken(const struct sched *s, const struct run *r)
+/* Has the answer been the same long enough that what was on its way would have come? */
+static bool waited(const struct sched *s, const struct run *r, int64_t from_ms)
 {
-    const struct live_job *j = r->job;
-    int64_t settled = r->since_ms + (r->phase == PHASE_UNKNOWN ? s->config.ask_gap_ms : 1);
-    return j->def->block == BLOCK_SERIAL && j->started_lane == r->lane->id &&
-           j->started_id > r->log_id && j->started_sent_ms >= settled;
+    return r->ask->begun_ms - from_ms >= s->config.end_wait_ms;
 }
 
 static void decide_idle(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
 {
-    bool waited = now.boot_ms - r->ask->settled_ms >= s->config.end_wait_ms;
+    bool late = waited(s, r, r->ask->settled_ms);
     bool away = r->flags & RUN_AWAY;
     switch (cell) {
-    case CELL_IDLE_END:
-        if (waited)
-            lose(s, now, r, "lost: the run has ended, but its result did not come within 90 s");
-        else
-            again(s, now, r);
-        break;
     case CELL_IDLE_STARTED:
-        if (!away || waited)
+        if (!away || late)
             lose(s, now, r, "lost: the executor is idle, and the log of the run has no end");
         else
             again(s, now, r);
         break;
     case CELL_IDLE_NONE:
-        if (r->phase == PHASE_UNKNOWN || !away || waited)
+        if (r->phase == PHASE_UNKNOWN || !away || late)
             unsent(s, now, r);
         else
             again(s, now, r);
@@ -190,35 +187,16 @@ static void decide_idle(struct sched *s, struct moment_now now, struct run *r, e
     default: /* its log cannot be read */
         if (r->job->def->on_doubt == DOUBT_RESEND && may_resend(s, now, r))
             resend(s, now, r);
-        else if (waited)
+        else if (late)
             lose(s, now, r, "lost: the executor is idle, and its log cannot be read");
         else
             again(s, now, r);
     }
 }
 
-static const char *overtaken_text(enum cell cell)
-{
-    switch (cell) {
-    case CELL_BUSY_STARTED:
-        return "lost: its log has no end, and a younger run of the job has started";
-    case CELL_BUSY_CANNOT:
-        return "lost: its log cannot be read, and a younger run of the job has started";
-    default:
-        return "lost: a younger run of the job has started at the same executor";
-    }
-}
-
 static void decide_busy(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
 {
-    bool turn = overtaken(s, r);
-    if (cell == CELL_BUSY_CANNOT) /* it may have ended well: its result gets its time */
-        turn = turn && now.boot_ms - r->job->started_sent_ms >= s->config.end_wait_ms;
-    if (turn && cell == CELL_BUSY_NONE && r->phase == PHASE_UNKNOWN) {
-        unsent(s, now, r); /* had it arrived, it would have begun before the younger one */
-    } else if (turn) {
-        lose(s, now, r, overtaken_text(cell));
-    } else if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
+    if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
         ask_stop(s, r);
         r->flags &= ~(uint32_t)RUN_DOUBT;
         run_move(s, now, r, PHASE_ACCEPTED);
@@ -232,11 +210,85 @@ static void decide_busy(struct sched *s, struct moment_now now, struct run *r, e
     }
 }
 
+static void decide(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+{
+    if (cell == CELL_END && waited(s, r, r->ask->settled_ms))
+        lose(s, now, r, "lost: the run has ended, but its result did not come within 90 s");
+    else if (cell == CELL_END)
+        again(s, now, r);
+    else if (r->ask->idle)
+        decide_idle(s, now, r, cell);
+    else
+        decide_busy(s, now, r, cell);
+}
+
+/* ---- a younger run has started ----------------------------------------------------------------
+ *
+ * Whatever the strategy, an executor begins the runs of one job in the order in which they came in.
+ * So a younger one that has begun tells that an older one has had its turn, or never will. It is a
+ * proof only if the younger left when the older was in the queue already (accepted), or had arrived
+ * or died (in doubt for the time that messages live): else the older may stand behind it. And it
+ * says nothing about a log that was read before it was known: the older may have begun in between.
+ */
+
+static bool overtaken(const struct run *r, int64_t gap_ms)
+{
+    const struct live_job *j = r->job;
+    int64_t settled = r->since_ms + (r->phase == PHASE_UNKNOWN ? gap_ms : 1);
+    return j->started_lane == r->lane->id && j->started_sent_ms >= settled;
+}
+
+static const char *overtaken_text(enum cell cell)
+{
+    switch (cell) {
+    case CELL_IDLE_STARTED:
+    case CELL_BUSY_STARTED:
+        return "lost: its log has no end, and a younger run of the job has started";
+    case CELL_IDLE_CANNOT:
+    case CELL_BUSY_CANNOT:
+        return "lost: its log cannot be read, and a younger run of the job has started";
+    default:
+        return "lost: a younger run of the job has started at the same executor";
+    }
+}
+
+static bool covers(const struct run *r)
+{
+    return r->job->def->block == BLOCK_COVER;
+}
+
+/* The result may still come of a run that nothing could be read about, that ended while the center
+ * was away, or that was covered. */
+static bool needs_grace(const struct run *r, enum cell cell)
+{
+    return covers(r) || cell == CELL_IDLE_CANNOT || cell == CELL_BUSY_CANNOT || r->flags & RUN_AWAY;
+}
+
+/* True if that decided: idle or busy, and earlier rounds need not agree. But the one that covers
+ * begins beside the one that has just left the queue. */
+static bool decide_overtaken(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+{
+    const struct ask *a = r->ask;
+    bool none = cell == CELL_IDLE_NONE || cell == CELL_BUSY_NONE;
+    int64_t settle = covers(r) ? s->config.ask_gap_ms : 0;
+    if (!a->overtaken_ms || a->begun_ms - a->overtaken_ms < settle || cell == CELL_END)
+        return false;
+    if (none && r->phase == PHASE_UNKNOWN)
+        unsent(s, now, r);
+    else if (!needs_grace(r, cell) || waited(s, r, a->overtaken_ms))
+        lose(s, now, r, overtaken_text(cell));
+    else
+        return false;
+    return true;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
 static enum cell cell_of(bool idle, enum log_state log)
 {
     switch (log) {
     case LOG_ENDED:
-        return idle ? CELL_IDLE_END : CELL_BUSY_STARTED;
+        return CELL_END;
     case LOG_STARTED:
         return idle ? CELL_IDLE_STARTED : CELL_BUSY_STARTED;
     case LOG_NONE:
@@ -250,22 +302,18 @@ static void round_done(struct sched *s, struct moment_now now, struct run *r, en
 {
     struct ask *a = r->ask;
     enum cell cell = cell_of(a->idle, log);
-    if (!a->idle && log == LOG_ENDED && r->phase == PHASE_ACCEPTED) {
-        again(s, now, r); /* it has ended and another runs: its callback is on the way */
-        return;
-    }
     if (log == LOG_STARTED || log == LOG_ENDED)
         job_started(r);
+    if (decide_overtaken(s, now, r, cell))
+        return;
     if (a->cell != cell) {
         a->cell = (uint8_t)cell;
         a->settled_ms = a->begun_ms;
         ask_soon(s, now, r, s->config.ask_gap_ms);
     } else if (a->begun_ms - a->settled_ms < s->config.ask_gap_ms) {
         ask_soon(s, now, r, s->config.ask_gap_ms);
-    } else if (a->idle) {
-        decide_idle(s, now, r, cell);
     } else {
-        decide_busy(s, now, r, cell);
+        decide(s, now, r, cell);
     }
 }
 

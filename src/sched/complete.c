@@ -130,7 +130,9 @@ void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int co
         }
         s->stats.contradicted++; /* the recorder was wrong: the executor's word is better */
     }
-    job_started(r);
+    if (code == 200 ||
+        code == 502) /* one that failed may never have begun: some executors refuse so */
+        job_started(r);
     finish(s, now, r, code, msg);
 }
 

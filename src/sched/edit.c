@@ -54,7 +54,8 @@ static void hold(struct sched *s, struct moment_now now, struct edit *e, struct 
  * ones have been counted already. */
 static void end_with_job(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
 {
-    if (r->pending) /* what it went through until now is written with the edit, not dropped with it */
+    if (r->pending) /* what it went through until now is written with the edit, not dropped with it
+                     */
         run_urgent(s, r);
     struct run_change c = { .log_id = r->log_id,
                             .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,

@@ -161,8 +161,9 @@ bool run_binds(const struct run *r)
     return (r->kind == KIND_CRON || r->kind == KIND_MISFIRE) && !(r->flags & RUN_OLD_CLOCK);
 }
 
-/* Does this move prove that the run had left? Each run passes exactly one such move that reaches the
- * disk: before it a crash makes the row one in doubt, behind it the phase on disk is another. */
+/* Does this move prove that the run had left? Each run passes exactly one such move that reaches
+ * the disk: before it a crash makes the row one in doubt, behind it the phase on disk is another.
+ */
 static bool proves_sent(enum phase from, enum phase to)
 {
     if (from != PHASE_PLANNED && from != PHASE_SENT && from != PHASE_UNKNOWN)
@@ -264,9 +265,8 @@ static void close_row(struct sched *s, struct run *r)
 void job_started(struct run *r)
 {
     struct live_job *j = r->job;
-    if (r->log_id <= j->started_id || !r->lane)
-        return;
-    j->started_id = r->log_id;
+    if (r->sent_ms <= j->started_sent_ms || !r->lane)
+        return; /* log ids are no order: a retry's is older than its send */
     j->started_sent_ms = r->sent_ms;
     j->started_lane = r->lane->id;
 }

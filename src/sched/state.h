@@ -80,11 +80,13 @@ struct ask {
     uint32_t ticket;
     uint8_t step; /* 0 nothing under way, 1 idleBeat, 2 log */
     bool idle;
-    uint8_t cell;       /* what the last whole round said, 0 = none yet */
-    int rounds;         /* begun since the question came up */
-    int64_t begun_ms;   /* boot: this round */
-    int64_t settled_ms; /* boot: since when the last cell has been standing */
-    int64_t since_ms;   /* boot: since when nothing was heard at all, 0 = it answers */
+    uint8_t cell;         /* what the last whole round said, 0 = none yet */
+    int rounds;           /* begun since the question came up */
+    int64_t begun_ms;     /* boot: this round */
+    int64_t settled_ms;   /* boot: since when the last cell has been standing */
+    int64_t since_ms;     /* boot: since when nothing was heard at all, 0 = it answers */
+    int64_t overtaken_ms; /* boot: of the first round before whose begin a younger run's start was
+                             known, 0 = none yet */
 };
 
 struct run_text {  /* what differs from the job's own */
@@ -126,8 +128,7 @@ struct live_job {
     int nruns;
     bool deleted;
     int64_t served_until_ms; /* latest scheduled moment that has left or ended */
-    int64_t started_id;      /* youngest log id that is known to have started */
-    int64_t started_sent_ms; /* boot: when it left, 0 = before this center began */
+    int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
     uint32_t started_lane;   /* and to which lane's id */
 };
 

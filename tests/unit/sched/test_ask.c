@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs in doubt: every cell of the asking table, whatever the job's strategy and onDoubt, with the
+ * center away or not, with and without a younger run that has started. */
+#include "support_core.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/str.h"
+
+#define AT "http://10.0.0.1:9999/"
+#define GRACE_MS 90000
+#define SEEN_MS 400000 /* so long a case is looked at */
+
+/* ---- an executor as a table says ------------------------------------------------------------- */
+
+struct play {
+    bool idle, mute; /* mute: asks get no answer */
+    int64_t older;   /* the run in doubt */
+    enum log_state log, log_others;
+    bool deaf; /* a /run gets no answer */
+};
+
+static bool plays(struct core *c, const struct core_call *call, struct call_result *r)
+{
+    const struct play *p = c->ctx;
+    r->outcome = CALL_ANSWERED;
+    r->code = 200;
+    switch (call->kind) {
+    case CALL_RUN:
+        return !p->deaf;
+    case CALL_IDLE:
+        r->code = p->idle ? 200 : 500;
+        break;
+    case CALL_LOG:
+        r->log = call->log_id == p->older ? p->log : p->log_others;
+        break;
+    default:
+        break;
+    }
+    if (p->mute && call->kind != CALL_BEAT)
+        r->outcome = CALL_IN_DOUBT;
+    return true;
+}
+
+static int64_t job_of(struct core *c, enum block block, bool resend)
+{
+    struct job_record j = core_record("NONE", "");
+    core_text(&j.block, block_text(block));
+    core_text(&j.on_doubt, resend ? "resend" : "wait");
+    int64_t id = core_job(c, &j);
+    job_record_done(&j);
+    return id;
+}
+
+static int64_t total(struct core *c, enum total t)
+{
+    struct totals totals;
+    struct why why = { "" };
+    int64_t open;
+    assert_int_equal(c->store->ops->totals_get(c->store, &totals, &open, &why), OK);
+    return totals.n[t];
+}
+
+static int times_sent(const struct core *c, int64_t log_id)
+{
+    int n = 0;
+    for (int i = 0; i < c->nsent; i++)
+        n += c->sent[i].log_id == log_id;
+    return n;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+enum seen { STAYS, ACCEPTED, LOST, AGAIN, RESENT };
+static const char *const seen_names[] = { "stays as it is", "is accepted", "is lost",
+                                          "is sent again as one that never arrived",
+                                          "is sent again, counted" };
+
+struct one { /* a case */
+    bool accepted, idle, resend, away, younger;
+    enum log_state log;
+    enum block block;
+};
+
+struct want {
+    enum seen seen;
+    bool grace; /* not within 90 s */
+};
+
+static bool cannot(const struct one *o)
+{
+    return o->log == LOG_CANNOT_TELL;
+}
+
+/* What a younger run that has started adds. Not read off the code: docs/architecture.md. */
+static bool by_younger(const struct one *o, struct want *ret)
+{
+    bool covered = o->block == BLOCK_COVER;
+    if (!o->younger || o->log == LOG_ENDED)
+        return false;
+    if (o->log == LOG_NONE && !o->accepted)
+        *ret = (struct want){ AGAIN, false };
+    else
+        *ret = (struct want){ LOST, o->away || covered || cannot(o) };
+    return true;
+}
+
+static struct want expected(const struct one *o)
+{
+    struct want by;
+    bool proof = by_younger(o, &by);
+    if (o->log == LOG_ENDED)
+        return (struct want){ LOST, true };
+    if (o->idle) {
+        struct want w = { LOST, o->away };
+        if (o->log == LOG_NONE && !o->accepted)
+            w = (struct want){ AGAIN, false };
+        if (cannot(o)) {
+            bool again = o->resend && !o->accepted;
+            w = (struct want){ again ? RESENT : LOST, !again };
+        }
+        /* the younger one is proof enough at once, without it the same follows later at most */
+        return proof && !by.grace && w.seen == by.seen ? by : w;
+    }
+    if (proof && !(o->log == LOG_STARTED && !o->accepted && by.grace))
+        return by;
+    if (o->log == LOG_STARTED)
+        return (struct want){ o->accepted ? STAYS : ACCEPTED, false };
+    if (o->log == LOG_NONE && !o->accepted && o->block == BLOCK_SERIAL)
+        return (struct want){ RESENT, false };
+    return (struct want){ STAYS, false };
+}
+
+/* ---- playing a case -------------------------------------------------------------------------- */
+
+static const char *told(const struct one *o)
+{
+    static char text[200];
+    static const char *const logs[] = { "cannot be read", "none", "started", "ended" };
+    snprintf(text, sizeof(text), "%s, %s, log %s, %s, onDoubt %s%s%s",
+             o->accepted ? "accepted" : "in doubt", o->idle ? "idle" : "busy", logs[o->log],
+             block_text(o->block), o->resend ? "resend" : "wait", o->away ? ", away" : "",
+             o->younger ? ", a younger one has started" : "");
+    return text;
+}
+
+/* A run that was accepted or is in doubt, and whose executor says nothing yet. */
+static int64_t make_older(struct core *c, int64_t job, bool accepted)
+{
+    struct play *p = c->ctx;
+    p->mute = true;
+    p->deaf = !accepted;
+    p->log_others = LOG_STARTED;
+    c->executor = plays;
+    p->older = core_trigger(c, job, NULL);
+    assert_true(p->older > 0);
+    core_run(c, 10);
+    if (!accepted)
+        core_fails(c, core_call_of(c, CALL_RUN, p->older), CALL_IN_DOUBT);
+    p->deaf = false;
+    return p->older;
+}
+
+static enum seen look(struct core *c, const struct one *o, int64_t id)
+{
+    struct log_record l;
+    if (times_sent(c, id) > 1) {
+        core_run(c, 1500); /* what is lazy is written */
+        return total(c, TOTAL_RESENT) ? RESENT : AGAIN;
+    }
+    assert_true(core_log(c, id, &l));
+    int code = l.handle_code;
+    log_record_done(&l);
+    if (code)
+        return LOST;
+    const struct run_row *row = core_row(c, id);
+    assert_non_null(row);
+    return row->phase == PHASE_ACCEPTED && !o->accepted ? ACCEPTED : STAYS;
+}
+
+static void play(const struct one *o)
+{
+    struct core *c = core_new();
+    struct play p = { .idle = true };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, o->block, o->resend);
+    int64_t id = make_older(c, job, o->accepted);
+    core_run(c, 2000); /* what is lazy is written */
+    if (o->away) {
+        core_crash(c);
+        core_start(c);
+    }
+    core_run(c, 3500);
+    if (o->younger) {
+        int64_t younger = core_trigger(c, job, NULL);
+        core_run(c, 10);
+        assert_int_equal(times_sent(c, younger), 1);
+        core_result(c, younger, 200);
+    }
+    assert_int_equal(look(c, o, id), STAYS);
+    p.mute = false;
+    p.idle = o->idle;
+    p.log = o->log;
+    struct want want = expected(o);
+    enum seen seen = STAYS;
+    int64_t ms = 0;
+    for (; ms < SEEN_MS && seen == STAYS; ms += 1000) {
+        if (ms % 30000 == 0) /* executors beat */
+            core_register(c, "app", AT);
+        core_run(c, 1000);
+        seen = look(c, o, id);
+    }
+    if (seen != want.seen)
+        fail_msg("%s: the run %s, not: %s", told(o), seen_names[seen], seen_names[want.seen]);
+    if (seen != STAYS && (ms > GRACE_MS) != want.grace)
+        fail_msg("%s: the run %s after %lld ms", told(o), seen_names[seen], (long long)ms);
+    core_free(c);
+}
+
+static void each_cell(enum block block)
+{
+    for (unsigned i = 0; i < 128; i++) {
+        struct one o = { .block = block,
+                         .accepted = i & 1,
+                         .idle = i & 2,
+                         .resend = i & 4,
+                         .away = i & 8,
+                         .younger = i & 16,
+                         .log = (enum log_state)(i >> 5) };
+        play(&o);
+    }
+}
+
+static void each_cell_of_serial_execution(void **state)
+{
+    (void)state;
+    each_cell(BLOCK_SERIAL);
+}
+
+static void each_cell_of_discard_later(void **state)
+{
+    (void)state;
+    each_cell(BLOCK_DISCARD);
+}
+
+static void each_cell_of_cover_early(void **state)
+{
+    (void)state;
+    each_cell(BLOCK_COVER);
+}
+
+/* ---- single rules ---------------------------------------------------------------------------- */
+
+static struct core_call *await(struct core *c, enum call_kind kind, int64_t id)
+{
+    for (int i = 0; i < 100000 && !core_call_of(c, kind, id); i++)
+        core_run(c, 1);
+    return core_call_of(c, kind, id);
+}
+
+/* /log of the older one is read; it begins, and after it the younger one, which is known at once.
+ * Only then the center looks at what it read: another send may be a second run, and is counted. */
+static void a_younger_start_says_nothing_about_a_log_read_before(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .log_others = LOG_STARTED, .log = LOG_NONE };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, BLOCK_SERIAL, false);
+    int64_t id = make_older(c, job, false);
+    core_run(c, 3100);
+    int64_t younger = core_trigger(c, job, NULL);
+    c->executor = NULL;
+    for (int round = 0; round < 2; round++) {
+        core_answer(c, await(c, CALL_IDLE, id), 500, LOG_NONE);
+        struct core_call *log = await(c, CALL_LOG, id);
+        if (round == 1) {
+            core_result(c, younger, 200);
+            log = await(c, CALL_LOG, id);
+        }
+        core_answer(c, log, 200, LOG_NONE);
+    }
+    core_run(c, 1500);
+    assert_int_equal(times_sent(c, id), 1 + total(c, TOTAL_RESENT));
+}
+
+/* A younger run that left while the older one could still be on its way proves nothing. */
+static void a_younger_one_that_left_too_early_proves_nothing(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .log_others = LOG_STARTED, .log = LOG_NONE };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, BLOCK_DISCARD, false);
+    int64_t id = make_older(c, job, false);
+    core_run(c, 2000);
+    int64_t younger = core_trigger(c, job, NULL);
+    core_run(c, 10);
+    core_result(c, younger, 200);
+    p.mute = false;
+    core_run(c, 60000);
+    assert_int_equal(times_sent(c, id), 1);
+    assert_int_equal(core_row(c, id)->phase, PHASE_UNKNOWN);
+}
+
+/* One that failed may never have begun: executors refuse that way, too. */
+static void a_younger_failure_proves_nothing(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = false };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, BLOCK_SERIAL, false);
+    int64_t id = make_older(c, job, true);
+    p.mute = false;
+    for (int i = 0; i < 20; i++) {
+        int64_t younger = core_trigger(c, job, NULL);
+        core_run(c, 10);
+        core_result(c, younger, 500);
+        core_register(c, "app", AT);
+        core_run(c, 20000);
+    }
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+}
+
+/* Each second a younger run, so that the latest start is always just known. */
+static void a_job_that_is_always_busy_finds_its_dead_runs(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .log = LOG_STARTED, .log_others = LOG_STARTED };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    for (enum block block = BLOCK_SERIAL; block < BLOCK_COUNT; block++) {
+        int64_t job = job_of(c, block, false);
+        int64_t id = make_older(c, job, true);
+        core_run(c, 1500); /* what is lazy is written */
+        assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+        p.mute = false;
+        for (int i = 0; i < 300 && core_row(c, id)->phase == PHASE_ACCEPTED; i++) {
+            int64_t younger = core_trigger(c, job, NULL);
+            core_register(c, "app", AT);
+            core_run(c, 990);
+            core_result(c, younger, 200);
+        }
+        assert_int_equal(core_row(c, id)->phase, PHASE_LOST);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_cell_of_serial_execution),
+        cmocka_unit_test(each_cell_of_discard_later),
+        cmocka_unit_test(each_cell_of_cover_early),
+        T(a_younger_start_says_nothing_about_a_log_read_before),
+        T(a_younger_one_that_left_too_early_proves_nothing),
+        T(a_younger_failure_proves_nothing),
+        T(a_job_that_is_always_busy_finds_its_dead_runs),
+    };
+    return cmocka_run_group_tests_name("sched.ask", tests, NULL, NULL);
+}
