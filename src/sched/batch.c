@@ -8,7 +8,6 @@ struct edit *edit_new(enum edit_kind kind)
     struct edit *e = mem_new(sizeof(*e));
     e->kind = kind;
     job_record_init(&e->job);
-    e->withdrawn_from_ms = NEVER_MS;
     return e;
 }
 
@@ -19,9 +18,9 @@ void edit_free(struct edit *e)
     job_record_done(&e->job);
     group_record_done(&e->group);
     free(e->text);
-    for (int i = 0; i < e->nwithdraw; i++)
-        run_change_done(&e->withdraw[i]);
-    free(e->withdraw);
+    for (int i = 0; i < e->nruns; i++)
+        run_change_done(&e->runs[i].change);
+    free(e->runs);
     job_unref(e->now);
     if (e->extra_free)
         e->extra_free(e->extra);

@@ -27,6 +27,17 @@ enum edit_kind {
     EDIT_SESSION_DELETE, /* text: the digest */
 };
 
+/* An open run of the job whose schedule asked for it, when an edit of the job is taken up. */
+struct edit_run {
+    struct run_change change; /* how the edit takes it; what 0: it cannot, the run has left */
+    int64_t log_id, moment_ms, version;
+    enum kind kind;
+    bool by_hand; /* a retry of what somebody asked for: no stop takes it */
+    bool whole;   /* nothing of its firing has left or was in doubt: it can be laid down anew */
+    /* result */
+    bool stays; /* the run is left as it is, and belongs to the new version */
+};
+
 /* One request of a user (or script) to change a definition. */
 struct edit {
     enum edit_kind kind;
@@ -39,14 +50,16 @@ struct edit {
     void *reply; /* who waits; not looked at here */
 
     /* filled by the scheduler when it takes the edit up */
-    struct run_change *withdraw; /* unsent runs that go with it, only if it succeeds */
-    int nwithdraw;
-    int64_t withdrawn_from_ms; /* earliest scheduled moment among them, NEVER_MS if none */
-    int64_t served_until_ms;   /* no later moment of the job has left or ended */
+    struct edit_run *runs; /* by moment */
+    int nruns;
+    bool waits;            /* a run of the schedule is out, or its retry is there or on its way */
+    int64_t sent_until_ms; /* no firing of a later moment is overdue, or has left this database */
+    int64_t plan_until_ms; /* a new schedule's moments are laid down up to here */
 
     /* result */
     enum err err;
     struct why why;
+    bool anew;       /* planned by another schedule, or from another moment, than before */
     struct job *now; /* the job after it, counted; NULL for others and for a deleted job */
 };
 

@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit.c - what a user's edit does to runs that are planned but have not left.
  *
- * Memory knows what is unsent, not the disk: the runs are held out of the ring first, go in the
- * edit's own transaction, and only then the user is answered. If the edit is refused they come
- * back. */
+ * Memory knows what is unsent, the disk knows what the job was: so the runs that an edit may take
+ * are held out of the ring first, the edit's own transaction decides which of them go and lays
+ * down what the new definition wants in their place (turn.c), and only then the user is answered.
+ * The others, and all if the edit is refused, come back. */
 #include "sched/state.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool of_schedule(const struct run *r)
-{
-    return r->kind == KIND_CRON || r->kind == KIND_MISFIRE;
-}
-
-/* Stop takes planned firings and waiting retries; an update what the new definition plans anew;
- * deletion everything. */
-static bool taken_by(const struct edit *e, const struct run *r)
+/* Stop takes planned firings and waiting retries, deletion everything. What an update takes is laid
+ * down anew: a firing of the schedule can be, what a missed one became cannot. */
+static bool may_take(const struct edit *e, const struct run *r)
 {
     switch (e->kind) {
     case EDIT_JOB_DELETE:
         return true;
     case EDIT_JOB_STOP:
-        return of_schedule(r) || (r->kind == KIND_RETRY && r->flags & RUN_SCHEDULED);
+        return r->flags & RUN_SCHEDULED;
     case EDIT_JOB_UPDATE:
     case EDIT_JOB_START:
-        return of_schedule(r);
+        return r->kind == KIND_CRON;
     default:
         return false;
     }
@@ -35,80 +31,111 @@ static bool unsent(const struct run *r)
     return r->phase == PHASE_PLANNED && !(r->flags & (RUN_CALLING | RUN_CLOSED));
 }
 
-static void hold(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
+static struct run_change taken(struct moment_now now, const struct edit *e, const struct run *r)
 {
-    run_unlink(s, r);
-    r->flags |= RUN_HELD;
-    r->flags &= ~(uint32_t)RUN_PROBING;
     struct run_change c = { 0 };
     const char *reason = e->kind == EDIT_JOB_DELETE ? "the job was deleted"
                          : e->kind == EDIT_JOB_STOP ? "the job was stopped"
                                                     : "the job was changed";
-    array_push(e->withdraw, e->nwithdraw,
-               *change_withdrawn(&c, r, now.wall_ms, PHASE_WITHDRAWN, reason));
-    if (r->kind == KIND_CRON && !(r->flags & RUN_DOUBTED) && r->moment_ms < e->withdrawn_from_ms)
-        e->withdrawn_from_ms = r->moment_ms;
+    return *change_withdrawn(&c, r, now.wall_ms, PHASE_WITHDRAWN, reason);
 }
 
 /* A deleted job's runs that are out: they count as finished, their log rows go with the job. LOST
  * ones have been counted already. */
-static void end_with_job(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
+static struct run_change ended_with_job(struct sched *s, struct moment_now now, struct run *r)
 {
     if (r->pending) /* what it went through until now is written with the edit, not dropped with it
                      */
         run_urgent(s, r);
-    struct run_change c = { .log_id = r->log_id,
-                            .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,
-                            .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
-                            .phase = r->phase == PHASE_LOST ? PHASE_LOST : PHASE_KILLED,
-                            .handle_code = 500,
-                            .handle_ms = now.wall_ms,
-                            .handle_msg = mem_dup("the job was deleted") };
-    if (r->phase == PHASE_LOST) { /* has ended, and is counted */
-        free(c.handle_msg);
-        c = (struct run_change){ .log_id = r->log_id,
-                                 .what = CHANGE_PHASE | CHANGE_CLOSE,
-                                 .phase = PHASE_LOST };
-    }
-    r->flags |= RUN_HELD;
-    array_push(e->withdraw, e->nwithdraw, c);
+    if (r->phase == PHASE_LOST) /* has ended, and is counted */
+        return (struct run_change){ .log_id = r->log_id,
+                                    .what = CHANGE_PHASE | CHANGE_CLOSE,
+                                    .phase = PHASE_LOST };
+    return (struct run_change){ .log_id = r->log_id,
+                                .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,
+                                .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
+                                .phase = PHASE_KILLED,
+                                .handle_code = 500,
+                                .handle_ms = now.wall_ms,
+                                .handle_msg = mem_dup("the job was deleted") };
 }
 
-/* The latest moment of the job that was not withdrawn. Of runs that are gone already it is only
- * known that none served a later moment than any run of this center has, nor one behind those that
- * are withdrawn now. Not simply "before the withdrawn ones": what the new schedule wants between
- * now and them would be lost. */
-static int64_t served_until(const struct sched *s, const struct live_job *j, int64_t withdrawn_ms)
+static void hold(struct sched *s, struct run *r)
 {
-    int64_t gone = withdrawn_ms - 1 < s->served_until_ms ? withdrawn_ms - 1 : s->served_until_ms;
-    return gone > j->served_until_ms ? gone : j->served_until_ms;
+    if (unsent(r)) {
+        run_unlink(s, r);
+        r->flags &= ~(uint32_t)RUN_PROBING;
+    }
+    r->flags |= RUN_HELD;
+}
+
+/* Runs of which the edit's transaction must know: those that it takes, and those of the schedule,
+ * which belong to the new version if it leaves them. */
+static void note(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
+{
+    struct edit_run x = { .log_id = r->log_id,
+                          .moment_ms = r->moment_ms,
+                          .version = r->version,
+                          .kind = (enum kind)r->kind };
+    if (unsent(r) && may_take(e, r))
+        x.change = taken(now, e, r);
+    else if (e->kind == EDIT_JOB_DELETE)
+        x.change = ended_with_job(s, now, r);
+    else if (!phase_open(r->phase) || !(r->flags & RUN_SCHEDULED || r->kind == KIND_RETRY))
+        return;
+    else
+        e->waits |= r->flags & RUN_SCHEDULED;
+    if (r->kind == KIND_MISFIRE && r->moment_ms > e->sent_until_ms)
+        e->sent_until_ms = r->moment_ms;
+    x.by_hand = !(r->flags & RUN_SCHEDULED);
+    if (x.change.what)
+        hold(s, r);
+    x.whole = x.change.what == CHANGE_DROP;
+    array_push(e->runs, e->nruns, x);
+}
+
+static int by_moment(const void *a, const void *b)
+{
+    const struct edit_run *x = a, *y = b;
+    if (x->moment_ms != y->moment_ms)
+        return x->moment_ms < y->moment_ms ? -1 : 1;
+    return x->log_id < y->log_id ? -1 : x->log_id > y->log_id;
+}
+
+/* A firing of several shards can be laid down anew only if all of them are there and none has left:
+ * shards that are gone from memory have left and ended. */
+static void find_whole(struct sched *s, struct edit *e)
+{
+    for (int i = 0, end; i < e->nruns; i = end) {
+        int unsent_shards = 0;
+        for (end = i; end < e->nruns && e->runs[end].moment_ms == e->runs[i].moment_ms; end++)
+            unsent_shards += e->runs[end].kind == KIND_CRON && e->runs[end].whole;
+        for (int k = i; k < end; k++) {
+            const struct run *r = map_find(&s->runs, (uint64_t)e->runs[k].log_id);
+            e->runs[k].whole &= r->kind == KIND_CRON && r->shard_total == unsent_shards;
+        }
+    }
 }
 
 void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
 {
+    if (e->kind > EDIT_JOB_DELETE || e->kind == EDIT_JOB_INSERT)
+        return;
+    e->sent_until_ms = now.wall_ms > s->sent_until_ms ? now.wall_ms : s->sent_until_ms;
+    e->plan_until_ms = now.wall_ms + s->config.horizon_ms;
     struct live_job *j = job_live(s, e->id);
-    if (!j || e->kind > EDIT_JOB_DELETE || e->kind == EDIT_JOB_INSERT)
+    if (!j)
         return;
     list_each(&j->runs, n, tmp)
     {
         struct run *r = container_of(n, struct run, of_job);
-        if (r->flags & (RUN_CLOSED | RUN_HELD))
-            continue;
-        if (unsent(r) && taken_by(e, r))
-            hold(s, now, e, r);
-        else if (e->kind == EDIT_JOB_DELETE)
-            end_with_job(s, now, e, r);
-        if (r->phase == PHASE_SENT && run_binds(r) && r->moment_ms > j->served_until_ms)
-            j->served_until_ms = r->moment_ms;
+        e->waits |= run_retries(r);
+        if (!(r->flags & (RUN_CLOSED | RUN_HELD)))
+            note(s, now, e, r);
     }
-    for (int i = 0; i < s->next->nspawns;
-         i++) { /* a broadcast being laid anew is planned as well */
-        const struct spawn *again = &s->next->spawns[i];
-        if (again->job_id == e->id && again->kind == KIND_CRON &&
-            again->moment_ms < e->withdrawn_from_ms)
-            e->withdrawn_from_ms = again->moment_ms;
-    }
-    e->served_until_ms = served_until(s, j, e->withdrawn_from_ms);
+    if (e->nruns)
+        qsort(e->runs, (size_t)e->nruns, sizeof(*e->runs), by_moment);
+    find_whole(s, e);
 }
 
 static void release(struct sched *s, struct moment_now now, struct run *r)
@@ -139,32 +166,35 @@ static void drop_held(struct sched *s, struct moment_now now, struct run *r)
         results_again(s, now, cause);
 }
 
+static void edit_run_done(struct sched *s, struct moment_now now, const struct edit *e,
+                          const struct edit_run *x)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)x->log_id);
+    if (!r)
+        return;
+    if (!e->err && x->stays)
+        r->version = e->now->version;
+    if (!(r->flags & RUN_HELD))
+        return;
+    if (e->err || x->stays)
+        release(s, now, r);
+    else
+        drop_held(s, now, r);
+}
+
 static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
 {
     struct live_job *j = job_live(s, e->id);
     if (!j)
         return;
     j->deleted |= !e->err && e->kind == EDIT_JOB_DELETE;
-    int64_t before = j->def->version;
-    if (!e->err && e->now && e->now->version > j->def->version) {
-        job_unref(j->def);
-        j->def = job_ref(e->now);
-    }
+    if (!e->err && e->now)
+        job_define(j, e->now);
     j->nruns++; /* keeps it through the loop */
-    list_each(&j->runs, n, tmp)
-    {
-        struct run *r = container_of(n, struct run, of_job);
-        if (r->flags & RUN_HELD) {
-            if (e->err)
-                release(s, now, r);
-            else
-                drop_held(s, now, r);
-        } else if (!e->err && e->now && !taken_by(e, r) && r->version == before) {
-            r->version = e->now->version; /* asked for by hand or by a run: stays wanted */
-        }
-    }
+    for (int i = 0; i < e->nruns; i++)
+        edit_run_done(s, now, e, &e->runs[i]);
     j->nruns--;
-    if (!e->err) /* withdrawn in doubt, its moment is not planned again */
+    if (!e->err) /* withdrawn, and its moment is not planned again */
         job_delay(s, now, j);
     job_settle(s, j);
 }

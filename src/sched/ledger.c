@@ -41,6 +41,23 @@ struct live_job *job_live(struct sched *s, int64_t id)
     return map_find(&s->jobs, (uint64_t)id);
 }
 
+void job_define(struct live_job *j, struct job *def)
+{
+    bool same = strcmp(def->param, j->def->param) == 0;
+    list_each(&j->runs, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, of_job);
+        if (same || (r->text && r->text->param))
+            continue;
+        if (!r->text)
+            r->text = mem_new(sizeof(*r->text));
+        r->text->param = mem_dup(j->def->param);
+    }
+    job_ref(def);
+    job_unref(j->def);
+    j->def = def;
+}
+
 static struct live_job *job_enter(struct sched *s, struct job *def)
 {
     struct live_job *j = job_live(s, def->id);
@@ -52,8 +69,7 @@ static struct live_job *job_enter(struct sched *s, struct job *def)
         list_init(&j->probes);
         map_set(&s->jobs, (uint64_t)j->id, j);
     } else if (def->version > j->def->version) {
-        job_unref(j->def);
-        j->def = job_ref(def);
+        job_define(j, def);
     }
     return j;
 }
@@ -156,11 +172,6 @@ void run_unlink(struct sched *s, struct run *r)
     r->flags &= ~(uint32_t)RUN_QUEUED;
 }
 
-bool run_binds(const struct run *r)
-{
-    return (r->kind == KIND_CRON || r->kind == KIND_MISFIRE) && !(r->flags & RUN_OLD_CLOCK);
-}
-
 /* Does this move prove that the run had left? Each run passes exactly one such move that reaches
  * the disk: before it a crash makes the row one in doubt, behind it the phase on disk is another.
  */
@@ -183,13 +194,10 @@ void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase 
     r->since_ms = now.boot_ms;
     if (proves_sent(from, to))
         run_dirty(s, r)->sent = true;
-    bool kept = to != PHASE_PLANNED && to != PHASE_SENT && to != PHASE_WITHDRAWN;
-    if (kept && (from == PHASE_PLANNED || from == PHASE_SENT) && run_binds(r)) {
-        if (r->moment_ms > r->job->served_until_ms)
-            r->job->served_until_ms = r->moment_ms;
-        if (r->moment_ms > s->served_until_ms)
-            s->served_until_ms = r->moment_ms;
-    }
+    bool of_schedule = r->kind == KIND_CRON || r->kind == KIND_MISFIRE;
+    if (to != PHASE_PLANNED && to != PHASE_WITHDRAWN && of_schedule &&
+        r->moment_ms > s->sent_until_ms)
+        s->sent_until_ms = r->moment_ms; /* sent, or rejected or skipped in place of that */
 }
 
 struct run_change *run_dirty(struct sched *s, struct run *r)
@@ -349,15 +357,20 @@ static void spawn_children(struct sched *s, struct moment_now now, const struct 
     }
 }
 
+bool run_retries(const struct run *r)
+{
+    return r->flags & RUN_RETRYING && r->flags & RUN_SCHEDULED && !(r->flags & RUN_WRITTEN);
+}
+
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
 {
     if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted)
         return;
     list_each(&j->runs, n, tmp)
     {
-        const struct run *other = container_of(n, struct run, of_job);
-        if (other->flags & RUN_SCHEDULED && !(other->flags & RUN_CLOSED) &&
-            phase_open(other->phase))
+        const struct run *r = container_of(n, struct run, of_job);
+        bool open = !(r->flags & RUN_CLOSED) && phase_open(r->phase);
+        if (run_retries(r) || (open && r->flags & RUN_SCHEDULED))
             return;
     }
     struct delay d = { j->id, now.wall_ms };
@@ -416,8 +429,10 @@ void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phas
     if (was_lost)
         s->next->totals.n[TOTAL_LOST]--;
     bool again = failed(to) && !was_lost && wants_retry(r);
-    if (again)
+    if (again) {
         spawn_retry(s, now, r);
+        r->flags |= RUN_RETRYING;
+    }
     if (to == PHASE_SUCCEEDED)
         spawn_children(s, now, r);
     if (!again)
@@ -429,9 +444,7 @@ void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phas
     }
     ask_stop(s, r);
     run_urgent(s, r);
-    if (again)
-        r->flags |= RUN_RETRYING;
-    else
+    if (!again)
         wait_until(s, r, now.boot_ms + s->config.lost_keep_ms);
 }
 

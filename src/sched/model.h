@@ -209,13 +209,14 @@ void run_row_done(struct run_row *r);
 
 /* What one run went through since it was last written, merged. Text is owned. */
 enum run_change_what {
-    CHANGE_PHASE = 1,   /* peal_run.phase (and doubted) */
-    CHANGE_ADDRESS = 2, /* both tables */
-    CHANGE_TRIGGER = 4, /* trigger_code, trigger_msg */
-    CHANGE_FINISH = 8,  /* handle_time, handle_code, handle_msg */
-    CHANGE_CLOSE = 16,  /* the live row goes, the log row stays */
-    CHANGE_DROP = 32,   /* both rows go: skipped or withdrawn without ever being in doubt */
-    CHANGE_ALARM = 64,  /* alarm_status 0 -> -1: claimed for our alarms, see storage.md */
+    CHANGE_PHASE = 1,     /* peal_run.phase (and doubted) */
+    CHANGE_ADDRESS = 2,   /* both tables */
+    CHANGE_TRIGGER = 4,   /* trigger_code, trigger_msg */
+    CHANGE_FINISH = 8,    /* handle_time, handle_code, handle_msg */
+    CHANGE_CLOSE = 16,    /* the live row goes, the log row stays */
+    CHANGE_DROP = 32,     /* both rows go: skipped or withdrawn without ever being in doubt */
+    CHANGE_ALARM = 64,    /* alarm_status 0 -> -1: claimed for our alarms, see storage.md */
+    CHANGE_VERSION = 128, /* peal_run.version: an edit has left it */
 };
 
 struct run_change {
@@ -233,6 +234,7 @@ struct run_change {
     char *handle_msg;
     int64_t took_ms; /* of a finish: since it was answered; for the metric, not written */
     bool tells;      /* what became of all sends before it was taken; not written */
+    int64_t version; /* of the job */
 };
 
 void run_change_done(struct run_change *c);

@@ -348,3 +348,9 @@ void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, i
         like.retries_left = s->retries_left;
     lay_rows(p, j, like, s, now_ms, out);
 }
+
+void plan_moment(struct planner *p, const struct job *j, int64_t moment_ms, int64_t now_ms,
+                 struct plan_rows *out)
+{
+    lay_rows(p, j, row_of(j, KIND_CRON, moment_ms, moment_ms), NULL, now_ms, out);
+}

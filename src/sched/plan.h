@@ -76,6 +76,10 @@ void spawn_done(struct spawn *s);
 void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, int64_t now_ms,
                 struct plan_rows *out);
 
+/* The rows of one firing of the schedule, whose moment is decided. */
+void plan_moment(struct planner *p, const struct job *j, int64_t moment_ms, int64_t now_ms,
+                 struct plan_rows *out);
+
 /* First moment of a schedule from now on (start, update, insert): NEVER_MS if there is none. */
 int64_t plan_first(const struct job *j, int64_t now_ms);
 

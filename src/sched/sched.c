@@ -171,7 +171,7 @@ void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean)
 {
     s->mark_ms = mark_ms;
     s->mark_asked_ms = mark_ms;
-    s->served_until_ms = mark_ms;
+    s->sent_until_ms = mark_ms;
     s->clean_start = clean;
 }
 
@@ -218,9 +218,6 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
         if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
             r->version = job->version;
     }
-    bool left = sent || row->phase != PHASE_PLANNED;
-    if (left && run_binds(r) && r->moment_ms > r->job->served_until_ms)
-        r->job->served_until_ms = r->moment_ms;
     if (row->phase == PHASE_PLANNED && !sent) {
         fire_plan(s, r);
     } else if (taken) {
@@ -349,26 +346,6 @@ int64_t sched_next_boot(const struct sched *s)
     return least(next, soon ? s->batch_boot_ms : s->mark_renew_boot_ms);
 }
 
-/* Rate jobs are re-based: what they served by the old clock does not bind them any more. */
-static void forget_served(struct sched *s, struct moment_now now)
-{
-    void *value;
-    for (size_t i = 0; map_next(&s->jobs, &i, &value);) {
-        struct live_job *j = value;
-        enum schedule_type type = j->def->schedule.type;
-        if (type != SCHEDULE_FIX_RATE && type != SCHEDULE_FIX_DELAY)
-            continue;
-        if (j->served_until_ms > now.wall_ms)
-            j->served_until_ms = now.wall_ms;
-        list_each(&j->runs, n, tmp)
-        {
-            struct run *r = container_of(n, struct run, of_job);
-            if (r->moment_ms > now.wall_ms)
-                r->flags |= RUN_OLD_CLOCK;
-        }
-    }
-}
-
 static void sweep_begin(struct sched *s, enum sweep kind)
 {
     s->sweep_from[kind] = 0;
@@ -385,7 +362,6 @@ void sched_clock_stepped(struct sched *s, struct moment_now now, int64_t by_ms)
     if (by_ms < -s->config.horizon_ms) {
         s->sweep_ms = now.wall_ms + s->config.horizon_ms;
         sweep_begin(s, SWEEP_REBASE);
-        forget_served(s, now);
     }
     s->wanted = true;
     sched_tick(s, now);
@@ -525,9 +501,9 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     take_changes(s, b, mark || s->draining);
     b->seq = s->seq++;
     b->now_ms = now.wall_ms;
+    b->plan_max_rows = s->config.plan_max_rows;
     if (plan) {
         b->plan_until_ms = now.wall_ms + s->config.horizon_ms;
-        b->plan_max_rows = s->config.plan_max_rows;
         s->replan = false;
     }
     for (int kind = SWEEP_REBASE; kind <= SWEEP_ZONES && !b->sweep; kind++) {
@@ -613,6 +589,8 @@ static void retry_done(struct sched *s, struct moment_now now, const struct spaw
     if (!cause || !(cause->flags & RUN_RETRYING))
         return;
     cause->flags &= ~(uint32_t)RUN_RETRYING;
+    if (cause->phase != PHASE_LOST)
+        return;
     if (!retry_of(cause) && !(cause->flags & RUN_CLOSED))
         wait_until(s, cause, now.boot_ms + s->config.lost_keep_ms);
     results_again(s, now, spawn->cause);

@@ -67,10 +67,9 @@ enum run_flag {
     RUN_PROBED = 1024,     /* FAILOVER or BUSYOVER has chosen */
     RUN_PROBING = 2048,    /* waits for the answer of an address */
     RUN_AWAY = 4096,       /* the center was away during its life */
-    RUN_RETRYING = 8192,   /* its retry is being laid down */
+    RUN_RETRYING = 8192,   /* it has ended, and its retry is being laid down */
     RUN_LEFT = 16384,      /* a /run with this id may have left */
     RUN_SCHEDULED = 32768, /* the job's schedule asked for it, or for the run it retries */
-    RUN_OLD_CLOCK = 65536, /* its moment lies beyond a step back that re-based its job */
     RUN_QUEUED = 131072,   /* counted in its lane's queue */
     RUN_WRITTEN = 262144,  /* its end is on disk; a call is still under way */
     RUN_UNSENT = 524288,   /* the recorder of the life before says that it was not sent */
@@ -127,7 +126,6 @@ struct live_job {
     struct list probes; /* idleBeats for it, one an address at most */
     int nruns;
     bool deleted;
-    int64_t served_until_ms; /* latest scheduled moment that has left or ended */
     int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
     uint32_t started_lane;   /* and to which lane's id */
 };
@@ -187,7 +185,7 @@ struct sched {
     int64_t sweep_from[SWEEP_ZONES + 1], sweep_ms;
     uint32_t sweep_no;
     int64_t plan_next_ms;
-    int64_t served_until_ms;        /* of all jobs; at start the mark */
+    int64_t sent_until_ms;          /* the latest moment that may have left; at start the mark */
     int64_t horizon_ms;             /* planned up to here */
     int64_t mark_ms, mark_asked_ms; /* on disk; in the batch under way */
     int64_t warmed_ms;              /* wall: bursts before this moment have their connections */
@@ -201,8 +199,6 @@ bool phase_may(enum phase from, enum phase to);
 struct run *run_new(struct sched *s, struct moment_now now, const struct run_row *row,
                     struct job *def);
 void run_free(struct sched *s, struct run *r);
-/* Is its moment one that the schedule must not lay down again once it is served? */
-bool run_binds(const struct run *r);
 void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase to);
 void run_unlink(struct sched *s, struct run *r); /* out of rings, queues and asks */
 /* The pending change, to be written within a second. */
@@ -219,6 +215,11 @@ void run_withdraw(struct sched *s, struct moment_now now, struct run *r, enum ph
 /* The same for a run that is laid down anew in the same batch: nothing follows from it. */
 void run_forget(struct sched *s, struct moment_now now, struct run *r, enum phase to,
                 const char *reason);
+/* A firing of the schedule has ended, and its retry is not a row yet. */
+bool run_retries(const struct run *r);
+/* The job as it is from now on. Runs that are there keep the parameter that they were laid down
+ * with. */
+void job_define(struct live_job *j, struct job *def);
 /* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
  * job's scheduled runs is open any more, its next moment is asked for. */
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j);

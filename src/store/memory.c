@@ -344,7 +344,7 @@ static void change_live(struct memory *m, const struct mem_run *old, const struc
         mem_put(m, T_RUN, c->log_id, NULL);
         return;
     }
-    if (!(c->what & (CHANGE_PHASE | CHANGE_ADDRESS)))
+    if (!(c->what & (CHANGE_PHASE | CHANGE_ADDRESS | CHANGE_VERSION)))
         return;
     struct mem_run *r = run_copy(&old->row, old->node, old->epoch);
     if (c->what & CHANGE_PHASE) {
@@ -353,6 +353,8 @@ static void change_live(struct memory *m, const struct mem_run *old, const struc
     }
     if (c->what & CHANGE_ADDRESS)
         text_replace(&r->row.address, c->address);
+    if (c->what & CHANGE_VERSION)
+        r->row.version = c->version;
     mem_put(m, T_RUN, c->log_id, r);
 }
 

@@ -377,8 +377,14 @@ static enum err live_change(struct sqlite *s, const struct run_change *c, bool *
         "UPDATE peal_run SET phase = ?2, doubted = ?3 WHERE log_id = ?1",
         "UPDATE peal_run SET address = ?4 WHERE log_id = ?1",
         "UPDATE peal_run SET phase = ?2, doubted = ?3, address = ?4 WHERE log_id = ?1",
+        "UPDATE peal_run SET version = ?5 WHERE log_id = ?1",
+        "UPDATE peal_run SET phase = ?2, doubted = ?3, version = ?5 WHERE log_id = ?1",
+        "UPDATE peal_run SET address = ?4, version = ?5 WHERE log_id = ?1",
+        "UPDATE peal_run SET phase = ?2, doubted = ?3, address = ?4, version = ?5 "
+        "WHERE log_id = ?1",
     };
-    unsigned at = (c->what & CHANGE_PHASE ? 1 : 0) | (c->what & CHANGE_ADDRESS ? 2 : 0);
+    unsigned at = (c->what & CHANGE_PHASE ? 1 : 0) | (c->what & CHANGE_ADDRESS ? 2 : 0) |
+                  (c->what & CHANGE_VERSION ? 4 : 0);
     if (c->what & (CHANGE_CLOSE | CHANGE_DROP))
         return live_delete(s, c->log_id, ret_was, why);
     if (!at)
@@ -394,6 +400,8 @@ static enum err live_change(struct sqlite *s, const struct run_change *c, bool *
     }
     if (at & 2)
         bind_text(q, 4, c->address);
+    if (at & 4)
+        bind_i64(q, 5, c->version);
     err = sql_run(s, q, why);
     if (!err)
         *ret_was = sqlite3_changes(s->db) > 0;

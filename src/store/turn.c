@@ -100,20 +100,31 @@ static void rows_drop(struct turn *t)
     free(t->spawns);
 }
 
+/* Lay down the job's moments up to until_ms. */
+static enum err job_planned(struct turn *t, const struct due_row *due, int64_t until_ms,
+                            struct plan_result *ret)
+{
+    struct job *j;
+    enum err err = job_at(t, due->job_id, due->version, &j);
+    if (err == ERR_NOTFOUND) { /* a due row without a job: another program deleted the job */
+        *ret = (struct plan_result){ .due = *due };
+        ret->due.next_ms = NEVER_MS;
+        why_clear(&t->b->why);
+        return OK;
+    }
+    if (err)
+        return err;
+    plan_job(t->planner, j, due, t->b->now_ms, until_ms, t->b->plan_max_rows, &t->rows, ret);
+    rows_of(t, j, NULL);
+    if (ret->stop)
+        err = t->ops->job_stop(t->store, due->job_id, ret->stop, t->b->now_ms, &t->b->why);
+    if (!err && ret->skip.count)
+        err = t->ops->skips_add(t->store, &ret->skip, 1, &t->b->why);
+    return err;
+}
+
 /* ---- edits ------------------------------------------------------------------------------------
  */
-
-static enum err withdraw(struct turn *t, const struct edit *e)
-{
-    for (int i = 0; i < e->nwithdraw; i++) {
-        t->totals.n[TOTAL_SENT] += e->withdraw[i].sent;
-        if (e->withdraw[i].phase == PHASE_WITHDRAWN)
-            t->totals.n[TOTAL_WITHDRAWN]++;
-        else if (e->withdraw[i].phase != PHASE_LOST) /* LOST is counted when it is found */
-            t->totals.n[TOTAL_FINISHED]++;
-    }
-    return t->ops->runs_change(t->store, e->withdraw, e->nwithdraw, &t->b->why);
-}
 
 static bool same_text(const char *a, const char *b)
 {
@@ -125,18 +136,6 @@ static bool same_schedule(const struct job_record *a, const struct job_record *b
     return same_text(a->schedule_type, b->schedule_type) &&
            same_text(a->schedule_conf, b->schedule_conf) && same_text(a->zone, b->zone) &&
            same_text(a->dst, b->dst);
-}
-
-/* planned_until after an edit: the last moment that was not withdrawn. */
-static void unplan(struct job_record *r, const struct edit *e)
-{
-    if (e->withdrawn_from_ms == NEVER_MS)
-        return;
-    int64_t last = e->served_until_ms;
-    if (last < r->planned_until_ms)
-        r->planned_until_ms = last;
-    if (r->last_ms > last)
-        r->last_ms = last;
 }
 
 /* First moment by the record's schedule from now on; ERR_INVALID says why there is none. */
@@ -195,17 +194,160 @@ static enum err job_row(struct turn *t, struct edit *e, struct job_record *ret)
     return t->ops->job_get(t->store, e->id, ret, &e->why);
 }
 
+/* What an edit changes of that which a planned row was made of. */
+struct difference {
+    bool when;  /* the moments, or the job is started: planned from now on */
+    bool where; /* the executors */
+    bool what;  /* anything of the row, its address with it */
+};
+
+static struct difference difference(const struct job_record *a, const struct job_record *b)
+{
+    struct difference d;
+    d.when = !same_schedule(a, b);
+    d.where = a->group_id != b->group_id || !same_text(a->route, b->route);
+    d.what = d.where || !same_text(a->handler, b->handler) || !same_text(a->param, b->param) ||
+             a->retries != b->retries;
+    return d;
+}
+
+static bool has_moment(const struct job *j, int64_t moment_ms)
+{
+    int64_t next;
+    bool calendar = j->schedule.type == SCHEDULE_CRON || j->schedule.type == SCHEDULE_ONCE;
+    return calendar && schedule_next(&j->schedule, moment_ms - 1, &next) == OK && next == moment_ms;
+}
+
+/* Does the firing of this moment belong to the job as it is now? What lies beyond all that has left
+ * is planned by the new schedule in any case. */
+static bool goes_on(const struct edit *e, int64_t moment_ms, struct difference d)
+{
+    return !d.when || (moment_ms <= e->sent_until_ms && has_moment(e->now, moment_ms));
+}
+
+/* Which runs an update or start leaves, under the new version; those that it takes although their
+ * moments stand are laid down anew. */
+static void sort_runs(struct turn *t, struct edit *e, int64_t before, struct difference d)
+{
+    int64_t laid_ms = INT64_MIN;
+    for (int i = 0; i < e->nruns; i++) {
+        struct edit_run *x = &e->runs[i];
+        if (x->version != before) /* an earlier edit has overtaken it */
+            continue;
+        bool on = x->kind != KIND_CRON || goes_on(e, x->moment_ms, d);
+        bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
+        x->stays = on && same;
+        if (on && !same && x->whole && x->moment_ms != laid_ms) {
+            laid_ms = x->moment_ms; /* once for all shards */
+            plan_moment(t->planner, e->now, laid_ms, t->b->now_ms, &t->rows);
+            rows_of(t, e->now, NULL);
+        }
+    }
+}
+
+static enum err run_leave(struct turn *t, const struct edit *e, const struct edit_run *x)
+{
+    struct run_change c = { .log_id = x->log_id,
+                            .what = CHANGE_VERSION,
+                            .version = e->now->version };
+    return t->ops->runs_change(t->store, &c, 1, &t->b->why);
+}
+
+static enum err run_take(struct turn *t, const struct edit_run *x)
+{
+    t->totals.n[TOTAL_SENT] += x->change.sent;
+    if (x->change.phase == PHASE_WITHDRAWN)
+        t->totals.n[TOTAL_WITHDRAWN]++;
+    else if (x->change.phase != PHASE_LOST) /* LOST is counted when it is found */
+        t->totals.n[TOTAL_FINISHED]++;
+    return t->ops->runs_change(t->store, &x->change, 1, &t->b->why);
+}
+
+static enum err runs_edit(struct turn *t, const struct edit *e)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < e->nruns; i++) {
+        const struct edit_run *x = &e->runs[i];
+        if (x->stays)
+            err = run_leave(t, e, x);
+        else if (x->change.what)
+            err = run_take(t, x);
+    }
+    return err;
+}
+
+/* A new schedule counts from the latest moment that may have left: what was decided beyond it is
+ * undone. A rate has no calendar: what was sent by a clock that has gone back does not bind it. */
+static void unplan(const struct turn *t, struct job_record *r, const struct edit *e, bool rate)
+{
+    int64_t until = e->sent_until_ms;
+    if (rate && until > e->plan_until_ms)
+        until = t->b->now_ms;
+    if (until < r->planned_until_ms)
+        r->planned_until_ms = until;
+    if (r->last_ms > r->planned_until_ms)
+        r->last_ms = r->planned_until_ms;
+}
+
+static bool is_rate(const struct job *j)
+{
+    return j->schedule.type == SCHEDULE_FIX_RATE || j->schedule.type == SCHEDULE_FIX_DELAY;
+}
+
+/* Write the row; e->now is the job from here on. */
 static enum err job_write(struct turn *t, struct edit *e, struct job_record *r)
 {
-    unplan(r, e);
     r->version++;
     r->updated_ms = t->b->now_ms;
     enum err err = t->ops->job_update(t->store, r, &e->why);
     planner_forget(t->planner, r->id);
+    if (!err)
+        e->now = job_ref(planner_keep(t->planner, r));
+    return err;
+}
+
+/* The moments of a job that was started, or whose schedule has changed: those up to the horizon
+ * become rows in this transaction, so that none is late or lost for the edit's sake. FIX_DELAY
+ * counts from the end of what is out. */
+static enum err job_begin(struct turn *t, struct edit *e, const struct job_record *r)
+{
+    struct due_row due = { r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
+    struct plan_result planned;
+    if (due.next_ms > e->plan_until_ms)
+        return OK;
+    enum err err = job_planned(t, &due, e->plan_until_ms, &planned);
+    return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
+}
+
+static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
+                           struct difference d)
+{
+    int64_t before = r->version;
+    e->anew = d.when;
+    if (d.when && r->enabled) {
+        struct job *j = planner_keep(t->planner, r);
+        unplan(t, r, e, is_rate(j));
+        if (j->schedule.type == SCHEDULE_FIX_DELAY && e->waits)
+            r->next_ms = NEVER_MS;
+    }
+    enum err err = job_write(t, e, r);
     if (err)
         return err;
-    e->now = job_ref(planner_keep(t->planner, r));
-    return withdraw(t, e);
+    sort_runs(t, e, before, d);
+    err = runs_edit(t, e);
+    if (!err && d.when && r->enabled && r->next_ms != NEVER_MS)
+        err = job_begin(t, e, r);
+    return err;
+}
+
+/* A job whose last moment is planned is stopped already; its schedule goes on while that moment has
+ * not come. */
+static bool has_unsent(const struct edit *e)
+{
+    for (int i = 0; i < e->nruns; i++)
+        if (e->runs[i].change.what)
+            return true;
+    return false;
 }
 
 static enum err job_update(struct turn *t, struct edit *e)
@@ -226,17 +368,31 @@ static enum err job_update(struct turn *t, struct edit *e)
         r->glue_updated_ms = old.glue_updated_ms;
     free(r->stop_reason);
     r->stop_reason = mem_dup(old.stop_reason);
+    struct difference d = difference(&old, r);
     if (r->group_id != old.group_id)
         err = group_there(t, r->group_id, &e->why);
-    if (!err && r->enabled && !same_schedule(r, &old))
+    if (!err && d.when && !r->enabled && r->stop_reason && has_unsent(e)) {
+        r->enabled = true;
+        free(r->stop_reason);
+        r->stop_reason = NULL;
+    }
+    if (!err && d.when && r->enabled)
         err = first_moment(t, r, &e->why);
-    else if (r->enabled && e->withdrawn_from_ms < r->next_ms)
-        r->next_ms = e->withdrawn_from_ms;
     if (!err)
-        err = job_write(t, e, r);
+        err = job_change(t, e, r, d);
 out:
     job_record_done(&old);
     return err;
+}
+
+static enum err job_stop(struct turn *t, struct edit *e, struct job_record *r)
+{
+    int64_t before = r->version;
+    unplan(t, r, e, false);
+    enum err err = job_write(t, e, r);
+    for (int i = 0; !err && i < e->nruns; i++)
+        e->runs[i].stays = e->runs[i].by_hand && e->runs[i].version == before;
+    return err ? err : runs_edit(t, e);
 }
 
 static enum err job_switch(struct turn *t, struct edit *e, bool on)
@@ -252,7 +408,7 @@ static enum err job_switch(struct turn *t, struct edit *e, bool on)
     if (on)
         err = first_moment(t, &r, &e->why);
     if (!err)
-        err = job_write(t, e, &r);
+        err = on ? job_change(t, e, &r, (struct difference){ .when = true }) : job_stop(t, e, &r);
 out:
     job_record_done(&r);
     return err;
@@ -264,7 +420,7 @@ static enum err job_delete(struct turn *t, struct edit *e)
     if (err)
         return err;
     planner_forget(t->planner, e->id);
-    return withdraw(t, e);
+    return runs_edit(t, e);
 }
 
 static bool count_group(void *ctx, const struct group_record *g)
@@ -344,6 +500,8 @@ static enum err edits_run(struct turn *t)
         why_clear(&e->why);
         job_unref(e->now);
         e->now = NULL;
+        for (int k = 0; k < e->nruns; k++)
+            e->runs[k].stays = false;
         e->err = edit_run(t, e);
         if (e->err && !edit_error(e->err)) {
             why_set(&t->b->why, "%s", e->why.text);
@@ -356,14 +514,28 @@ static enum err edits_run(struct turn *t)
 /* ---- what others ask for ------------------------------------------------------------------------
  */
 
+/* A broadcast of the schedule that is laid anew: an edit in the same batch decides about it as
+ * about the rows that it replaces. */
+static bool firing_goes_on(const struct turn *t, const struct spawn *s)
+{
+    for (int i = 0; i < t->b->nedits; i++) {
+        const struct edit *e = t->b->edits[i];
+        if (e->kind <= EDIT_JOB_DELETE && e->id == s->job_id && !e->err)
+            return e->now && e->now->version == s->version + 1 && e->kind != EDIT_JOB_STOP &&
+                   goes_on(e, s->moment_ms, (struct difference){ .when = e->anew });
+    }
+    return false;
+}
+
 /* Was the job changed after the scheduler asked for this, in a way that takes it back? */
-static bool taken_back(const struct spawn *s, const struct job *j)
+static bool taken_back(const struct turn *t, const struct spawn *s, const struct job *j)
 {
     if (!s->version || s->version >= j->version)
         return false;
-    if (s->kind == KIND_CRON || s->kind == KIND_MISFIRE) /* planned anew by the new version */
-        return true;
-    return s->kind == KIND_RETRY && s->scheduled && !j->enabled && !j->ended;
+    if (s->kind == KIND_CRON) /* planned anew by the new version */
+        return !firing_goes_on(t, s);
+    bool stopped = !j->enabled && !j->ended;
+    return stopped && (s->kind == KIND_MISFIRE || (s->kind == KIND_RETRY && s->scheduled));
 }
 
 static enum err spawn_run(struct turn *t, struct spawn *s)
@@ -373,7 +545,7 @@ static enum err spawn_run(struct turn *t, struct spawn *s)
     s->err = job_at(t, s->job_id, -1, &j);
     if (s->err)
         return edit_error(s->err) ? OK : s->err;
-    if (taken_back(s, j)) {
+    if (taken_back(t, s, j)) {
         s->err = ERR_NOTFOUND;
         return OK;
     }
@@ -426,28 +598,6 @@ static enum err delays_run(struct turn *t)
 /* ---- planning -----------------------------------------------------------------------------------
  */
 
-static enum err job_planned(struct turn *t, struct due_row *due, struct plan_result *ret)
-{
-    struct job *j;
-    enum err err = job_at(t, due->job_id, due->version, &j);
-    if (err == ERR_NOTFOUND) { /* a due row without a job: another program deleted the job */
-        *ret = (struct plan_result){ .due = *due };
-        ret->due.next_ms = NEVER_MS;
-        why_clear(&t->b->why);
-        return OK;
-    }
-    if (err)
-        return err;
-    plan_job(t->planner, j, due, t->b->now_ms, t->b->plan_until_ms, t->b->plan_max_rows, &t->rows,
-             ret);
-    rows_of(t, j, NULL);
-    if (ret->stop)
-        err = t->ops->job_stop(t->store, due->job_id, ret->stop, t->b->now_ms, &t->b->why);
-    if (!err && ret->skip.count)
-        err = t->ops->skips_add(t->store, &ret->skip, 1, &t->b->why);
-    return err;
-}
-
 static enum err plan_slice(struct turn *t)
 {
     struct batch *b = t->b;
@@ -458,7 +608,7 @@ static enum err plan_slice(struct turn *t)
     bool more = n == SLICE_JOBS;
     for (; !err && done < n && t->rows.n < b->plan_max_rows; done++) {
         struct plan_result r;
-        err = job_planned(t, &rows[done], &r);
+        err = job_planned(t, &rows[done], b->plan_until_ms, &r);
         if (err)
             break;
         rows[done] = r.due;

@@ -84,8 +84,9 @@ void check_commit(struct sim *s, struct batch *b)
     for (int i = 0; i < b->nchanges; i++)
         check_change(s, &b->changes[i]);
     for (int i = 0; i < b->nedits; i++)
-        for (int k = 0; !b->edits[i]->err && k < b->edits[i]->nwithdraw; k++)
-            check_change(s, &b->edits[i]->withdraw[k]);
+        for (int k = 0; !b->edits[i]->err && k < b->edits[i]->nruns; k++)
+            if (check_takes(&b->edits[i]->runs[k]))
+                check_change(s, &b->edits[i]->runs[k].change);
     for (int i = 0; i < b->nplanned; i++)
         check_birth(s, &b->planned[i]);
     for (int i = 0; i < b->nedits; i++)
@@ -96,9 +97,11 @@ void check_commit(struct sim *s, struct batch *b)
         check_followed(s, b->changes[i].log_id);
     }
     for (int i = 0; i < b->nedits; i++)
-        for (int k = 0; !b->edits[i]->err && k < b->edits[i]->nwithdraw; k++) {
-            check_kept(s, &b->edits[i]->withdraw[k]);
-            ghost_of(s, b->edits[i]->withdraw[k].log_id)->wants_retry = false;
+        for (int k = 0; !b->edits[i]->err && k < b->edits[i]->nruns; k++) {
+            if (!check_takes(&b->edits[i]->runs[k]))
+                continue;
+            check_kept(s, &b->edits[i]->runs[k].change);
+            ghost_of(s, b->edits[i]->runs[k].log_id)->wants_retry = false;
         }
     if (b->plan_until_ms || b->nedits || b->sweep || b->ndelays) {
         void *row;

@@ -27,6 +27,7 @@ void check_retried(struct sim *s, int64_t log_id);  /* a failure has its retry *
 void check_followed(struct sim *s, int64_t log_id); /* a success has its children */
 
 /* check_moments.c */
+bool check_takes(const struct edit_run *x); /* the edit has taken the run */
 bool enumerable(const struct shadow *j);
 void check_edit_moments(struct sim *s, const struct batch *b, const struct edit *e);
 void check_moments(struct sim *s, const struct batch *b, const struct due_row *due);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_births.c - one id a key; retries and children as the definitions want them. */
 #include "check.h"
+#include <string.h>
 
 /* ---- births ---------------------------------------------------------------------------------- */
 
@@ -28,7 +29,9 @@ static void check_key(struct sim *s, const struct run_row *r)
     const struct ghost *g = ghost_of(s, old);
     bool unsent = g->end == PHASE_WITHDRAWN || g->end == PHASE_SKIPPED;
     const struct shadow *j = shadow_of(s, r->job_id);
-    bool rebased = s->rebased && (is_rate(j) || j->epoch); /* it is a rate job, or was one then */
+    const struct job_record *now = mem_find(memory_of(s->store), T_JOB, r->job_id);
+    bool rate = is_rate(j) || (now && strncmp(now->schedule_type, "FIX_", 4) == 0);
+    bool rebased = s->went_back && (rate || j->epoch); /* it is a rate job, or was one then */
     if (!unsent && !rebased)
         sim_fail(s, "P2", "job %lld, %s, moment %lld, shard %d, attempt %d has two ids: %lld, %lld",
                  (long long)r->job_id, kind_text(r->kind), (long long)r->moment_ms, r->shard,

@@ -60,22 +60,45 @@ static int64_t kept_until(struct sim *s, int64_t job_id)
     return kept;
 }
 
-/* What the edit took back: the first moment, NEVER_MS if none. A moment that a user killed before
- * it left is not among it: it is planned anew only if the edit goes back behind it. */
-static int64_t taken_back(struct sim *s, const struct batch *b, const struct edit *e,
-                          int64_t *ret_outdated_ms)
+bool check_takes(const struct edit_run *x)
 {
-    int64_t first = NEVER_MS;
-    for (int i = 0; i < e->nwithdraw; i++) {
-        struct ghost *g = ghost_of(s, e->withdraw[i].log_id);
-        if (g->kind != KIND_CRON || !g->dropped)
+    return x->change.what && !x->stays;
+}
+
+/* Has anything of the firing left, or was it killed by a user? Then it is not laid down anew. */
+static bool firing_is_out(struct sim *s, int64_t job_id, int64_t moment_ms)
+{
+    for (int64_t id = s->last_id; id > 0; id--) {
+        const struct ghost *g = &s->ghosts[id];
+        bool of_it = g->born && g->job_id == job_id && g->kind == KIND_CRON &&
+                     g->moment_ms == moment_ms && !g->fresh;
+        if (of_it && (!g->dropped || !g->taken))
+            return true;
+    }
+    return false;
+}
+
+/* Moments that an edit leaves: each run that it takes has another in its place. */
+static void check_laid_anew(struct sim *s, const struct edit *e)
+{
+    for (int i = 0; i < e->nruns; i++) {
+        const struct edit_run *x = &e->runs[i];
+        if (!check_takes(x) || x->kind != KIND_CRON || x->version + 1 != e->now->version)
             continue;
-        g->taken = true;
-        if (e->now && g->version < e->now->version - 1 && g->moment_ms > *ret_outdated_ms)
-            *ret_outdated_ms =
-                g->moment_ms; /* was out when an earlier edit was made: that took it */
-        if (g->moment_ms < first)
-            first = g->moment_ms;
+        uint64_t key = mix(mix(3, e->id), x->moment_ms);
+        int64_t id = (int64_t)(intptr_t)map_find(&s->moments, key);
+        if (!ghost_of(s, id)->fresh && !firing_is_out(s, e->id, x->moment_ms))
+            sim_fail(s, "P1", "an edit of job %lld takes moment %lld and leaves nothing",
+                     (long long)e->id, (long long)x->moment_ms);
+    }
+}
+
+/* What the edit took back. A moment that a user killed before it left is not among it. */
+static void note_taken(struct sim *s, const struct batch *b, const struct edit *e)
+{
+    for (int i = 0; i < e->nruns; i++) {
+        struct ghost *g = ghost_of(s, e->runs[i].log_id);
+        g->taken |= check_takes(&e->runs[i]) && g->kind == KIND_CRON && g->dropped;
     }
     for (int i = 0; i < b->nspawns; i++) { /* a broadcast that was to be laid anew */
         const struct spawn *again = &b->spawns[i];
@@ -86,32 +109,28 @@ static int64_t taken_back(struct sim *s, const struct batch *b, const struct edi
             if (g->job_id == e->id && g->kind == KIND_CRON && g->moment_ms == again->moment_ms)
                 g->taken = g->dropped;
         }
-        if (again->moment_ms < first)
-            first = again->moment_ms;
     }
-    return first;
 }
 
-/* planned_until after an edit is the last moment that was not withdrawn; the center may only take
- * what any of its runs has served, or the mark at its start, for it. */
+/* An edit that leaves the schedule alone leaves its moments alone. Another goes back to the latest
+ * moment that any run has served, or to the mark at the center's start, and not behind it. */
 static void after_edit(struct sim *s, const struct batch *b, const struct edit *e, struct shadow *j,
-                       bool same)
+                       bool same, bool on)
 {
-    int64_t outdated = 0;
-    int64_t first = taken_back(s, b, e, &outdated), kept = kept_until(s, e->id);
-    if (first != NEVER_MS) {
-        int64_t bound = s->served_ms > s->start_mark_ms ? s->served_ms : s->start_mark_ms;
-        bound = bound < first - 1 ? bound : first - 1;
-        j->cover_ms = kept;
-        bound = bound > outdated ? bound : outdated;
+    note_taken(s, b, e);
+    if (e->kind == EDIT_JOB_UPDATE && same) {
+        check_laid_anew(s, e);
+        return;
+    }
+    int64_t bound = s->served_ms > s->start_mark_ms ? s->served_ms : s->start_mark_ms;
+    int64_t kept = kept_until(s, e->id);
+    bound = bound > b->now_ms ? bound : b->now_ms;
+    if (on || e->kind == EDIT_JOB_STOP) {
+        j->cover_ms = kept < j->cover_ms ? kept : j->cover_ms;
         j->lenient_ms = bound > kept ? bound : kept;
     }
-    if (e->kind != EDIT_JOB_UPDATE || !same) {
-        j->from_ms = b->now_ms;
-        j->expect_ms = moment_after(j, b->now_ms);
-    } else if (first < j->expect_ms) {
-        j->expect_ms = first;
-    }
+    j->from_ms = b->now_ms;
+    j->expect_ms = moment_after(j, b->now_ms);
     if (j->expect_ms <= j->cover_ms)
         j->expect_ms = moment_after(j, j->cover_ms);
 }
@@ -133,7 +152,7 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     memcpy(j->conf, conf, sizeof(conf));
     if (!same)
         parse(s, j, r);
-    after_edit(s, b, e, j, same);
+    after_edit(s, b, e, j, same, e->now && e->now->enabled);
 }
 
 static bool has_row(struct sim *s, const struct shadow *j, int64_t moment_ms)

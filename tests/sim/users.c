@@ -226,6 +226,10 @@ static void job_edit(struct sim *s, enum edit_kind kind)
             set(&r->route, route_text((enum route)dice_below(&s->dice, ROUTE_COUNT)));
         if (sim_chance(s, 300000))
             r->retries = (int)sim_between(s, 0, 3);
+        if (sim_chance(s, 200000))
+            set(&r->param, sim_chance(s, 500000) ? "p" : "q");
+        if (sim_chance(s, 50000))
+            r->group_id = any_key(s, T_GROUP);
         if (sim_chance(s, 50000))
             set(&r->schedule_conf, "nonsense");
     }

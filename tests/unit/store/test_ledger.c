@@ -83,6 +83,39 @@ static void runs_done(struct runs *runs)
     runs->n = 0;
 }
 
+/* An edit leaves a run: it belongs to the job's new version, and nothing else of it changes. */
+static void a_run_that_an_edit_leaves_gets_its_version(void **state)
+{
+    struct engine *e = *state;
+    struct run_row row = sample_run(1, 1999);
+    row.version = 3;
+    OP(e->s, begin);
+    OP(e->s, runs_add, &row, 1);
+    struct run_change changes[] = {
+        { .log_id = row.log_id, .what = CHANGE_VERSION, .version = 4 },
+        { .log_id = row.log_id,
+          .what = CHANGE_VERSION | CHANGE_PHASE | CHANGE_ADDRESS,
+          .version = 5,
+          .phase = PHASE_ACCEPTED,
+          .address = "http://z" },
+        { .log_id = row.log_id + 1, .what = CHANGE_VERSION, .version = 9 },
+    };
+    for (int i = 0; i < 2; i++) {
+        OP(e->s, runs_change, &changes[i], 1);
+        OP(e->s, runs_change, &changes[2], 1);
+        OP(e->s, commit);
+        struct runs got = { 0 };
+        OP(e->s, runs_each, keep_run, &got);
+        assert_int_equal(got.n, 1);
+        assert_int_equal(got.row[0].version, 4 + i);
+        assert_int_equal(got.row[0].phase, i ? PHASE_ACCEPTED : row.phase);
+        assert_string_equal(got.row[0].address, i ? "http://z" : row.address);
+        runs_done(&got);
+        OP(e->s, begin);
+    }
+    OP(e->s, commit);
+}
+
 static void live_runs_come_back_whole(void **state)
 {
     struct engine *e = *state;
@@ -502,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(a_live_run_exists_once),
         BOTH(log_ids_grow_over_rollback_and_reopen),
+        BOTH(a_run_that_an_edit_leaves_gets_its_version),
         BOTH(live_runs_come_back_whole),
         BOTH(a_run_goes_its_way_in_one_change_or_in_many),
         BOTH(a_closed_run_still_says_why_it_was),

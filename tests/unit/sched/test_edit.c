@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an edit does to a job's runs: each kind of edit, in each state of a run, for each type of
+ * schedule. What an edit takes and the new definition wants must be there again when the edit is
+ * answered; what it leaves keeps its log id; nothing leaves twice. */
+#include "support_core.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "cron/rfc3339.h"
+
+#define MOMENT_MS (CORE_NOW_MS + 10000) /* the firing that is looked at */
+#define A "http://10.0.0.1:9999/"
+#define B "http://10.0.0.2:9999/"
+
+enum change { TOUCH, PARAM, GROUP, DENSER, OTHER, STOP, START, DELETE, CHANGES };
+enum fate {
+    KEPT, /* the same log id, which belongs to the new version */
+    LEFT, /* the same log id, overtaken: if it never arrived, it goes */
+    ANEW, /* another log id, and the moment fires */
+    GONE
+};
+enum when { PLANNED, OVERDUE, SENT, UNKNOWN, ACCEPTED, MISFIRE, RETRY, MANUAL };
+
+struct fixture {
+    struct core *c;
+    int64_t job, group, blocker;
+    enum when when;
+};
+
+/* ---- the job and its run --------------------------------------------------------------------- */
+
+/* CORE_NOW_MS is a whole minute: "0/10" fires at MOMENT_MS, and so does every second. */
+static struct job_record record_of(const char *type)
+{
+    char once[RFC3339_SIZE];
+    const char *conf = strcmp(type, "CRON") == 0 ? "0/10 * * * * ?" : "9900ms";
+    if (strcmp(type, "ONCE") == 0)
+        conf = rfc3339_format(MOMENT_MS, zone_utc(), once);
+    struct job_record r = core_record(type, conf);
+    r.retries = 1;
+    r.start_deadline_ms = 600000;
+    core_text(&r.misfire, "FIRE_ALL");
+    return r;
+}
+
+/* The only connection to the first address is taken, so what is due waits. */
+static void block(struct fixture *f)
+{
+    assert_true(core_trigger(f->c, f->blocker, NULL) > 0);
+    core_run(f->c, 100);
+}
+
+static void unblock(struct fixture *f)
+{
+    for (int i = 0; i < f->c->ncalls; i++)
+        if (f->c->calls[i].job_id == f->blocker) {
+            core_answer(f->c, &f->c->calls[i], 200, LOG_NONE);
+            return;
+        }
+}
+
+static void begin(struct fixture *f, const char *type)
+{
+    struct job_record r = record_of(type);
+    f->c = core_new();
+    f->group = core_group(f->c, "other", B);
+    f->blocker = core_simple_job(f->c, "NONE", "");
+    core_crash(f->c);
+    f->c->config.lane_connections = 1;
+    core_start(f->c);
+    core_register(f->c, "app", A);
+    core_run(f->c, CORE_NOW_MS + 100 - f->c->now.wall_ms);
+    f->job = core_job(f->c, &r);
+    job_record_done(&r);
+}
+
+static struct run_row *only_row(struct fixture *f)
+{
+    struct run_row *rows[32];
+    int n = core_rows(f->c, f->job, rows, 32);
+    struct run_row *of = NULL;
+    for (int i = 0; i < n; i++)
+        if (rows[i]->moment_ms <= MOMENT_MS)
+            of = rows[i];
+    return of;
+}
+
+static void send_it(struct fixture *f, int64_t *id)
+{
+    core_run(f->c, 4000);
+    *id = only_row(f)->log_id;
+    assert_non_null(core_call_of(f->c, CALL_RUN, *id));
+}
+
+/* A run of the job in the state; its log id. */
+static int64_t bring_to(struct fixture *f, enum when when)
+{
+    struct core *c = f->c;
+    int64_t id;
+    f->when = when;
+    if (when == MANUAL || when == MISFIRE)
+        block(f);
+    if (when == MANUAL)
+        return core_trigger(c, f->job, NULL);
+    if (when == MISFIRE) {
+        core_stop(c);
+        c->now.wall_ms += 17000; /* the center was away while the moment came */
+        c->now.boot_ms += 17000;
+        core_start(c);
+        block(f);
+        core_run(c, 1000);
+        assert_int_equal(only_row(f)->kind, KIND_MISFIRE);
+        return only_row(f)->log_id;
+    }
+    core_run(c, 6000);
+    id = only_row(f)->log_id;
+    if (when == PLANNED)
+        return id;
+    if (when == OVERDUE) {
+        block(f);
+        core_run(c, 4500);
+        assert_int_equal(core_times_sent(c, f->job, MOMENT_MS), 0);
+        return id;
+    }
+    send_it(f, &id);
+    if (when == UNKNOWN)
+        core_fails(c, core_call_of(c, CALL_RUN, id), CALL_IN_DOUBT);
+    if (when == ACCEPTED || when == RETRY)
+        core_answer(c, core_call_of(c, CALL_RUN, id), 200, LOG_NONE);
+    if (when != RETRY)
+        return id;
+    core_result(c, id, 500);
+    assert_int_equal(only_row(f)->kind, KIND_RETRY);
+    return only_row(f)->log_id;
+}
+
+/* ---- the edit -------------------------------------------------------------------------------- */
+
+static enum err apply(struct fixture *f, enum change change)
+{
+    if (change >= STOP)
+        return core_switch(f->c, f->job,
+                           change == STOP    ? EDIT_JOB_STOP
+                           : change == START ? EDIT_JOB_START
+                                             : EDIT_JOB_DELETE);
+    struct job_record r = core_job_row(f->c, f->job);
+    if (change == TOUCH)
+        core_text(&r.description, "touched");
+    if (change == PARAM)
+        core_text(&r.param, "other");
+    if (change == GROUP)
+        r.group_id = f->group;
+    if (change == DENSER || change == OTHER) {
+        core_text(&r.schedule_type, "CRON");
+        core_text(&r.schedule_conf, change == DENSER ? "* * * * * ?" : "3 0 * * * ?");
+    }
+    return core_update(f->c, f->job, &r);
+}
+
+static int64_t version_of(struct fixture *f)
+{
+    struct job_record r = core_job_row(f->c, f->job);
+    int64_t version = r.version;
+    job_record_done(&r);
+    return version;
+}
+
+/* Rows of the kind at that moment that are open, other than the one that was there. */
+static int others(struct fixture *f, int64_t id, enum kind kind, int64_t moment_ms)
+{
+    struct run_row *rows[32];
+    int found = 0, n = core_rows(f->c, f->job, rows, 32);
+    for (int i = 0; i < n; i++)
+        found += rows[i]->log_id != id && rows[i]->kind == kind && rows[i]->moment_ms == moment_ms;
+    return found;
+}
+
+static void check(struct fixture *f, enum change change, enum fate fate, int64_t id)
+{
+    const struct run_row *r = core_row(f->c, id);
+    enum kind kind = f->when == MANUAL    ? KIND_MANUAL
+                     : f->when == RETRY   ? KIND_RETRY
+                     : f->when == MISFIRE ? KIND_MISFIRE
+                                          : KIND_CRON;
+    int64_t moment_ms = f->when == MANUAL ? -1 : MOMENT_MS;
+    assert_int_equal(r != NULL, fate == KEPT || fate == LEFT);
+    if (fate == KEPT && kind != KIND_MANUAL)
+        assert_int_equal(r->version, version_of(f));
+    if (fate == LEFT && kind != KIND_MANUAL)
+        assert_true(r->version < version_of(f));
+    assert_int_equal(others(f, id, kind, moment_ms), fate == ANEW);
+    if (change == DELETE)
+        assert_int_equal(core_rows(f->c, f->job, NULL, 0), 0);
+}
+
+/* Time goes on, all is taken and nothing lost: how often did the moment leave? */
+static void play_on(struct fixture *f, enum fate fate)
+{
+    struct core *c = f->c;
+    unblock(f);
+    for (int i = 0; i < c->ncalls;)
+        if (c->calls[i].kind == CALL_RUN)
+            core_answer(c, &c->calls[i], 200, LOG_NONE), i = 0;
+        else
+            i++;
+    c->executor = core_accepts;
+    core_run(c, 9000);
+    bool first = f->when <= ACCEPTED, sent = f->when >= SENT && f->when <= ACCEPTED;
+    if (first)
+        assert_int_equal(core_times_sent(c, f->job, MOMENT_MS), sent || fate != GONE);
+    if (f->when == MISFIRE)
+        assert_int_equal(core_times_sent(c, f->job, MOMENT_MS), fate != GONE);
+    if (f->when == RETRY)
+        assert_int_equal(core_times_sent(c, f->job, MOMENT_MS), fate == GONE ? 1 : 2);
+}
+
+static const char *const change_names[CHANGES] = { "touch", "param", "group", "denser",
+                                                   "other", "stop",  "start", "delete" };
+
+struct row {
+    const char *name;
+    enum when when;
+    enum fate fates[CHANGES];
+};
+
+static void play(const char *type, const struct row *rows, size_t n, enum change last)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int change = 0; change <= (int)last; change++) {
+            struct fixture f = { 0 };
+            enum fate fate = rows[i].fates[change];
+            print_message("           %s, %s, %s\n", type, rows[i].name, change_names[change]);
+            begin(&f, type);
+            int64_t id = bring_to(&f, rows[i].when);
+            assert_int_equal(apply(&f, (enum change)change), OK);
+            check(&f, (enum change)change, fate, id);
+            play_on(&f, fate);
+            core_free(f.c);
+        }
+}
+
+static void edits_of_a_cron_job(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        /*                       touch param group denser other stop  start delete */
+        { "planned", PLANNED, { KEPT, ANEW, ANEW, ANEW, GONE, GONE, ANEW, GONE } },
+        { "overdue", OVERDUE, { KEPT, ANEW, ANEW, KEPT, GONE, GONE, KEPT, GONE } },
+        { "sent", SENT, { KEPT, KEPT, LEFT, KEPT, LEFT, LEFT, KEPT, GONE } },
+        { "unknown", UNKNOWN, { KEPT, KEPT, LEFT, KEPT, LEFT, LEFT, KEPT, GONE } },
+        { "accepted", ACCEPTED, { KEPT, KEPT, LEFT, KEPT, LEFT, LEFT, KEPT, GONE } },
+        { "misfire", MISFIRE, { KEPT, KEPT, KEPT, KEPT, KEPT, GONE, KEPT, GONE } },
+        { "retry", RETRY, { KEPT, KEPT, KEPT, KEPT, KEPT, GONE, KEPT, GONE } },
+        { "manual", MANUAL, { KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, KEPT, GONE } },
+    };
+    play("CRON", rows, countof(rows), DELETE);
+}
+
+/* Its last moment is planned, so the job has been stopped: that is no reason to lose the moment. */
+static void edits_of_a_job_whose_last_moment_is_planned(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        { "planned", PLANNED, { KEPT, ANEW, ANEW, ANEW, GONE, GONE, ANEW, GONE } },
+        { "overdue", OVERDUE, { KEPT, ANEW, ANEW, KEPT, GONE, GONE } },
+        { "retry", RETRY, { KEPT, KEPT, KEPT, KEPT, KEPT, GONE } },
+    };
+    play("ONCE", rows, 1, DELETE);
+    play("ONCE", &rows[1], 2, STOP); /* a start finds no moment any more */
+}
+
+static void edits_of_a_rate_job(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        { "planned", PLANNED, { KEPT, ANEW, ANEW, ANEW, GONE, GONE, GONE, GONE } },
+        { "overdue", OVERDUE, { KEPT, ANEW, ANEW, KEPT, GONE, GONE, GONE, GONE } },
+        { "sent", SENT, { KEPT, KEPT, LEFT, KEPT, LEFT, LEFT, LEFT, GONE } },
+        { "retry", RETRY, { KEPT, KEPT, KEPT, KEPT, KEPT, GONE, KEPT, GONE } },
+    };
+    play("FIX_RATE", rows, countof(rows), DELETE);
+    play("FIX_DELAY", rows, countof(rows), DELETE);
+}
+
+/* ---- what the table cannot show -------------------------------------------------------------- */
+
+/* ROUND over two executors, of which one takes nothing: later moments leave before earlier ones,
+ * and have ended when the job is changed. The center was restarted cleanly in between. */
+static void nothing_leaves_twice_after_firings_out_of_order(void **state)
+{
+    (void)state;
+    for (int change = TOUCH; change <= START; change++) {
+        if (change == STOP)
+            continue;
+        struct fixture f = { 0 };
+        begin(&f, "CRON");
+        struct core *c = f.c;
+        core_register(c, "app", B);
+        block(&f);
+        struct job_record r = core_record("CRON", "* * * * * ?");
+        core_text(&r.route, "ROUND");
+        core_text(&r.misfire, "FIRE_ALL");
+        r.start_deadline_ms = 600000;
+        f.job = core_job(c, &r);
+        job_record_done(&r);
+        for (int second = 0; second < 5; second++) {
+            core_run(c, 1000);
+            for (int i = 0; i < c->ncalls;)
+                if (c->calls[i].kind == CALL_RUN && strcmp(c->calls[i].address, B) == 0) {
+                    int64_t id = c->calls[i].log_id;
+                    core_answer(c, &c->calls[i], 200, LOG_NONE);
+                    core_result(c, id, 200);
+                    i = 0;
+                } else {
+                    i++;
+                }
+        }
+        int before = c->nsent;
+        assert_true(before >= 3); /* the blocker, and at least two on the other address */
+        sched_drain(c->s);
+        unblock(&f); /* nothing takes its place any more */
+        core_stop(c);
+        core_start(c);
+        core_register(c, "app", A);
+        core_register(c, "app", B);
+        assert_int_equal(apply(&f, (enum change)change), OK);
+        c->executor = core_accepts;
+        core_run(c, 8000);
+        assert_true(c->nsent > before);
+        for (int i = 0; i < c->nsent; i++)
+            if (c->sent[i].job_id == f.job)
+                assert_int_equal(core_times_sent(c, f.job, c->sent[i].moment_ms), 1);
+        core_free(c);
+    }
+}
+
+/* The rows are there in the transaction that takes the old ones: a crash before the center has
+ * heard of it loses nothing. */
+static void a_crash_after_the_commit_of_an_edit_loses_nothing(void **state)
+{
+    (void)state;
+    for (int change = TOUCH; change <= DENSER; change++) {
+        struct fixture f = { 0 };
+        begin(&f, "ONCE");
+        bring_to(&f, PLANNED);
+        struct edit *e = edit_new(EDIT_JOB_UPDATE);
+        e->id = f.job;
+        job_record_done(&e->job);
+        e->job = core_job_row(f.c, f.job);
+        if (change == PARAM)
+            core_text(&e->job.param, "other");
+        if (change == DENSER)
+            core_text(&e->job.schedule_type, "CRON"),
+                core_text(&e->job.schedule_conf, "0/5 * * * * ?");
+        sched_edit(f.c->s, f.c->now, e);
+        while (!core_take(f.c))
+            core_run(f.c, 1);
+        core_write(f.c);
+        core_crash(f.c);
+        core_start(f.c);
+        core_register(f.c, "app", A);
+        f.c->executor = core_accepts;
+        core_run(f.c, 6000);
+        assert_int_equal(core_times_sent(f.c, f.job, MOMENT_MS), 1);
+        core_free(f.c);
+    }
+}
+
+static struct fixture broadcast(const char *address)
+{
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    core_unregister(f.c, "app", A);
+    if (address) {
+        core_register(f.c, "app", A);
+        core_register(f.c, "app", address);
+    }
+    struct job_record r = core_job_row(f.c, f.job);
+    core_text(&r.route, "SHARDING_BROADCAST");
+    assert_int_equal(core_update(f.c, f.job, &r), OK);
+    return f;
+}
+
+/* One shard has left: the firing is not laid down anew, or that shard would run twice. */
+static void a_broadcast_of_which_a_shard_has_left_stays(void **state)
+{
+    (void)state;
+    for (int change = TOUCH; change <= DENSER; change++) {
+        struct fixture f = broadcast(B);
+        struct run_row *rows[8];
+        struct core *c = f.c;
+        block(&f); /* takes the first address */
+        core_run(c, MOMENT_MS + 50 - c->now.wall_ms);
+        assert_int_equal(core_rows(c, f.job, rows, 8), 2);
+        int64_t waits = rows[0]->log_id;
+        core_answer(c, core_call_of(c, CALL_RUN, rows[1]->log_id), 200, LOG_NONE);
+        core_result(c, rows[1]->log_id, 200);
+        assert_int_equal(apply(&f, (enum change)change), OK);
+        assert_int_equal(core_row(c, waits) != NULL, change != GROUP);
+        assert_int_equal(others(&f, waits, KIND_CRON, MOMENT_MS), 0);
+        core_free(c);
+    }
+}
+
+/* Nobody is there yet: one row without an address. */
+static void a_broadcast_to_nobody_is_laid_anew(void **state)
+{
+    (void)state;
+    static const enum fate fates[] = { KEPT, ANEW, ANEW, ANEW, GONE, GONE };
+    for (int change = TOUCH; change <= STOP; change++) {
+        struct fixture f = broadcast(NULL);
+        int64_t id = bring_to(&f, PLANNED);
+        assert_null(core_row(f.c, id)->address);
+        assert_int_equal(apply(&f, (enum change)change), OK);
+        check(&f, (enum change)change, fates[change], id);
+        core_free(f.c);
+    }
+}
+
+/* The end of what is out sets the next moment, whatever the interval has become. */
+static void fix_delay_waits_for_what_is_out(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "FIX_DELAY");
+    int64_t id = bring_to(&f, ACCEPTED);
+    struct job_record r = core_job_row(f.c, f.job);
+    core_text(&r.schedule_conf, "2");
+    assert_int_equal(core_update(f.c, f.job, &r), OK);
+    core_run(f.c, 9000);
+    struct run_row *rows[8];
+    assert_int_equal(core_rows(f.c, f.job, rows, 8), 1);
+    core_result(f.c, id, 200);
+    int64_t end_ms = f.c->now.wall_ms;
+    core_run(f.c, 500);
+    assert_int_equal(core_rows(f.c, f.job, rows, 8), 1);
+    assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
+    core_free(f.c);
+}
+
+/* The log row has the parameter with which the run was laid down, and so does what is sent. */
+static void a_run_that_stays_keeps_its_parameter(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    int64_t id = bring_to(&f, MANUAL);
+    assert_int_equal(apply(&f, PARAM), OK);
+    unblock(&f);
+    core_run(f.c, 100);
+    assert_string_equal(core_call_of(f.c, CALL_RUN, id)->param, "p");
+    core_free(f.c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edits_of_a_cron_job),
+        cmocka_unit_test(edits_of_a_job_whose_last_moment_is_planned),
+        cmocka_unit_test(edits_of_a_rate_job),
+        cmocka_unit_test(nothing_leaves_twice_after_firings_out_of_order),
+        cmocka_unit_test(a_crash_after_the_commit_of_an_edit_loses_nothing),
+        cmocka_unit_test(a_broadcast_of_which_a_shard_has_left_stays),
+        cmocka_unit_test(a_broadcast_to_nobody_is_laid_anew),
+        cmocka_unit_test(fix_delay_waits_for_what_is_out),
+        cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
+    };
+    return cmocka_run_group_tests_name("sched.edit", tests, NULL, NULL);
+}
