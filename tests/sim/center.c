@@ -110,8 +110,8 @@ static void center_end(struct sim *s)
     sched_stats(s->sched, &st);
     s->asks += (int64_t)st.asks;
     s->doubts += (int64_t)st.doubts;
-    s->resent += (int64_t)st.resent;
     s->crash_in = 0;
+    check_wire_end(s);
     s->life++;
     s->stopping = false;
     center_down(s);
@@ -236,6 +236,7 @@ void center_start(struct sim *s)
                                 .last_year = 2125,
                                 .misfire_threshold_ms = 5000,
                                 .seed = dice_u64(&s->dice) };
+    s->lane_bound = c.lane_connections;
     s->sched = sched_new(&c);
     s->planner = planner_new(&p);
     struct why why = { "" };
@@ -245,6 +246,7 @@ void center_start(struct sim *s)
     store_memory_ops.groups_each(s->store, load_group, s, &why);
     store_memory_ops.registry_each(s->store, load_registry, s, &why);
     store_memory_ops.runs_each(s->store, load_run, s, &why);
+    check_wire_start(s);
     sched_started(s->sched, sim_now(s));
     s->start_mark_ms = mark.until_ms;
     s->up_since_ms = s->boot_ms;

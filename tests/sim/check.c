@@ -119,6 +119,7 @@ void check_free(struct sim *s)
     map_done(&s->keys);
     map_done(&s->moments);
     map_done(&s->parents);
+    check_wire_free(s);
     for (size_t i = 0; i < countof(s->shadows); i++)
         schedule_done(&s->shadows[i].schedule);
 }

@@ -3,27 +3,28 @@
 #include "check.h"
 #include <string.h>
 
-static const char *lost_text(struct sim *s, int64_t log_id)
+static const char *text_of(struct sim *s, int64_t log_id)
 {
     const struct log_record *l = log_row(s, log_id);
     return l && l->handle_msg ? l->handle_msg : "";
 }
 
-/* A proof of loss names no run that waits or runs somewhere, nor one that may still be sent: only
- * where nobody can tell is a run given up that never arrived. */
+/* A loss has its proof. It is no run that waits or runs somewhere, nor one that may still be sent:
+ * only where nobody can tell is a run given up that never arrived. */
 static void check_lost(struct sim *s, int64_t id, const struct ghost *g)
 {
     s->lost++;
-    const char *text = lost_text(s, id);
-    if (strstr(text, "10 minutes"))
+    if (!g->disk_lost)
+        check_proof(s, id);
+    if (check_silent(&g->wire))
         return;
-    if (!g->arrived && !strstr(text, "cannot be read"))
-        sim_fail(s, "P1", "run %lld of job %lld is counted lost (%s), and it never arrived",
-                 (long long)id, (long long)g->job_id, text);
+    if (!g->arrived && !check_unreadable(&g->wire))
+        sim_fail(s, "P1", "run %lld of job %lld is counted lost, and it never arrived",
+                 (long long)id, (long long)g->job_id);
     for (int i = 0; i < s->nexecs; i++)
         if (s->execs[i].up && exec_has(&s->execs[i], id) && !g->admitted)
-            sim_fail(s, "P1", "run %lld of job %lld is counted lost (%s) while it is at %s",
-                     (long long)id, (long long)g->job_id, lost_text(s, id), s->execs[i].address);
+            sim_fail(s, "P1", "run %lld of job %lld is counted lost while it is at %s",
+                     (long long)id, (long long)g->job_id, s->execs[i].address);
 }
 
 static void ghost_end(struct sim *s, int64_t id, enum phase to)
@@ -40,11 +41,12 @@ static void ghost_end(struct sim *s, int64_t id, enum phase to)
     if (to == PHASE_SUCCEEDED && !g->ends_ok)
         sim_fail(s, "P1", "run %lld succeeded without having run", (long long)id);
     sim_trace(s, "run %lld of job %lld is %s: %s", (long long)id, (long long)g->job_id,
-              phase_text(to), lost_text(s, id));
+              phase_text(to), text_of(s, id));
     bool failed = to != PHASE_SUCCEEDED && to != PHASE_SKIPPED && to != PHASE_WITHDRAWN;
     g->wants_retry = failed && !after_lost && g->retries_left > 0;
     g->fresh_success = to == PHASE_SUCCEEDED;
     g->end = to;
+    g->text_n = strlen(text_of(s, id));
     s->ends++;
     if (of_schedule(g->kind) && to != PHASE_WITHDRAWN && g->moment_ms > s->served_ms)
         s->served_ms = g->moment_ms;

@@ -146,6 +146,11 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     j->bad_since = 0;
     if (!r)
         return;
+    j->was_serial = j->serial;
+    j->was_resending = j->resends;
+    j->serial = !r->block || strcmp(r->block, block_text(BLOCK_SERIAL)) == 0;
+    j->covers = r->block && strcmp(r->block, block_text(BLOCK_COVER)) == 0;
+    j->resends = r->on_doubt && strcmp(r->on_doubt, "resend") == 0;
     char conf[128];
     conf_text(r, conf);
     bool same = strcmp(conf, j->conf) == 0;

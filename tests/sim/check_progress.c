@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_progress.c - planning keeps up, and at the end nothing is left. */
 #include "check.h"
-#include "sched/state.h"
 
 static bool has_open_run(struct sim *s, int64_t job_id)
 {
@@ -65,15 +64,14 @@ bool check_quiet(struct sim *s)
     return true;
 }
 
-static void check_lanes(struct sim *s)
+/* What its metrics say: nothing is live, waits or is under way. */
+static void check_idle(struct sim *s)
 {
-    void *value;
-    for (size_t i = 0; textmap_next(&s->sched->lanes, &i, &value);) {
-        const struct lane *l = value;
-        if (l->in_flight || l->asking || l->nqueue || !list_empty(&l->asks))
-            sim_fail(s, "liveness", "lane %s: %d in flight, %d asking, %d waiting at the end",
-                     l->address, l->in_flight, l->asking, l->nqueue);
-    }
+    struct sched_stats st;
+    sched_stats(s->sched, &st);
+    if (st.live || st.planned || st.in_flight || st.lanes_waiting)
+        sim_fail(s, "liveness", "%d runs live, %d planned, %d in flight, %d waiting at the end",
+                 st.live, st.planned, st.in_flight, st.lanes_waiting);
 }
 
 static void check_open(struct sim *s)
@@ -85,15 +83,6 @@ static void check_open(struct sim *s)
                  (long long)r->row.log_id, (long long)r->row.job_id, phase_text(r->row.phase),
                  r->row.address ? r->row.address : "nowhere");
     }
-    struct sched_stats st;
-    sched_stats(s->sched, &st);
-    for (size_t i = 0; map_next(&s->sched->runs, &i, &row);) {
-        const struct run *r = row;
-        sim_fail(s, "liveness", "run %lld (%s, flags %x) is on no disk and stays in memory",
-                 (long long)r->log_id, phase_text(r->phase), r->flags);
-    }
-    if (s->sched->jobs.len)
-        sim_fail(s, "liveness", "%zu jobs without runs stay in memory", s->sched->jobs.len);
 }
 
 void check_end(struct sim *s)
@@ -101,7 +90,8 @@ void check_end(struct sim *s)
     if (!s->sched)
         sim_fail(s, "the simulation", "the center is not up at the end");
     check_open(s);
-    check_lanes(s);
+    check_resends(s, true);
+    check_idle(s);
     if (!check_quiet(s))
         sim_fail(s, "liveness", "a result, an edit or a job that is on waits at the end (%d acks)",
                  !list_empty(&s->acks));

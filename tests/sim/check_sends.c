@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_sends.c - what leaves, what starts, what is acknowledged, what an edit has overtaken. */
 #include "check.h"
-#include "sched/state.h"
 #include <string.h>
 
 void check_killed(struct sim *s, int64_t log_id)
@@ -15,6 +14,7 @@ void check_killed(struct sim *s, int64_t log_id)
 /* After a clean stop nothing that was not sent is asked about; after any other end it may be. */
 void check_stop(struct sim *s, bool clean)
 {
+    check_resends(s, clean);
     for (int64_t id = 1; id <= s->last_id; id++) {
         struct ghost *g = &s->ghosts[id];
         g->kept = clean && g->born && !g->end && !g->dropped && !g->sends && !g->doubted;
@@ -59,11 +59,7 @@ void check_send(struct sim *s, const struct call *c)
             sim_fail(s, "P4", "run %lld retries %lld, which has succeeded", id,
                      (long long)r->row.cause);
     }
-    const struct run *m = map_find(&s->sched->runs, (uint64_t)c->log_id);
-    if (m && m->flags & RUN_RESENT && g->resent_life != s->life + 1) {
-        g->resent_life = s->life + 1;
-        g->admitted++;
-    }
+    check_admitted(s, id);
     g->sends++;
     if (of_schedule(g->kind) && g->moment_ms > s->served_ms)
         s->served_ms = g->moment_ms;
@@ -81,7 +77,7 @@ void check_started(struct sim *s, struct exec *x, int64_t log_id)
         return;
     if (here && x->type == EXEC_OURS)
         sim_fail(s, "P2", "run %lld runs twice at an executor that remembers", (long long)log_id);
-    if (g->started > 1 + g->admitted)
+    if (g->started > 1 + g->admitted && !check_unsure(s, g))
         sim_fail(s, "P2", "run %lld runs %d times, %d resends were admitted", (long long)log_id,
                  g->started, g->admitted);
     if (never_ran(g->end))
@@ -102,7 +98,7 @@ void check_ack(struct sim *s, const struct sim_ack *a)
             continue;
         if (never_ran(g->end) && g->started) /* a queue torn down reports what never began */
             sim_fail(s, "P1", "run %lld is %s and has a result", (long long)id, phase_text(g->end));
-        if (g->end == PHASE_LOST && (!l->handle_msg || !strstr(l->handle_msg, "late result")))
+        if (g->end == PHASE_LOST && (!l->handle_msg || strlen(l->handle_msg) <= g->text_n))
             sim_fail(s, "P4", "result %d of run %lld, which stays lost, is noted nowhere",
                      a->results[i].code, (long long)id);
     }

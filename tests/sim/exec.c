@@ -117,6 +117,7 @@ static void results_arrive(struct sim *s, struct event *e)
         if (!center_step(s))
             return;
         sim_trace(s, "result %lld code %d", (long long)r->r[i].log_id, r->r[i].code);
+        check_result(s, r->r[i].log_id, r->r[i].code);
         sched_result(s->sched, sim_now(s), r->r[i].log_id, r->r[i].code, slice_text("done"));
     }
     if (!center_step(s))
@@ -351,6 +352,7 @@ static void beat_arrives(struct sim *s, struct event *e)
     const struct exec *x = &s->execs[e->a];
     char app[16];
     app_name(x, app);
+    check_beat(s, x->address, e->b);
     if (e->b)
         sched_register(s->sched, sim_now(s), slice_text(app), slice_text(x->address),
                        x->type == EXEC_OURS);

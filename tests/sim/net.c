@@ -49,6 +49,7 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
     };
     int64_t id = c->id;
     if (s->sched && s->life == c->center_life) {
+        check_answered(s, c, outcome, reply);
         sched_on_call(s->sched, sim_now(s), &r);
         center_pump(s); /* a crash in there may release it */
     }
@@ -150,6 +151,7 @@ void net_call(struct sim *s, const struct call *call)
     c->center_life = s->life;
     c->open = true;
     map_set(&s->conns, (uint64_t)c->id, c);
+    check_called(s, call, c->id);
     bool there = c->to >= 0 && s->execs[c->to].up;
     if (!there || sim_chance(s, s->refuse_ppm)) {
         sim_post(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);

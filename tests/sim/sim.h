@@ -84,6 +84,41 @@ enum { EXECS = 7, APPS = 3, GROUPS = 3, ADDRESSES = EXECS + 1 };
 
 /* ---- the checker's memory -------------------------------------------------------------------- */
 
+struct wire {        /* what has passed over the wire about one run; times are boot ms */
+    int peer;        /* number of the address that it was last sent to */
+    int outstanding; /* copies that may have arrived */
+    uint32_t life;   /* of the center, when it was last sent */
+    int64_t calling; /* the /run under way */
+    int64_t sent_ms;
+    int64_t doubt_ms, accepted_ms;
+    int64_t round, reading; /* idleBeat, log under way */
+    int64_t round_ms;       /* the round under way began */
+    int64_t begun_ms;       /* the last whole one began */
+    int64_t settled_ms;     /* the first of those that agree began */
+    int64_t overtaken_ms;   /* the first round that began when a younger start was known */
+    int64_t last_ms;        /* the last one ended, or was not answered */
+    int64_t silent_ms;      /* nothing was heard since; 0 = something was */
+    uint8_t said;           /* the last whole round: check_wire.c */
+    bool idle, agreed;
+    bool cleared;   /* proven: no copy has arrived */
+    bool accepted;  /* as far as this center knows */
+    bool resending; /* the /run under way is a resend */
+    bool proven;    /* lost */
+    bool unsure;    /* resent, or planned again: both were right */
+    bool resent;    /* by this center, in an admitted cell */
+    bool away;      /* the center was away during its life */
+};
+
+struct start { /* of one job at one address: what is known to have begun and was sent last */
+    int64_t sent_ms;
+    uint32_t life;
+};
+
+struct peer { /* one address, as seen over the wire */
+    int number, running;
+    int64_t beat_ms; /* boot; -1 = none, or it deregistered */
+};
+
 struct ghost { /* what the checker knows of one log id */
     int64_t job_id, group_id, moment_ms, due_ms, cause, version;
     enum kind kind;
@@ -96,13 +131,14 @@ struct ghost { /* what the checker knows of one log id */
     bool disk_lost; /* an executor that had it lost its disk */
     bool arrived;   /* some executor took it */
     int sends, admitted, started, ends_ok;
-    uint32_t at;          /* executors that started it, as bits */
-    enum phase end;       /* 0 while open */
-    int64_t retry;        /* log id of its retry */
-    uint32_t resent_life; /* incarnation of the center that last resent it */
-    bool wants_retry;     /* ended in this commit with attempts left */
-    bool fresh_success;   /* succeeded in this commit */
+    uint32_t at;        /* executors that started it, as bits */
+    enum phase end;     /* 0 while open */
+    int64_t retry;      /* log id of its retry */
+    bool wants_retry;   /* ended in this commit with attempts left */
+    bool fresh_success; /* succeeded in this commit */
     int64_t handle_ms;
+    size_t text_n; /* length of its message when it ended */
+    struct wire wire;
 };
 
 struct shadow { /* what the checker knows of one job */
@@ -116,8 +152,10 @@ struct shadow { /* what the checker knows of one job */
     int64_t skipped;    /* rows in peal_skip so far */
     int64_t answered_version, stopped_version;
     bool deleted_answered;
-    int64_t epoch; /* see ghost; rows before it do not bind the job */
-    bool meddled;  /* another program wrote its next moment: skips may go back farther */
+    int64_t epoch;                  /* see ghost; rows before it do not bind the job */
+    bool serial, covers, resends;   /* its strategy, onDoubt */
+    bool was_serial, was_resending; /* before the last edit */
+    bool meddled; /* another program wrote its next moment: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
 };
 
@@ -192,6 +230,10 @@ struct sim {
     int64_t start_mark_ms;
     int64_t rebased;    /* how often rate jobs were re-based */
     struct map parents; /* (child, cause) -> ghost's number */
+    struct textmap peers;
+    struct map starts;                              /* (job, peer) */
+    int lane_bound;                                 /* of this center */
+    int64_t resends, resends_unsure, resent_before; /* by this center */
 
     /* figures */
     int64_t firings, ends, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
@@ -252,6 +294,15 @@ void users_act(struct sim *s, struct event *e);
 void users_stop_all(struct sim *s);
 void users_edited(struct sim *s, struct edit *e);
 void users_spawned(struct sim *s, const struct action *a);
+
+/* check_wire.c: what passes */
+void check_called(struct sim *s, const struct call *c, int64_t conn);
+void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
+                    const struct reply *r);
+void check_result(struct sim *s, int64_t log_id, int code); /* a result has come */
+void check_beat(struct sim *s, const char *address, bool there);
+void check_wire_start(struct sim *s); /* the center starts, or ends */
+void check_wire_end(struct sim *s);
 
 /* check.c, check_ends.c, check_sends.c, check_progress.c */
 struct ghost *ghost_of(struct sim *s, int64_t log_id); /* made when it is not there */

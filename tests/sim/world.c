@@ -210,6 +210,8 @@ void sim_play(struct sim *s)
     map_init(&s->keys);
     map_init(&s->moments);
     map_init(&s->parents);
+    map_init(&s->starts);
+    textmap_init(&s->peers);
     list_init(&s->acks);
     s->choked = sim_chance(s, 300000);
     exec_init(s);
@@ -242,7 +244,6 @@ void sim_play(struct sim *s)
     sched_stats(s->sched, &st);
     s->asks += (int64_t)st.asks;
     s->doubts += (int64_t)st.doubts;
-    s->resent += (int64_t)st.resent;
 
     center_free(s);
     exec_free(s);

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check_wire.c - the checker's own account of the asking table.
+ *
+ * It is kept from what passes over the wire only: when each call was begun, how it ended, what the
+ * answer said, which results and beats reached the center. From that it says of which runs a
+ * second send is admitted, and which losses are proven (docs/architecture.md, Recovery). */
+#include "check.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTLED_MS 3000  /* what was on its way has arrived or died */
+#define RESULT_MS 90000  /* a result gets so long */
+#define SILENT_MS 600000 /* nothing heard, and not registered */
+#define BEATEN_MS 90000  /* a beat keeps an address registered so long */
+
+enum said { /* one round, as the table names its cells */
+            SAID_NOTHING,
+            SAID_END, /* busy or not */
+            SAID_IDLE_STARTED,
+            SAID_IDLE_NONE,
+            SAID_IDLE_CANNOT,
+            SAID_BUSY_STARTED,
+            SAID_BUSY_NONE,
+            SAID_BUSY_CANNOT,
+};
+
+static const char *const cells[] = {
+    "nothing",     "end",          "idle/started", "idle/none",
+    "idle/cannot", "busy/started", "busy/none",    "busy/cannot",
+};
+
+/* ---- addresses and who has started there ----------------------------------------------------- */
+
+struct peer *peer_of(struct sim *s, const char *address)
+{
+    struct peer *p = textmap_find(&s->peers, slice_text(address));
+    if (!p) {
+        p = mem_new(sizeof(*p));
+        p->number = (int)s->peers.len + 1;
+        p->beat_ms = -1;
+        textmap_set(&s->peers, slice_text(address), p);
+    }
+    return p;
+}
+
+static bool registered(const struct sim *s, const struct peer *p)
+{
+    return p->beat_ms >= 0 && s->boot_ms - p->beat_ms < BEATEN_MS;
+}
+
+static struct start *start_of(struct sim *s, int64_t job_id, int peer)
+{
+    uint64_t key = mix(mix(11, job_id), peer);
+    struct start *t = map_find(&s->starts, key);
+    if (!t) {
+        t = mem_new(sizeof(*t));
+        map_set(&s->starts, key, t);
+    }
+    if (t->life != s->life)
+        *t = (struct start){ .life = s->life };
+    return t;
+}
+
+/* The center has heard that this run has begun at its executor. */
+static void heard_start(struct sim *s, int64_t id)
+{
+    const struct ghost *g = ghost_of(s, id);
+    if (!g->wire.peer || g->wire.life != s->life)
+        return;
+    struct start *t = start_of(s, g->job_id, g->wire.peer);
+    if (g->wire.sent_ms > t->sent_ms)
+        t->sent_ms = g->wire.sent_ms;
+}
+
+/* A younger run of the job at the same address, sent when this one had been accepted, or in doubt
+ * for as long as messages live, is known to have begun: what is older had its turn. */
+static bool overtaken(struct sim *s, const struct ghost *g)
+{
+    const struct wire *w = &g->wire;
+    int64_t settled = w->doubt_ms ? w->doubt_ms + SETTLED_MS : w->accepted_ms + 1;
+    if (w->accepted && w->accepted_ms < settled)
+        settled = w->accepted_ms + 1;
+    return start_of(s, g->job_id, w->peer)->sent_ms >= settled;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* A resend is a part of asking, of which at most 16 are under way for one address. */
+static bool is_resend(const struct wire *w)
+{
+    return w->agreed && (w->said == SAID_BUSY_NONE || w->said == SAID_IDLE_CANNOT);
+}
+
+static void run_called(struct sim *s, struct peer *p, struct wire *w, int64_t conn)
+{
+    bool again = w->outstanding && !w->cleared;
+    if (!again || w->life != s->life)
+        w->sent_ms = s->boot_ms; /* else the first copy may be the one that starts */
+    w->peer = p->number;
+    w->life = s->life;
+    w->outstanding = w->cleared ? 1 : w->outstanding + 1;
+    w->calling = conn;
+    w->resending = is_resend(w);
+    w->cleared = w->agreed = w->proven = false;
+    w->said = SAID_NOTHING;
+    w->overtaken_ms = 0;
+    p->running += !w->resending;
+    if (p->running > s->lane_bound)
+        sim_fail(s, "the lanes", "%d runs are under way to one address, the bound is %d",
+                 p->running, s->lane_bound);
+}
+
+void check_called(struct sim *s, const struct call *c, int64_t conn)
+{
+    struct peer *p = peer_of(s, c->address);
+    if (!c->log_id)
+        return;
+    struct ghost *g = ghost_of(s, c->log_id);
+    struct wire *w = &g->wire;
+    if (c->kind == CALL_RUN) {
+        run_called(s, p, w, conn);
+    } else if (c->kind == CALL_IDLE) {
+        w->round = conn;
+        w->round_ms = s->boot_ms;
+        if (!w->overtaken_ms && overtaken(s, g))
+            w->overtaken_ms = s->boot_ms;
+    } else if (c->kind == CALL_LOG) {
+        w->reading = w->round ? conn : 0;
+    }
+}
+
+static void end_of_run(struct sim *s, struct wire *w, enum call_outcome outcome,
+                       const struct reply *r)
+{
+    w->calling = 0;
+    w->resending = false;
+    if (outcome == CALL_NOT_SENT || outcome == CALL_FULL || outcome == CALL_UNFIT) {
+        w->outstanding--;
+    } else if (outcome != CALL_ANSWERED) {
+        w->doubt_ms = s->boot_ms;
+    } else if (r->code == 200 || r->repeat) {
+        w->accepted = true;
+        w->accepted_ms = s->boot_ms;
+    } else {
+        w->outstanding--;
+    }
+}
+
+static void unheard(struct sim *s, struct wire *w, const struct peer *peer)
+{
+    w->round = w->reading = 0;
+    w->said = SAID_NOTHING;
+    w->agreed = false;
+    w->last_ms = s->boot_ms;
+    if (!w->silent_ms)
+        w->silent_ms = s->boot_ms;
+    w->proven = s->boot_ms - w->silent_ms >= SILENT_MS && !registered(s, peer);
+}
+
+static enum said cell_of(bool idle, enum log_state log)
+{
+    switch (log) {
+    case LOG_ENDED:
+        return SAID_END;
+    case LOG_STARTED:
+        return idle ? SAID_IDLE_STARTED : SAID_BUSY_STARTED;
+    case LOG_NONE:
+        return idle ? SAID_IDLE_NONE : SAID_BUSY_NONE;
+    default:
+        return idle ? SAID_IDLE_CANNOT : SAID_BUSY_CANNOT;
+    }
+}
+
+static bool agreed_proves(const struct wire *w)
+{
+    bool waited = w->begun_ms - w->settled_ms >= RESULT_MS;
+    switch ((enum said)w->said) {
+    case SAID_END:
+    case SAID_IDLE_CANNOT:
+        return waited;
+    case SAID_IDLE_STARTED:
+        return !w->away || waited;
+    case SAID_IDLE_NONE:
+        return w->accepted && (!w->away || waited);
+    default:
+        return false;
+    }
+}
+
+static bool says_none(const struct wire *w)
+{
+    return w->said == SAID_IDLE_NONE || w->said == SAID_BUSY_NONE;
+}
+
+/* Its turn is over, and this round began when that was known: one is enough. COVER_EARLY begins
+ * beside the run that it has torn down. */
+static bool turn_is_over(struct sim *s, const struct ghost *g)
+{
+    const struct wire *w = &g->wire;
+    if (!w->overtaken_ms || w->said == SAID_END)
+        return false;
+    return w->begun_ms - w->overtaken_ms >= (shadow_of(s, g->job_id)->covers ? SETTLED_MS : 0);
+}
+
+/* Where a result may still come it gets its time. */
+static bool turn_proves(struct sim *s, const struct ghost *g)
+{
+    const struct wire *w = &g->wire;
+    if (!turn_is_over(s, g) || (says_none(w) && !w->accepted))
+        return false;
+    bool grace = w->away || check_unreadable(w) || shadow_of(s, g->job_id)->covers;
+    return !grace || w->begun_ms - w->overtaken_ms >= RESULT_MS;
+}
+
+static void round_over(struct sim *s, int64_t id, enum log_state log)
+{
+    struct ghost *g = ghost_of(s, id);
+    struct wire *w = &g->wire;
+    enum said cell = cell_of(w->idle, log);
+    w->round = w->reading = 0;
+    w->last_ms = s->boot_ms;
+    w->begun_ms = w->round_ms;
+    if (w->said != cell)
+        w->settled_ms = w->begun_ms;
+    w->agreed = w->said == cell && w->begun_ms - w->settled_ms >= SETTLED_MS;
+    w->said = (uint8_t)cell;
+    if (log == LOG_STARTED || log == LOG_ENDED)
+        heard_start(s, id);
+    w->proven = (w->agreed && agreed_proves(w)) || turn_proves(s, g);
+    if (w->accepted)
+        return;
+    w->cleared = (w->agreed && cell == SAID_IDLE_NONE) || (says_none(w) && turn_is_over(s, g));
+    if (w->agreed && cell == SAID_BUSY_STARTED) {
+        w->accepted = true;
+        w->accepted_ms = s->boot_ms;
+        w->overtaken_ms = 0;
+    }
+}
+
+void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
+                    const struct reply *r)
+{
+    if (!c->call.log_id)
+        return;
+    struct wire *w = &ghost_of(s, c->call.log_id)->wire;
+    if (c->call.kind == CALL_RUN && w->calling == c->id) {
+        peer_of(s, c->address)->running -= !w->resending;
+        end_of_run(s, w, outcome, r);
+    } else if (c->call.kind == CALL_IDLE && w->round == c->id) {
+        w->idle = r && r->code == 200;
+        if (outcome == CALL_ANSWERED)
+            w->silent_ms = 0;
+        else if (outcome == CALL_FULL)
+            w->round = 0; /* it was not asked */
+        else
+            unheard(s, w, peer_of(s, c->address));
+    } else if (c->call.kind == CALL_LOG && w->reading == c->id) {
+        if (outcome == CALL_FULL)
+            w->round = w->reading = 0;
+        else if (outcome == CALL_ANSWERED)
+            round_over(s, c->call.log_id, r->log);
+        else
+            unheard(s, w, peer_of(s, c->address));
+    }
+}
+
+void check_result(struct sim *s, int64_t log_id, int code)
+{
+    if (code == 200 || code == 502) /* some refuse by a result 500 */
+        heard_start(s, log_id);
+}
+
+void check_beat(struct sim *s, const char *address, bool there)
+{
+    peer_of(s, address)->beat_ms = there ? s->boot_ms : -1;
+}
+
+/* ---- lives of the center --------------------------------------------------------------------- */
+
+/* Its connections are reset, and what it had only heard is forgotten. */
+void check_wire_end(struct sim *s)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
+        ((struct peer *)value)->running = 0;
+    for (int64_t id = 1; id <= s->last_id; id++) {
+        struct wire *w = &s->ghosts[id].wire;
+        w->calling = w->round = w->reading = w->silent_ms = w->overtaken_ms = 0;
+        w->resending = false;
+        w->said = SAID_NOTHING;
+        w->agreed = w->accepted = w->resent = w->proven = false;
+    }
+}
+
+void check_wire_start(struct sim *s)
+{
+    s->resends = s->resends_unsure = 0;
+    s->resent_before = memory_of(s->store)->now.totals.n[TOTAL_RESENT];
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
+        const struct mem_run *r = row;
+        struct wire *w = &ghost_of(s, r->row.log_id)->wire;
+        w->away = true;
+        w->peer = r->row.address ? peer_of(s, r->row.address)->number : 0;
+        w->accepted = r->row.phase == PHASE_ACCEPTED;
+        w->doubt_ms = w->accepted ? 0 : s->boot_ms; /* as far as this center can tell */
+        if (w->accepted && !w->accepted_ms)
+            w->accepted_ms = s->boot_ms;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The strategy and onDoubt of the job, or what they were until a moment ago. */
+static bool job_admits(struct sim *s, const struct ghost *g)
+{
+    const struct shadow *j = shadow_of(s, g->job_id);
+    bool before = j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 5000;
+    if (g->wire.said == SAID_BUSY_NONE)
+        return j->serial || (before && j->was_serial);
+    return g->wire.said == SAID_IDLE_CANNOT && (j->resends || (before && j->was_resending));
+}
+
+/* May this run leave, for all that is known of copies of it that have left? */
+void check_admitted(struct sim *s, int64_t id)
+{
+    struct ghost *g = ghost_of(s, id);
+    struct wire *w = &g->wire;
+    if (is_resend(w) && (!w->outstanding || w->cleared)) {
+        w->unsure = w->outstanding; /* proven or admitted: its count tells, if it runs twice */
+        s->resends_unsure++;
+        return;
+    }
+    if (!w->outstanding || w->cleared)
+        return;
+    if (w->calling)
+        sim_fail(s, "P2", "run %lld is sent while it is being sent", (long long)id);
+    if (w->accepted)
+        sim_fail(s, "P2", "run %lld is sent again, and it was accepted", (long long)id);
+    if (!w->agreed || !job_admits(s, g))
+        sim_fail(s, "P2",
+                 "run %lld is sent again: the last rounds said %s%s, which does not admit it",
+                 (long long)id, cells[w->said], w->agreed ? "" : " (not twice)");
+    if (w->resent)
+        sim_fail(s, "P2", "run %lld is sent a third time", (long long)id);
+    w->resent = true;
+    g->admitted++;
+    s->resent++;
+    s->resends++;
+}
+
+/* A second run of something whose resend may not have been one: then it has to be counted. */
+bool check_unsure(struct sim *s, struct ghost *g)
+{
+    if (!g->wire.unsure)
+        return false;
+    g->wire.unsure = false;
+    g->admitted++;
+    if (g->wire.life == s->life) {
+        s->resends++;
+        s->resends_unsure--;
+    }
+    return true;
+}
+
+/* What the center counts as resent is what was. The count of a crashed one may be lost. */
+void check_resends(struct sim *s, bool complete)
+{
+    int64_t more = memory_of(s->store)->now.totals.n[TOTAL_RESENT] - s->resent_before;
+    if (more > s->resends + s->resends_unsure || (complete && more < s->resends))
+        sim_fail(s, "P2", "%lld sends are counted as resent, and %lld were (%lld may have been)",
+                 (long long)more, (long long)s->resends, (long long)s->resends_unsure);
+}
+
+bool check_silent(const struct wire *w)
+{
+    return w->proven && w->said == SAID_NOTHING;
+}
+
+bool check_unreadable(const struct wire *w)
+{
+    return w->said == SAID_IDLE_CANNOT || w->said == SAID_BUSY_CANNOT;
+}
+
+/* A loss needs its proof from the wire. */
+void check_proof(struct sim *s, int64_t id)
+{
+    const struct ghost *g = ghost_of(s, id);
+    const struct wire *w = &g->wire;
+    if (!w->proven)
+        sim_fail(s, "P1",
+                 "run %lld of job %lld (%s%s) is counted lost, and the last rounds said %s%s, "
+                 "settled for %lld ms: that proves nothing",
+                 (long long)id, (long long)g->job_id, w->accepted ? "accepted" : "in doubt",
+                 w->away ? ", center was away" : "", cells[w->said],
+                 w->agreed ? "" : " (not twice)", (long long)(w->last_ms - w->settled_ms));
+}
+
+void check_wire_free(struct sim *s)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
+        free(value);
+    for (size_t i = 0; map_next(&s->starts, &i, &value);)
+        free(value);
+    textmap_done(&s->peers);
+    map_done(&s->starts);
+}
