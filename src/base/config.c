@@ -286,17 +286,6 @@ static enum err load_env(struct config *c, char **list, struct why *why)
     return OK;
 }
 
-void config_forget(const struct config *c, const char *key)
-{
-    const struct config_row *row = &c->table->rows[must_find(c, key)];
-    struct slice one;
-    for (int k = 0; name_at(row, k, &one); k++) {
-        char name[NAME_MAX_BYTES];
-        env_name(one, name);
-        unsetenv(name);
-    }
-}
-
 /* ---- the command line ------------------------------------------------------------------------ */
 
 struct argument { /* one option of the command line */
@@ -362,6 +351,54 @@ static enum err load_arguments(struct config *c, int argc, char **argv, bool fil
             return err;
     }
     return OK;
+}
+
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+static void wipe(const char *p, size_t n)
+{
+    explicit_bzero((char *)p, n);
+}
+
+static bool is_of(const struct config_row *row, struct slice name, bool env)
+{
+    struct slice one;
+    for (int k = 0; name_at(row, k, &one); k++) {
+        char text[NAME_MAX_BYTES];
+        env_name(one, text);
+        if (env ? slice_eq(name, text) : name.n == one.n && !memcmp(name.p, one.p, one.n))
+            return true;
+    }
+    return false;
+}
+
+/* In place, because the system shows what a process was started with from where it stood then. */
+static void forget_env(const struct config_row *row, char **list)
+{
+    for (size_t i = 0; list[i]; i++) {
+        char *value = strchr(list[i], '=');
+        if (value && is_of(row, slice_of(list[i], (size_t)(value - list[i])), true))
+            wipe(value + 1, strlen(value + 1));
+    }
+    struct slice one;
+    for (int k = 0; name_at(row, k, &one); k++) {
+        char name[NAME_MAX_BYTES];
+        env_name(one, name);
+        unsetenv(name);
+    }
+}
+
+void config_forget(const struct config *c, const char *key, int argc, char **argv,
+                   char **environ_list)
+{
+    const struct config_row *row = &c->table->rows[must_find(c, key)];
+    for (int i = 1; i < argc; i++) {
+        struct argument a = { 0 };
+        struct why why;
+        if (!argument(c, argc, argv, &i, &a, &why) && a.has_value && is_of(row, a.key, false))
+            wipe(a.value.p, a.value.n);
+    }
+    forget_env(row, environ_list);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

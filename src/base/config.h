@@ -68,9 +68,11 @@ int64_t config_int(const struct config *c, const char *key);
 bool config_flag(const struct config *c, const char *key);
 enum config_origin config_origin(const struct config *c, const char *key);
 
-/* Take a secret out of this process's environment under all its names, so that no child inherits
- * it. The value that was read stays. */
-void config_forget(const struct config *c, const char *key);
+/* Take a secret out of this process's environment and arguments under all its names, so that no
+ * child inherits it, and overwrite it where it stood, so that nobody reads it in /proc/PID/environ
+ * or cmdline. What config_read was given; the value that it read stays. */
+void config_forget(const struct config *c, const char *key, int argc, char **argv,
+                   char **environ_list);
 
 /* The table for people. */
 void config_help(const struct config_table *table, FILE *to);

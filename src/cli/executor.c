@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peal executor: the executor as a process of its own, with the built-in handlers. */
 #include <string.h>
+#include <sys/prctl.h>
 #include "cli/command.h"
 #include "cli/executor_ask.h"
 #include "executor/builtin.h"
@@ -89,5 +90,6 @@ int cmd_executor(int argc, char **argv)
     };
     if (argc > 1 && executor_ask_knows(argv[1]))
         return executor_ask(argc - 1, argv + 1);
+    prctl(PR_SET_DUMPABLE, 0); /* the token is not for scripts of the same user to read */
     return program_run(&program, argc, argv);
 }

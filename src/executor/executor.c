@@ -21,6 +21,7 @@ enum {
     PORT_FIRST = 9999,
     PORT_LAST = 65534,
     FLUSH_MS = 5000,
+    LEAVE_MS = 3000, /* to deregister, however many centers do not answer */
     IDLE_MS = 90000, /* about what the original takes to let go of a job's thread */
     SOON_MS = 4,     /* a commit or two of a usual disk */
     MAX_CONNECTIONS = 4096,
@@ -89,6 +90,7 @@ static void finish(struct executor *e)
         log_warn("executor", "%d handlers did not stop", e->jobs.stuck);
     e->phase = STOPPED;
     loop_timer_clear(e->loop, &e->stop_timer);
+    loop_timer_clear(e->loop, &e->leave_timer);
     loop_defer(e->loop, &e->stopped_task);
 }
 
@@ -106,6 +108,20 @@ static void left(void *arg)
 {
     struct executor *e = arg;
     e->left = true;
+    executor_advance(e);
+}
+
+/* The centers notice by themselves, from the missing beats. */
+static void leave_without_goodbye(struct executor *e)
+{
+    loop_timer_clear(e->loop, &e->leave_timer);
+    e->left = true;
+}
+
+static void no_goodbye(struct loop_timer *t)
+{
+    struct executor *e = container_of(t, struct executor, leave_timer);
+    leave_without_goodbye(e);
     executor_advance(e);
 }
 
@@ -149,10 +165,12 @@ void executor_stop(struct executor *e)
         e->phase = LEAVING;
         log_info("executor", "stopping: %d runs are here", e->jobs.live);
         loop_timer_set(e->loop, &e->stop_timer, loop_now_ms(e->loop) + e->cf.stop_ms);
+        loop_timer_set(e->loop, &e->leave_timer, loop_now_ms(e->loop) + LEAVE_MS);
         centers_leave(e->centers);
         executor_advance(e); /* one that was draining has left already */
         break;
     case LEAVING:
+        leave_without_goodbye(e);
         end_runs(e);
         break;
     case FLUSHING:
@@ -372,6 +390,7 @@ static void prepare(struct executor *e)
         .memory = e->cf.memory,
     };
     e->stop_timer.fire = time_over;
+    e->leave_timer.fire = no_goodbye;
     e->stopped_task.run = tell_stopped;
     list_init(&e->recovered_runs);
     list_init(&e->recovered_results);
@@ -502,6 +521,7 @@ void executor_free(struct executor *e)
     if (e->jobs.pool)
         close_threads(e);
     loop_timer_clear(e->loop, &e->stop_timer);
+    loop_timer_clear(e->loop, &e->leave_timer);
     loop_undefer(e->loop, &e->stopped_task);
     keeper_free(e->keeper);
     pool_free(e->pool);

@@ -20,8 +20,9 @@
 
 /*   RUNNING --executor_stop--> LEAVING --time over--> ENDING --nothing runs--> FLUSHING --> STOPPED
  *                                 +--------------nothing runs, and left-----------^
- *   LEAVING: deregister, let runs go on. ENDING: runs were asked to stop. FLUSHING: results go out,
- *   for FLUSH_MS at most. While RUNNING it may be draining: deregistered, and /run is refused. */
+ *   LEAVING: deregister, for LEAVE_MS at most, let runs go on. ENDING: runs were asked to stop.
+ * FLUSHING: results go out, for FLUSH_MS at most. While RUNNING it may be draining: deregistered,
+ * and /run is refused. */
 enum executor_phase { RUNNING, LEAVING, ENDING, FLUSHING, STOPPED };
 
 struct executor_counts { /* written by the loop, read by any thread */
@@ -51,7 +52,7 @@ struct executor {
     char journal[RUNLOG_PATH];
     enum executor_phase phase;
     bool left, draining;
-    struct loop_timer stop_timer;
+    struct loop_timer stop_timer, leave_timer;
     struct loop_task stopped_task;
     struct executor_counts counts;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/program.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "executor/options.h"
+#include "executor/pid1.h"
 
 extern char **environ;
 
@@ -63,6 +65,7 @@ static int watch_signals(void)
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* a wrapper may have ignored it */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -110,14 +113,26 @@ static int configured(const struct program *p, struct peal_executor *e, int argc
     enum err err = p->add(e, c, p->arg, &why);
     if (err)
         return complain(p, why.text[0] ? why.text : err_text(err), PROGRAM_USAGE);
-    config_forget(c, OPTION_TOKEN); /* scripts and commands shall not find it */
+    config_forget(c, OPTION_TOKEN, argc, argv, environ); /* scripts shall not find it */
+    int failed = pid1_split();
+    if (failed)
+        return complain(p, strerror(failed), PROGRAM_FAILED);
     embed_hint(e, p->hint);
     embed_print(e);
     return serve(p, e);
 }
 
+/* A descriptor of ours with the number of a standard one would get what is printed. */
+static void open_stdio(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) < 0)
+            return; /* then nothing can be opened anyway */
+}
+
 int program_run(const struct program *p, int argc, char **argv)
 {
+    open_stdio();
     struct peal_executor *e = embed_new(p->table);
     if (!e)
         return complain(p, err_text(ERR_NOMEM), PROGRAM_FAILED);

@@ -4,19 +4,26 @@ signals, its children, its descriptors."""
 
 import os
 import pathlib
+import pwd
 import re
+import shutil
+import signal
+import socket
+import subprocess
 import sys
+import tempfile
 
 import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
-from support.center import binary  # noqa: E402 (path just set)
+from support.center import TOKEN, binary  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 HOST = binary().parent / "tests" / "peal_test_host"
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="another user takes root")
 SCRIPTS = ["--peal.executor.glue", "shell"]
 
 
@@ -112,3 +119,148 @@ def test_a_result_is_the_same_in_a_thread_and_in_a_process(tmp_path, center, han
         executor.run(1, 1, handler, params)
         result = center.result(1)
         assert (result["handleCode"], result["handleMsg"] or "") == (code, text)
+
+
+# -- the token --
+
+
+ANCESTORS = """
+pid=$PPID
+while [ $pid -gt 1 ]; do
+  echo looked at: $(tr '\\0' ' ' </proc/$pid/cmdline)
+  tr '\\0' '\\n' </proc/$pid/environ
+  pid=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$pid/status)
+  [ $pid = $1 ] && last=1 || { [ "$last" ] && break; }
+done
+"""
+
+
+def test_no_ancestor_of_a_script_shows_the_token(tmp_path, center):
+    """Not in the memory that the system shows as environment and command line either."""
+    secret = "the-token-on-the-command-line"
+    executor = agent(tmp_path, center, args=[*SCRIPTS, "--xxl.job.accessToken", secret, f"--token={secret}"])
+    executor.token = secret  # an option counts before the variable, which has another one
+    with executor:
+        executor.run_shell(1, 1, ANCESTORS, params=str(executor.process.pid))
+        assert center.result(1)["handleCode"] == 200
+        seen = executor.log(1)["logContent"]
+        assert len(re.findall(r"looked at: .*peal executor", seen)) >= 3, seen  # server, watch, agent
+        assert "PATH=" in seen and "--token=" in seen
+        assert secret not in seen and TOKEN not in seen
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that every user can go into, with a copy of the program; pytest's own are root's alone."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="peal-host-", dir="/tmp"))
+    path.chmod(0o777)
+    shutil.copy(binary(), path / "peal")
+    (path / "peal").chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@as_root
+def test_scripts_of_the_agents_own_user_cannot_look_into_it(open_folder, center):
+    entry = pwd.getpwnam("nobody")
+    executor = agent(open_folder / "work", center, args=SCRIPTS)
+    (open_folder / "work").chmod(0o777)
+    executor.command = ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups",
+                        str(open_folder / "peal"), *executor.command[1:]]
+    with executor:
+        pid = executor.process.pid
+        assert os.stat(f"/proc/{pid}").st_uid == 0 or os.stat(f"/proc/{pid}/environ").st_uid == 0
+        executor.run_shell(1, 1, "id -u; for f in environ mem fd/0; do head -c1 /proc/$1/$f >/dev/null && echo read $f; "
+                                 "done; head -c1 /proc/$PPID/environ && echo read the server; true", params=str(pid))
+        assert center.result(1)["handleCode"] == 200
+        seen = executor.log(1)["logContent"]
+        assert f"\n{entry.pw_uid}\n" in seen and seen.count("Permission denied") == 4 and "read " not in seen, seen
+
+
+# -- process 1 --
+
+
+def namespaces():
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.skipif(not namespaces(), reason="a process namespace takes root and a kernel that allows it")
+def test_as_process_1_it_waits_for_whoever_loses_his_parent(tmp_path, center):
+    with agent(tmp_path, center, "unshare", "--pid", "--fork", "--kill-child", "--mount-proc", args=SCRIPTS) as executor:
+        first = children(executor.process.pid)[0]
+        assert "NSpid:\t%d\t1\n" % first in pathlib.Path(f"/proc/{first}/status").read_text()
+        for log in range(1, 4):
+            executor.run_shell(log, log, "for i in 1 2 3; do sh -c 'setsid sleep 0.2 & sleep 0.1 &'; done")
+            assert center.result(log)["handleCode"] == 200
+        # somebody from outside, as `docker exec` does it
+        subprocess.run(["nsenter", "-t", str(first), "-p", "-m", "sh", "-c", "for i in 1 2 3; do (sleep 0.1 &) done"],
+                       check=True)
+
+        def family(pid):
+            return [pid] + [one for child in children(pid) for one in family(child)]
+
+        def at_rest():
+            states = [state(pid) for pid in family(first)]
+            return len(states) == 4 and "Z" not in states  # init, agent, watch, server
+        wait_until(at_rest, "only the agent's own processes to be left")
+        os.kill(first, signal.SIGTERM)
+        executor.wait()
+    assert center.of("registryRemove")
+
+
+# -- descriptors --
+
+
+@pytest.mark.parametrize("what", ["agent", "host"])
+def test_without_standard_input_and_output(tmp_path, center, what):
+    """A descriptor that gets their number is neither printed to nor replaced by /dev/null."""
+    closed = ["/bin/sh", "-c", 'exec "$@" <&- >&-', "sh"]
+    if what == "agent":
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        executor = agent(tmp_path, center, *closed, args=[*SCRIPTS, "--xxl.job.executor.port", str(port)])
+        executor._address = lambda: answers(f"http://127.0.0.1:{port}/")
+    else:
+        executor = host(tmp_path, center, args=SCRIPTS)
+        executor.command = [*closed, *executor.command]
+    with executor:
+        executor.run_shell(1, 1, "echo hello; readlink /proc/self/fd/0")
+        assert center.result(1)["handleCode"] == 200
+        assert "hello\n/dev/null\n" in executor.log(1)["logContent"]
+        if what == "agent":
+            assert os.readlink(f"/proc/{executor.process.pid}/fd/1") == "/dev/null"
+        else:
+            executor.run(2, 2, "resultProcessJobHandler", "0 200 fine")
+            assert center.result(2)["handleMsg"] == "fine"
+
+
+def answers(address):
+    with socket.socket() as s:
+        host, port = address.split("/")[2].split(":")
+        return address if s.connect_ex((host, int(port))) == 0 else None
+
+
+# -- stopping --
+
+
+@pytest.fixture
+def silent_centers():
+    """Addresses that take connections and never answer."""
+    sockets = [socket.create_server(("127.0.0.1", 0), backlog=64) for _ in range(4)]
+    yield ",".join(f"http://127.0.0.1:{s.getsockname()[1]}" for s in sockets)
+    for s in sockets:
+        s.close()
+
+
+@pytest.mark.parametrize("signals, most", [(1, 2), (2, 1)])
+def test_centers_that_do_not_answer_do_not_hold_the_stop_up(tmp_path, silent_centers, signals, most):
+    """One deadline for all of them, and a second signal ends that too."""
+    with Executor(tmp_path, silent_centers) as executor:
+        executor.terminate()
+        wait_until(lambda: "stopping: " in executor.said(), "it to begin to stop")
+        if signals > 1:
+            executor.terminate()
+        executor.wait(60)
+        said = executor.said()
+        assert said.count("no answer") <= most, said

@@ -171,8 +171,7 @@ int main(int argc, char **argv)
         return complain(e);
     pthread_sigmask(SIG_BLOCK, &stops, NULL);
     int signals = signalfd(-1, &stops, SFD_CLOEXEC);
-    printf("test_host listens on %s\n", peal_executor_address(e));
-    fflush(stdout);
+    fprintf(stderr, "test_host listens on %s\n", peal_executor_address(e));
     until_stopped(e, signals);
     peal_executor_free(e);
     return 0;

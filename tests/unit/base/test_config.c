@@ -141,9 +141,18 @@ static void a_row_has_other_names(void **state)
     assert_string_equal(config_text(&c, "name"), "env");
     setenv("XXL_JOB_NAME", "secret", 1);
     setenv("PEAL_NAME", "secret", 1);
-    config_forget(&c, "name");
+    char one[] = "PEAL_NAME=secret", two[] = "XXL_JOB_NAME=", three[] = "PEAL_OTHER=public";
+    char *list[] = { one, two, three, NULL };
+    char name[] = "--name", value[] = "secret", both[] = "--other.name=secret";
+    char *args[] = { name, name, value, both, NULL };
+    config_forget(&c, "name", 4, args, list);
     assert_null(getenv("XXL_JOB_NAME"));
     assert_null(getenv("PEAL_NAME"));
+    assert_memory_equal(one, "PEAL_NAME=\0\0\0\0\0\0", sizeof(one));
+    assert_string_equal(three, "PEAL_OTHER=public");
+    assert_string_equal(name, "--name");
+    assert_memory_equal(value, "\0\0\0\0\0\0", sizeof(value));
+    assert_memory_equal(both, "--other.name=\0\0\0\0\0\0", sizeof(both));
     config_done(&c);
 }
 
