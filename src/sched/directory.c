@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* directory.c - who is there: apps and their registered addresses, groups and their lists.
  *
- * A registration acts at once: the group's list (what XXL-JOB's readers see) and its view (what
- * routes look at) are made anew before the next run is routed. A refused connection takes an
- * address out of the views until a beat each second brings it back. */
+ * Who is there is known at once (group_size, group_lane, group_place). The group's list, what
+ * XXL-JOB's readers see, and its view, what routes look at, follow with the next batch: thousands
+ * of addresses that come, go or die within one are one list and one view. A refused connection
+ * takes an address out of the views until a beat brings it back. */
 #include "sched/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +12,38 @@
 #define TOUCH_MS 20000      /* update_time in the database is written that often */
 #define ADDRESSES_MAX 10000 /* of one app */
 #define APPS_MAX 100000
+#define CHEAP_VIEW 64 /* addresses: such a view is made whenever somebody looks */
 
 /* ---- apps ----------------------------------------------------------------------------------- */
 
 static struct app *app_get(struct sched *s, struct slice name)
 {
     struct app *app = textmap_find(&s->apps, name);
-    if (!app && s->apps.len < APPS_MAX) {
+    if (!app) {
         app = mem_new(sizeof(*app));
         app->name = mem_dupn(name.p, name.n);
+        list_init(&app->groups);
         textmap_set(&s->apps, name, app);
     }
     return app;
+}
+
+/* Whoever has the token may make names up: there is a bound, and one that nobody uses is forgotten.
+ */
+static struct app *app_of_executor(struct sched *s, struct slice name)
+{
+    bool full = s->apps.len >= APPS_MAX;
+    return full ? textmap_find(&s->apps, name) : app_get(s, name);
+}
+
+static void app_forget(struct sched *s, struct app *app)
+{
+    if (app->n || !list_empty(&app->groups))
+        return;
+    textmap_take(&s->apps, slice_text(app->name));
+    free(app->addresses);
+    free(app->name);
+    free(app);
 }
 
 static int address_order(struct slice a, const char *b)
@@ -52,14 +73,10 @@ static int place_of(const struct app *app, struct slice address, bool *ret_there
     return low;
 }
 
-static void app_changed(struct sched *s, const struct app *app)
+static void app_changed(struct sched *s, struct app *app)
 {
-    void *value;
-    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
-        struct group *g = value;
-        if (g->app == app)
-            g->stale = s->stale_groups = true;
-    }
+    app->list_no++;
+    list_each(&app->groups, n, tmp) directory_stale(s, container_of(n, struct group, of_app));
 }
 
 static struct registered *app_add(struct sched *s, struct app *app, struct slice address)
@@ -101,7 +118,7 @@ static struct registry_record registry_row(const struct app *app, const char *ad
 bool sched_register(struct sched *s, struct moment_now now, struct slice app_name,
                     struct slice address, bool ours)
 {
-    struct app *app = app_get(s, app_name);
+    struct app *app = app_of_executor(s, app_name);
     struct registered *r = app ? app_add(s, app, address) : NULL;
     if (!r)
         return false;
@@ -115,7 +132,6 @@ bool sched_register(struct sched *s, struct moment_now now, struct slice app_nam
         s->wanted = true;
     }
     lane_alive(s, now, lane);
-    directory_refresh(s, now);
     return true;
 }
 
@@ -137,14 +153,14 @@ void sched_unregister(struct sched *s, struct moment_now now, struct slice app_n
     int i = place_of(app, address, &there);
     if (there)
         forget_address(s, now, app, i);
-    directory_refresh(s, now);
+    app_forget(s, app);
 }
 
 void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r)
 {
     if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
         return;
-    struct app *app = app_get(s, slice_text(r->key));
+    struct app *app = app_of_executor(s, slice_text(r->key));
     struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
     if (a) { /* while the center was away nobody could beat: all get the full time */
         a->beat_ms = now.boot_ms;
@@ -154,14 +170,20 @@ void sched_load_registry(struct sched *s, struct moment_now now, const struct re
 
 void directory_sweep(struct sched *s, struct moment_now now)
 {
+    struct app **unused = NULL;
+    int nunused = 0;
     void *value;
     for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
         struct app *app = value;
         for (int k = app->n; k-- > 0;)
             if (now.boot_ms - app->addresses[k].beat_ms > s->config.dead_after_ms)
                 forget_address(s, now, app, k);
+        if (app->n == 0 && list_empty(&app->groups))
+            array_push(unused, nunused, app);
     }
-    directory_refresh(s, now);
+    for (int i = 0; i < nunused; i++)
+        app_forget(s, unused[i]);
+    free(unused);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -171,18 +193,71 @@ struct group *group_of(const struct sched *s, int64_t id)
     return map_find(&s->groups, (uint64_t)id);
 }
 
+int group_size(const struct group *g)
+{
+    return g->address_type == 0 ? g->app->n : g->nlanes;
+}
+
+struct lane *group_lane(const struct group *g, int i)
+{
+    return g->address_type == 0 ? g->app->addresses[i].lane : g->lanes[i];
+}
+
+uint8_t group_list_no(const struct group *g)
+{
+    return g->address_type == 0 ? g->app->list_no : g->list_no;
+}
+
+int group_place(const struct group *g, const struct lane *lane)
+{
+    if (g->address_type == 0) {
+        bool there;
+        int i = place_of(g->app, slice_text(lane->address), &there);
+        return there ? i : -1;
+    }
+    if (lane->listed > g->nlanes) {
+        for (int i = 0; i < g->nlanes; i++)
+            if (g->lanes[i] == lane)
+                return i;
+        return -1;
+    }
+    list_each(&lane->members, n, tmp)
+    {
+        const struct member *m = container_of(n, struct member, of_lane);
+        if (m->group == g)
+            return (int)(m - g->members);
+    }
+    return -1;
+}
+
+static struct member *members_of(struct group *g, struct lane **lanes, int n)
+{
+    struct member *members = n ? mem_new((size_t)n * sizeof(*members)) : NULL;
+    for (int i = 0; i < n; i++) {
+        members[i].group = g;
+        list_push(&lanes[i]->members, &members[i].of_lane);
+        lanes[i]->listed++;
+    }
+    return members;
+}
+
 static void lanes_set(struct sched *s, struct group *g, struct lane **lanes, int n)
 {
-    for (int i = 0; i < n; i++)
-        lanes[i]->listed++;
+    struct member *members = members_of(g, lanes, n);
     for (int i = 0; i < g->nlanes; i++) {
+        list_remove(&g->members[i].of_lane);
         g->lanes[i]->listed--;
         lane_put(s, g->lanes[i]);
     }
     free(g->lanes);
+    free(g->members);
     g->lanes = lanes;
+    g->members = members;
     g->nlanes = n;
     g->list_no++;
+    g->ndead = 0;
+    for (int i = 0; i < n; i++)
+        g->ndead += lanes[i]->dead;
 }
 
 /* A list given by hand, split verbatim; blanks around an item are not part of it. */
@@ -216,7 +291,7 @@ static bool same_lanes(const struct group *g)
     return true;
 }
 
-static void write_list(struct sched *s, const struct group *g)
+static void write_list(struct sched *s, struct group *g)
 {
     struct buf b = BUF_INIT(1 << 20);
     for (int i = 0; i < g->nlanes; i++) {
@@ -226,8 +301,15 @@ static void write_list(struct sched *s, const struct group *g)
     }
     struct group_list list = { g->id, g->nlanes ? buf_take(&b) : NULL };
     buf_done(&b);
-    array_push(s->next->lists, s->next->nlists, list);
     s->wanted = true;
+    if (g->list_seq == s->seq) { /* once more for the same batch */
+        free(s->next->lists[g->list_at].addresses);
+        s->next->lists[g->list_at] = list;
+        return;
+    }
+    g->list_seq = s->seq;
+    g->list_at = s->next->nlists;
+    array_push(s->next->lists, s->next->nlists, list);
 }
 
 /* The list less the dead; all of it when all are dead, so that the attempt says why. */
@@ -246,8 +328,15 @@ static void make_view(struct sched *s, struct group *g)
     group_view_unref(g->view);
     g->view = group_view_new(g->id, version, addresses, n);
     free(addresses);
-    array_push(s->next->views, s->next->nviews, group_view_ref(g->view));
     s->wanted = true;
+    if (g->view_seq == s->seq) {
+        group_view_unref(s->next->views[g->view_at]);
+        s->next->views[g->view_at] = group_view_ref(g->view);
+        return;
+    }
+    g->view_seq = s->seq;
+    g->view_at = s->next->nviews;
+    array_push(s->next->views, s->next->nviews, group_view_ref(g->view));
 }
 
 /* ---- broadcasts: laid out anew when the list changes before a shard has left ------------------
@@ -303,41 +392,90 @@ static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
     spawn_add(s, &spawn);
 }
 
-static void relay_group(struct sched *s, struct moment_now now, const struct group *g)
+/* Lays the unsent broadcasts anew of all groups that are marked so. */
+static void relay(struct sched *s, struct moment_now now)
 {
     struct run **runs = NULL;
     int n = 0;
-    void *value;
-    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
-        struct run *r = value;
-        if (r->job->def->group_id == g->id && r->phase == PHASE_PLANNED && r->shard == 0 &&
-            !(r->flags & RUN_CLOSED) && unsent_broadcast(r) && !any_shard_left(r))
-            array_push(runs, n, r);
+    list_each(&s->broadcasts, node, tmp)
+    {
+        struct live_job *j = container_of(node, struct live_job, broadcast);
+        const struct group *g = group_of(s, j->def->group_id);
+        if (!g || !g->relay)
+            continue;
+        list_each(&j->runs, m, tmp2)
+        {
+            struct run *r = container_of(m, struct run, of_job);
+            if (r->phase == PHASE_PLANNED && r->shard == 0 && !(r->flags & RUN_CLOSED) &&
+                unsent_broadcast(r) && !any_shard_left(r))
+                array_push(runs, n, r);
+        }
     }
     for (int i = 0; i < n; i++)
         lay_anew(s, now, runs[i]);
     free(runs);
 }
 
+static void make_anew(struct sched *s, struct group *g)
+{
+    list_remove(&g->stale);
+    if (g->address_type == 0 && !same_lanes(g)) {
+        lanes_by_registry(s, g);
+        write_list(s, g);
+    }
+    make_view(s, g);
+}
+
+void directory_stale(struct sched *s, struct group *g)
+{
+    if (!list_linked(&g->stale))
+        list_push(&s->stale, &g->stale);
+    s->wanted = true;
+}
+
+void directory_now(struct sched *s, struct moment_now now, struct group *g)
+{
+    make_anew(s, g);
+    if (!s->started)
+        return;
+    g->relay = true;
+    relay(s, now);
+    g->relay = false;
+}
+
+void directory_freshen(struct sched *s, struct moment_now now, struct group *g)
+{
+    if (list_linked(&g->stale) && (group_size(g) <= CHEAP_VIEW || g->view_seq != s->seq))
+        directory_now(s, now, g);
+}
+
 void directory_refresh(struct sched *s, struct moment_now now)
 {
-    if (!s->stale_groups)
-        return;
-    s->stale_groups = false;
-    void *value;
-    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
-        struct group *g = value;
-        if (!g->stale)
-            continue;
-        g->stale = false;
-        if (g->address_type == 0 && !same_lanes(g)) {
-            lanes_by_registry(s, g);
-            write_list(s, g);
-        }
-        make_view(s, g);
-        if (s->started)
-            relay_group(s, now, g);
+    struct list made;
+    list_init(&made);
+    for (struct list_node *n; (n = list_first(&s->stale));) {
+        struct group *g = container_of(n, struct group, stale);
+        make_anew(s, g);
+        g->relay = s->started;
+        list_push(&made, n);
     }
+    if (list_empty(&made))
+        return;
+    if (s->started)
+        relay(s, now);
+    for (struct list_node *n; (n = list_pop(&made));)
+        container_of(n, struct group, stale)->relay = false;
+}
+
+static void app_set(struct sched *s, struct group *g, struct app *app)
+{
+    struct app *before = g->app;
+    list_remove(&g->of_app);
+    g->app = app;
+    if (app)
+        list_push(&app->groups, &g->of_app);
+    if (before)
+        app_forget(s, before);
 }
 
 void directory_group(struct sched *s, const struct group_record *r)
@@ -348,14 +486,11 @@ void directory_group(struct sched *s, const struct group_record *r)
         g->id = r->id;
         map_set(&s->groups, (uint64_t)g->id, g);
     }
-    struct slice name = slice_text(r->app ? r->app : "");
-    g->app = app_get(s, name);
-    if (!g->app)
-        g->app = app_get(s, slice_text("")); /* beyond the limit: a group of nobody */
+    app_set(s, g, app_get(s, slice_text(r->app ? r->app : "")));
     g->address_type = r->address_type;
     if (r->address_type != 0)
         lanes_by_hand(s, g, r->address_list);
-    g->stale = s->stale_groups = true;
+    directory_stale(s, g);
 }
 
 void directory_group_gone(struct sched *s, int64_t id)
@@ -364,6 +499,8 @@ void directory_group_gone(struct sched *s, int64_t id)
     if (!g)
         return;
     lanes_set(s, g, NULL, 0);
+    list_remove(&g->stale);
+    app_set(s, g, NULL);
     group_view_unref(g->view);
     free(g);
 }
@@ -376,15 +513,13 @@ void sched_load_group(struct sched *s, const struct group_record *g)
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address)
 {
     const struct group *g = group_of(s, group_id);
-    for (int i = 0; g && i < g->nlanes; i++)
-        if (slice_eq(address, g->lanes[i]->address))
-            return true;
-    return false;
+    const struct lane *lane = g ? textmap_find(&s->lanes, address) : NULL;
+    return lane && group_place(g, lane) >= 0;
 }
 
 void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx)
 {
     const struct group *g = group_of(s, group_id);
-    for (int i = 0; g && i < g->nlanes; i++)
-        fn(ctx, g->lanes[i]->address, g->lanes[i]->dead);
+    for (int i = 0, n = g ? group_size(g) : 0; i < n; i++)
+        fn(ctx, group_lane(g, i)->address, group_lane(g, i)->dead);
 }

@@ -33,33 +33,45 @@ static int free_places(const struct sched *s, const struct lane *lane)
     return s->config.lane_queue - lane->nqueue;
 }
 
-/* A living lane of the group with room, starting behind the one that was tried; NULL if none. */
-static struct lane *next_lane(struct sched *s, const struct run *r)
+/* A living lane of the group with room, behind the one that was tried; NULL if there is none. */
+static struct lane *living_lane(const struct sched *s, const struct group *g,
+                                const struct lane *tried)
 {
-    const struct group *g = group_of(s, r->job->def->group_id);
-    if (!g)
+    int n = group_size(g), at = tried ? group_place(g, tried) : -1;
+    if (!list_linked(&g->stale) && g->ndead == n)
         return NULL;
-    int at = 0;
-    for (int i = 0; i < g->nlanes; i++)
-        if (g->lanes[i] == r->lane)
-            at = i;
-    for (int i = 1; i <= g->nlanes; i++) {
-        struct lane *lane = g->lanes[(at + i) % g->nlanes];
-        if (lane != r->lane && !lane->dead && free_places(s, lane) > 0)
+    for (int i = 1; i <= n; i++) {
+        struct lane *lane = group_lane(g, (at + i) % n);
+        if (lane != tried && !lane->dead && free_places(s, lane) > 0)
             return lane;
     }
     return NULL;
 }
 
-/* The address that the route gives now; NULL if the group is empty. */
-static struct lane *pick_lane(struct sched *s, struct moment_now now, const struct run *r)
+static struct lane *next_lane(struct sched *s, const struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
-    if (!g || !g->view)
-        return NULL;
-    int i = router_pick(s->router, r->job->def->route, r->job->id, g->view, now.wall_ms);
-    return i < 0 ? NULL : lane_get(s, slice_text(g->view->addresses[i]));
+    return g ? living_lane(s, g, r->lane) : NULL;
 }
+
+/* The address that the route gives now; NULL if the group is empty. The view may be a batch old, so
+ * what it says is looked at once more. */
+static struct lane *pick_lane(struct sched *s, struct moment_now now, const struct run *r)
+{
+    struct group *g = group_of(s, r->job->def->group_id);
+    if (!g || group_size(g) == 0)
+        return NULL;
+    directory_freshen(s, now, g);
+    int i = router_pick(s->router, r->job->def->route, r->job->id, g->view, now.wall_ms);
+    struct lane *lane = i < 0 ? NULL : textmap_find(&s->lanes, slice_text(g->view->addresses[i]));
+    bool listed = lane && group_place(g, lane) >= 0;
+    if (listed && !lane->dead)
+        return lane;
+    struct lane *other = living_lane(s, g, lane);
+    return other ? other : listed ? lane : group_lane(g, 0);
+}
+
+#define NOBODY_TEXT "no executor is registered for the job's group, and none is listed"
 
 /* Change the address: on disk first, the send comes when that is committed. */
 void fire_readdress(struct sched *s, struct run *r, struct lane *lane)
@@ -173,39 +185,46 @@ void lane_enqueue(struct sched *s, struct moment_now now, struct run *r)
     lane_pump(s, now, r->lane);
 }
 
+static bool by_hand(const struct run *r)
+{
+    return r->text && r->text->choices && r->lane;
+}
+
+/* The run's address is dead, has left the group, or there is none yet. NULL: nobody is there. */
+static struct lane *other_lane(struct sched *s, struct moment_now now, const struct run *r,
+                               bool listed)
+{
+    struct lane *other = pick_lane(s, now, r);
+    return listed && other && other->dead ? r->lane
+                                          : other; /* all are dead: its attempt says why */
+}
+
 /* Due, within the mark, chosen: put it on its lane, or find another. */
 void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
 {
     if (r->flags & (RUN_ADDRESS | RUN_HELD))
         return; /* comes back when the commit does */
-    if (!r->lane) {
-        struct lane *lane = pick_lane(s, now, r);
-        if (!lane) {
-            fire_refuse(s, now, r, PHASE_UNROUTABLE,
-                        "no executor is registered for the job's group, and none is listed");
-            return;
-        }
-        fire_readdress(s, r, lane);
-        lane_put(s, lane);
+    if (by_hand(r)) {
+        lane_enqueue(s, now, r);
         return;
     }
-    bool usable = !r->lane->dead && (r->lane->listed > 0 || (r->text && r->text->choices));
-    bool full = free_places(s, r->lane) <= 0;
-    if (!(r->flags & RUN_BROADCAST) && (!usable || (full && !sticky(r)))) {
-        struct lane *other = usable ? next_lane(s, r) : NULL;
-        if (!usable && !(r->text && r->text->choices)) {
-            other = pick_lane(s, now, r);
-            if (other) {
-                lane_put(s, other); /* the group's list holds it */
-                other = other == r->lane || other->dead ? NULL : other;
-            }
-        }
-        if (other) {
-            fire_readdress(s, r, other);
-            return;
-        }
-    }
-    lane_enqueue(s, now, r);
+    const struct group *g = group_of(s, r->job->def->group_id);
+    bool listed = g && r->lane && group_place(g, r->lane) >= 0;
+    struct lane *to = r->lane;
+    if (!g || group_size(g) == 0)
+        to = NULL;
+    else if (r->flags & RUN_BROADCAST && r->lane)
+        ; /* its address stands */
+    else if (!listed || r->lane->dead)
+        to = other_lane(s, now, r, listed);
+    else if (free_places(s, r->lane) <= 0 && !sticky(r))
+        to = next_lane(s, r);
+    if (!to && !listed)
+        fire_refuse(s, now, r, PHASE_UNROUTABLE, NOBODY_TEXT);
+    else if (!to || to == r->lane)
+        lane_enqueue(s, now, r);
+    else
+        fire_readdress(s, r, to);
 }
 
 /* ---- due ------------------------------------------------------------------------------------ */
@@ -239,9 +258,19 @@ static bool misfired(struct sched *s, struct moment_now now, struct run *r)
     return true;
 }
 
+/* A shard leaves by the group's list as it is now: did that take this one back? */
+static bool laid_anew(struct sched *s, struct moment_now now, const struct run *r)
+{
+    struct group *g = r->flags & RUN_BROADCAST ? group_of(s, r->job->def->group_id) : NULL;
+    if (!g || !list_linked(&g->stale))
+        return false;
+    directory_now(s, now, g);
+    return r->flags & RUN_CLOSED;
+}
+
 static void fire(struct sched *s, struct moment_now now, struct run *r)
 {
-    if (fire_outdated(s, now, r))
+    if (fire_outdated(s, now, r) || laid_anew(s, now, r))
         return;
     if (r->due_ms > s->mark_ms) {
         list_push(&s->beyond, &r->place);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define PROBE_MS 1000 /* between two beats to a dead address */
+#define BEAT_GAP_MS 5 /* between two beats to any: with more dead ones each is asked less often */
 #define REST_MS 20    /* after a call for which the client had no room */
 
 struct lane *lane_get(struct sched *s, struct slice address)
@@ -24,6 +25,8 @@ struct lane *lane_get(struct sched *s, struct slice address)
         list_init(&lane->beats);
         list_init(&lane->probes);
         list_init(&lane->asked);
+        list_init(&lane->members);
+        list_init(&lane->runs);
         textmap_set(&s->lanes, address, lane);
     }
     lane->refs++;
@@ -45,6 +48,7 @@ void lane_put(struct sched *s, struct lane *lane)
         return; /* the timer does */
     ring_remove(&s->waits, &lane->timer.entry);
     textmap_take(&s->lanes, slice_text(lane->address));
+    s->ndead -= lane->dead;
     lane_free(lane);
 }
 
@@ -71,15 +75,29 @@ void lane_narrow(const struct sched *s, struct lane *lane)
 
 /* ---- life and death ------------------------------------------------------------------------- */
 
-static void stale_by_lane(struct sched *s, const struct lane *lane)
+static void tell_groups(struct sched *s, const struct lane *lane, int dead)
 {
-    void *value;
-    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
-        struct group *g = value;
-        for (int k = 0; k < g->nlanes; k++)
-            if (g->lanes[k] == lane)
-                g->stale = s->stale_groups = true;
+    s->ndead += dead;
+    list_each(&lane->members, n, tmp)
+    {
+        struct group *g = container_of(n, struct member, of_lane)->group;
+        g->ndead += dead;
+        directory_stale(s, g);
     }
+}
+
+/* When a dead lane is asked: thousands of them must not be asked at once. */
+static int64_t next_beat(struct sched *s, struct moment_now now)
+{
+    int64_t turn = (int64_t)s->ndead * BEAT_GAP_MS;
+    int64_t last = now.boot_ms + (turn > PROBE_MS ? turn : PROBE_MS);
+    int64_t at = s->beat_ms + BEAT_GAP_MS;
+    if (at < now.boot_ms + PROBE_MS)
+        at = now.boot_ms + PROBE_MS;
+    if (at > last) /* most of those whose turn it is have come back */
+        at = last;
+    s->beat_ms = at;
+    return at;
 }
 
 void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
@@ -88,9 +106,8 @@ void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
         return;
     lane->dead = true;
     lane->dead_ms = now.boot_ms;
-    stale_by_lane(s, lane);
-    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
-    directory_refresh(s, now);
+    tell_groups(s, lane, 1);
+    ring_add(&s->waits, &lane->timer.entry, next_beat(s, now));
 }
 
 /* The executor answered. After a silence it may have been another process: its runs are asked
@@ -105,13 +122,12 @@ void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
     ring_remove(&s->waits, &lane->timer.entry);
     if (lane->resting)
         lane_rest(s, now, lane);
-    stale_by_lane(s, lane);
-    directory_refresh(s, now);
-    void *value;
-    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
-        struct run *r = value;
-        if (r->lane == lane && (r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) &&
-            !list_linked(&r->place) && !(r->ask && r->ask->step))
+    tell_groups(s, lane, -1);
+    list_each(&lane->runs, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, of_lane);
+        if ((r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) && !list_linked(&r->place) &&
+            !(r->ask && r->ask->step))
             ask_soon(s, now, r, 0);
     }
 }
@@ -137,7 +153,7 @@ void lane_on_beat(struct sched *s, struct moment_now now, const struct call_resu
     else if (c->outcome == CALL_NOT_SENT)
         lane_dead(s, now, lane);
     if (lane->dead && lane->refs > 1)
-        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + PROBE_MS);
+        ring_add(&s->waits, &lane->timer.entry, next_beat(s, now));
     if (c->outcome == CALL_FULL)
         lane_rest(s, now, lane);
     else

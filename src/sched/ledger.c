@@ -79,6 +79,7 @@ void job_settle(struct sched *s, struct live_job *j)
     if (j->nruns)
         return;
     probes_orphan(j);
+    list_remove(&j->broadcast);
     map_take(&s->jobs, (uint64_t)j->id);
     job_unref(j->def);
     free(j);
@@ -114,14 +115,19 @@ struct run *run_new(struct sched *s, struct moment_now now, const struct run_row
     r->phase = (uint8_t)row->phase;
     r->since_ms = now.boot_ms;
     r->text = text_of(row, def);
-    if (row->broadcast)
+    if (row->broadcast) {
         r->flags |= RUN_BROADCAST;
+        if (!list_linked(&r->job->broadcast))
+            list_push(&s->broadcasts, &r->job->broadcast);
+    }
     if (row->doubted)
         r->flags |= RUN_DOUBTED;
     if (row->kind == KIND_CRON || row->kind == KIND_MISFIRE || row->kind == KIND_RETRY)
         r->flags |= RUN_SCHEDULED;
-    if (row->address)
+    if (row->address) {
         r->lane = lane_get(s, slice_text(row->address));
+        list_push(&r->lane->runs, &r->of_lane);
+    }
     list_push(&r->job->runs, &r->of_job);
     r->job->nruns++;
     s->nphase[r->phase]++;
@@ -136,6 +142,7 @@ void run_free(struct sched *s, struct run *r)
     kill_forget(s, r);
     list_remove(&r->dirty);
     list_remove(&r->of_job);
+    list_remove(&r->of_lane);
     map_take(&s->runs, (uint64_t)r->log_id);
     s->nphase[r->phase]--;
     s->stats.live--;
@@ -227,9 +234,11 @@ struct run_change *run_urgent(struct sched *s, struct run *r)
 void run_set_lane(struct sched *s, struct run *r, struct lane *lane)
 {
     lane->refs++;
+    list_remove(&r->of_lane);
     if (r->lane)
         lane_put(s, r->lane);
     r->lane = lane;
+    list_push(&lane->runs, &r->of_lane);
     struct run_change *c = run_urgent(s, r);
     free(c->address);
     c->address = mem_dup(lane->address);

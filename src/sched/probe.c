@@ -126,9 +126,9 @@ static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
  * those that were dead all the time, or have come back since. */
 static struct lane *next_to_ask(const struct group *g, struct run *r)
 {
-    for (; r->probe < 2 * g->nlanes; r->probe++) {
-        struct lane *lane = g->lanes[r->probe % g->nlanes];
-        bool again = r->probe >= g->nlanes;
+    for (int n = group_size(g); r->probe < 2 * n; r->probe++) {
+        struct lane *lane = group_lane(g, r->probe % n);
+        bool again = r->probe >= n;
         if (!again && !lane->dead)
             return lane;
         if (again && !lane->dead && lane->alive_ms >= r->probing_ms)
@@ -156,14 +156,14 @@ static void nobody(struct sched *s, struct moment_now now, struct run *r, int li
 static void ask_next(struct sched *s, struct moment_now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
-    if (g &&
-        r->probe_list != g->list_no) { /* other addresses: those that were asked prove little */
-        r->probe_list = g->list_no;
+    if (g && r->probe_list !=
+                 group_list_no(g)) { /* other addresses: those that were asked prove little */
+        r->probe_list = group_list_no(g);
         r->probe = 0;
     }
     struct lane *lane = g ? next_to_ask(g, r) : NULL;
     if (!lane)
-        nobody(s, now, r, g ? g->nlanes : 0);
+        nobody(s, now, r, g ? group_size(g) : 0);
     else if (r->job->def->route == ROUTE_BUSYOVER && !lane->dead)
         wait_idle(s, r, lane);
     else
@@ -174,7 +174,7 @@ void probe_begin(struct sched *s, struct moment_now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
     r->probe = 0;
-    r->probe_list = g ? g->list_no : 0;
+    r->probe_list = g ? group_list_no(g) : 0;
     r->probing_ms = now.boot_ms;
     ask_next(s, now, r);
 }

@@ -26,6 +26,8 @@ struct memory {    /* of one job */
     enum route of; /* LFU and LRU count different things: a changed route starts anew */
     int nuses;
     struct use *uses;
+    int64_t group_id; /* of the view that uses are in line with */
+    uint64_t version;
 };
 
 struct point {
@@ -110,11 +112,16 @@ static struct memory *memory_for(struct router *r, int64_t job_id, enum route ro
     return m;
 }
 
-static struct use *use_of(struct memory *m, uint64_t address)
+/* Lists are sorted or change little: what is looked for stands right behind what was found last. */
+static const struct use *use_of(const struct memory *m, uint64_t address, int *at)
 {
-    for (int i = 0; i < m->nuses; i++)
-        if (m->uses[i].address == address)
-            return &m->uses[i];
+    for (int i = 0; i < m->nuses; i++) {
+        int k = (*at + i) % m->nuses;
+        if (m->uses[k].address == address) {
+            *at = k + 1;
+            return &m->uses[k];
+        }
+    }
     return NULL;
 }
 
@@ -122,10 +129,15 @@ static struct use *use_of(struct memory *m, uint64_t address)
  */
 static void align_uses(struct memory *m, const struct group_view *v)
 {
+    bool same = v->version && v->version == m->version && v->group_id == m->group_id;
+    if (same && m->nuses == v->n)
+        return;
+    m->version = v->version;
+    m->group_id = v->group_id;
     struct use *uses = mem_new((size_t)v->n * sizeof(*uses));
-    for (int i = 0; i < v->n; i++) {
+    for (int i = 0, at = 0; i < v->n; i++) {
         uint64_t address = hash_text(slice_text(v->addresses[i]));
-        const struct use *old = use_of(m, address);
+        const struct use *old = use_of(m, address, &at);
         uses[i] = (struct use){ address, old ? old->n : UINT64_MAX };
     }
     free(m->uses);

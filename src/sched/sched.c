@@ -41,6 +41,8 @@ struct sched *sched_new(const struct sched_config *config)
     map_init(&s->groups);
     textmap_init(&s->lanes);
     textmap_init(&s->apps);
+    list_init(&s->stale);
+    list_init(&s->broadcasts);
     list_init(&s->beyond);
     list_init(&s->dirty);
     list_init(&s->lazy);
@@ -66,6 +68,7 @@ static void release_group(struct sched *s, void *value)
     for (int i = 0; i < g->nlanes; i++)
         lane_put(s, g->lanes[i]);
     free(g->lanes);
+    free(g->members);
     group_view_unref(g->view);
     free(g);
 }
@@ -243,10 +246,9 @@ void sched_started(struct sched *s, struct moment_now now)
     s->sweep_boot_ms = now.boot_ms;
     s->replan = true;
     s->started = true;
-    s->stale_groups = true;
     void *value;
     for (size_t i = 0; map_next(&s->groups, &i, &value);)
-        ((struct group *)value)->stale = true;
+        directory_stale(s, value);
     directory_refresh(s, now);
     for (size_t i = 0; map_next(&s->runs, &i, &value);) {
         struct run *r = value;
@@ -494,6 +496,7 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     bool clean = want_clean(s), last = clean || (s->draining && !list_empty(&s->lazy));
     if (!plan && !mark && !last && !s->wanted)
         return NULL;
+    directory_refresh(s, now);
     struct batch *b = s->next, *next = batch_new();
     defer_edits(b, next);
     for (int i = 0; i < b->nedits; i++)

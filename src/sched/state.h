@@ -39,11 +39,13 @@ struct lane {           /* one executor address */
     int answers; /* since the window was last looked at */
     int coming;  /* warm.c: runs of a burst, while it counts */
     struct list_node coming_node;
-    int64_t warm_ms; /* boot: when connections for a burst were asked for */
-    uint32_t id;     /* never given twice, unlike the place in memory */
-    int refs;        /* runs and lists of addresses that point here */
-    int listed;      /* groups whose list has it */
-    int registered;  /* apps for which it beats */
+    int64_t warm_ms;     /* boot: when connections for a burst were asked for */
+    uint32_t id;         /* never given twice, unlike the place in memory */
+    int refs;            /* runs and lists of addresses that point here */
+    int listed;          /* of members */
+    struct list members; /* struct member: the places that it has in lists of groups */
+    struct list runs;    /* that have its address */
+    int registered;      /* apps for which it beats */
     bool dead;
     bool probing;     /* a beat is under way */
     bool resting;     /* the client had no room: nothing leaves until the timer says so */
@@ -95,7 +97,7 @@ struct run_text {  /* what differs from the job's own */
 
 struct run {
     struct timer timer;
-    struct list_node place, dirty, of_job;
+    struct list_node place, dirty, of_job, of_lane;
     struct live_job *job;
     struct lane *lane; /* NULL = no address yet */
     int64_t log_id, moment_ms, due_ms, cause, version;
@@ -123,7 +125,8 @@ struct live_job {
     int64_t id;
     struct job *def; /* counted: the newest that is known */
     struct list runs;
-    struct list probes; /* idleBeats for it, one an address at most */
+    struct list probes;         /* idleBeats for it, one an address at most */
+    struct list_node broadcast; /* in the core's list of those that have had broadcasts */
     int nruns;
     bool deleted;
     int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
@@ -141,18 +144,29 @@ struct app {
     char *name;
     struct registered *addresses; /* sorted as Java sorts text: by bytes */
     int n;
-    bool changed;
+    uint8_t list_no;    /* goes up with each change of them */
+    struct list groups; /* by their node of_app */
+};
+
+struct member { /* one place of a group's list */
+    struct list_node of_lane;
+    struct group *group;
 };
 
 struct group {
     int64_t id;
     struct app *app;
+    struct list_node of_app, stale; /* stale: in the core's list of those whose list and view are to
+                                       be made anew */
     int address_type;
-    struct lane **lanes; /* counted: the list in force, in order */
-    int nlanes;
-    uint8_t list_no;         /* goes up with each change of the list */
-    struct group_view *view; /* the same as the planner's */
-    bool stale;              /* list or view to be made anew */
+    struct lane **lanes; /* counted: the list when the view was made; one by hand is always true */
+    struct member *members; /* the same places, as their lanes know them */
+    int nlanes, ndead;
+    uint8_t list_no;             /* goes up with each change of lanes */
+    bool relay;                  /* its broadcasts are looked at */
+    struct group_view *view;     /* the same as the planner's */
+    uint64_t view_seq, list_seq; /* batches that view and list went with */
+    int view_at, list_at;        /* and where they stand in them */
 };
 
 struct sched {
@@ -162,6 +176,10 @@ struct sched {
     struct ring due, waits;
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
+    struct list stale;       /* groups */
+    struct list broadcasts;  /* live jobs */
+    int ndead;               /* lanes */
+    int64_t beat_ms;         /* boot: the latest beat that a dead lane waits for */
     struct list beyond;      /* due, but beyond the mark */
     struct list dirty;       /* to be written with the next batch */
     struct list lazy;        /* to be written within a second, if nothing else happens to them */
@@ -175,7 +193,7 @@ struct sched {
     bool wanted;        /* somebody waits for it although it may be empty */
     uint64_t seq;       /* of next */
     bool writing;       /* a batch is with the writer */
-    bool started, draining, replan, stale_groups;
+    bool started, draining, replan;
     bool clean_start; /* the process before sent nothing that is planned on disk */
     bool born;        /* the first commit of this life has been heard; nothing leaves before it */
     struct flight flight;
@@ -296,7 +314,19 @@ void lane_on_beat(struct sched *s, struct moment_now now, const struct call_resu
 /* directory.c */
 void directory_group(struct sched *s, const struct group_record *g);
 void directory_group_gone(struct sched *s, int64_t id);
+/* The group's list or view has changed: made anew with the next batch, or when somebody looks. */
+void directory_stale(struct sched *s, struct group *g);
 void directory_refresh(struct sched *s, struct moment_now now); /* makes stale lists and views */
+/* The same for one group, if it costs little or has not been done for the batch that gathers. */
+void directory_freshen(struct sched *s, struct moment_now now, struct group *g);
+/* The same at any cost: a broadcast is about to leave. */
+void directory_now(struct sched *s, struct moment_now now, struct group *g);
+/* A group's addresses as they are now, whatever its view says: how many, the i-th, where one stands
+ * (-1: nowhere), a number that changes with them. */
+int group_size(const struct group *g);
+struct lane *group_lane(const struct group *g, int i);
+int group_place(const struct group *g, const struct lane *lane);
+uint8_t group_list_no(const struct group *g);
 void directory_sweep(struct sched *s, struct moment_now now);
 struct group *group_of(const struct sched *s, int64_t id);
 

@@ -134,6 +134,44 @@ def test_a_dead_address_leaves_the_rotation_at_once_and_comes_back_by_probe(cent
         ledger.check_accounts(center)
 
 
+def test_a_group_that_everybody_left_gets_nothing(center):
+    """Runs are planned seconds ahead, with an address. It deregisters: they are refused, and say why."""
+    with Puppet(center, "tests") as puppet:
+        api = center.api()
+        group = api.add_group("tests")
+        jobs = rate_jobs(api, group, 3) + rate_jobs(api, group, 2, "ROUND")
+        puppet.wait_for_runs(20)
+        puppet.deregister()
+        left = time.time() * 1000
+        ledger.wait_for_rows(center, "refusals", "SELECT id FROM xxl_job_log WHERE trigger_code = 500 "
+                             "LIMIT 1 OFFSET 100")
+        late = [call for call in puppet.of("run") if float(call.headers["Peal-Moment"]) > left]
+        assert not late, late[:5]
+        said = {row["trigger_msg"] for row in ledger.rows(
+            center, "SELECT trigger_msg FROM xxl_job_log WHERE trigger_code = 500")}
+        assert all("no executor is registered" in text for text in said), said
+        stop(api, jobs)
+        ledger.settle(center)
+        ledger.check_accounts(center)
+
+
+def test_thousands_of_dead_addresses_hurt_their_own_group_only(center):
+    with Puppet(center, "quick") as quick:
+        api = center.api()
+        port = free_port()
+        dead = [f"http://127.1.{i // 250}.{i % 250 + 1}:{port}/" for i in range(2000)]
+        own = rate_jobs(api, api.add_group("dead", addresses=dead), 20, "ROUND")
+        alive = rate_jobs(api, api.add_group("quick"), 1)
+        wait_until(lambda: center.metric("peal_executors_dead") == len(dead), "all to be tried and dead", 120)
+        quick.wait_for_runs(len(quick.runs()) + 50)
+        stop(api, own + alive)
+        ledger.settle(center, 120)
+        assert not ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE job_id = ? AND handle_code <> 200",
+                                 alive[0])
+        ledger.check_contiguous(center, alive[0], 10)
+        ledger.check_accounts(center)
+
+
 def test_when_all_addresses_are_dead_the_run_says_why_and_others_go_on(center):
     with Puppet(center, "quick") as quick:
         api = center.api()
