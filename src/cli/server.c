@@ -29,6 +29,10 @@ static const struct config_row rows[] = {
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
       "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
+    { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
+      "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
+      "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
+      0, 0 },
     { "token", "access.token, xxl.job.accessToken", CONFIG_TEXT, NULL, "TEXT",
       "access token of executors, in both directions; a random one is made and kept in\n"
       "the data folder if none is given",
@@ -265,6 +269,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     cc.listen = config_text(config, "listen");
     cc.data = config_text(config, "data");
     cc.db = config_text(config, "db");
+    cc.recorder = config_text(config, "recorder");
     cc.token = token;
     cc.zone = config_text(config, "zone");
     cc.misfire_threshold_ms = config_int(config, "misfire.threshold");

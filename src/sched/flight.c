@@ -95,7 +95,7 @@ bool flight_read(const void *file, size_t bytes, const struct mark *mark, const 
     if (!mark->recorder[0])
         why_set(why, "the last process had none");
     else if (!file)
-        why_set(why, "its file is gone");
+        why_set(why, "there is no file with its id");
     else if (head_believed(file, bytes, mark, boot, why))
         ret->believed =
             words_read((const flight_word *)((const char *)file + FLIGHT_HEAD),

@@ -71,6 +71,17 @@ static void publish(struct center *c)
     atomic_store_explicit(&m->addresses, st.addresses, memory_order_relaxed);
     atomic_store_explicit(&m->dead, st.dead, memory_order_relaxed);
     atomic_store_explicit(&m->horizon_ms, st.horizon_ms, memory_order_relaxed);
+    atomic_store_explicit(&m->recorded, st.recorded, memory_order_relaxed);
+    atomic_store_explicit(&m->recorder_words, st.words, memory_order_relaxed);
+    atomic_store_explicit(&m->recorder_without, st.without_word, memory_order_relaxed);
+    atomic_store_explicit(&m->recorder_wrong, st.contradicted, memory_order_relaxed);
+    if (st.contradicted > c->contradicted)
+        log_error(
+            "center",
+            "%llu results came for runs that the flight recorder had called unsent: they count, "
+            "but it was wrong; please report it",
+            (unsigned long long)(st.contradicted - c->contradicted));
+    c->contradicted = st.contradicted;
 }
 
 static void set_timers(struct center *c)
@@ -173,6 +184,11 @@ static void batch_done(struct center *c)
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
     if (b->mark.until_ms > c->mark_ms)
         c->mark_ms = b->mark.until_ms;
+    if (b->mark.until_ms && !c->settled) {
+        c->settled = true;
+        flight_file_settle(c->flight);
+    }
+    c->left_clean |= b->clean;
     sched_batch_done(c->sched, center_now(), b);
     center_pump(
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
@@ -226,9 +242,44 @@ struct loading {
     struct planner *planner;
     struct moment_now now;
     int runs;
+    struct flight_said said;
     enum err err;
     struct why *why;
 };
+
+/* What the last process left in its recorder. */
+static void recorder_read(struct center *c, const struct mark *mark, struct flight_said *said)
+{
+    struct why why = { "" };
+    bool believed = flight_file_read(c->flight, mark, said, &why);
+    if (mark->clean || !mark->until_ms)
+        return; /* nothing that is planned has been sent, whatever a file says */
+    if (believed)
+        log_info(
+            "center",
+            "the flight recorder of the last process: %d runs may have left, %d were accepted, "
+            "what else is planned was not sent",
+            said->leaving, said->accepted);
+    else
+        log_warn("center",
+                 "the flight recorder of the last process is not believed: %s; what is planned "
+                 "within the mark counts as in doubt",
+                 why.text);
+}
+
+static void recorder_make(struct center *c)
+{
+    struct why why = { "" };
+    struct flight_head *head = flight_file_make(c->flight, &why);
+    if (head)
+        sched_record(c->sched, head);
+    else
+        log_warn(
+            "center",
+            "no flight recorder: %s; after a kill what is planned for the next 2 s counts as in "
+            "doubt",
+            why.text);
+}
 
 static bool load_group(void *ctx, const struct group_record *g)
 {
@@ -267,7 +318,7 @@ static bool load_run(void *ctx, const struct run_row *row)
     }
     if (l->err)
         return false;
-    sched_load_run(l->c->sched, l->now, row, j, FLIGHT_KNOWS_NOTHING);
+    sched_load_run(l->c->sched, l->now, row, j, flight_known(&l->said, row->log_id));
     l->runs++;
     return true;
 }
@@ -284,6 +335,7 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
     struct mark mark = { 0 };
     enum err err = ops->mark_get(store, &mark, why);
     sched_load_mark(c->sched, mark.until_ms, mark.clean);
+    recorder_read(c, &mark, &l.said);
     if (!err)
         err = ops->totals_get(store, &totals, &open, why);
     if (!err)
@@ -292,10 +344,12 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         err = ops->registry_each(store, load_registry, &l, why);
     if (!err)
         err = ops->runs_each(store, load_run, &l, why);
+    flight_said_done(&l.said);
     if (err || l.err)
         return err ? err : l.err;
     for (int i = 0; i < TOTAL_COUNT; i++)
         c->metrics.totals[i] = totals.n[i];
+    recorder_make(c);
     sched_started(c->sched, l.now);
     if (l.runs)
         log_info("center", "%d runs were open when the last process ended; they go on", l.runs);
@@ -309,6 +363,7 @@ static void own_config(struct center *c, const struct center_config *config)
     c->config.data = mem_dup(config->data);
     c->config.token = mem_dup(config->token ? config->token : "");
     c->config.zone = mem_dup(config->zone ? config->zone : "");
+    c->config.recorder = mem_dup(config->recorder);
     struct buf b = BUF_INIT(8192);
     if (config->db)
         buf_text(&b, config->db);
@@ -340,6 +395,7 @@ static enum err core_new(struct center *c, struct why *why)
     enum err err = store_open(c->db, &options, &store, why);
     if (err)
         return err;
+    c->flight = flight_file_new(c->config.recorder, c->db); /* the database's file is there now */
     struct timespec seed;
     clock_gettime(CLOCK_REALTIME, &seed);
     struct sched_config s;
@@ -486,6 +542,7 @@ void center_free(struct center *c)
     }
     batch_free(c->batch.batch);
     sched_free(c->sched);
+    flight_file_free(c->flight, c->left_clean);
     results_free(c); /* the core pointed to them */
     if (c->front)
         httpd_free(c->front);
@@ -500,6 +557,7 @@ void center_free(struct center *c)
     free((char *)c->config.data);
     free((char *)c->config.token);
     free((char *)c->config.zone);
+    free((char *)c->config.recorder);
     free(c->db);
     free(c);
 }

@@ -20,11 +20,12 @@ struct center;
 #define CENTER_BODY_MAX (16u << 20) /* of a request that executors send */
 
 struct center_config {
-    const char *listen;           /* "127.0.0.1:8080" */
-    const char *data;             /* folder, made if missing */
-    const char *db;               /* "sqlite:FILE"; NULL: peal.db in the data folder */
-    const char *token;            /* access token, both directions; "" = none (said in the log) */
-    const char *zone;             /* server's zone by name; NULL or "": the system's */
+    const char *listen;   /* "127.0.0.1:8080" */
+    const char *data;     /* folder, made if missing */
+    const char *db;       /* "sqlite:FILE"; NULL: peal.db in the data folder */
+    const char *token;    /* access token, both directions; "" = none (said in the log) */
+    const char *recorder; /* folder of the flight recorder, "none"; NULL: as flight_file.h */
+    const char *zone;     /* server's zone by name; NULL or "": the system's */
     int64_t misfire_threshold_ms; /* 5000 */
     int64_t start_deadline_ms;    /* of jobs that do not say (60,000) */
     int lane_connections, lane_queue;

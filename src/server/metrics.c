@@ -123,6 +123,16 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     gauge(out, "peal_executors", "Addresses that runs are sent to.", get(&m->addresses));
     gauge(out, "peal_executors_dead", "Of these, addresses that refuse connections.",
           get(&m->dead));
+    gauge(out, "peal_recorder", "1: a flight recorder knows what is out if this process is killed.",
+          get(&m->recorded));
+    gauge(out, "peal_recorder_words", "Runs that are out by the flight recorder.",
+          get(&m->recorder_words));
+    gauge(out, "peal_recorder_without_word",
+          "Runs that are out and found no room in it: not 0, and a kill is as without one.",
+          get(&m->recorder_without));
+    counter(out, "peal_recorder_wrong_total",
+            "Results of runs that it had called unsent. Not 0: a bug, please report it.",
+            atomic_load_explicit(&m->recorder_wrong, relaxed));
     counter(out, "peal_planned_jobs_total", "Due jobs that planning has looked at.",
             (uint64_t)atomic_load_explicit(&m->planned_jobs, relaxed));
     counter(out, "peal_commits_total", "Transactions committed by the writer.",

@@ -28,7 +28,11 @@ struct metrics {
     _Atomic int64_t open;                  /* open runs in memory */
     _Atomic int64_t queue_ring, queue_lanes, queue_writer, in_flight, in_doubt, accepted;
     _Atomic int64_t addresses, dead;
-    _Atomic int64_t horizon_ms;   /* wall: planned up to */
+    _Atomic int64_t horizon_ms; /* wall: planned up to */
+    _Atomic int64_t recorded;   /* 1: there is a flight recorder */
+    _Atomic int64_t recorder_words,
+        recorder_without; /* runs that are out, with and without a word */
+    _Atomic uint64_t recorder_wrong;
     _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
     _Atomic uint64_t batches, batch_errors;
     _Atomic uint64_t http_requests, http_bad, callbacks;

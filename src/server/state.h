@@ -9,6 +9,7 @@
 #include "net/httpc.h"
 #include "net/loop.h"
 #include "server/center.h"
+#include "server/flight_file.h"
 #include "server/journal.h"
 #include "server/tender.h"
 #include "server/writer.h"
@@ -62,6 +63,10 @@ struct center {
     struct list calls; /* open calls to executors */
     struct list asks;  /* what other threads wait for */
     struct batch_mail batch;
+    struct flight_file *flight;
+    bool settled;          /* the first commit of this process has been heard */
+    bool left_clean;       /* and the last one says that nothing planned was sent */
+    uint64_t contradicted; /* as told in the log */
     struct tender *tender;
     void (*on_request)(struct httpd_request *q, void *arg);
     size_t (*on_head)(struct httpd_request *q, void *arg);

@@ -232,6 +232,7 @@ def test_the_unit_of_the_center_starts_serves_and_ends(tmp_path):
         job = api.add_job(api.add_group("service"), "each second", scheduleType="CRON", scheduleConf="* * * * * ?")
         api.start_job(job)
         puppet.wait_for_runs(2)
+        assert center.metric("peal_recorder") == 1
         api.stop_job(job)
         center.stop()
         assert "peal-data/peal.db" in center.service.written()

@@ -32,7 +32,8 @@ FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 ELSEWHERE = {"Type", "ExecStart", "Restart", "RestartSec", "DynamicUser", "StateDirectoryMode", "KillMode", "OOMPolicy",
              "TimeoutStopSec", "SystemCallArchitectures", "SystemCallErrorNumber", "ProtectClock", "ProtectHostname",
              "ProtectKernelLogs", "ProtectKernelModules", "ProtectKernelTunables", "ProtectControlGroups",
-             "RestrictRealtime", "RestrictSUIDSGID", "LockPersonality", "RemoveIPC", "AmbientCapabilities"}
+             "RestrictRealtime", "RestrictSUIDSGID", "LockPersonality", "RemoveIPC", "AmbientCapabilities",
+             "RuntimeDirectoryMode", "RuntimeDirectoryPreserve"}
 
 
 def call(name, *args):
@@ -67,7 +68,7 @@ def private_dev():
 def make_read_only():
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         where = re.sub(r"\\(\d{3})", lambda m: chr(int(m[1], 8)), line.split()[4])
-        if where not in (f"{SCENE}/state", "/tmp", "/var/tmp") and not re.match(r"/(dev|proc|sys)(/|$)", where):
+        if where not in (f"{SCENE}/state", f"{SCENE}/run", "/tmp", "/var/tmp") and not re.match(r"/(dev|proc|sys)(/|$)", where):
             try:
                 mount(None, where, flags=MS_REMOUNT | MS_BIND | MS_RDONLY)
             except OSError:
@@ -82,6 +83,10 @@ def change_files(service, prefix, conf, state):
     for name, source in (("usr", prefix), ("etc", conf), ("state", state)):
         os.mkdir(f"{SCENE}/{name}")
         mount(source, f"{SCENE}/{name}", flags=MS_BIND)
+    if "RuntimeDirectory" in service:  # /run is a tmpfs
+        os.mkdir(f"{SCENE}/run")
+        mount("tmpfs", f"{SCENE}/run", "tmpfs", MS_NOSUID | MS_NODEV,
+              f"mode={service['RuntimeDirectoryMode']},uid={USER},gid={USER}")
     if service.get("PrivateDevices") == "yes":
         private_dev()
     if service.get("PrivateTmp") == "yes":
@@ -169,7 +174,7 @@ def environment(conf, service, state):
 def main():
     unit, prefix, conf, state, *flags = sys.argv[1:]
     service = read_unit(unit)
-    known = {"EnvironmentFile", "StateDirectory", "WorkingDirectory", "UMask", "LimitNOFILE", "NoNewPrivileges",
+    known = {"EnvironmentFile", "StateDirectory", "RuntimeDirectory", "WorkingDirectory", "UMask", "LimitNOFILE", "NoNewPrivileges",
              "CapabilityBoundingSet", "ProtectSystem", "ProtectHome", "ProtectProc", "ProcSubset", "PrivateTmp",
              "PrivateDevices", "RestrictNamespaces", "RestrictAddressFamilies", "SystemCallFilter",
              "MemoryDenyWriteExecute"} | ELSEWHERE
@@ -184,6 +189,8 @@ def main():
             print(f"as_service: the mounts of a service cannot be made here: {error}", file=sys.stderr)
             sys.exit(77)
         env["STATE_DIRECTORY"] = state
+        if "RuntimeDirectory" in service:
+            env["RUNTIME_DIRECTORY"] = f"{SCENE}/run"
     assert service["WorkingDirectory"] == "%S/" + service["StateDirectory"]
     os.chdir(state)
     if "--may" in flags:

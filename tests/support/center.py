@@ -8,9 +8,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
+import weakref
 
 from . import webapi
 from .wait import PATIENCE, wait_until
@@ -63,7 +66,11 @@ class Center:
         self.password = password
         self.process = None
         self._down = True  # not started, or stopped or killed by us
-        self._env = clean_environment(PEAL_ADMIN_PASSWORD=password, PEAL_ACCESS_TOKEN=token, **(env or {}))
+        # its flight recorder, on tmpfs; a center that was killed leaves it there
+        self.recorder = pathlib.Path(tempfile.mkdtemp(prefix="peal-tests-", dir="/dev/shm"))
+        weakref.finalize(self, shutil.rmtree, self.recorder, ignore_errors=True)
+        self._env = clean_environment(**{"PEAL_ADMIN_PASSWORD": password, "PEAL_ACCESS_TOKEN": token,
+                                         "PEAL_RECORDER": str(self.recorder), **(env or {})})
 
     def __enter__(self):
         return self.start()

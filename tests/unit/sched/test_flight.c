@@ -198,7 +198,7 @@ static void without_a_file_nothing_is_known(void **state)
     struct flight_said said;
     struct why why = { "" };
     assert_false(flight_read(NULL, 0, &mark, BOOT, &said, &why));
-    assert_string_equal(why.text, "its file is gone");
+    assert_string_equal(why.text, "there is no file with its id");
     assert_int_equal(flight_known(&said, 1), FLIGHT_KNOWS_NOTHING);
     flight_said_done(&said);
 }
