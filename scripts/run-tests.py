@@ -33,7 +33,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON = "/usr/bin/python3"
 CI = os.environ.get("CI") == "true"
 CORES = os.cpu_count() or 1
-SIDE_BY_SIDE = CORES + 1  # files of black-box cases: they wait for events most of their time
+SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events most of their time
+SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
 
@@ -341,10 +342,10 @@ STAGES = [
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),
-    ("blackbox-asan", pytest("tests/blackbox", "asan", SIDE_BY_SIDE), BLACKBOX, ["build-asan"], {"heavy"}),
+    ("blackbox-asan", pytest("tests/blackbox", "asan", SLOWLY), BLACKBOX, ["build-asan"], {"heavy"}),
     ("build-tsan", build("tsan"), [], [], {"heavy"}),
     ("unit-tsan", unit("tsan", THREADED), [], ["build-tsan"], {"heavy"}),
-    ("blackbox-tsan", pytest("tests/blackbox", "tsan", SIDE_BY_SIDE), BLACKBOX, ["build-tsan"], {"heavy"}),
+    ("blackbox-tsan", pytest("tests/blackbox", "tsan", SLOWLY), BLACKBOX, ["build-tsan"], {"heavy"}),
     ("build-fuzz", build("fuzz"), ["tests/fuzz/fuzz_*.c"], [], {"heavy"}),
     ("fuzz", fuzz, ["tests/fuzz/fuzz_*.c"], ["build-fuzz"], {"heavy"}),
     ("simulation", simulation(2000), SIM, [], {"heavy"}),

@@ -4,9 +4,11 @@
 PEAL_BIN names the binary, build/dev/peal without it. A center that ended by itself, or that a sanitizer
 complained about, fails the test that stops, kills or leaves it, with what it wrote."""
 
+import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -36,10 +38,14 @@ def binary():
 
 
 def free_port():
-    """A port that nobody listens on now."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that nobody listens on now; none that the kernel gives to clients, one of whom could have it when a
+    center that was killed wants it back."""
+    clients_from = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for _ in range(1000):
+        with socket.socket() as s, contextlib.suppress(OSError):
+            s.bind(("127.0.0.1", random.randrange(12000, clients_from) if clients_from > 14000 else 0))
+            return s.getsockname()[1]
+    raise RuntimeError("no port is free")
 
 
 def clean_environment(**more):

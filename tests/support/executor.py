@@ -29,6 +29,7 @@ class Executor:
         self.env = clean_environment(PEAL_ACCESS_TOKEN=token, **(env or {}))
         self.process = None
         self.address = None
+        self._dates = {}  # log id -> the time with which it was sent first
 
     def __enter__(self):
         return self.start()
@@ -89,10 +90,12 @@ class Executor:
         return reply
 
     def run(self, job, log, handler="demoJobHandler", params="", **fields):
-        """/run as a center sends it; fields override. The time is now unless given."""
+        """/run as a center sends it; fields override. A log id that comes again has the time of the first unless
+        another is given: else it would be another center's run."""
         body = {"jobId": job, "executorHandler": handler, "executorParams": params,
                 "executorBlockStrategy": "SERIAL_EXECUTION", "executorTimeout": 0, "logId": log,
-                "logDateTime": int(time.time()) * 1000, "glueType": "BEAN", "glueSource": "",
+                "logDateTime": self._dates.setdefault(log, int(time.time()) * 1000), "glueType": "BEAN",
+                "glueSource": "",
                 "glueUpdatetime": 1541254891000, "broadcastIndex": 0, "broadcastTotal": 1}
         body.update(fields)
         return self.call("run", body)
