@@ -207,13 +207,6 @@ enum err sqlite_session_find(struct store *s, const char *digest, struct session
 enum err sqlite_session_delete(struct store *s, const char *digest, struct why *why);
 enum err sqlite_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
 
-/* The chunks of i_log_jobid that hold rows, from the one of the largest id at most HIGH (an
- * expression) downwards; gaps of any size are one step. For a WITH RECURSIVE clause. */
-#define SQLITE_LOG_CHUNKS(high)                                                                    \
-    "chunk(n) AS (SELECT max(id) >> 12 FROM xxl_job_log WHERE id <= " high " UNION ALL "           \
-    "SELECT (SELECT max(id) FROM xxl_job_log WHERE id < chunk.n << 12) >> 12 FROM chunk "          \
-    "WHERE chunk.n IS NOT NULL)"
-
 /* sqlite_pages.c */
 enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);

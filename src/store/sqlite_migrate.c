@@ -20,12 +20,14 @@
 SCHEMA(peal_schema_sqlite_001, "sqlite-001.sql")
 SCHEMA(peal_schema_sqlite_002, "sqlite-002.sql")
 SCHEMA(peal_schema_sqlite_003, "sqlite-003.sql")
+SCHEMA(peal_schema_sqlite_004, "sqlite-004.sql")
 
 static const char *const migrations[] = {
     /* number n at n - 1 */
     peal_schema_sqlite_001,
     peal_schema_sqlite_002,
     peal_schema_sqlite_003,
+    peal_schema_sqlite_004,
 };
 
 static void checksum(const char *text, char hex[65])

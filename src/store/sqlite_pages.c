@@ -2,8 +2,11 @@
 /* Pages on SQLite: rows newest first, and how many there are.
  *
  * Filters become parts of a WHERE clause with numbered parameters; nothing that a user wrote
- * enters the text. A page has one second: the rows come first, and a total that cannot be counted
- * in what is left is at least the rows seen, plus one that says "there is more". */
+ * enters the text. A page has one second: the rows come first. A page that is not full says by
+ * itself how many there are. Else rows of the log are counted up to LOGS_COUNT_MAX, and below the
+ * last one that was counted every id of the filter's span counts: a total may be too high then, and
+ * is never below what can still be read. So a newest page costs the same however long the log is.
+ */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "store/shared.h"
@@ -13,7 +16,8 @@
 #include <string.h>
 
 #define SPAN_MS 600000
-#define COUNT_MAX 1000000 /* totals are counted up to here */
+#define COUNT_MAX 1000000    /* jobs and groups are counted up to here */
+#define LOGS_COUNT_MAX 10001 /* rows of the log */
 
 /* ---- composing ------------------------------------------------------------------------------- */
 
@@ -84,63 +88,108 @@ static void query_done(struct query *p)
 
 struct page {
     const char *select, *order; /* up to the WHERE clause, and behind it */
-    const char *count;          /* "SELECT 1 FROM …" up to the WHERE clause */
+    const char *count;          /* "SELECT … AS id FROM …" up to the WHERE clause */
+    int64_t count_max;
+    int64_t low, high; /* what matches has ids from low to high; high 0: no such bound */
     int64_t offset, limit;
     sql_row_fn *row;
     void *fn, *ctx; /* fn: the address of the caller's function pointer */
 };
 
+static int64_t page_offset(const struct page *page)
+{
+    return page->offset > 0 ? page->offset : 0;
+}
+
+struct seen {
+    int64_t n;
+    bool all; /* there are no more rows behind them */
+};
+
 static enum err page_rows(struct sqlite *s, const struct page *page, const struct query *p,
-                          int64_t *ret_seen, struct why *why)
+                          struct seen *ret, struct why *why)
 {
     char after[160];
-    snprintf(after, sizeof(after), "%s LIMIT %lld OFFSET %lld", page->order,
-             (long long)(page->limit > 0 ? page->limit : 0),
-             (long long)(page->offset > 0 ? page->offset : 0));
+    int64_t limit = page->limit > 0 ? page->limit : 0;
+    snprintf(after, sizeof(after), "%s LIMIT %lld OFFSET %lld", page->order, (long long)limit,
+             (long long)page_offset(page));
     sqlite3_stmt *q = NULL;
+    bool row = false;
+    struct seen seen = { 0 };
     enum err err = query_prepare(s, p, page->select, after, &q, why);
-    if (!err)
-        err = sql_each(s, q, page->row, page->fn, page->ctx, ret_seen, why);
+    for (bool more = true; !err && more; seen.n += row) {
+        err = sql_step(s, q, &row, why);
+        more = row && page->row(q, page->fn, page->ctx);
+    }
     sql_drop(s, q);
+    seen.all = !row && seen.n < limit && (seen.n || page_offset(page) == 0);
+    *ret = seen;
     return err;
 }
 
-static enum err page_count(struct sqlite *s, const struct page *page, const struct query *p,
-                           int64_t seen, int64_t *ret_total, struct why *why)
+/* How many rows were counted, and the smallest id of them. ERR_TIMEOUT. */
+static enum err count_some(struct sqlite *s, const struct page *page, const struct query *p,
+                           int64_t *ret_n, int64_t *ret_lowest, struct why *why)
 {
     struct buf before = BUF_INIT(4096);
-    char after[64];
+    char after[192];
     sqlite3_stmt *q = NULL;
-    int64_t total = 0;
-    buf_printf(&before, "SELECT count(*) FROM (%s", page->count);
-    snprintf(after, sizeof(after), " LIMIT %d)", COUNT_MAX);
-    struct why slow = { "" };
-    enum err err = query_prepare(s, p, buf_str(&before), after, &q, &slow);
+    bool row = false;
+    buf_printf(&before, "SELECT count(*), min(id) FROM (%s", page->count);
+    snprintf(after, sizeof(after), "%s LIMIT %lld)", page->order, (long long)page->count_max);
+    enum err err = query_prepare(s, p, buf_str(&before), after, &q, why);
     if (!err)
-        err = sql_number(s, q, 0, &total, &slow);
+        err = sql_step(s, q, &row, why);
+    if (!err && row) {
+        *ret_n = col_i64(q, 0, 0);
+        *ret_lowest = col_i64(q, 1, INT64_MAX);
+    }
     sql_drop(s, q);
     buf_done(&before);
-    if (err == ERR_TIMEOUT) {
-        err = OK;
-        total = (page->offset > 0 ? page->offset : 0) + seen + 1;
-    }
-    if (err)
-        why_set(why, "%s", slow.text);
-    else
-        *ret_total = total;
     return err;
+}
+
+/* The rows that the page does not show are at most as many as there are ids for them. */
+static int64_t at_most(const struct page *page, int64_t counted, int64_t lowest)
+{
+    int64_t span = page->high - page->low + 1; /* a chunk's rows are counted in any order */
+    int64_t below = (lowest | 4095) - page->low;
+    return below >= 0 && counted < span - below ? counted + below : span;
+}
+
+static enum err page_count(struct sqlite *s, const struct page *page, const struct query *p,
+                           const struct seen *seen, int64_t *ret_total, struct why *why)
+{
+    int64_t shown = page_offset(page) + seen->n, total = 0, lowest = INT64_MAX;
+    if (seen->all) {
+        *ret_total = shown;
+        return OK;
+    }
+    struct why slow = { "" };
+    enum err err = count_some(s, page, p, &total, &lowest, &slow);
+    if (err && err != ERR_TIMEOUT) {
+        why_set(why, "%s", slow.text);
+        return err;
+    }
+    bool whole = !err && total < page->count_max;
+    if (!whole && page->high)
+        total = err ? page->high - page->low + 1 : at_most(page, total, lowest);
+    else if (err)
+        total = shown + 1;
+    *ret_total = total > shown || seen->n == 0 ? total : shown;
+    return OK;
 }
 
 static enum err page_run(struct sqlite *s, const struct page *page, struct query *p,
                          int64_t *ret_total, struct why *why)
 {
     bool own = false;
-    int64_t seen = 0;
+    struct seen seen;
     enum err err = sql_page_begin(s, &own, why);
     if (!err)
         err = page_rows(s, page, p, &seen, why);
     if (!err)
-        err = page_count(s, page, p, seen, ret_total, why);
+        err = page_count(s, page, p, &seen, ret_total, why);
     sql_page_end(s, own);
     query_done(p);
     return err;
@@ -226,7 +275,8 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     const struct page page = {
         .select = select,
         .order = " ORDER BY j.id DESC",
-        .count = "SELECT 1 FROM xxl_job_info j",
+        .count = "SELECT j.id AS id FROM xxl_job_info j",
+        .count_max = COUNT_MAX,
         .offset = f->offset,
         .limit = f->limit,
         .row = jobs_row,
@@ -247,21 +297,50 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
 #define LOG_SELECT LOG_COLUMNS "FROM xxl_job_log l" LOG_LIVE
 
 /* One job's rows, newest first, found one after the other: the next smaller id of the job in its
- * chunk of i_log_jobid, or else the next chunk that has rows at all. Rows leave in the order in
- * which they are found, and nothing is read beyond the page. ?1 the job, ?2 the largest id. */
-#define JOB_LOG_FOUND                                                                              \
-    "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id >> 12 = w.n AND x.job_id = ?1 AND "           \
-    "x.id < ifnull(w.id, ?2 + 1))"
-#define JOB_LOG_SELECT                                                                             \
+ * chunk of INDEX, or else the next chunk that has rows at all. Rows leave in the order in which
+ * they are found, and nothing is read beyond the page. ?1 the job, ?2 the largest id. AND: a
+ * further condition on x, or nothing; WHERE: the same, alone. */
+#define JOB_LOG_FOUND(index, and)                                                                  \
+    "(SELECT max(x.id) FROM xxl_job_log x INDEXED BY " index " WHERE x.id >> 12 = w.n AND "        \
+    "x.job_id = ?1 AND x.id < ifnull(w.id, ?2 + 1)" and                                            \
+        ")"
+#define JOB_LOG_SELECT(index, and)                                                                 \
     "WITH RECURSIVE walk(n, id) AS ("                                                              \
-    "SELECT max(id) >> 12, NULL FROM xxl_job_log WHERE id <= ?2 UNION ALL "                        \
-    "SELECT iif(" JOB_LOG_FOUND " IS NULL, "                                                       \
-    "(SELECT max(id) FROM xxl_job_log WHERE id < w.n << 12) >> 12, w.n), " JOB_LOG_FOUND           \
-    " FROM walk w WHERE w.n IS NOT NULL) " LOG_COLUMNS                                             \
-    "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
-#define JOB_LOG_COUNT                                                                              \
-    "WITH RECURSIVE " SQLITE_LOG_CHUNKS("?2") " SELECT 1 FROM chunk CROSS JOIN xxl_job_log l "     \
-                                              "ON l.id >> 12 = chunk.n AND l.job_id = ?1" LOG_LIVE
+    "SELECT max(x.id) >> 12, NULL FROM xxl_job_log x WHERE x.id <= ?2" and                         \
+        " UNION ALL "                                                                              \
+        "SELECT iif(" JOB_LOG_FOUND(                                                               \
+            index, and) " IS NULL, "                                                               \
+                        "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id < w.n << 12" and          \
+        ") >> 12, w.n), " JOB_LOG_FOUND(                                                           \
+            index, and) " FROM walk w WHERE w.n IS NOT NULL) " LOG_COLUMNS                         \
+                        "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
+#define JOB_LOG_COUNT(index, and)                                                                  \
+    "WITH RECURSIVE chunk(n) AS (SELECT max(x.id) >> 12 FROM xxl_job_log x WHERE x.id <= ?2" and   \
+        " UNION ALL SELECT (SELECT max(x.id) FROM xxl_job_log x WHERE x.id < chunk.n << 12" and    \
+        ") >> 12 FROM chunk WHERE chunk.n IS NOT NULL) SELECT l.id AS id FROM chunk CROSS JOIN "   \
+        "xxl_job_log l INDEXED BY " index " ON l.id >> 12 = chunk.n AND l.job_id = ?1" LOG_LIVE
+
+/* Word for word the condition of the indexes over failures. */
+#define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"
+#define FAILED_INDEX "i_log_job_failed"
+#define JOB_INDEX "i_log_jobid"
+
+/* What a page of the log reads, by its filter. */
+static const struct log_walk {
+    const char *select, *order, *count;
+} log_walks[] = {
+    { LOG_SELECT, " ORDER BY l.id DESC", "SELECT l.id AS id FROM xxl_job_log l" LOG_LIVE },
+    { JOB_LOG_SELECT(JOB_INDEX, ""), "", JOB_LOG_COUNT(JOB_INDEX, "") },
+    { JOB_LOG_SELECT(FAILED_INDEX, " AND " FAILED("x")), "",
+      JOB_LOG_COUNT(FAILED_INDEX, " AND " FAILED("x")) },
+};
+
+static const struct log_walk *log_walk(const struct logs_filter *f)
+{
+    if (f->job_id <= 0 || f->status == 3) /* what runs is found by peal_run */
+        return &log_walks[0];
+    return f->status == 2 ? &log_walks[2] : &log_walks[1];
+}
 
 static enum kind trigger_read(struct log_record *r)
 {
@@ -316,44 +395,47 @@ static int64_t span_slot(int64_t ms)
     return ms >= 0 ? ms / SPAN_MS : -((-(ms + 1)) / SPAN_MS) - 1;
 }
 
-/* Narrow to the ids that rows of this time can have; *high is the largest. */
-static enum err query_span(struct sqlite *s, struct query *p, const struct logs_filter *f,
-                           int64_t *high, struct why *why)
+/* The ids that rows of the filter's time can have; none: high < low. */
+static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t *ret_low,
+                          int64_t *ret_high, struct why *why)
 {
     sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "SELECT min(first_id), max(last_id) FROM peal_log_span "
-                           "WHERE slot BETWEEN ?1 AND ?2",
-                           &q, why);
+    bool row, timed = f->from_ms >= 0 || f->to_ms >= 0;
+    enum err err = timed ? sql_get(s,
+                                   "SELECT min(first_id), max(last_id) FROM peal_log_span "
+                                   "WHERE slot BETWEEN ?1 AND ?2",
+                                   &q, why)
+                         : sql_get(s,
+                                   "SELECT (SELECT min(id) FROM xxl_job_log), "
+                                   "(SELECT max(id) FROM xxl_job_log)",
+                                   &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, f->from_ms >= 0 ? span_slot(f->from_ms) : INT64_MIN);
-    bind_i64(q, 2, f->to_ms >= 0 ? span_slot(f->to_ms) : INT64_MAX);
-    bool row;
+    if (timed) {
+        bind_i64(q, 1, f->from_ms >= 0 ? span_slot(f->from_ms) : INT64_MIN);
+        bind_i64(q, 2, f->to_ms >= 0 ? span_slot(f->to_ms) : INT64_MAX);
+    }
     err = sql_step(s, q, &row, why);
     if (err)
         return err;
-    query_number(p, "l.id >= ", row ? col_i64(q, 0, INT64_MAX) : INT64_MAX);
-    *high = row ? col_i64(q, 1, INT64_MIN) : INT64_MIN;
-    query_number(p, "l.id <= ", *high);
+    *ret_low = row ? col_i64(q, 0, 1) : 1;
+    *ret_high = row ? col_i64(q, 1, 0) : 0;
     sqlite3_reset(q);
     return OK;
 }
 
-static enum err query_logs(struct sqlite *s, struct query *p, const struct logs_filter *f,
-                           struct why *why)
+static void query_logs(struct query *p, const struct logs_filter *f, int64_t low, int64_t high)
 {
-    int64_t high = INT64_MAX;
     if (f->job_id > 0) { /* the first two parameters: JOB_LOG_SELECT names them */
         query_number(p, "l.job_id = ", f->job_id);
-        query_number(p, "l.id <= ", INT64_MAX);
+        query_number(p, "l.id <= ", high);
     }
     if (f->group_id > 0)
         query_number(p, "l.job_group = ", f->group_id);
     if (f->status == 1)
         query_add(p, "l.handle_code = 200");
-    else if (f->status == 2) /* word for word the condition of i_log_failed */
-        query_add(p, "(l.trigger_code NOT IN (0, 200) OR l.handle_code NOT IN (0, 200))");
+    else if (f->status == 2)
+        query_add(p, FAILED("l"));
     else if (f->status == 3)
         query_add(p, "l.trigger_code = 200 AND l.handle_code = 0 AND "
                      "l.id IN (SELECT log_id FROM peal_run)");
@@ -363,27 +445,31 @@ static enum err query_logs(struct sqlite *s, struct query *p, const struct logs_
         query_number(p, "l.trigger_time >= ", f->from_ms);
     if (f->to_ms >= 0)
         query_number(p, "l.trigger_time <= ", f->to_ms);
-    enum err err = f->from_ms >= 0 || f->to_ms >= 0 ? query_span(s, p, f, &high, why) : OK;
-    if (f->job_id > 0)
-        p->params[1].number = high;
-    return err;
+    if (f->from_ms >= 0 || f->to_ms >= 0) {
+        query_number(p, "l.id >= ", low);
+        query_number(p, "l.id <= ", high);
+    }
 }
 
 enum err sqlite_logs_page(struct store *store, const struct logs_filter *f, log_row_fn *fn,
                           void *ctx, int64_t *ret_total, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
+    int64_t low, high;
+    enum err err = logs_span(s, f, &low, &high, why);
+    if (err)
+        return err;
     struct query p;
     query_init(&p);
-    enum err err = query_logs(s, &p, f, why);
-    if (err) {
-        query_done(&p);
-        return err;
-    }
+    query_logs(&p, f, low, high);
+    const struct log_walk *walk = log_walk(f);
     const struct page page = {
-        .select = f->job_id > 0 ? JOB_LOG_SELECT : LOG_SELECT,
-        .order = f->job_id > 0 ? "" : " ORDER BY l.id DESC",
-        .count = f->job_id > 0 ? JOB_LOG_COUNT : "SELECT 1 FROM xxl_job_log l" LOG_LIVE,
+        .select = walk->select,
+        .order = walk->order,
+        .count = walk->count,
+        .count_max = LOGS_COUNT_MAX,
+        .low = low,
+        .high = high >= low ? high : 0,
         .offset = f->offset,
         .limit = f->limit,
         .row = logs_row,
@@ -416,7 +502,8 @@ enum err sqlite_groups_page(struct store *store, const struct groups_filter *f, 
     const struct page page = {
         .select = "SELECT " SQLITE_GROUP_COLUMNS " FROM xxl_job_group",
         .order = " ORDER BY id",
-        .count = "SELECT 1 FROM xxl_job_group",
+        .count = "SELECT id FROM xxl_job_group",
+        .count_max = COUNT_MAX,
         .offset = f->offset,
         .limit = f->limit,
         .row = sqlite_group_row,

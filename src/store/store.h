@@ -175,8 +175,10 @@ struct store_ops {
     enum err (*sessions_expire)(struct store *s, int64_t now_ms, struct why *why);
 
     /* ---- pages (any handle) ----
-     * Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all matches,
-     * counted up to a million; if counting takes too long, the rows seen and one more. */
+     * Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all matches. Of
+     * the log it is exact up to 10,000, and on a page that is not full; beyond, it may be too high
+     * (by the ids that other rows have), never too low. Of jobs and groups it is exact up to a
+     * million, or if counting takes too long, the rows seen and one more. */
     /* next_ms is the next moment behind now that will really fire: the earliest planned cron run's,
      * else where planning stands. last_ms is the last before it that did; what the newest rows of
      * the log do not tell is 0. Filters look for text in either case of ASCII letters. */

@@ -111,7 +111,7 @@ static void a_fresh_database_has_the_lock_row_and_no_jobs(void **state)
                      1);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_info"), 0);
     engine_reopen(e); /* migrations run once */
-    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_migration"), 3);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_migration"), 4);
 }
 
 static void a_reader_sees_commits_and_can_change_nothing(void **state)
@@ -404,6 +404,183 @@ static void planning_costs_what_is_due_and_not_what_is_stored(void **state)
     assert_int_equal(few, many);
 }
 
+/* ---- what pages and the purge touch ------------------------------------------------------------
+ * VM steps stand for rows that are touched: they are the same on every machine. */
+
+enum {
+    RARE = 1,
+    FAILS = 2,
+    FINE = 3,
+    OTHERS = 4
+}; /* jobs; RARE has failed once, at the beginning */
+
+/* The log from id `from` to `to`: three quarters FAILS, the rest shared out. */
+static void fill_log(struct engine *e, int from, int to)
+{
+    char sql[640];
+    snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO xxl_job_log (id, job_group, job_id, trigger_time, trigger_code, "
+        "handle_code) WITH RECURSIVE n(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM n WHERE "
+        "i < %d) SELECT i, 1, iif(i %% 4, %d, iif(i %% 3 = 1, %d, iif(i %% 3, %d, %d))), i * 1000, "
+        "200, iif(i %% 4 OR i = 4, 500, 200) FROM n",
+        from, to, FAILS, RARE, FINE, OTHERS);
+    engine_sql(e, sql);
+}
+
+static bool count_log(void *ctx, const struct log_record *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+    return true;
+}
+
+static struct logs_filter newest(int64_t job, int status)
+{
+    return (struct logs_filter){
+        .job_id = job, .status = status, .from_ms = -1, .to_ms = -1, .limit = 10
+    };
+}
+
+/* Rows of a page; its total and the steps that it took. */
+static int page_of(struct store *s, struct logs_filter f, int64_t *ret_total, int64_t *ret_steps)
+{
+    int rows = 0;
+    int64_t before = store_sqlite_steps(s);
+    OP(s, logs_page, &f, count_log, &rows, ret_total);
+    *ret_steps = store_sqlite_steps(s) - before;
+    return rows;
+}
+
+enum { SHORT_LOG = 60000, LONG_LOG = 240000, CHUNK = 4096, STEPS_A_CHUNK = 100 };
+
+static void a_newest_page_costs_the_same_however_long_the_log_is(void **state)
+{
+    struct engine *e = *state;
+    const struct {
+        struct logs_filter f;
+        int rows;
+    } pages[] = {
+        { newest(0, -1), 10 },    { newest(0, 2), 10 },   { newest(FAILS, -1), 10 },
+        { newest(FAILS, 2), 10 }, { newest(RARE, 2), 1 }, { newest(FINE, 2), 0 },
+        { newest(FAILS, 3), 0 },
+    };
+    int64_t few[countof(pages)], total, steps;
+    fill_log(e, 1, SHORT_LOG);
+    for (size_t i = 0; i < countof(pages); i++)
+        assert_int_equal(page_of(e->s, pages[i].f, &total, &few[i]), pages[i].rows);
+    fill_log(e, SHORT_LOG + 1, LONG_LOG);
+    for (size_t i = 0; i < countof(pages); i++) {
+        assert_int_equal(page_of(e->s, pages[i].f, &total, &steps), pages[i].rows);
+        if (steps > few[i] + few[i] / 10 + (LONG_LOG - SHORT_LOG) / CHUNK * STEPS_A_CHUNK)
+            fail_msg("page %zu: %lld steps, then %lld", i, (long long)few[i], (long long)steps);
+    }
+}
+
+static void a_total_is_exact_to_ten_thousand_and_never_too_low(void **state)
+{
+    struct engine *e = *state;
+    static const int sizes[] = { 100, 9999, 10000, 10001, 13333, 40000, 50000 };
+    int done = 0;
+    for (size_t i = 0; i < countof(sizes); i++) {
+        fill_log(e, done + 1, sizes[i]);
+        done = sizes[i];
+        for (int job = 0; job <= OTHERS; job++) {
+            for (int status = 0; status <= 2; status++) {
+                char sql[200];
+                snprintf(sql, sizeof(sql),
+                         "SELECT count(*) FROM xxl_job_log WHERE %d IN (0, job_id) AND (%d = 0 OR "
+                         "handle_code = iif(%d = 1, 200, 500))",
+                         job, status, status);
+                int64_t really = engine_sql_number(e, sql), total, steps;
+                struct logs_filter f = newest(job, status);
+                page_of(e->s, f, &total, &steps);
+                if (really <= 10000 ? total != really : total < really || total > sizes[i])
+                    fail_msg("job %d, status %d: %lld of %lld", job, status, (long long)total,
+                             (long long)really);
+                f.offset = really - 5; /* the last page says how many there are */
+                if (really > 5) {
+                    assert_int_equal(page_of(e->s, f, &total, &steps), 5);
+                    assert_int_equal(total, really);
+                }
+            }
+        }
+    }
+}
+
+/* Steps of all purges of 500 rows until the job's rows have gone; the largest into *ret_most. */
+static int64_t purge_all(struct engine *e, int64_t job, int64_t *ret_most)
+{
+    int64_t begin = store_sqlite_steps(e->s);
+    char sql[100];
+    snprintf(sql, sizeof(sql), "INSERT INTO peal_purge (job_id) VALUES (%d)", (int)job);
+    engine_sql(e, sql);
+    *ret_most = 0;
+    for (bool more = true; more;) {
+        int64_t before = store_sqlite_steps(e->s);
+        OP(e->s, begin);
+        OP(e->s, purge, 500, &more);
+        OP(e->s, commit);
+        int64_t steps = store_sqlite_steps(e->s) - before;
+        *ret_most = steps > *ret_most ? steps : *ret_most;
+    }
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_purge"), 0);
+    snprintf(sql, sizeof(sql), "SELECT count(*) FROM xxl_job_log WHERE job_id = %d", (int)job);
+    assert_int_equal(engine_sql_number(e, sql), 0);
+    return store_sqlite_steps(e->s) - begin;
+}
+
+static void a_purge_costs_what_it_deletes_and_a_look_at_each_chunk(void **state)
+{
+    struct engine *e = *state;
+    int64_t most_short, most_long, most;
+    fill_log(e, 1, SHORT_LOG);
+    int64_t few = purge_all(e, FAILS, &most_short);
+    fill_log(e, SHORT_LOG + 1, SHORT_LOG + LONG_LOG);
+    int64_t many = purge_all(e, FAILS, &most_long);
+    int64_t ratio = LONG_LOG / SHORT_LOG;
+    int64_t looks = (SHORT_LOG + LONG_LOG) / CHUNK * STEPS_A_CHUNK;
+    if (many > ratio * few + few / 10 + looks || most_long > most_short + most_short / 10 + looks)
+        fail_msg("%lld steps, then %lld; in one transaction %lld, then %lld", (long long)few,
+                 (long long)many, (long long)most_short, (long long)most_long);
+    purge_all(e, RARE, &most);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id > 2"),
+                     (SHORT_LOG + LONG_LOG) / 12 * 2);
+}
+
+static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **state)
+{
+    struct engine *e = *state;
+    bool more;
+    fill_log(e, 1, 30000);
+    engine_sql(e, "UPDATE peal_seq SET value = 30000 WHERE name = 'log'");
+    OP(e->s, begin);
+    struct run_row r[2] = { sample_run(FAILS, 1000), sample_run(FAILS, 2000) };
+    OP(e->s, runs_add, r, 2);
+    OP(e->s, commit);
+    engine_sql(e, "UPDATE peal_run SET log_id = log_id - 29999"); /* rows 2 and 3 are open */
+    engine_sql(e, "DELETE FROM xxl_job_log WHERE id > 30000");
+    engine_sql(e, "INSERT INTO peal_purge (job_id) VALUES (2)");
+    for (int i = 0; i < 100; i++) {
+        OP(e->s, begin);
+        OP(e->s, purge, 500, &more);
+        OP(e->s, commit);
+        if (i % 10 == 0)
+            engine_reopen(e);
+        if (i == 20) /* one of them ends while the walk is far away */
+            engine_sql(e, "DELETE FROM peal_run WHERE log_id = 2");
+    }
+    assert_false(more);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id = 2"), 1);
+    engine_sql(e, "DELETE FROM peal_run");
+    OP(e->s, begin);
+    OP(e->s, purge, 500, &more);
+    OP(e->s, commit);
+    assert_false(more);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id = 2"), 0);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_purge"), 0);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -425,6 +602,10 @@ int main(void)
         CASE(a_spoiled_counter_refuses_and_says_what_to_set),
         CASE(a_password_changed_by_another_program_wins),
         CASE(planning_costs_what_is_due_and_not_what_is_stored),
+        CASE(a_newest_page_costs_the_same_however_long_the_log_is),
+        CASE(a_total_is_exact_to_ten_thousand_and_never_too_low),
+        CASE(a_purge_costs_what_it_deletes_and_a_look_at_each_chunk),
+        CASE(a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
