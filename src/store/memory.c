@@ -115,6 +115,24 @@ int64_t mem_next_id(struct memory *m, enum mem_table t)
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
+static void forget(struct memory *m)
+{
+    for (size_t i = 0; i < m->nundo; i++)
+        if (m->undo[i].old)
+            row_free(m->undo[i].table, m->undo[i].old);
+    m->nundo = m->nkept = 0;
+}
+
+static void undo_to(struct memory *m, size_t n)
+{
+    while (m->nundo > n) {
+        struct mem_undo *u = &m->undo[--m->nundo];
+        void *dropped = row_swap(m, u->table, u->key, u->old);
+        if (dropped)
+            row_free(u->table, dropped);
+    }
+}
+
 static enum err memory_begin(struct store *s, struct why *why)
 {
     (void)why;
@@ -130,10 +148,9 @@ static enum err memory_commit(struct store *s, struct why *why)
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    for (size_t i = 0; i < m->nundo; i++)
-        if (m->undo[i].old)
-            row_free(m->undo[i].table, m->undo[i].old);
-    m->nundo = 0;
+    m->nkept = m->nundo;
+    if (!m->keeping)
+        forget(m);
     m->in_transaction = false;
     return OK;
 }
@@ -143,20 +160,35 @@ static void memory_rollback(struct store *s)
     struct memory *m = memory_of(s);
     if (!m->in_transaction)
         return;
-    while (m->nundo) {
-        struct mem_undo *u = &m->undo[--m->nundo];
-        void *dropped = row_swap(m, u->table, u->key, u->old);
-        if (dropped)
-            row_free(u->table, dropped);
-    }
+    undo_to(m, m->nkept);
     m->now = m->before;
     m->in_transaction = false;
+}
+
+void store_memory_backup(struct store *s, bool on)
+{
+    struct memory *m = memory_of(s);
+    assert(!m->in_transaction);
+    forget(m);
+    m->keeping = on;
+    m->backup = m->now;
+}
+
+void store_memory_restore(struct store *s)
+{
+    struct memory *m = memory_of(s);
+    assert(!m->in_transaction && m->keeping);
+    undo_to(m, 0);
+    m->nkept = 0;
+    m->now = m->backup;
+    m->keeping = false;
 }
 
 static void memory_close(struct store *s)
 {
     struct memory *m = memory_of(s);
     memory_rollback(s);
+    forget(m);
     for (int t = 0; t < T_COUNT; t++) {
         void *row;
         for (size_t i = 0; map_next(&m->tables[t], &i, &row);)

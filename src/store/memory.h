@@ -73,9 +73,11 @@ struct memory {
     int64_t node, epoch;
     struct map tables[T_COUNT];
     struct textmap unique; /* key of a live run -> its struct mem_run */
-    struct mem_scalars now, before;
+    struct mem_scalars now, before, backup;
     struct mem_undo *undo;
     size_t nundo, undo_cap;
+    size_t nkept; /* of undo: since the backup, committed */
+    bool keeping; /* there is a backup */
     bool in_transaction;
 };
 

@@ -205,6 +205,10 @@ MUST_CHECK enum err store_open(const char *url, const struct store_options *opti
 struct store *store_memory_new(const struct store_options *options);
 /* Another program's change of who owns the rows added from now on (a node's new epoch). */
 void store_memory_owner(struct store *s, int64_t node, int64_t epoch);
+/* The simulation's backup: begin one (on), or forget it. Then put it back: the store is as it was.
+ */
+void store_memory_backup(struct store *s, bool on);
+void store_memory_restore(struct store *s);
 void store_close(struct store *s); /* NULL is fine */
 
 /* Housekeeping that an engine wants done about once a second, on a read-only handle of a thread of

@@ -104,8 +104,10 @@ static void center_down(struct sim *s)
 }
 
 /* The process is gone, however it came to that; it starts again in a while. */
-static void center_end(struct sim *s)
+static void center_end(struct sim *s, enum end_kind how)
 {
+    check_stop(s, how == END_CLEAN);
+    check_flight_end(s, how);
     struct sched_stats st;
     sched_stats(s->sched, &st);
     s->asks += (int64_t)st.asks;
@@ -115,6 +117,8 @@ static void center_end(struct sim *s)
     s->life++;
     s->stopping = false;
     center_down(s);
+    recorder_end(s, how);
+    backup_end(s);
     net_reset_center(s);
     int64_t away = sim_chance(s, 500000) ? sim_between(s, 5, 1500) : sim_between(s, 1500, 25000);
     if (sim_chance(s, 80000))
@@ -124,10 +128,10 @@ static void center_end(struct sim *s)
 
 void center_crash(struct sim *s)
 {
-    sim_trace(s, "the center crashes");
+    bool cut = !s->backup_heard && sim_chance(s, 350000);
+    sim_trace(s, cut ? "the power is cut" : "the center is killed");
     s->crashes++;
-    check_stop(s, false);
-    center_end(s);
+    center_end(s, cut ? END_POWER_CUT : END_KILL);
 }
 
 static void on_stop_over(struct sim *s, struct event *e)
@@ -135,8 +139,7 @@ static void on_stop_over(struct sim *s, struct event *e)
     if (!s->sched || e->life != s->life)
         return;
     sim_trace(s, "the center does not wait any longer");
-    check_stop(s, false);
-    center_end(s);
+    center_end(s, END_KILL);
 }
 
 void center_stop(struct sim *s, struct event *e)
@@ -158,8 +161,7 @@ static void stop_if_drained(struct sim *s)
         return;
     sim_trace(s, "the center has stopped");
     s->stops++;
-    check_stop(s, true);
-    center_end(s);
+    center_end(s, END_CLEAN);
 }
 
 void center_crash_soon(struct sim *s, struct event *e)
@@ -195,9 +197,15 @@ static bool load_registry(void *ctx, const struct registry_record *r)
     return true;
 }
 
+struct loading {
+    struct sim *s;
+    struct flight_said said;
+};
+
 static bool load_run(void *ctx, const struct run_row *row)
 {
-    struct sim *s = ctx;
+    struct loading *l = ctx;
+    struct sim *s = l->s;
     struct job_record r;
     job_record_init(&r);
     struct why why = { "" };
@@ -206,7 +214,7 @@ static bool load_run(void *ctx, const struct run_row *row)
                  (long long)row->log_id, (long long)row->job_id);
     struct job *j = job_new(&r, sim_zone, s, 2125);
     job_record_done(&r);
-    sched_load_run(s->sched, sim_now(s), row, j, FLIGHT_KNOWS_NOTHING);
+    sched_load_run(s->sched, sim_now(s), row, j, flight_known(&l->said, row->log_id));
     job_unref(j);
     return true;
 }
@@ -245,11 +253,17 @@ void center_start(struct sim *s)
     sched_load_mark(s->sched, mark.until_ms, mark.clean);
     store_memory_ops.groups_each(s->store, load_group, s, &why);
     store_memory_ops.registry_each(s->store, load_registry, s, &why);
-    store_memory_ops.runs_each(s->store, load_run, s, &why);
+    struct loading l = { .s = s };
+    recorder_read(s, &mark, &l.said);
+    store_memory_ops.runs_each(s->store, load_run, &l, &why);
+    flight_said_done(&l.said);
+    recorder_make(s);
     check_wire_start(s);
     sched_started(s->sched, sim_now(s));
     s->start_mark_ms = mark.until_ms;
     s->up_since_ms = s->boot_ms;
+    if (s->must_believe && !s->calm && sim_chance(s, 200000)) /* again, before all is well */
+        s->crash_in = (int)sim_between(s, 1, 12);
     s->wake_ms = -1;
     sim_trace(s, "the center starts, mark %lld%s", (long long)mark.until_ms,
               mark.clean ? ", clean" : "");
@@ -261,6 +275,7 @@ void center_free(struct sim *s)
     if (s->sched)
         center_down(s);
     drop_acks(s);
+    recorder_free(s);
 }
 
 /* ---- the writer ------------------------------------------------------------------------------ */
@@ -271,8 +286,13 @@ static void on_written(struct sim *s, struct event *e)
         return;
     struct batch *b = s->writing;
     s->writing = NULL;
+    recorder_heard(s, b);
+    s->backup_heard = backup_ripe(s, b);
     sched_batch_done(s->sched, sim_now(s), b);
-    center_pump(s);
+    if (s->backup_heard)
+        center_crash(s);
+    else
+        center_pump(s);
 }
 
 static void on_write(struct sim *s, struct event *e)
@@ -286,6 +306,7 @@ static void on_write(struct sim *s, struct event *e)
     }
     s->commits++;
     check_commit(s, s->writing);
+    backup_written(s, s->writing);
     sim_post(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,
              0, NULL)
         ->life = s->life;
@@ -329,6 +350,8 @@ static void act(struct sim *s, struct action *a)
 {
     switch (a->kind) {
     case ACTION_CALL:
+        if (a->call.kind == CALL_RUN)
+            backup_sent(s, &a->call);
         if (a->call.kind == CALL_RUN)
             check_send(s, &a->call);
         net_call(s, &a->call);

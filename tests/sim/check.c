@@ -83,6 +83,8 @@ void check_commit(struct sim *s, struct batch *b)
     s->rebased += b->sweep == SWEEP_REBASE; /* from here on rate jobs may meet a moment again */
     for (int i = 0; i < b->nchanges; i++)
         check_change(s, &b->changes[i]);
+    for (int i = 0; i < b->nchanges; i++)
+        check_flight_change(s, &b->changes[i]);
     for (int i = 0; i < b->nedits; i++)
         for (int k = 0; !b->edits[i]->err && k < b->edits[i]->nruns; k++)
             if (check_takes(&b->edits[i]->runs[k]))

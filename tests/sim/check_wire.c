@@ -303,7 +303,7 @@ void check_wire_start(struct sim *s)
         struct wire *w = &ghost_of(s, r->row.log_id)->wire;
         w->away = true;
         w->peer = r->row.address ? peer_of(s, r->row.address)->number : 0;
-        w->accepted = r->row.phase == PHASE_ACCEPTED;
+        w->accepted = r->row.phase == PHASE_ACCEPTED || ghost_of(s, r->row.log_id)->word_accepted;
         w->doubt_ms = w->accepted ? 0 : s->boot_ms; /* as far as this center can tell */
         if (w->accepted && !w->accepted_ms)
             w->accepted_ms = s->boot_ms;

@@ -44,7 +44,7 @@ static struct zone *zone_load(const char *name)
 
 struct figures {
     int64_t seeds, firings, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
-        resent, virtual_ms, events;
+        resent, believed, restored, virtual_ms, events;
 };
 
 static void play(uint64_t seed, bool trace, struct zone **zones, struct figures *f)
@@ -70,6 +70,8 @@ static void play(uint64_t seed, bool trace, struct zone **zones, struct figures 
     f->doubts += s.doubts;
     f->lost += s.lost;
     f->resent += s.resent;
+    f->believed += s.believed;
+    f->restored += s.restored;
     f->virtual_ms += s.boot_ms;
     f->events += (int64_t)s.nevents;
 }
@@ -80,12 +82,14 @@ static void report(const struct figures *f, double seconds)
     printf("%lld seeds in %.1f s (%.1f ms each, %.0f an hour); on average %.0f firings, %.1f "
            "crashes of the center, %.1f clean stops, %.1f crashes of executors, %.1f clock steps, "
            "%.0f edits, %.0f commits, "
-           "%.0f in doubt, %.0f asks, %.1f lost, %.1f resent, %.0f virtual s, %.0f events\n",
+           "%.0f in doubt, %.0f asks, %.1f lost, %.1f resent, %.2f recorders believed, %.2f "
+           "backups put back, %.0f virtual s, %.0f events\n",
            (long long)f->seeds, seconds, seconds * 1000 / n, 3600 * n / seconds,
            (double)f->firings / n, (double)f->crashes / n, (double)f->stops / n,
            (double)f->exec_crashes / n, (double)f->steps / n, (double)f->edits / n,
            (double)f->commits / n, (double)f->doubts / n, (double)f->asks / n, (double)f->lost / n,
-           (double)f->resent / n, (double)f->virtual_ms / 1000 / n, (double)f->events / n);
+           (double)f->resent / n, (double)f->believed / n, (double)f->restored / n,
+           (double)f->virtual_ms / 1000 / n, (double)f->events / n);
 }
 
 static double cpu_s(void)

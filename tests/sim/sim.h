@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "sched/flight.h"
 #include "sched/sched.h"
 #include "store/store.h"
 #include "store/turn.h"
@@ -119,12 +120,17 @@ struct peer { /* one address, as seen over the wire */
     int64_t beat_ms; /* boot; -1 = none, or it deregistered */
 };
 
+enum end_kind { END_CLEAN, END_KILL, END_POWER_CUT };
+
 struct ghost { /* what the checker knows of one log id */
     int64_t job_id, group_id, moment_ms, due_ms, cause, version;
     enum kind kind;
     int shard, attempt, retries_left;
     bool born, scheduled, doubted, dropped;
-    bool fresh;     /* born in this commit */
+    bool fresh;         /* born in this commit */
+    bool unsent;        /* planned and without a word when the center was killed */
+    bool word_accepted; /* the recorder of the last life says so, and is believed */
+    int sends_before;
     bool kept;      /* planned and never sent when the center was stopped cleanly */
     bool taken;     /* dropped by an edit: its moment may be planned anew */
     int64_t epoch;  /* how often rate jobs had been re-based when it was born */
@@ -200,9 +206,15 @@ struct sim {
     struct list acks;
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
-    int crash_in;  /* calls into the core until it crashes; 0 = none is due */
-    bool stopping; /* it was asked to stop, and drains */
-    bool calm;     /* no more faults: the end is near */
+    struct flight_head *recorder[2]; /* the files; NULL: there is none */
+    int own;                         /* which one this life writes */
+    uint32_t boots;
+    bool recording, settled;
+    bool backup_wanted, backup_made,
+        backup_heard; /* one is to be put back; heard: with a renewal since */
+    int crash_in;     /* calls into the core until it crashes; 0 = none is due */
+    bool stopping;    /* it was asked to stop, and drains */
+    bool calm;        /* no more faults: the end is near */
     bool slow_disk;
     bool choked; /* a world of stock executors that are slow to take, to run and to answer */
     int64_t wake_ms;
@@ -228,6 +240,7 @@ struct sim {
     bool went_back;    /* the wall clock, at least once */
     int64_t served_ms; /* the latest moment that any run has served */
     int64_t start_mark_ms;
+    bool must_believe;  /* the next start has to believe its recorder */
     int64_t rebased;    /* how often rate jobs were re-based */
     struct map parents; /* (child, cause) -> ghost's number */
     struct textmap peers;
@@ -237,7 +250,7 @@ struct sim {
 
     /* figures */
     int64_t firings, ends, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
-        resent;
+        resent, believed, restored;
 };
 
 /* world.c */
@@ -265,6 +278,20 @@ void center_stop(struct sim *s, struct event *e);
 void center_store_fault(struct sim *s, struct event *e);
 void center_clock_step(struct sim *s, struct event *e);
 void center_free(struct sim *s);
+
+/* recorder.c */
+bool recorder_read(struct sim *s, const struct mark *mark, struct flight_said *ret);
+void recorder_make(struct sim *s);
+void recorder_heard(struct sim *s, const struct batch *b);
+void recorder_end(struct sim *s, enum end_kind how);
+void recorder_free(struct sim *s);
+/* A backup of the database, made at a renewal of the mark, and put back after a kill that comes
+ * while nothing is missing in it but words that the recorder relies on. */
+void backup_soon(struct sim *s, struct event *e);
+void backup_written(struct sim *s, const struct batch *b);
+bool backup_ripe(struct sim *s, const struct batch *b); /* heard: is it time for the kill? */
+void backup_sent(struct sim *s, const struct call *c);
+void backup_end(struct sim *s);
 
 /* net.c */
 void net_call(struct sim *s, const struct call *c);
@@ -311,6 +338,10 @@ void check_send(struct sim *s, const struct call *c);
 void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill worked */
 void check_started(struct sim *s, struct exec *x, int64_t log_id);
 void check_stop(struct sim *s, bool clean); /* the center ends */
+void check_flight_end(struct sim *s, enum end_kind how);
+void check_flight_read(struct sim *s, const struct mark *mark, const struct flight_said *said,
+                       const char *why);
+void check_flight_change(struct sim *s, const struct run_change *c);
 void check_ack(struct sim *s, const struct sim_ack *a);
 void check_edited(struct sim *s, const struct edit *e);
 void check_calm(struct sim *s); /* every few seconds: does planning keep up? */

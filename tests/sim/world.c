@@ -163,6 +163,8 @@ static void plan_faults(struct sim *s)
         sim_post(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_crash_soon, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
         sim_post(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_stop, 0, 0, NULL);
+    if (sim_chance(s, 400000))
+        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 60000), backup_soon, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
         sim_post(s, sim_between(s, 20000, ACTIVE_MS - 40000), center_store_fault, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 4); i < n; i++)
