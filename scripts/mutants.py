@@ -279,6 +279,11 @@ class Bench:
                 shutil.copy(source, target)
                 os.utime(target)
 
+    def write(self, texts):
+        for file, text in texts.items():
+            with open(os.path.join(self.tree, file), "w", encoding="utf-8") as f:
+                f.write(text)
+
     def prepare(self):
         self.copy()
         self.code = Code(self.tree)
@@ -358,9 +363,7 @@ class Bench:
         planted = self.code.plant(mutant)
         layers = {file.split("/")[1] for file in planted}
         try:
-            for file, text in planted.items():
-                with open(os.path.join(self.tree, file), "w", encoding="utf-8") as f:
-                    f.write(text)
+            self.write(planted)
             simulated = layers <= SIMULATED
             if mutant.alone:
                 self.make(["peal_sim"], mutant.name)
@@ -384,7 +387,7 @@ class Bench:
                     return case, found, ["all"], self.blackbox
             return None, "", None, None
         finally:
-            self.copy()
+            self.write({file: self.code.files[file] for file in planted})
 
 
 # ---- all of them -------------------------------------------------------------------------------
@@ -460,6 +463,26 @@ def select(mutants, args, results, keys):
     return [m for m in mutants if old.get(m.name, {}).get("key") != keys[m.name] or old[m.name]["end"] == "error"]
 
 
+def check(code, mutants):
+    lost = 0
+    for mutant in mutants:
+        try:
+            code.plant(mutant)
+        except Bad as bad:
+            lost += 1
+            print(bad)
+    print(f"{len(mutants) - lost} of {len(mutants)} mutants can be planted")
+    return 1 if lost else 0
+
+
+def file_of(code, mutant):
+    """The first that it touches; of one that cannot be planted, none."""
+    try:
+        return min(code.plant(mutant))
+    except Bad:
+        return ""
+
+
 def show(code, mutant):
     for file, text in code.plant(mutant).items():
         sys.stdout.writelines(difflib.unified_diff(code.files[file].splitlines(True), text.splitlines(True),
@@ -478,15 +501,8 @@ def main():
     try:
         mutants, code = read_lists(), Code(ROOT)
         chosen = [m for m in mutants if not args.names or m.name in args.names]
-        lost = []
-        for mutant in mutants:
-            try:
-                code.plant(mutant)
-            except Bad as bad:
-                lost.append(str(bad))
-        if args.check or lost:
-            print("\n".join(lost) or f"{len(mutants)} mutants, each one's text is found")
-            return 1 if lost else 0
+        if args.check:
+            return check(code, mutants)
         if args.show:
             for mutant in chosen:
                 show(code, mutant)
@@ -501,7 +517,7 @@ def main():
         sys.exit(f"mutants: {bad}")
     begun = time.monotonic()
     todo = queue.Queue()
-    for mutant in sorted(chosen, key=lambda m: sorted(code.plant(m))):  # neighbours compile the same file
+    for mutant in sorted(chosen, key=lambda m: file_of(code, m)):  # neighbours compile the same file
         todo.put(mutant)
     threads = [threading.Thread(target=work, args=(Bench(n, files, args.simulation), todo, results, keys), daemon=True)
                for n in range(min(args.jobs, len(chosen)))]
