@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +34,8 @@ enum {
     YIELD_IDLE_MS = 1000, /* a proved connection idle for so long yields to a new one when full */
     YIELD_LOOK = 64,      /* connections, or sources, that are looked at for one that can yield */
     SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
-    REFUSED_MAX = 64,     /* connections above the limit that are told so */
+    CONNECTIONS_MAX = 4096,
+    REFUSED_MAX = 64, /* connections above the limit that are told so */
 };
 
 /*   READING --request complete--> OPEN --reply--> READING
@@ -927,12 +929,22 @@ static int or_default(int value, int otherwise)
     return value > 0 ? value : otherwise;
 }
 
+/* A front that takes every descriptor leaves none for the next client, nor for what the process
+ * opens itself. */
+static int connections_of_process(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 4 > CONNECTIONS_MAX)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur / 4 > 1 ? (int)(limit.rlim_cur / 4) : 1;
+}
+
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
 {
     struct httpd *h = mem_new(sizeof(*h));
     h->loop = l;
     h->cf = *config;
-    h->cf.max_connections = or_default(config->max_connections, 4096);
+    h->cf.max_connections = or_default(config->max_connections, connections_of_process());
     if (!h->cf.body_max)
         h->cf.body_max = 8 << 20;
     if (!h->cf.bodies_max)

@@ -13,7 +13,7 @@ import urllib.parse
 
 import pytest
 from support import webapi
-from support.center import TOKEN, Center
+from support.center import TOKEN, Center, binary
 from support.executor import Executor
 from support.wait import PATIENCE, wait_until
 
@@ -210,3 +210,22 @@ def test_the_token_counts_as_long_as_it_is_asked_for(tmp_path):
         for _ in range(20):
             assert center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": "any-app",
                                                 "registryValue": "http://127.0.0.1:9/"})["code"] == 200
+
+
+def test_few_descriptors_are_not_all_taken(tmp_path, monkeypatch):
+    """Where the process may open 1,024 files a flood of 2,000 connections leaves some for those who come next."""
+    wrapper = tmp_path / "few"
+    wrapper.write_text(f'#!/bin/sh\nulimit -n 1024\nexec "{binary()}" "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PEAL_BIN", str(wrapper))
+    with Center(tmp_path / "center") as center, contextlib.ExitStack() as stack:
+        for n in range(2000):
+            s = stack.enter_context(socket.create_connection(("127.0.0.1", center.port), timeout=60 * PATIENCE,
+                                                             source_address=("127.0.0.2", 0)))
+            with contextlib.suppress(ConnectionError):
+                s.sendall(b"POST /api/callback HT" if n % 2 else head("/jobinfo/add", 100000) + b"x=")
+        for _ in range(20):
+            assert center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": "any-app",
+                                                "registryValue": "http://127.0.0.1:9/"})["code"] == 200
+        assert center.api().groups() is not None
+        assert "cannot accept" not in center.output.read_text()
