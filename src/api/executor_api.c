@@ -24,6 +24,16 @@ static void refuse(struct httpd_request *q, const char *text)
     buf_done(&b);
 }
 
+/* An executor with the wrong token goes on trying for ever, and often says nothing of it itself. */
+static void refuse_token(struct httpd_request *q)
+{
+    char peer[64];
+    httpd_peer(q, peer, sizeof(peer));
+    log_warn("api", "refused %.*s from %s: wrong access token",
+             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, peer);
+    refuse(q, WIRE_TEXT_TOKEN);
+}
+
 static void refuse_path(struct httpd_request *q)
 {
     struct buf b = BUF_INIT(512);
@@ -141,7 +151,7 @@ size_t executor_api_head(struct center *c, struct httpd_request *q)
         return 0;
     if (token_ok(c, q))
         return CENTER_BODY_MAX;
-    refuse(q, WIRE_TEXT_TOKEN);
+    refuse_token(q);
     return 0;
 }
 
@@ -153,7 +163,7 @@ void executor_api_serve(struct center *c, struct httpd_request *q)
     if (slice_trim(q->body).n == 0)
         refuse(q, WIRE_TEXT_BODY_EMPTY);
     else if (!token_ok(c, q))
-        refuse(q, WIRE_TEXT_TOKEN);
+        refuse_token(q);
     else if (action == CALLBACK)
         callback(c, q);
     else

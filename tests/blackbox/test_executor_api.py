@@ -62,6 +62,7 @@ def test_the_token_is_wanted(center, headers, code):
     assert reply["code"] == code
     if code == 500:
         assert reply["msg"] == "The access token is wrong."
+        assert "refused /api/registry from 127.0.0.1: wrong access token" in center.tail()
 
 
 @pytest.mark.parametrize("method,path,body,text", [
