@@ -50,8 +50,8 @@ static const struct config_row rows[] = {
       86400000 },
     { "start.deadline", NULL, CONFIG_MS, "60s", "DURATION",
       "how late a run may still start, of jobs that do not say", 1000, 86400000 },
-    { "lane.connections", NULL, CONFIG_INT, "64", "N", "calls at once to one executor address", 1,
-      1000 },
+    { "lane.connections", NULL, CONFIG_INT, "256", "N",
+      "calls at once to one executor address; more than 64 only while it answers slowly", 1, 1000 },
     { "lane.queue", NULL, CONFIG_INT, "10000", "N",
       "runs that wait for one address before others take the next; those that are bound to it\n"
       "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
@@ -246,7 +246,7 @@ static int turn(struct center *c, struct greeter *g)
     return g->failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* A shell's usual 1,024 are enough for fifteen executors at 64 connections each. The soft limit
+/* A shell's usual 1,024 are enough for a dozen executors at 64 connections each. The soft limit
  * guards programs that use select(); this one uses epoll. */
 static void take_descriptors(void)
 {

@@ -41,6 +41,22 @@ void ask_stop(struct sched *s, struct run *r)
     r->ask = NULL;
 }
 
+static void later(int64_t *at_ms, struct moment_now now, int64_t ms)
+{
+    if (*at_ms)
+        *at_ms = *at_ms + ms < now.boot_ms ? *at_ms + ms : now.boot_ms;
+}
+
+void ask_paused(struct run *r, struct moment_now now, int64_t ms)
+{
+    if (!r->ask)
+        return;
+    later(&r->ask->begun_ms, now, ms);
+    later(&r->ask->settled_ms, now, ms);
+    later(&r->ask->since_ms, now, ms);
+    later(&r->ask->overtaken_ms, now, ms);
+}
+
 void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms)
 {
     wait_until(s, r, now.boot_ms + in_ms);

@@ -168,6 +168,19 @@ void sched_load_registry(struct sched *s, struct moment_now now, const struct re
     }
 }
 
+/* The process stood still: no beat can have come in that time. */
+void directory_paused(struct sched *s, struct moment_now now, int64_t ms)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = 0; k < app->n; k++) {
+            int64_t beat_ms = app->addresses[k].beat_ms + ms;
+            app->addresses[k].beat_ms = beat_ms < now.boot_ms ? beat_ms : now.boot_ms;
+        }
+    }
+}
+
 void directory_sweep(struct sched *s, struct moment_now now)
 {
     struct app **unused = NULL;

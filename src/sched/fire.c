@@ -96,6 +96,8 @@ void fire_call(struct sched *s, struct run *r)
     r->flags |= RUN_CALLING;
     r->ticket = ++s->ticket;
     r->lane->in_flight++;
+    if (r->lane->in_flight > r->lane->peak)
+        r->lane->peak = r->lane->in_flight;
     call_out(s, r->lane,
              (struct call){
                  .kind = CALL_RUN,
@@ -159,7 +161,7 @@ void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
         else
             send_run(s, now, r);
     }
-    bool held = lane->window < s->config.lane_connections && !list_empty(&lane->queue);
+    bool held = lane_may_widen(s, lane) && !list_empty(&lane->queue);
     if (!held || lane->dead || ring_linked(&lane->timer.entry))
         return;
     lane->answers = 0;
@@ -350,6 +352,7 @@ void fire_sweep(struct sched *s, struct moment_now now)
         if (lane->nqueue)
             sweep_lane(s, now, lane);
         probe_sweep(s, now, lane);
+        lane_sweep(s, lane);
     }
 }
 
@@ -374,6 +377,8 @@ static bool take_back(struct sched *s, struct moment_now now, struct run *r)
 /* The client had no room for it, which says nothing about the address: it waits as before. */
 static void no_room(struct sched *s, struct moment_now now, struct run *r)
 {
+    if (r->lane->window > LANE_FAIR)
+        lane_set_window(s, r->lane, LANE_FAIR);
     lane_rest(s, now, r->lane);
     if (take_back(s, now, r))
         lane_wait(r, true);

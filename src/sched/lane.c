@@ -49,6 +49,7 @@ void lane_put(struct sched *s, struct lane *lane)
     ring_remove(&s->waits, &lane->timer.entry);
     textmap_take(&s->lanes, slice_text(lane->address));
     s->ndead -= lane->dead;
+    lane_set_window(s, lane, 0);
     lane_free(lane);
 }
 
@@ -56,21 +57,62 @@ void lane_put(struct sched *s, struct lane *lane)
 
 /* A burst on an executor that answers at once is faster over a few connections than over 64 fresh
  * ones; one that answers slowly gets them soon: the window doubles after each few milliseconds in
- * which fewer answers came than half of that.  (After slow start, RFC 5681.) */
-static void widen(const struct sched *s, struct lane *lane)
+ * which fewer answers came than half of that.  (After slow start, RFC 5681.)  More than LANE_FAIR
+ * help only where an answer takes a tenth of a second or longer, and all lanes together get no more
+ * of them than the center can spare; who does not use them gives them back. */
+#define SLOW_SHARE                                                                                 \
+    16 /* fewer answers in WIDEN_MS than so much of the window: each takes > 80 ms                 \
+        */
+
+static int beyond_fair(int window)
 {
-    if (lane->answers < lane->window / 2)
-        lane->window *= 2;
-    if (lane->window > s->config.lane_connections)
-        lane->window = s->config.lane_connections;
+    return window > LANE_FAIR ? window - LANE_FAIR : 0;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+void lane_set_window(struct sched *s, struct lane *lane, int window)
+{
+    s->spared -= beyond_fair(lane->window);
+    lane->window = least(window, s->config.lane_connections);
+    s->spared += beyond_fair(lane->window);
+}
+
+/* How wide it may be now. */
+static int widest(const struct sched *s, const struct lane *lane)
+{
+    int left = s->config.spare_connections - s->spared + beyond_fair(lane->window);
+    return least(s->config.lane_connections, LANE_FAIR + (left > 0 ? left : 0));
+}
+
+bool lane_may_widen(const struct sched *s, const struct lane *lane)
+{
+    return lane->window < widest(s, lane);
+}
+
+static void widen(struct sched *s, struct lane *lane)
+{
+    int share = lane->window < LANE_FAIR ? 2 : SLOW_SHARE;
+    if (lane->answers < lane->window / share && lane_may_widen(s, lane))
+        lane_set_window(s, lane, least(lane->window * 2, widest(s, lane)));
     lane->answers = 0;
 }
 
-/* A setting may allow fewer connections than a lane begins with. */
-void lane_narrow(const struct sched *s, struct lane *lane)
+void lane_narrow(struct sched *s, struct lane *lane)
 {
-    int most = s->config.lane_connections;
-    lane->window = LANE_WINDOW < most ? LANE_WINDOW : most;
+    lane_set_window(s, lane, LANE_WINDOW);
+}
+
+void lane_sweep(struct sched *s, struct lane *lane)
+{
+    if (lane->window > LANE_FAIR && lane->peak <= lane->window / 2) {
+        int half = lane->window / 2;
+        lane_set_window(s, lane, half > LANE_FAIR ? half : LANE_FAIR);
+    }
+    lane->peak = lane->in_flight;
 }
 
 /* ---- life and death ------------------------------------------------------------------------- */

@@ -8,11 +8,13 @@
 #define SWEEP_MS 1000      /* registry, start deadlines */
 #define MARK_RENEW_MS 1000 /* the mark is renewed every second */
 #define BATCH_GAP_MS 4     /* between two starts: small commits cost more than they hurry */
+#define PAUSE_MS 2000      /* a sweep that comes so late: the process stood still */
 
 void sched_config_default(struct sched_config *c)
 {
     *c = (struct sched_config){
-        .lane_connections = 64,
+        .lane_connections = 256,
+        .spare_connections = 4096,
         .lane_queue = 10000,
         .horizon_ms = 5000,
         .plan_max_rows = 2000,
@@ -299,8 +301,29 @@ static void sweep(struct sched *s, struct moment_now now)
     warm_lanes(s, now);
 }
 
+/* The process stood still, or its machine did: nobody can have been heard in that time, so what
+ * counts how long somebody has been silent goes on from there. For a run that is out it is as if
+ * the center had been away: executors repeat results that they could not deliver. */
+static void notice_pause(struct sched *s, struct moment_now now)
+{
+    int64_t late = now.boot_ms - s->sweep_boot_ms;
+    if (late < PAUSE_MS || !s->started || s->draining)
+        return;
+    s->sweep_boot_ms = now.boot_ms;
+    directory_paused(s, now, late);
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        if (!phase_open(r->phase) || r->phase == PHASE_PLANNED)
+            continue;
+        r->flags |= RUN_AWAY;
+        ask_paused(r, now, late);
+    }
+}
+
 void sched_tick(struct sched *s, struct moment_now now)
 {
+    notice_pause(s, now);
     if (s->draining)
         return;
     struct ring_entry *e;
@@ -379,6 +402,7 @@ void sched_zones_changed(struct sched *s)
 
 void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
 {
+    notice_pause(s, now);
     const struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     switch (c->kind) {
     case CALL_RUN:
@@ -645,6 +669,7 @@ static void acks_done(struct sched *s, uint64_t seq)
 
 void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
 {
+    notice_pause(s, now);
     s->writing = false;
     bool mark = b->mark.until_ms > s->mark_ms;
     int64_t renewals = b->mark.renewals;

@@ -24,7 +24,8 @@ struct moment_now {  /* the two clocks */
 
 struct sched_config {
     uint64_t seed;
-    int lane_connections;  /* calls in flight to one address (64) */
+    int lane_connections;  /* calls in flight to one address, if it answers slowly (256) */
+    int spare_connections; /* by how much all lanes together may exceed 64 each (4096) */
     int lane_queue;        /* runs that wait for one address before others are tried (10,000) */
     int64_t horizon_ms;    /* how far ahead planning writes (5000) */
     int plan_max_rows;     /* rows of one slice (2000) */

@@ -17,6 +17,7 @@
 #include "sched/sched.h"
 
 #define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
+#define LANE_FAIR 64  /* every address may have so many; more only if it is slow */
 
 enum timer_kind { TIMER_RUN, TIMER_LANE };
 
@@ -37,6 +38,7 @@ struct lane {           /* one executor address */
     int nqueue, in_flight, asking;
     int window;  /* calls that may be in flight now: grows from a few to lane_connections */
     int answers; /* since the window was last looked at */
+    int peak;    /* most in flight since the last sweep */
     int coming;  /* warm.c: runs of a burst, while it counts */
     struct list_node coming_node;
     int64_t warm_ms;     /* boot: when connections for a burst were asked for */
@@ -179,6 +181,7 @@ struct sched {
     struct list stale;       /* groups */
     struct list broadcasts;  /* live jobs */
     int ndead;               /* lanes */
+    int spared;              /* by how much windows exceed LANE_FAIR, in all */
     int64_t beat_ms;         /* boot: the latest beat that a dead lane waits for */
     struct list beyond;      /* due, but beyond the mark */
     struct list dirty;       /* to be written with the next batch */
@@ -298,6 +301,8 @@ void ask_timer(struct sched *s, struct moment_now now, struct run *r);
 void ask_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
 void ask_pump(struct sched *s, struct moment_now now, struct lane *lane);
 void ask_stop(struct sched *s, struct run *r);
+/* The process stood still for so long: that proves no silence. */
+void ask_paused(struct run *r, struct moment_now now, int64_t ms);
 
 /* lane.c */
 struct lane *lane_get(struct sched *s, struct slice address); /* counted */
@@ -306,8 +311,13 @@ void lane_free(struct lane *lane); /* nothing points to it any more; it is in no
 void lane_dead(struct sched *s, struct moment_now now, struct lane *lane);
 void lane_alive(struct sched *s, struct moment_now now, struct lane *lane);
 void lane_rest(struct sched *s, struct moment_now now, struct lane *lane);
-void lane_beat(struct sched *s, struct lane *lane);         /* unless one is under way */
-void lane_narrow(const struct sched *s, struct lane *lane); /* to how it begins */
+void lane_beat(struct sched *s, struct lane *lane);   /* unless one is under way */
+void lane_narrow(struct sched *s, struct lane *lane); /* to how it begins */
+/* Within the setting; the caller sees to what the center can spare. */
+void lane_set_window(struct sched *s, struct lane *lane, int window);
+bool lane_may_widen(const struct sched *s, const struct lane *lane);
+void lane_sweep(struct sched *s,
+                struct lane *lane); /* once a second: gives back what it does not use */
 void lane_timer(struct sched *s, struct moment_now now, struct lane *lane);
 void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *r);
 
@@ -328,6 +338,7 @@ struct lane *group_lane(const struct group *g, int i);
 int group_place(const struct group *g, const struct lane *lane);
 uint8_t group_list_no(const struct group *g);
 void directory_sweep(struct sched *s, struct moment_now now);
+void directory_paused(struct sched *s, struct moment_now now, int64_t ms);
 struct group *group_of(const struct sched *s, int64_t id);
 
 /* complete.c */

@@ -46,12 +46,13 @@ static void gather(void *ctx, struct ring_entry *e, int64_t at_ms)
 
 static void warm(struct sched *s, struct moment_now now, struct lane *lane)
 {
-    int n = lane->coming < s->config.lane_connections ? lane->coming : s->config.lane_connections;
+    int most = s->config.lane_connections < LANE_FAIR ? s->config.lane_connections : LANE_FAIR;
+    int n = lane->coming < most ? lane->coming : most;
     lane->coming = 0;
     if (n <= LANE_WINDOW)
         return;
     if (n > lane->window)
-        lane->window = n;
+        lane_set_window(s, lane, n);
     lane->warm_ms = now.boot_ms;
     struct action *a = action_new(s, ACTION_WARM);
     a->call.address = lane->address;

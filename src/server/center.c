@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -386,6 +387,17 @@ static enum err zone_choose(struct center *c, struct why *why)
     return err;
 }
 
+/* What slow executors may have beyond their 64 connections, in all: a quarter of the descriptors.
+ */
+static int spare_connections(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return 0;
+    rlim_t quarter = limit.rlim_cur / 4;
+    return quarter < 16384 ? (int)quarter : 16384;
+}
+
 static enum err core_new(struct center *c, struct why *why)
 {
     struct store *store;
@@ -403,6 +415,7 @@ static enum err core_new(struct center *c, struct why *why)
     s.seed = (uint64_t)seed.tv_nsec * 1000003u + (uint64_t)seed.tv_sec;
     s.lane_connections = c->config.lane_connections;
     s.lane_queue = c->config.lane_queue;
+    s.spare_connections = spare_connections();
     c->sched = sched_new(&s);
     struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms,
                                 s.seed + 1 };

@@ -191,7 +191,7 @@ def test_when_all_addresses_are_dead_the_run_says_why_and_others_go_on(center):
 def test_a_burst_finds_its_connections_open(tmp_path):
     """A hundred jobs on one second and one address: what is planned is known before, and so the second begins with
     open connections, not with opening them."""
-    with Center(tmp_path / "center") as center, Puppet(center, "tests") as puppet:
+    with Center(tmp_path / "center", ["--lane.connections", "64"]) as center, Puppet(center, "tests") as puppet:
         api = center.api()
         group = api.add_group("tests")
         wait_until(lambda: api.addresses("tests"), "the address, so that runs are planned for it")
@@ -219,6 +219,32 @@ def once_jobs(center, group, routes, handler="shardingJobHandler", in_s=6):
     second = (int(time.time()) + in_s) * 1000
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
     return ledger.add_jobs(center, group, [(handler, "", "ONCE", moment, route, second) for route in routes])
+
+
+def test_a_slow_executor_gets_all_its_calls_at_once(tmp_path):
+    """200 jobs on one second whose /run is answered slowly: none waits for another's answer, and another
+    executor's job does not notice."""
+    with Center(tmp_path / "center") as center, Puppet(center, "slow") as slow, Puppet(center, "quick") as quick:
+        api = center.api()
+        group = api.add_group("slow")
+        other = api.add_group("quick")
+        wait_until(lambda: api.addresses("slow") and api.addresses("quick"), "the addresses")
+        center.stop()
+        slow.hold()
+        jobs = once_jobs(center, group, ["FIRST"] * 200)
+        center.start()
+        alive = rate_jobs(center.api(), other, 1)
+        wait_until(lambda: len(slow.of("run")) >= 200, "200 calls at once", 30, 0.005)
+        doubted = ledger.number(center, "SELECT count(*) FROM peal_run WHERE doubted = 1")
+        assert slow.most_open == 200 and doubted == 0, (slow.most_open, doubted)
+        quick.wait_for_runs(len(quick.runs()) + 20)
+        slow.release()
+        stop(center.api(), alive)
+        ledger.settle(center)
+        assert ledger.number(center, "SELECT count(DISTINCT job_id) FROM xxl_job_log WHERE handle_code = 200 "
+                             "AND job_id IN (SELECT id FROM xxl_job_info WHERE job_group = ?)", group) == len(jobs)
+        ledger.check_contiguous(center, alive[0], 10)
+        ledger.check_accounts(center)
 
 
 @pytest.mark.parametrize("routes", [["FAILOVER"] * 400, ["FAILOVER"] * 150 + ["FIRST"] * 30, ["BUSYOVER"] * 200])

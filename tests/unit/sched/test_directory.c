@@ -191,6 +191,15 @@ static bool yes_to_probes(struct core *c, const struct core_call *call, struct c
     return call->kind == CALL_BEAT || call->kind == CALL_IDLE;
 }
 
+static bool yes_to_all(struct core *c, const struct core_call *call, struct call_result *r)
+{
+    (void)c;
+    (void)call;
+    r->outcome = CALL_ANSWERED;
+    r->code = 200;
+    return true;
+}
+
 static int64_t due_in_a_minute(struct core *c, const struct left_row *l)
 {
     struct job_record r = core_record(l->choices || l->retry ? "NONE" : "CRON", "0 * * * * ?");
@@ -332,6 +341,62 @@ static void dead_addresses_hurt_their_own_group_only(void **state)
     assert_true(sent >= 189);
 }
 
+/* The whole process stands still, longer than an address may be silent. Whatever comes first then,
+ * everybody who was there still is, and has the rest of its time. */
+static void a_pause_is_nobodys_silence(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    int64_t job = core_simple_job(c, "FIX_RATE", "1000ms");
+    c->executor = yes_to_all;
+    core_run(c, 5000);
+    c->now.wall_ms += 95000;
+    c->now.boot_ms += 95000;
+    core_run(c, 50);
+    check_list(c, 1, A " ");
+    int before = c->nsent;
+    core_run(c, 80000);
+    check_list(c, 1, A " ");
+    assert_true(c->nsent >= before + 79);
+    struct run_row *live[100];
+    for (int i = 0, n = core_rows(c, job, live, 100); i < n; i++)
+        assert_int_not_equal(live[i]->phase, PHASE_UNROUTABLE);
+    core_run(c, 11000); /* and now it has been silent for 90 s that count */
+    check_list(c, 1, "");
+}
+
+/* Nor does it prove that a result will not come. */
+static void a_pause_ends_no_run(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    int64_t job = core_simple_job(c, "NONE", "");
+    int64_t id = core_trigger(c, job, NULL);
+    core_settle(c);
+    core_answer(c, core_call_of(c, CALL_RUN, id), 200, LOG_NONE);
+    for (int i = 0; i < 12000 && !core_calls(c, CALL_IDLE); i++)
+        core_run(c, 1);
+    core_answer(c, core_call_of(c, CALL_IDLE, id), 200, LOG_NONE);
+    core_answer(c, core_call_of(c, CALL_LOG, id), 200,
+                LOG_ENDED); /* it has ended: its result comes */
+    c->now.wall_ms += 95000;
+    c->now.boot_ms += 95000;
+    core_settle(c);
+    for (int i = 0; i < 20; i++) {
+        core_run(c, 3000);
+        if (core_call_of(c, CALL_IDLE, id))
+            core_answer(c, core_call_of(c, CALL_IDLE, id), 200, LOG_NONE);
+        if (core_call_of(c, CALL_LOG, id))
+            core_answer(c, core_call_of(c, CALL_LOG, id), 200, LOG_ENDED);
+    }
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    core_result(c, id, 200); /* the executor repeats it, half a minute later */
+    struct log_record l;
+    assert_true(core_log(c, id, &l));
+    assert_int_equal(l.handle_code, 200);
+    log_record_done(&l);
+}
+
 /* App names are whatever a holder of the token writes: those that nobody uses take no place. */
 static void apps_are_forgotten(void **state)
 {
@@ -349,8 +414,12 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_happens_to_an_address),       cmocka_unit_test(who_left_gets_nothing),
-        T(an_address_that_moved_serves_its_new_group_only), T(apps_are_forgotten),
+        cmocka_unit_test(what_happens_to_an_address),
+        cmocka_unit_test(who_left_gets_nothing),
+        T(an_address_that_moved_serves_its_new_group_only),
+        T(a_pause_is_nobodys_silence),
+        T(a_pause_ends_no_run),
+        T(apps_are_forgotten),
         T(dead_addresses_hurt_their_own_group_only),
     };
     return cmocka_run_group_tests_name("sched.directory", tests, NULL, NULL);

@@ -497,6 +497,86 @@ static void a_run_may_be_killed_while_it_is_probed(void **state)
     }
 }
 
+/* ---- the window ------------------------------------------------------------------------------ */
+
+static void due_at_once(struct core *c, int n)
+{
+    int64_t job = job_of(c, "FIRST", "NONE", "");
+    for (int i = 0; i < n; i++) {
+        struct spawn spawn = { .job_id = job,
+                               .kind = KIND_MANUAL,
+                               .moment_ms = c->now.wall_ms,
+                               .due_ms = c->now.wall_ms,
+                               .retries_left = -1 };
+        sched_trigger(c->s, c->now, &spawn);
+    }
+    core_settle(c);
+}
+
+static void a_slow_address_gets_more_calls(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    due_at_once(c, 400);
+    core_run(c, 100);
+    assert_int_equal(core_calls(c, CALL_RUN), 256);
+}
+
+/* 8,000 answers a second, each within 8 ms: more connections would not help. */
+static void a_quick_address_keeps_to_its_64(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    due_at_once(c, 2000);
+    int most = 0;
+    while (core_calls(c, CALL_RUN)) {
+        int open = core_calls(c, CALL_RUN);
+        most = open > most ? open : most;
+        for (int i = 0; i < 8 && any_run(c); i++)
+            core_answer(c, any_run(c), 200, LOG_NONE);
+        core_run(c, 1);
+    }
+    assert_int_equal(c->nsent, 2000);
+    assert_true(most >= 8 && most <= 64);
+}
+
+static void what_the_center_can_spare_is_shared(void **state)
+{
+    (void)state;
+    struct core *c = core_new();
+    core_stop(c);
+    c->config.spare_connections = 100;
+    core_start(c);
+    core_register(c, "app", A);
+    int64_t job = job_of(c, "FIRST", "NONE", "");
+    for (int i = 0; i < 400; i++)
+        core_trigger(c, job, i % 2 ? A : B);
+    core_run(c, 200);
+    assert_int_equal(core_calls(c, CALL_RUN), 64 + 64 + 100);
+    while (any_run(c)) /* A has used it, and is done */
+        core_fails(c, any_run(c), CALL_NOT_HTTP);
+    core_run(c, 5000);
+    for (int i = 0; i < 400; i++)
+        core_trigger(c, job, B);
+    core_run(c, 200);
+    assert_int_equal(core_calls(c, CALL_RUN), 164);
+    core_free(c);
+}
+
+static void a_full_client_ends_what_was_spared(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    due_at_once(c, 600);
+    core_run(c, 100);
+    assert_int_equal(core_calls(c, CALL_RUN), 256);
+    while (core_calls(c, CALL_RUN) > 10)
+        core_fails(c, any_run(c), CALL_FULL);
+    core_run(c, 21); /* it has rested */
+    assert_true(core_calls(c, CALL_RUN) <= 128);
+    assert_int_equal(dead(c), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -514,6 +594,10 @@ int main(void)
         T(a_mute_address_is_asked_once),
         T(a_run_that_waits_for_a_probe_has_a_deadline),
         T(a_run_may_be_killed_while_it_is_probed),
+        T(a_slow_address_gets_more_calls),
+        T(a_quick_address_keeps_to_its_64),
+        cmocka_unit_test(what_the_center_can_spare_is_shared),
+        T(a_full_client_ends_what_was_spared),
     };
     return cmocka_run_group_tests_name("sched.fire", tests, NULL, NULL);
 }
