@@ -12,6 +12,7 @@ foreach(section 1 3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
+install(FILES packaging/systemd/peal-server.socket DESTINATION ${PEAL_UNIT_DIR})
 set(with_paths "packaging/systemd/peal-server.service.in=${PEAL_UNIT_DIR}"
   "packaging/systemd/peal-executor.service.in=${PEAL_UNIT_DIR}")
 if(TARGET peal_shared)

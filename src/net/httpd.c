@@ -910,6 +910,11 @@ enum err httpd_listen(struct httpd *h, const struct addr_listen *at, struct why 
     return listen_add(&h->listen, at, why);
 }
 
+enum err httpd_inherit(struct httpd *h, int *ret_n, struct why *why)
+{
+    return listen_inherit(&h->listen, ret_n, why);
+}
+
 uint16_t httpd_port(const struct httpd *h)
 {
     return h->listen.port;

@@ -67,6 +67,8 @@ void httpd_free(struct httpd *h);
 /* Listen as well; several times for several addresses. A host name is resolved here (at start).
  * ERR_NET or ERR_FULL with the reason in why. */
 MUST_CHECK enum err httpd_listen(struct httpd *h, const struct addr_listen *at, struct why *why);
+/* On the sockets that the process was started with, see listen_inherit. */
+MUST_CHECK enum err httpd_inherit(struct httpd *h, int *ret_n, struct why *why);
 /* The port of the first listener, as bound; 0 if there is none. */
 uint16_t httpd_port(const struct httpd *h);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/listen.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 enum {
     ACCEPT_BATCH = 64, /* a turn; the rest comes in the next */
     PAUSE_MS = 100,    /* when out of descriptors */
+    FIRST_PASSED = 3,  /* SD_LISTEN_FDS_START of sd_listen_fds(3) */
 };
 
 static void watch(struct listen *l, uint32_t events)
@@ -143,6 +146,60 @@ enum err listen_add(struct listen *l, const struct addr_listen *at, struct why *
         close(fd);
         why_set(why, "cannot listen on more than %d addresses", LISTEN_MAX);
     }
+    return err;
+}
+
+/* A number of the environment; 0 if it is none. */
+static long passed_number(const char *name)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    long n = text && *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
+    return end && !*end ? n : 0;
+}
+
+static bool listens(int fd)
+{
+    int type = 0, on = 0;
+    socklen_t len = sizeof(type), on_len = sizeof(on);
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM &&
+           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &on_len) == 0 && on;
+}
+
+static enum err adopt(struct listen *l, int fd, struct why *why)
+{
+    if (!listens(fd)) {
+        why_set(why, "descriptor %d, which was passed by LISTEN_FDS, is not a listening socket",
+                fd);
+        return ERR_NET;
+    }
+    int on = 1, flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC)) {
+        why_set(why, "descriptor %d, which was passed by LISTEN_FDS: %s", fd, strerror(errno));
+        return ERR_NET;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* a local socket has it not */
+    enum err err = add_socket(l, fd);
+    if (err)
+        why_set(why, "cannot listen on more than %d addresses", LISTEN_MAX);
+    return err;
+}
+
+enum err listen_inherit(struct listen *l, int *ret_n, struct why *why)
+{
+    long n = passed_number("LISTEN_PID") == getpid() ? passed_number("LISTEN_FDS") : 0;
+    unsetenv("LISTEN_PID"); /* children must not take them for theirs */
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    enum err err = OK;
+    if (n > LISTEN_MAX) {
+        why_set(why, "cannot listen on more than %d addresses", LISTEN_MAX);
+        return ERR_FULL;
+    }
+    for (int i = 0; !err && i < n; i++)
+        err = adopt(l, FIRST_PASSED + i, why);
+    if (!err)
+        *ret_n = (int)n;
     return err;
 }
 

@@ -40,5 +40,9 @@ void listen_done(struct listen *l); /* close the sockets; connections that were 
 
 /* Listen there too. ERR_NET or ERR_FULL with the reason in why. */
 MUST_CHECK enum err listen_add(struct listen *l, const struct addr_listen *at, struct why *why);
+/* Listen on the sockets that this process was started with (LISTEN_FDS and LISTEN_PID, as systemd's
+ * socket units pass them). Their backlog outlives the process: connections wait there while it is
+ * restarted. *ret_n: how many, 0 if none were passed. Once: the environment is cleared. */
+MUST_CHECK enum err listen_inherit(struct listen *l, int *ret_n, struct why *why);
 
 #endif

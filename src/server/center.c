@@ -453,6 +453,16 @@ static enum err net_new(struct center *c, struct why *why)
                                   .body_max = CENTER_BODY_MAX,
                                   .answered = &c->metrics.http_requests };
     c->front = httpd_new(c->loop, &front);
+    int passed = 0;
+    err = httpd_inherit(c->front, &passed, why);
+    if (err || passed) {
+        if (!err)
+            log_info("center",
+                     "listening on %d sockets that were passed (port %u); the setting listen "
+                     "does not count",
+                     passed, httpd_port(c->front));
+        return err;
+    }
     return httpd_listen(c->front, &at, why);
 }
 

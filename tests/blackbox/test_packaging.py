@@ -138,6 +138,18 @@ def test_systemd_itself_takes_the_unit(tmp_path, name):
     assert command("systemd-analyze", "verify", "--man=no", path) == ""
 
 
+def test_the_socket_of_the_center_is_where_it_listens_itself(tmp_path):
+    here = Installed(tmp_path, "/usr")
+    units = here.prefix / "lib" / "systemd" / "system"
+    sections = unit(units / "peal-server.socket")
+    assert list(sections) == ["Unit", "Socket", "Install"]
+    assert sections["Socket"]["ListenStream"] in command(binary(), "server", "--help"), "the default of the setting"
+    if shutil.which("systemd-analyze"):  # with the service of the same name, which it starts
+        service = units / "peal-server.service"
+        service.write_text(service.read_text().replace("ExecStart=/usr", f"ExecStart={here.prefix}"))
+        assert command("systemd-analyze", "verify", "--man=no", units / "peal-server.socket") == ""
+
+
 class Service:
     """A unit's service in a folder of its own: what its administrator writes, and how it is started."""
 
