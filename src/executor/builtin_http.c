@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/mem.h"
 #include "executor/builtin.h"
 #include "peal/executor.h"
@@ -27,6 +28,7 @@ struct request {
     struct http_param param;
     CURL *curl;
     CURLM *multi;
+    int64_t end_ms; /* boot: when its time is over */
     size_t shown;
     bool refused, cut;
     char last; /* byte of the answer that is in the log */
@@ -116,14 +118,24 @@ static void end_body(struct request *q)
 
 /* --- the request --- */
 
+/* Any other header may hold a key: X-Api-Key, X-Auth-Token, and names that only their owner knows.
+ */
+static bool is_harmless(const char *header)
+{
+    static const char *const names[] = { "Accept:", "Accept-Language:", "Content-Type:",
+                                         "User-Agent:" };
+    for (size_t i = 0; i < countof(names); i++)
+        if (strncasecmp(header, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static struct curl_slist *header_list(const struct http_param *p, bool secrets)
 {
     struct curl_slist *list = NULL;
     for (int i = 0; i < p->nheaders; i++) {
-        bool secret = strncasecmp(p->headers[i], "Authorization:", 14) == 0 ||
-                      strncasecmp(p->headers[i], "Cookie:", 7) == 0;
         struct curl_slist *more =
-            secret && !secrets ? list : curl_slist_append(list, p->headers[i]);
+            !secrets && !is_harmless(p->headers[i]) ? list : curl_slist_append(list, p->headers[i]);
         list = more ? more : list;
     }
     struct curl_slist *more = curl_slist_append(list, "Expect:"); /* no waiting for a 100 */
@@ -148,14 +160,13 @@ static void set_method(struct request *q)
 
 static void set_up(struct request *q)
 {
-    long ms = (long)q->param.timeout_ms;
     curl_easy_setopt(q->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(q->curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(q->curl, CURLOPT_PROXY, ""); /* none of the environment's either */
     curl_easy_setopt(q->curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(q->curl, CURLOPT_USERAGENT, "peal/" PEAL_VERSION);
-    curl_easy_setopt(q->curl, CURLOPT_TIMEOUT_MS, ms);
-    curl_easy_setopt(q->curl, CURLOPT_CONNECTTIMEOUT_MS, ms < CONNECT_MS ? ms : (long)CONNECT_MS);
+    /* else the end of a request waits for the end of its look-up, which nothing can cut short */
+    curl_easy_setopt(q->curl, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(q->curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(q->curl, CURLOPT_OPENSOCKETDATA, q);
     curl_easy_setopt(q->curl, CURLOPT_WRITEFUNCTION, take_body);
@@ -185,8 +196,22 @@ static CURLcode transfer(struct request *q)
     return code;
 }
 
+/* The timeout is for all of it, redirects included. */
+static bool set_time(struct request *q)
+{
+    int64_t left = q->end_ms - clock_boot_ms();
+    if (left <= 0)
+        return false;
+    curl_easy_setopt(q->curl, CURLOPT_TIMEOUT_MS, (long)left);
+    curl_easy_setopt(q->curl, CURLOPT_CONNECTTIMEOUT_MS,
+                     left < CONNECT_MS ? (long)left : (long)CONNECT_MS);
+    return true;
+}
+
 static CURLcode ask(struct request *q, const char *url, bool secrets, long *status)
 {
+    if (!set_time(q))
+        return CURLE_OPERATION_TIMEDOUT;
     struct curl_slist *headers = header_list(&q->param, secrets);
     q->refused = false;
     q->error[0] = '\0';
@@ -268,6 +293,7 @@ static void follow(struct request *q)
 {
     char *url = mem_dup(q->param.url);
     bool secrets = true;
+    q->end_ms = clock_boot_ms() + q->param.timeout_ms;
     for (int hop = 0;; hop++) {
         long status = 0;
         const char *why = refuse_url(q->config, url);

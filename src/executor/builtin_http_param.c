@@ -68,12 +68,30 @@ static bool is_value(struct slice s)
     return true;
 }
 
+/* Headers by which a request says where it goes and where it ends: another value would reach
+ * another site of the host, or hide a second request behind this one. */
+static bool is_ours(struct slice name)
+{
+    static const char *const names[] = { "Host",       "Content-Length", "Transfer-Encoding",
+                                         "Connection", "Keep-Alive",     "Proxy-Connection",
+                                         "TE",         "Trailer",        "Upgrade",
+                                         "Expect" };
+    for (size_t i = 0; i < countof(names); i++)
+        if (slice_eq_nocase(name, names[i]))
+            return true;
+    return false;
+}
+
 static enum err add_header(struct http_param *p, const char *field, const char *name,
                            struct slice value, struct why *why)
 {
     struct buf text = BUF_INIT(65536);
     if (!is_token(slice_text(name)) || !is_value(value))
         return bad(why, field, "names and values must be fit for an HTTP header");
+    if (is_ours(slice_text(name)))
+        return bad(why, field,
+                   "Host, Content-Length, Transfer-Encoding and what is about the connection are "
+                   "not for the parameter to say");
     if (p->nheaders == HTTP_HEADERS_MAX)
         return bad(why, field, "at most 100 headers");
     buf_printf(&text, "%s: %.*s", name, (int)value.n, value.p);

@@ -3,10 +3,12 @@
 
 import http.server
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -37,6 +39,8 @@ class Target:
                 outer.asked.append((self.command, self.path, self.headers, body))
                 if self.path == "/hang":
                     outer.release.wait()
+                if self.path.startswith("/wait/"):
+                    time.sleep(int(self.path.rsplit("/", 1)[1]) / 1000)
                 status, location = outer.redirect.get(self.path, (200, None))
                 if self.path.startswith("/status/"):
                     status = int(self.path.rsplit("/", 1)[1])
@@ -267,11 +271,62 @@ def test_secrets_do_not_go_to_another_host(center, target, asker):
     with Target() as other:
         target.redirect["/from"] = (307, other.url("/to"))
         code, _, _ = ask(center, asker, 33, {"url": target.url("/from"), "method": "POST", "data": "x",
-                                             "auth": "Bearer t", "cookies": {"a": "b"}, "headers": {"X": "y"}})
+                                             "auth": "Bearer t", "cookies": {"a": "b"}, "contentType": "text/plain",
+                                             "headers": {"X-Api-Key": "k"}})
         assert code == 200
         (method, _, headers, body), = other.asked
-        assert (method, body, headers["X"]) == ("POST", b"x", "y")
-        assert headers["Authorization"] is None and headers["Cookie"] is None
+        assert (method, body, headers["Content-Type"]) == ("POST", b"x", "text/plain")
+        assert [headers[name] for name in ("Authorization", "Cookie", "X-Api-Key")] == [None] * 3
+        target.redirect["/here"] = (307, target.url("/there"))
+        ask(center, asker, 133, {"url": target.url("/here"), "headers": {"X-Api-Key": "k"}})
+        assert target.asked[-1][1] == "/there" and target.asked[-1][2]["X-Api-Key"] == "k"
+
+
+def test_the_timeout_is_for_the_whole_way(center, target, asker):
+    target.redirect["/wait/1500"] = (302, "/wait/1600")
+    code, message, _ = ask(center, asker, 134, {"url": target.url("/wait/1500"), "timeout": 2500})
+    assert (code, message) == (502, "httpJobHandler: no answer within 2500 ms")
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "Connection", "Upgrade"])
+def test_headers_that_say_where_a_request_goes_and_ends_are_refused(center, target, asker, name):
+    code, message, _ = ask(center, asker, 135, {"url": target.url("/"), "headers": {name: "5"}})
+    assert code == 500 and message.startswith("httpJobHandler: headers: Host, Content-Length"), message
+    assert not target.asked
+
+
+SLOW_LOOKUP = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    while (name && strcmp(name, "slow.test") == 0)
+        pause();
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    return real(name, service, hints, ret);
+}
+"""
+
+
+def test_a_name_that_cannot_be_looked_up_holds_up_neither_kill_nor_timeout(tmp_path, center):
+    """A look-up that never ends: every call that would wait for it hangs."""
+    (tmp_path / "slow.c").write_text(SLOW_LOOKUP)
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", tmp_path / "slow.so", tmp_path / "slow.c",
+                    "-ldl"], check=True)
+    options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0:detect_leaks=0"]))
+    with Executor(tmp_path, center.url, ["--peal.executor.http.hosts=slow.test"],
+                  {"LD_PRELOAD": str(tmp_path / "slow.so"), "ASAN_OPTIONS": options}) as executor:
+        param = {"url": "http://slow.test/"}
+        assert executor.run(1, 1, "httpJobHandler", json.dumps(param))["code"] == 200
+        executor.wait_for_log(1, "http://slow.test/")
+        executor.call("kill", {"jobId": 1})
+        assert "kill job" in center.result(1)["handleMsg"] and "would not stop" not in center.result(1)["handleMsg"]
+        code, message, _ = ask(center, executor, 2, {**param, "timeout": 100})
+        assert code == 502 and "no answer within 100 ms" in message
 
 
 def test_redirects_in_a_circle_end(center, target, asker):
