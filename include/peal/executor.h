@@ -25,10 +25,11 @@
  * handler's thread forgets it: after a crash what was waiting runs, what was running is reported
  * failed (or runs again, with PEAL_IDEMPOTENT), and results go out, each once.
  *
- * The library starts threads of its own with all signals blocked, installs no signal handlers, has
- * no state outside the executors that you make (several may live in one process), never exits or
- * aborts its host, and prints nothing unless you let it (peal_executor_main does). Where memory for
- * something small is missing its threads wait for some; what a request sizes is refused.
+ * The library starts threads of its own with all signals blocked except those of faults, installs
+ * no signal handlers, has no state outside the executors that you make (several may live in one
+ * process), never exits or aborts its host, and prints nothing unless you let it
+ * (peal_executor_main does). Where memory for something small is missing its threads wait for some;
+ * what a request sizes is refused.
  *
  * Texts are UTF-8. Moments are milliseconds since 1970-01-01 UTC. C and C++. */
 #ifndef PEAL_EXECUTOR_H
@@ -92,7 +93,7 @@ struct peal_handler {
     static const struct peal_handler peal_handler_##id = { .name = #id, .run = id, __VA_ARGS__ };  \
     static const struct peal_handler *const peal_entry_##id                                        \
         __attribute__((used, PEAL_RETAIN section("peal_handlers"))) = &peal_handler_##id;          \
-    static int id(struct peal_run *run)
+    static int id(struct peal_run *run __attribute__((unused)))
 #define PEAL_RETAIN
 #ifdef __has_attribute
 #if __has_attribute(retain)
@@ -150,6 +151,10 @@ PEAL_PUBLIC void peal_log_raw(struct peal_run *run, const void *bytes, size_t si
  * second, and part of the message if the run is stopped. */
 PEAL_PUBLIC void peal_progress(struct peal_run *run, int percent, const char *format, ...)
     PEAL_FORMAT(3, 4);
+PEAL_PUBLIC void peal_progress_at(struct peal_run *run, const char *function, int line, int percent,
+                                  const char *format, ...) PEAL_FORMAT(5, 6);
+/* The line says who wrote it. */
+#define peal_progress(run, ...) peal_progress_at(run, __func__, __LINE__, __VA_ARGS__)
 
 /* How it ended: 200 is success, 502 a timeout, any other code above 0 a failure; 0 and less become
  * 500. The message is cut at 50,000 UTF-16 units. The last call counts, also against what the
@@ -182,7 +187,8 @@ PEAL_PUBLIC void peal_executor_free(struct peal_executor *e);
  * the next call with e. */
 PEAL_PUBLIC const char *peal_executor_why(const struct peal_executor *e);
 
-/* Before start. The keys are those of `peal executor --help` and docs/executor.md, XXL-JOB's among
+/* Before start, or after the stop; PEAL_BUSY also while a handler that would not stop is still at
+ * work. The keys are those of `peal executor --help` and docs/executor.md, XXL-JOB's among
  * them: "xxl.job.admin.addresses", "xxl.job.accessToken", "xxl.job.executor.appname", ... */
 PEAL_PUBLIC enum peal_err peal_executor_set(struct peal_executor *e, const char *key,
                                             const char *value);
@@ -199,7 +205,7 @@ typedef void peal_say_fn(void *arg, enum peal_log_level level, const char *text)
 PEAL_PUBLIC void peal_executor_on_say(struct peal_executor *e, peal_say_fn *say, void *arg);
 
 /* Open the journal, listen, start the threads, begin to register. On failure nothing is left
- * behind and it may be tried again. */
+ * behind and it may be tried again. PEAL_INVALID also where xxl.job.executor.enabled is false. */
 PEAL_PUBLIC enum peal_err peal_executor_start(struct peal_executor *e);
 /* The address that centers are told, once it is started. */
 PEAL_PUBLIC const char *peal_executor_address(const struct peal_executor *e);

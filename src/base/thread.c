@@ -3,12 +3,22 @@
 #include <signal.h>
 #include "base/str.h"
 
+/* Those of a fault are for the thread that makes it: blocked, they would end the process past the
+ * host's crash reporter. */
+static void leave_out_faults(sigset_t *set)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+        sigdelset(set, faults[i]);
+}
+
 /* The mask is inherited, so there is no moment in which it could take a signal. */
 static int start_masked(pthread_t *ret, const pthread_attr_t *attr, void *(*main)(void *),
                         void *arg)
 {
     sigset_t all, before;
     sigfillset(&all);
+    leave_out_faults(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(ret, attr, main, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Start one with all signals blocked. Of its name 15 bytes are kept, the kernel's limit. stack: its
- * bytes; 0: as usual. 0, or an errno. */
+/* Start one with all signals blocked except those of faults. Of its name 15 bytes are kept, the
+ * kernel's limit. stack: its bytes; 0: as usual. 0, or an errno. */
 int thread_start(pthread_t *ret, const char *name, size_t stack, void *(*main)(void *), void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
@@ -25,6 +26,9 @@ enum {
     IDLE_MS = 90000, /* about what the original takes to let go of a job's thread */
     SOON_MS = 4,     /* a commit or two of a usual disk */
     MAX_CONNECTIONS = 4096,
+    MIN_CONNECTIONS = 16,
+    DESCRIPTORS_OWN = 64,
+    DESCRIPTORS_RUN = 8, /* its bell, log and index, and what the start of a child takes */
 };
 
 /* --- the loop's turn --- */
@@ -311,12 +315,30 @@ static enum err choose_address(struct executor *e, struct why *why)
     return wire_address_check(slice_text(e->address), "xxl.job.executor.address", why);
 }
 
+/* What runs, logs, journal and centers need is kept back. */
+static int connections_max(const struct executor_config *cf)
+{
+    struct rlimit now;
+    int64_t kept = DESCRIPTORS_OWN + (int64_t)cf->workers * DESCRIPTORS_RUN;
+    if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur > (rlim_t)(kept + MAX_CONNECTIONS))
+        return MAX_CONNECTIONS;
+    int64_t left = (int64_t)now.rlim_cur - kept;
+    if (left >= MIN_CONNECTIONS)
+        return (int)left;
+    log_warn(
+        "executor",
+        "%d workers may need %lld descriptors, and %lld are allowed (ulimit -n): runs may fail",
+        cf->workers, (long long)kept + MIN_CONNECTIONS, (long long)now.rlim_cur);
+    return MIN_CONNECTIONS;
+}
+
 static enum err open_front(struct executor *e, struct why *why)
 {
     const struct httpd_config front = {
-        .max_connections = MAX_CONNECTIONS,
+        .max_connections = connections_max(&e->cf),
         .body_max = WIRE_REQUEST_MAX,
         .on_request = front_request,
+        .on_head = front_head,
         .arg = e,
     };
     e->front = httpd_new(e->loop, &front);
@@ -444,7 +466,7 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
     if (!err)
         err = open_store(e, why);
     if (!err)
-        err = pool_new(e->cf.workers, &e->pool, why);
+        err = pool_new(e->cf.workers, e->cf.stack, &e->pool, why);
     if (!err && !(e->keeper = keeper_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
         why_set(why, "the system gives no thread for the logs");
         err = ERR_IO;

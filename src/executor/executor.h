@@ -37,6 +37,7 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
     const char *(*hint)(struct slice handler);
     int workers;                   /* runs at a time */
+    size_t stack;                  /* bytes of each one's stack; 0: as usual */
     int queue;                     /* runs that may wait, per job */
     int remember;                  /* finished log ids to refuse a second time */
     int64_t memory;                /* bytes that runs and results may take together */

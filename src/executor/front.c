@@ -350,6 +350,8 @@ void front_request(struct httpd_request *q, void *executor)
     struct executor *e = executor;
     struct buf refusal = BUF_INIT(65536);
     bool token = token_ok(e, q);
+    if (token)
+        httpd_proved(q);
     if (token && front_peal(e, q))
         return;
     switch (wire_action_of(q->method, target_of(q), token, &refusal)) {
@@ -373,4 +375,17 @@ void front_request(struct httpd_request *q, void *executor)
         break;
     }
     buf_done(&refusal);
+}
+
+/* Who has no token does not get a large body read. */
+size_t front_head(struct httpd_request *q, void *executor)
+{
+    struct executor *e = executor;
+    if (token_ok(e, q))
+        return WIRE_REQUEST_MAX;
+    struct buf refusal = BUF_INIT(65536);
+    if (wire_action_of(q->method, target_of(q), false, &refusal) == WIRE_REFUSED)
+        answer(q, &refusal);
+    buf_done(&refusal);
+    return 0;
 }

@@ -82,6 +82,8 @@ void recover_begin(struct executor *e);
 
 /* front.c: one request of a center, and the answer to /log when it has been read. */
 void front_request(struct httpd_request *q, void *executor);
+/* Of a large one, before its body is read: how large it may be. */
+size_t front_head(struct httpd_request *q, void *executor);
 void front_page(struct keeper_read *r);
 /* The handler or script of a run; why has the answer's text. */
 MUST_CHECK enum err front_choose(const struct executor *e, const struct wire_run_request *q,

@@ -159,7 +159,8 @@ static void run_handler(struct peal_run *r, const struct peal_handler *h)
         h->destroy(h->arg, r->state);
 }
 
-/* Lines appear in the log as they are printed, not when a buffer is full. */
+/* Text appears in the log as it is printed, not when a buffer is full: what was printed before a
+ * crash is often what explains it. */
 static void own_output(int frames, int output)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -167,7 +168,7 @@ static void own_output(int frames, int output)
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     close_all_but(&frames, 1);
-    setvbuf(stdout, NULL, _IOLBF, 0);
+    setvbuf(stdout, NULL, _IONBF, 0);
 }
 
 /* Not exit(): what the host wanted done at its end is not for a child to do. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "executor/options.h"
+#include <string.h>
 #include "base/mem.h"
 
 static const struct config_row rows[] = {
@@ -11,6 +12,7 @@ static const struct config_row rows[] = {
       0, 0 },
     { "xxl.job.executor.appname", "app", CONFIG_TEXT, "", "NAME",
       "app name of the group to register in", 0, 0 },
+    { OPTION_ENABLED, NULL, CONFIG_FLAG, "true", NULL, "false: it does not start", 0, 0 },
     { "xxl.job.executor.address", "address", CONFIG_TEXT, "", "URL",
       "address to register, verbatim; empty: http://ip:port/", 0, 0 },
     { "xxl.job.executor.ip", "ip", CONFIG_TEXT, "", "IP",
@@ -43,6 +45,8 @@ static const struct config_row rows[] = {
     { "peal.executor.glue.files", NULL, CONFIG_INT, "1024", "N",
       "files that each of their processes may have open; 0: no limit", 0, 1048576 },
     { "peal.executor.workers", "workers", CONFIG_INT, "64", "N", "runs at a time", 1, 1000 },
+    { "peal.executor.stack", NULL, CONFIG_INT, "8192", "KIB",
+      "stack of each worker's thread, in KiB: what a handler's variables may take", 128, 1048576 },
     { "peal.executor.queue", "queue", CONFIG_INT, "10000", "N",
       "runs that may wait, per job; more are refused", 1, 1000000 },
     { "peal.executor.remember", NULL, CONFIG_INT, "1000000", "N",
@@ -74,12 +78,39 @@ static const struct config_row rows[] = {
       "also where their addresses are private, loopback or link-local", 0, 0 },
 };
 
-enum { AGENT_ROWS = 4 };
+enum { AGENT_ROWS = 4, APP_MIN = 4, APP_MAX = 64 };
 
 /* A file may be the configuration of a whole Java application. */
 const struct config_table options_library = { rows, countof(rows) - AGENT_ROWS,
                                               .shared_file = true };
 const struct config_table options_agent = { rows, countof(rows), .shared_file = true };
+
+/* A Spring application fills in ${NAME} of its file; here it would be taken as it stands, and a
+ * token too that everybody can guess. */
+static enum err check_placeholders(const struct config *c, struct why *why)
+{
+    for (int i = 0; i < c->table->n; i++) {
+        const char *key = c->table->rows[i].key;
+        if (config_origin(c, key) != CONFIG_FILE || !strstr(config_text(c, key), "${"))
+            continue;
+        why_set(why,
+                "%s: ${...} in the file is not filled in here: write the value, or give it as an "
+                "option or variable",
+                key);
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
+/* As groups are checked: with another name it would register in vain. */
+static enum err check_app(const char *name, struct why *why)
+{
+    size_t n = utf8_units(name, strlen(name));
+    if (!name[0] || (n >= APP_MIN && n <= APP_MAX))
+        return OK;
+    why_set(why, "xxl.job.executor.appname: must have %d-%d characters", APP_MIN, APP_MAX);
+    return ERR_INVALID;
+}
 
 enum err options_apply(const struct config *c, struct executor_config *cf, struct why *why)
 {
@@ -105,6 +136,7 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
             .files = (int)config_int(c, "peal.executor.glue.files"),
         },
         .workers = (int)config_int(c, "peal.executor.workers"),
+        .stack = (size_t)config_int(c, "peal.executor.stack") << 10,
         .queue = (int)config_int(c, "peal.executor.queue"),
         .remember = (int)config_int(c, "peal.executor.remember"),
         .memory = config_int(c, "peal.executor.memory") << 20,
@@ -112,8 +144,11 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
         .grace_ms = (int)config_int(c, "peal.executor.stop.grace"),
         .stop_ms = (int)config_int(c, "peal.executor.stop.timeout"),
     };
-    if (cf->token[0] || config_flag(c, "insecure-no-token"))
-        return OK;
+    enum err err = check_placeholders(c, why);
+    if (!err)
+        err = check_app(cf->appname, why);
+    if (err || cf->token[0] || config_flag(c, "insecure-no-token"))
+        return err;
     why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "
                  "--insecure-no-token");
     return ERR_INVALID;

@@ -8,6 +8,7 @@
 #include "executor/executor.h"
 
 #define OPTION_TOKEN "xxl.job.accessToken"
+#define OPTION_ENABLED "xxl.job.executor.enabled"
 
 extern const struct config_table options_library; /* what every executor has */
 extern const struct config_table options_agent;   /* the same and the built-in handlers' */

@@ -48,6 +48,7 @@ struct peal_executor {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum state state;
+    bool closing;                         /* it has stopped, and waits for handlers that did not */
     const struct executor_counts *counts; /* borrowed from executor; NULL: it is not there */
     _Atomic int stuck;                    /* handlers that did not stop, when it stopped */
     enum err start_err;
@@ -162,6 +163,22 @@ static void tell_stopped(struct peal_executor *e)
     ring(e->stopped_fd);
 }
 
+/* From here on, and until it is over, handlers still use the settings. */
+static void set_closing(struct peal_executor *e, bool closing)
+{
+    pthread_mutex_lock(&e->lock);
+    e->closing = closing;
+    pthread_mutex_unlock(&e->lock);
+}
+
+static bool is_closing(struct peal_executor *e)
+{
+    pthread_mutex_lock(&e->lock);
+    bool closing = e->closing;
+    pthread_mutex_unlock(&e->lock);
+    return closing;
+}
+
 static void *live(void *arg)
 {
     struct peal_executor *e = arg;
@@ -177,10 +194,14 @@ static void *live(void *arg)
     loop_run(e->loop);
     e->stuck = e->executor->jobs.stuck;
     set_state(e, IS_ON, NULL);
-    if (e->stuck) /* it has stopped as far as it can: to free it would wait for them */
+    if (e->stuck) { /* it has stopped as far as it can: to free it would wait for them */
+        set_closing(e, true);
         tell_stopped(e);
+    }
     close_loop(e);
-    if (!e->stuck)
+    if (e->stuck)
+        set_closing(e, false);
+    else
         tell_stopped(e);
     return NULL;
 }
@@ -286,6 +307,14 @@ static enum err prepare(struct peal_executor *e)
     return ERR_IO;
 }
 
+static enum err check_enabled(struct peal_executor *e)
+{
+    if (config_flag(&e->config, OPTION_ENABLED))
+        return OK;
+    why_set(&e->why, "it is switched off: " OPTION_ENABLED " is false");
+    return ERR_INVALID;
+}
+
 static enum err run_thread(struct peal_executor *e)
 {
     e->state = IS_STARTING;
@@ -303,6 +332,13 @@ static enum err run_thread(struct peal_executor *e)
     return e->start_err;
 }
 
+static enum peal_err still_at_work(struct peal_executor *e)
+{
+    why_set(&e->why, "it has stopped, but %d of its handlers did not: they are still at work",
+            e->stuck);
+    return PEAL_BUSY;
+}
+
 enum peal_err peal_executor_start(struct peal_executor *e)
 {
     why_clear(&e->why);
@@ -311,12 +347,16 @@ enum peal_err peal_executor_start(struct peal_executor *e)
         why_set(&e->why, "it has been started already");
         return PEAL_BUSY;
     }
+    if (is_closing(e))
+        return still_at_work(e);
     clear(e);
     e->stops = 0;
     e->drain = NO_WISH;
     e->end = false;
     e->stuck = 0;
-    enum err err = prepare(e);
+    enum err err = check_enabled(e);
+    if (!err)
+        err = prepare(e);
     if (!err)
         err = run_thread(e);
     if (err)
@@ -330,6 +370,8 @@ static enum peal_err not_now(struct peal_executor *e)
 {
     why_clear(&e->why);
     enum state state = state_of(e);
+    if (is_closing(e))
+        return still_at_work(e);
     if (state == IS_NEW || state == IS_OVER)
         return PEAL_OK;
     why_set(&e->why, "it has been started: that must be said before");

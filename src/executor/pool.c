@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { STACK_SIZE = 512 * 1024 };
-
 struct worker {
     struct pool_worker is;
     struct pool *pool;
@@ -21,6 +19,7 @@ struct worker {
 struct pool {
     struct log_sink *sink;
     int max;
+    size_t stack;
     struct list held; /* the loop's: not handed over yet */
     int nheld;
     pthread_mutex_t lock; /* guards what follows */
@@ -80,7 +79,7 @@ static bool hire(struct pool *p)
     w->is.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     char name[32];
     snprintf(name, sizeof(name), "peal-run-%d", w->is.number);
-    bool hired = w->is.bell >= 0 && thread_start(&w->thread, name, STACK_SIZE, work, w) == 0;
+    bool hired = w->is.bell >= 0 && thread_start(&w->thread, name, p->stack, work, w) == 0;
     if (hired)
         p->nworkers++;
     else if (w->is.bell >= 0)
@@ -88,11 +87,12 @@ static bool hire(struct pool *p)
     return hired;
 }
 
-enum err pool_new(int workers, struct pool **ret, struct why *why)
+enum err pool_new(int workers, size_t stack, struct pool **ret, struct why *why)
 {
     struct pool *p = mem_new(sizeof(*p));
     p->sink = log_sink_here();
     p->max = workers;
+    p->stack = stack;
     p->workers = mem_new((size_t)workers * sizeof(*p->workers));
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);

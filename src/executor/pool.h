@@ -25,7 +25,7 @@ struct pool_task { /* embed it */
 };
 
 /* ERR_IO with why: the system gives no thread at all. */
-MUST_CHECK enum err pool_new(int workers, struct pool **ret, struct why *why);
+MUST_CHECK enum err pool_new(int workers, size_t stack, struct pool **ret, struct why *why);
 /* Loop. Held back until pool_flush, which takes nothing if there is nothing. */
 void pool_give(struct pool *p, struct pool_task *t);
 void pool_flush(struct pool *p);

@@ -6,10 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "executor/options.h"
 #include "executor/pid1.h"
+
+enum { DESCRIPTORS = 65536 };
 
 extern char **environ;
 
@@ -32,7 +35,10 @@ static const char library_tail[] =
 
 static int complain(const struct program *p, const char *text, int status)
 {
-    fprintf(stderr, "%s: %s (%s --help explains)\n", p->name, text, p->name);
+    if (strstr(text, "--help"))
+        fprintf(stderr, "%s: %s\n", p->name, text);
+    else
+        fprintf(stderr, "%s: %s (%s --help explains)\n", p->name, text, p->name);
     return status;
 }
 
@@ -81,8 +87,20 @@ static void until_stopped(struct peal_executor *e, int signals)
     }
 }
 
+/* Connections, logs and children take descriptors; the usual soft limit of 1,024 is for programs
+ * that call select(). */
+static void raise_descriptors(void)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) < 0 || now.rlim_cur >= DESCRIPTORS)
+        return;
+    now.rlim_cur = now.rlim_max < DESCRIPTORS ? now.rlim_max : DESCRIPTORS;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
 static int serve(const struct program *p, struct peal_executor *e)
 {
+    raise_descriptors();
     int signals = watch_signals();
     if (signals < 0)
         return complain(p, strerror(errno), PROGRAM_FAILED);
@@ -108,6 +126,10 @@ static int configured(const struct program *p, struct peal_executor *e, int argc
         fputs(p->head, stdout);
         config_help(p->table, stdout);
         fputs(p->tail, stdout);
+        return PROGRAM_DONE;
+    }
+    if (!config_flag(c, OPTION_ENABLED)) {
+        printf("%s does not start: " OPTION_ENABLED " is false\n", p->name);
         return PROGRAM_DONE;
     }
     enum err err = p->add(e, c, p->arg, &why);

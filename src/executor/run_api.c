@@ -119,20 +119,36 @@ static bool worth_a_line(struct peal_run *run, int percent)
     return yes;
 }
 
-void peal_progress(struct peal_run *run, int percent, const char *format, ...)
+static void progress(struct peal_run *run, const char *function, int line, int percent,
+                     const char *format, va_list ap)
 {
-    va_list ap;
     char text[256];
-    va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
     run_set_progress(run, percent, slice_text(text));
     if (run->io->progress)
         run->io->progress(run);
     if (!worth_a_line(run, percent))
         return;
-    run_log_at(run, __func__, __LINE__, "progress %d %%: %.*s", percent,
+    run_log_at(run, function, line, "progress %d %%: %.*s", percent,
                (int)utf8_cut(text, strlen(text), 200), text);
+}
+
+void peal_progress_at(struct peal_run *run, const char *function, int line, int percent,
+                      const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    progress(run, function, line, percent, format, ap);
+    va_end(ap);
+}
+
+/* For programs that were built before the macro. */
+void(peal_progress)(struct peal_run *run, int percent, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    progress(run, "peal_progress", 0, percent, format, ap);
+    va_end(ap);
 }
 
 void peal_result(struct peal_run *run, int code, const char *format, ...)

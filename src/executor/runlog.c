@@ -51,7 +51,7 @@ static void open_index(struct runlog *l)
     char day[RUNLOG_DAY], path[RUNLOG_PATH];
     runlog_day(l->date_ms, day);
     if (runlog_path(l->logpath, day, l->log_id, RUNLOG_INDEX_SUFFIX, path))
-        l->index_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
+        l->index_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0640);
     l->index = (struct runlog_index){ .log_id = l->log_id };
 }
 

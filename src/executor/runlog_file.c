@@ -71,12 +71,12 @@ static int open_or_make(const char *logpath, const char *day, const char *path)
 {
     const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
     char folder[RUNLOG_PATH];
-    int fd = open(path, flags, 0644);
+    int fd = open(path, flags, 0640);
     if (fd >= 0 || errno != ENOENT || !runlog_day_path(logpath, day, NULL, folder))
         return fd;
-    if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+    if (mkdir(folder, 0750) < 0 && errno != EEXIST)
         return -1;
-    return open(path, flags, 0644);
+    return open(path, flags, 0640);
 }
 
 int runlog_open_day(const char *logpath, const char *day, const char *path, int64_t *ret_size)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -264,3 +265,115 @@ def test_centers_that_do_not_answer_do_not_hold_the_stop_up(tmp_path, silent_cen
         executor.wait(60)
         said = executor.said()
         assert said.count("no answer") <= most, said
+
+
+# -- threads --
+
+
+def test_faults_reach_the_hosts_crash_reporter_and_other_signals_do_not_come_here(tmp_path, center):
+    with host(tmp_path, center, "report-crashes") as executor:
+        executor.run(1, 1, "maskJobHandler")
+        assert center.result(1)["handleMsg"] == "open: SEGV BUS FPE ILL TRAP SYS ABRT"
+        if os.environ.get("PEAL_PRESET", "dev") in ("dev", "release"):  # sanitizers have a reporter of their own
+            executor.run(2, 2, "faultJobHandler")
+            assert executor.process.wait(60) == -signal.SIGSEGV
+            assert "crash reporter: here" in executor.said()
+
+
+@pytest.mark.parametrize("kib, args", [(6 << 10, []), (40 << 10, ["--peal.executor.stack", str(64 << 10)])])
+def test_a_handler_has_the_stack_that_a_main_thread_has_or_more_by_wish(tmp_path, center, kib, args):
+    with host(tmp_path, center, args=args) as executor:
+        executor.run(1, 1, "deepJobHandler", str(kib))
+        assert center.result(1)["handleMsg"] == f"{kib << 10} bytes"
+
+
+# -- what a handler prints and says --
+
+
+def test_what_is_printed_before_an_abort_is_in_the_log(tmp_path, center):
+    with host(tmp_path, center) as executor:
+        executor.run(1, 1, "abortJobHandler")
+        assert "ended by signal 6" in center.result(1)["handleMsg"]
+        assert "last words without an end\n" in executor.log(1)["logContent"]
+
+
+def test_a_line_of_progress_names_the_handler(tmp_path, center):
+    with host(tmp_path, center) as executor:
+        executor.run(1, 1, "progressJobHandler")
+        center.result(1)
+        lines = [line for line in executor.log(1)["logContent"].splitlines() if "progress" in line and "%" in line]
+        assert re.search(r"\[progressJobHandler#progressJobHandler\]-\[\d+\].* progress 40 %: on the way$", lines[0])
+        assert "progress 100 %" in lines[1]
+
+
+# -- connections --
+
+
+def test_connections_leave_enough_descriptors_for_runs(tmp_path, center):
+    """More of them than descriptors, none with the token: the executor keeps back what runs need."""
+    executor = agent(tmp_path, center, "prlimit", "--nofile=160:160", args=[*SCRIPTS, "--workers=4"])
+    with executor:
+        host_and_port = ("127.0.0.1", int(executor.address.rstrip("/").rsplit(":", 1)[1]))
+        idle = [socket.create_connection(host_and_port) for _ in range(200)]
+        for log in range(1, 9):
+            executor.run_shell(log, log, "echo fine")
+        for log in range(1, 9):
+            assert center.result(log)["handleCode"] == 200, center.result(log)
+        for one in idle:
+            one.close()
+
+
+def test_the_soft_limit_of_descriptors_is_raised(tmp_path, center):
+    executor = agent(tmp_path, center, "prlimit", "--nofile=256:3000", args=[*SCRIPTS, "--workers=250"])
+    with executor:
+        assert resource.prlimit(executor.process.pid, resource.RLIMIT_NOFILE) == (3000, 3000)
+        executor.run_shell(1, 1, "ulimit -n")
+        assert center.result(1)["handleCode"] == 200 and "\n1024\n" in executor.log(1)["logContent"]
+
+
+def test_the_log_is_nobody_elses(tmp_path, center):
+    with agent(tmp_path, center, args=SCRIPTS) as executor:
+        executor.run_shell(1, 1, "echo line")
+        center.result(1)
+        executor.wait_for_log(1, "job execute end")
+        (day,) = [path for path in executor.logs.iterdir() if re.fullmatch(r"\d{4}-\d\d-\d\d", path.name)]
+        assert {path.name: oct(path.stat().st_mode & 0o777) for path in day.iterdir()} == {"1.log": "0o640"}
+        assert oct(day.stat().st_mode & 0o777) == "0o750"
+
+
+# -- settings of a Java application's file --
+
+
+def start_with(tmp_path, text, *args, env=None):
+    path = tmp_path / "application.properties"
+    path.write_text(text)
+    return subprocess.run([binary(), "executor", "-c", path, "--xxl.job.executor.logpath", tmp_path / "logs", *args],
+                          capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path,
+                          env={**os.environ, **(env or {})})
+
+
+def test_an_executor_that_is_switched_off_does_not_start(tmp_path):
+    done = start_with(tmp_path, "xxl.job.executor.enabled=false\nxxl.job.accessToken=secret\n")
+    assert (done.returncode, done.stdout) == (0, "peal executor does not start: xxl.job.executor.enabled is false\n")
+
+
+@pytest.mark.parametrize("text, rule", [
+    ("xxl.job.accessToken=${XXL_TOKEN:default_token}\n", "xxl.job.accessToken: ${...} in the file"),
+    ("xxl.job.accessToken=s\nxxl.job.executor.appname=${spring.application.name}\n", "xxl.job.executor.appname: ${"),
+    ("xxl.job.accessToken=s\nxxl.job.executor.appname=ab\n", "xxl.job.executor.appname: must have 4-64 characters"),
+])
+def test_a_file_that_only_spring_or_nobody_understands_is_refused(tmp_path, text, rule):
+    done = start_with(tmp_path, text)
+    assert done.returncode == 2 and rule in done.stderr and done.stderr.count("--help") == 1, done.stderr
+
+
+def test_a_placeholder_is_fine_where_the_environment_has_the_value(tmp_path, center):
+    path = tmp_path / "application.properties"
+    path.write_text("xxl.job.accessToken=${XXL_TOKEN}\n")
+    with agent(tmp_path, center, args=["-c", str(path)]):
+        wait_until(lambda: center.of("registry"), "it to register with the variable's token")
+
+
+def test_a_complaint_names_the_help_once(tmp_path):
+    done = start_with(tmp_path, "", "--no-such-option")
+    assert done.returncode == 2 and done.stderr.count("--help") == 1, done.stderr

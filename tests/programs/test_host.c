@@ -66,6 +66,20 @@ PEAL_HANDLER(faultJobHandler)
     return *nowhere;
 }
 
+/* Half a line, and then the end. */
+PEAL_HANDLER(abortJobHandler, .flags = PEAL_PROCESS)
+{
+    printf("last words without an end");
+    abort();
+}
+
+PEAL_HANDLER(progressJobHandler)
+{
+    peal_progress(run, 40, "on the way");
+    (peal_progress)(run, 100, "as a program of the version before calls it");
+    return 0;
+}
+
 /* A buffer on the stack, of so many KiB. */
 PEAL_HANDLER(deepJobHandler)
 {
@@ -131,9 +145,10 @@ static int complain(const struct peal_executor *e)
 static int set_up(struct peal_executor *e, int argc, char **argv)
 {
     static const struct peal_handler *const all[] = {
-        &peal_handler_resultJobHandler, &peal_handler_resultProcessJobHandler,
-        &peal_handler_maskJobHandler,   &peal_handler_faultJobHandler,
-        &peal_handler_deepJobHandler,
+        &peal_handler_resultJobHandler,   &peal_handler_resultProcessJobHandler,
+        &peal_handler_maskJobHandler,     &peal_handler_faultJobHandler,
+        &peal_handler_deepJobHandler,     &peal_handler_abortJobHandler,
+        &peal_handler_progressJobHandler,
     };
     int i = 1;
     for (; i < argc && argv[i][0] != '-'; i++)

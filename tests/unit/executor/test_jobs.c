@@ -141,7 +141,7 @@ static int set_up(void **state)
     sem_init(&may_go, 0, 0);
     w.loop = loop_new();
     w.mail = (struct loop_mail){ .mailbox = mailbox_new(), .letter = letter };
-    if (loop_mail_add(w.loop, &w.mail) || pool_new(limits.workers, &w.pool, &why))
+    if (loop_mail_add(w.loop, &w.mail) || pool_new(limits.workers, 0, &w.pool, &why))
         return -1;
     jobs_init(&w.jobs, w.loop, &limits, &hooks, NULL);
     jobs_begin(&w.jobs, w.pool, w.mail.mailbox);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "peal/executor.h"
@@ -397,6 +398,29 @@ static void a_handler_that_does_not_stop_does_not_hold_up_the_stop(void **state)
     sem_post(&may_go); /* else free would wait for it */
 }
 
+/* Its settings are still in use: to change them would be a use after free. */
+static void while_a_handler_would_not_stop_nothing_can_be_set(void **state)
+{
+    struct world *w = *state;
+    struct peal_handler more = { .name = "more", .run = quick };
+    start(w->e);
+    assert_true(center_run(peal_executor_address(w->e), 1, 1, "stubborn", "", 0));
+    sem_wait(&entered);
+    peal_executor_stop(w->e);
+    assert_int_equal(peal_executor_wait(w->e, -1), PEAL_OK);
+    assert_int_equal(peal_executor_set(w->e, "xxl.job.accessToken", "other"), PEAL_BUSY);
+    assert_non_null(strstr(peal_executor_why(w->e), "1 of its handlers"));
+    assert_int_equal(peal_executor_read(w->e, "/dev/null"), PEAL_BUSY);
+    assert_int_equal(peal_executor_add(w->e, &more), PEAL_BUSY);
+    assert_int_equal(peal_executor_start(w->e), PEAL_BUSY);
+    sem_post(&may_go);
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    while (peal_executor_set(w->e, "peal.executor.queue", "7") == PEAL_BUSY)
+        nanosleep(&moment, NULL);
+    assert_int_equal(peal_executor_add(w->e, &more), PEAL_OK);
+    start(w->e);
+}
+
 static void free_keeps_what_waits_for_the_next_start(void **state)
 {
     struct world *w = *state;
@@ -471,6 +495,7 @@ int main(void)
         IN_A_WORLD(a_timeout_of_one_that_does_not_stop_is_a_502),
         IN_A_WORLD(a_stop_hands_back_what_waits_and_rings),
         IN_A_WORLD(a_handler_that_does_not_stop_does_not_hold_up_the_stop),
+        IN_A_WORLD(while_a_handler_would_not_stop_nothing_can_be_set),
         IN_A_WORLD(free_keeps_what_waits_for_the_next_start),
         IN_A_WORLD(a_drained_executor_takes_nothing_until_it_is_undrained),
         IN_A_WORLD(it_says_what_it_does_to_its_host),
