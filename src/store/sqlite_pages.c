@@ -98,7 +98,8 @@ struct page {
 
 static int64_t page_offset(const struct page *page)
 {
-    return page->offset > 0 ? page->offset : 0;
+    const int64_t max = INT64_MAX / 2; /* there is nothing behind it, and sums do not overflow */
+    return page->offset > max ? max : page->offset > 0 ? page->offset : 0;
 }
 
 struct seen {
@@ -149,12 +150,22 @@ static enum err count_some(struct sqlite *s, const struct page *page, const stru
     return err;
 }
 
-/* The rows that the page does not show are at most as many as there are ids for them. */
+/* Other programs may have written any id. */
+static int64_t ids_between(int64_t low, int64_t high)
+{
+    int64_t n;
+    if (high < low)
+        return 0;
+    return __builtin_sub_overflow(high, low, &n) || n == INT64_MAX ? INT64_MAX : n + 1;
+}
+
+/* The rows that were not counted are at most as many as there are ids for them. */
 static int64_t at_most(const struct page *page, int64_t counted, int64_t lowest)
 {
-    int64_t span = page->high - page->low + 1; /* a chunk's rows are counted in any order */
-    int64_t below = (lowest | 4095) - page->low;
-    return below >= 0 && counted < span - below ? counted + below : span;
+    int64_t span = ids_between(page->low, page->high);
+    int64_t end = lowest | 4095; /* a chunk's rows are counted in any order, at least one of them */
+    int64_t below = end > page->low ? ids_between(page->low, end) - 1 : 0;
+    return counted < span - below ? counted + below : span;
 }
 
 static enum err page_count(struct sqlite *s, const struct page *page, const struct query *p,
@@ -173,7 +184,7 @@ static enum err page_count(struct sqlite *s, const struct page *page, const stru
     }
     bool whole = !err && total < page->count_max;
     if (!whole && page->high)
-        total = err ? page->high - page->low + 1 : at_most(page, total, lowest);
+        total = err ? ids_between(page->low, page->high) : at_most(page, total, lowest);
     else if (err)
         total = shown + 1;
     *ret_total = total > shown || seen->n == 0 ? total : shown;

@@ -508,6 +508,27 @@ static void a_total_is_exact_to_ten_thousand_and_never_too_low(void **state)
     }
 }
 
+static void totals_of_odd_ids_and_offsets_do_not_overflow(void **state)
+{
+    struct engine *e = *state;
+    int64_t total, steps;
+    fill_log(e, 1, 20000);
+    engine_sql(e,
+               "INSERT INTO xxl_job_log (id, job_group, job_id, trigger_code, handle_code) VALUES "
+               "(-9223372036854775807, 1, 2, 200, 500), (9223372036854775807, 1, 2, 200, 500)");
+    for (int job = 0; job <= FAILS; job += FAILS) {
+        struct logs_filter f = newest(job, 2);
+        page_of(e->s, f, &total, &steps);
+        assert_true(total > 15000);
+        f.offset = INT64_MAX;
+        assert_int_equal(page_of(e->s, f, &total, &steps), 0);
+        assert_true(total > 15000);
+    }
+    const struct jobs_filter f = { .status = -1, .offset = INT64_MAX, .limit = 10 };
+    OP(e->s, jobs_page, &f, NULL, NULL, &total);
+    assert_int_equal(total, 0);
+}
+
 /* Steps of all purges of 500 rows until the job's rows have gone; the largest into *ret_most. */
 static int64_t purge_all(struct engine *e, int64_t job, int64_t *ret_most)
 {
@@ -604,6 +625,7 @@ int main(void)
         CASE(planning_costs_what_is_due_and_not_what_is_stored),
         CASE(a_newest_page_costs_the_same_however_long_the_log_is),
         CASE(a_total_is_exact_to_ten_thousand_and_never_too_low),
+        CASE(totals_of_odd_ids_and_offsets_do_not_overflow),
         CASE(a_purge_costs_what_it_deletes_and_a_look_at_each_chunk),
         CASE(a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs),
     };
