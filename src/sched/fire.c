@@ -19,13 +19,13 @@ void fire_plan(struct sched *s, struct run *r)
 
 /* ---- where to ------------------------------------------------------------------------------- */
 
-/* FIRST, LAST and CONSISTENT_HASH mean one address; the others may take the next when one is full.
- */
+/* FIRST, LAST and CONSISTENT_HASH mean one address, and of FAILOVER and BUSYOVER only one has said
+ * yes; the others may take the next when one is full. */
 static bool sticky(const struct run *r)
 {
     enum route route = r->job->def->route;
-    return r->flags & RUN_BROADCAST || (r->text && r->text->choices) || route == ROUTE_FIRST ||
-           route == ROUTE_LAST || route == ROUTE_CONSISTENT_HASH;
+    return r->flags & (RUN_BROADCAST | RUN_PROBED) || (r->text && r->text->choices) ||
+           route == ROUTE_FIRST || route == ROUTE_LAST || route == ROUTE_CONSISTENT_HASH;
 }
 
 static int free_places(const struct sched *s, const struct lane *lane)
@@ -212,6 +212,11 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
     }
     const struct group *g = group_of(s, r->job->def->group_id);
     bool listed = g && r->lane && group_place(g, r->lane) >= 0;
+    if (r->flags & RUN_PROBED && (!listed || r->lane->dead)) { /* since it said yes */
+        r->flags &= ~(uint32_t)RUN_PROBED;
+        probe_begin(s, now, r);
+        return;
+    }
     struct lane *to = r->lane;
     if (!g || group_size(g) == 0)
         to = NULL;
