@@ -247,6 +247,7 @@ void center_start(struct sim *s)
     s->lane_bound = c.lane_connections;
     s->sched = sched_new(&c);
     s->planner = planner_new(&p);
+    s->planner_no++;
     struct why why = { "" };
     struct mark mark;
     store_memory_ops.mark_get(s->store, &mark, &why);
@@ -301,6 +302,7 @@ static void on_write(struct sim *s, struct event *e)
         return;
     turn_run(s->store, s->planner, s->writing);
     if (s->writing->err) {
+        s->planner_no++;
         sim_post(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
         return;
     }
@@ -407,8 +409,10 @@ void center_pump(struct sim *s)
         return;
     if (!s->writing) {
         s->writing = sched_take_batch(s->sched, sim_now(s));
-        if (s->writing)
+        if (s->writing) {
+            check_taken(s);
             sim_post(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
+        }
     }
     while (center_step(s) && sched_pop(s->sched, &a))
         act(s, &a);

@@ -78,8 +78,21 @@ static void check_totals(struct sim *s)
                  (long long)rest, (long long)t.n[TOTAL_PLANNED], (long long)open);
 }
 
+/* What edits leave open to the routes. */
+static void note_edits(struct sim *s, const struct batch *b)
+{
+    for (int i = 0; i < b->nedits; i++) {
+        enum edit_kind kind = b->edits[i]->kind;
+        if (kind >= EDIT_GROUP_INSERT && kind <= EDIT_GROUP_DELETE)
+            s->group_edit_ms = s->boot_ms;
+        else if (kind <= EDIT_JOB_DELETE)
+            choices_forget(s, b->edits[i]->id);
+    }
+}
+
 void check_commit(struct sim *s, struct batch *b)
 {
+    note_edits(s, b);
     s->rebased += b->sweep == SWEEP_REBASE; /* from here on rate jobs may meet a moment again */
     for (int i = 0; i < b->nchanges; i++)
         check_change(s, &b->changes[i]);
@@ -107,11 +120,14 @@ void check_commit(struct sim *s, struct batch *b)
         }
     if (b->plan_until_ms || b->nedits || b->sweep || b->ndelays) {
         void *row;
-        for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_DUE], &i, &row);)
+        for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_DUE], &i, &row);) {
+            check_delay(s, b, row);
             check_moments(s, b, row);
+        }
     }
     for (int i = 0; i < b->nplanned; i++)
         ghost_of(s, b->planned[i].row.log_id)->fresh = false;
+    note_edits(s, b);
     check_totals(s);
 }
 
@@ -122,6 +138,7 @@ void check_free(struct sim *s)
     map_done(&s->moments);
     map_done(&s->parents);
     check_wire_free(s);
+    check_routes_free(s);
     for (size_t i = 0; i < countof(s->shadows); i++)
         schedule_done(&s->shadows[i].schedule);
 }

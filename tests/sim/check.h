@@ -30,6 +30,35 @@ void check_change(struct sim *s, const struct run_change *c);
 void check_kept(struct sim *s, const struct run_change *c); /* the disk says what the batch said */
 void check_codes(struct sim *s, int64_t id, const struct ghost *g);
 
+/* check_plan.c */
+struct missed { /* what one pass of planning has decided of one job */
+    int all;    /* moments too old to fire as planned */
+    int fired;  /* of them, by the policy */
+    int holes;  /* that were not, behind the first that was */
+    int planned, late, gaps;
+    bool loose; /* rows of an earlier pass are among them */
+};
+void check_param(struct sim *s, const struct run_row *r);
+void check_sent_param(struct sim *s, const struct call *c);
+void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t moment_ms,
+                   int64_t id);
+void check_missed(struct sim *s, const struct batch *b, struct shadow *j, const struct due_row *due,
+                  const struct missed *m);
+void check_delay(struct sim *s, const struct batch *b, const struct due_row *due);
+/* What is wrong with how the job stands; NULL: nothing. */
+const char *check_job_end(struct sim *s, const struct shadow *j, const struct due_row *due);
+
+/* check_routes.c */
+void check_choice(struct sim *s, const struct planned *p); /* an address is laid down */
+void check_address(struct sim *s, const struct call *c);   /* and used */
+void choices_forget(struct sim *s, int64_t job_id);        /* its next one may be any */
+struct asked *asked_of(struct sim *s, int64_t job_id, int peer);
+void check_routes_free(struct sim *s);
+
+/* check_progress.c */
+/* A firing of its schedule is open, or any retry. */
+bool check_open_run(struct sim *s, int64_t job_id, bool any_retry);
+
 /* check_births.c */
 bool is_rate(const struct shadow *j);
 void check_birth(struct sim *s, const struct planned *p);

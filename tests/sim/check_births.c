@@ -108,6 +108,7 @@ void check_birth(struct sim *s, const struct planned *p)
                          .attempt = r->attempt,
                          .retries_left = r->retries_left,
                          .born = true,
+                         .born_ms = s->boot_ms,
                          .epoch = s->rebased,
                          .fresh = true };
     g->scheduled =
@@ -124,6 +125,8 @@ void check_birth(struct sim *s, const struct planned *p)
         map_set(&s->moments, mix(mix(3, r->job_id), r->moment_ms), (void *)(intptr_t)r->log_id);
     if (of_schedule(r->kind) && p->spawn)
         supersede(s, r);
+    check_param(s, r);
+    check_choice(s, p);
     if (r->kind == KIND_RETRY)
         check_retry(s, r);
     if (r->kind == KIND_PARENT)

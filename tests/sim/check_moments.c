@@ -146,6 +146,8 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     j->bad_since = 0;
     if (!r)
         return;
+    if (e->kind != EDIT_JOB_UPDATE)
+        j->on = r->enabled;
     j->was_serial = j->serial;
     j->was_resending = j->resends;
     j->serial = !r->block || strcmp(r->block, block_text(BLOCK_SERIAL)) == 0;
@@ -155,8 +157,10 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     conf_text(r, conf);
     bool same = strcmp(conf, j->conf) == 0;
     memcpy(j->conf, conf, sizeof(conf));
-    if (!same)
+    if (!same) {
         parse(s, j, r);
+        j->on = r->enabled; /* one that had ended stays off until it is switched on */
+    }
     after_edit(s, b, e, j, same, e->now && e->now->enabled);
 }
 
@@ -203,11 +207,14 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
             j->expect_ms = other;
         j->lenient_ms = 0;
     }
+    struct missed m = { 0 };
     while (j->expect_ms <= due->planned_until_ms) {
         int64_t id = (int64_t)(intptr_t)map_find(&s->moments, mix(mix(3, j->id), j->expect_ms));
         const struct ghost *g = id ? ghost_of(s, id) : NULL;
         if (g && g->taken)
             id = 0; /* an edit took it: the moment counts anew */
+        m.loose |= j->expect_ms <= j->lenient_ms || (g && g->epoch < j->epoch);
+        check_decided(s, b, &m, j->expect_ms, id);
         if (id && (g->epoch < j->epoch || (g->end == PHASE_WITHDRAWN && g->dropped))) {
             maybe++; /* a row by the old clock may still be live, or may be skipped again */
         } else if (!id && j->expect_ms <= j->lenient_ms) {
@@ -226,4 +233,6 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
         sim_fail(s, "P1", "job %lld (%s): %lld moments from %lld on have no row, %lld are skipped",
                  (long long)j->id, j->conf, (long long)missing, (long long)first, (long long)more);
     j->skipped = skipped;
+    if (!loose)
+        check_missed(s, b, j, due, &m);
 }

@@ -2,13 +2,13 @@
 /* check_progress.c - planning keeps up, and at the end nothing is left. */
 #include "check.h"
 
-static bool has_open_run(struct sim *s, int64_t job_id)
+bool check_open_run(struct sim *s, int64_t job_id, bool any_retry)
 {
     void *row;
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
         const struct mem_run *r = row;
         if (r->row.job_id == job_id && phase_open(r->row.phase) &&
-            (ghost_of(s, r->row.log_id)->scheduled || r->row.kind == KIND_RETRY))
+            (ghost_of(s, r->row.log_id)->scheduled || (any_retry && r->row.kind == KIND_RETRY)))
             return true;
     }
     return false;
@@ -18,18 +18,21 @@ static void check_progress(struct sim *s, const struct due_row *due)
 {
     struct shadow *j = shadow_of(s, due->job_id);
     const struct job_record *r = mem_find(memory_of(s->store), T_JOB, due->job_id);
-    bool late = r->enabled && (enumerable(j) ? j->expect_ms : due->next_ms) < wall_ms(s) - 8000;
-    bool stuck = r->enabled && j->schedule.type == SCHEDULE_FIX_DELAY && due->next_ms == NEVER_MS &&
-                 !has_open_run(s, due->job_id);
-    if (!late && !stuck) {
+    const char *wrong = check_job_end(s, j, due);
+    if (!wrong && j->on && (enumerable(j) ? j->expect_ms : due->next_ms) < wall_ms(s) - 8000)
+        wrong = "is not planned in time";
+    if (!wrong && r->enabled && j->schedule.type == SCHEDULE_FIX_DELAY &&
+        due->next_ms == NEVER_MS &&
+        !check_open_run(s, due->job_id, true)) /* whose retry it is, is not known after a crash */
+        wrong = "waits for no run and has no next moment";
+    if (!wrong) {
         j->bad_since = 0;
         return;
     }
     if (!j->bad_since)
         j->bad_since = s->boot_ms;
     if (s->boot_ms - j->bad_since >= 9000)
-        sim_fail(s, "liveness", "job %lld (%s) %s", (long long)j->id, j->conf,
-                 late ? "is not planned in time" : "waits for no run and has no next moment");
+        sim_fail(s, "liveness", "job %lld (%s) %s", (long long)j->id, j->conf, wrong);
 }
 
 void check_calm(struct sim *s)

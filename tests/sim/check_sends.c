@@ -59,6 +59,8 @@ void check_send(struct sim *s, const struct call *c)
             sim_fail(s, "P4", "run %lld retries %lld, which has succeeded", id,
                      (long long)r->row.cause);
     }
+    check_sent_param(s, c);
+    check_address(s, c);
     check_admitted(s, id);
     g->sends++;
     if (of_schedule(g->kind) && g->moment_ms > s->served_ms)

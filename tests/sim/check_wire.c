@@ -6,6 +6,7 @@
  * second send is admitted, and which losses are proven (docs/architecture.md, Recovery). */
 #include "check.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ struct peer *peer_of(struct sim *s, const char *address)
     if (!p) {
         p = mem_new(sizeof(*p));
         p->number = (int)s->peers.len + 1;
+        snprintf(p->address, sizeof(p->address), "%s", address);
         p->beat_ms = -1;
         textmap_set(&s->peers, slice_text(address), p);
     }
@@ -47,6 +49,17 @@ struct peer *peer_of(struct sim *s, const char *address)
 static bool registered(const struct sim *s, const struct peer *p)
 {
     return p->beat_ms >= 0 && s->boot_ms - p->beat_ms < BEATEN_MS;
+}
+
+struct asked *asked_of(struct sim *s, int64_t job_id, int peer)
+{
+    uint64_t key = mix(mix(17, job_id), peer);
+    struct asked *a = map_find(&s->asked, key);
+    if (!a) {
+        a = mem_new(sizeof(*a));
+        map_set(&s->asked, key, a);
+    }
+    return a;
 }
 
 static struct start *start_of(struct sim *s, int64_t job_id, int peer)
@@ -238,14 +251,28 @@ static void round_over(struct sim *s, int64_t id, enum log_state log)
     }
 }
 
+static void heard(struct sim *s, const struct call *c, struct peer *p, const struct reply *r)
+{
+    p->refused &= c->kind != CALL_BEAT; /* others may come too late to be looked at */
+    if (c->kind == CALL_BEAT && r->code == 200)
+        p->yes_ms = s->boot_ms;
+    if (c->kind == CALL_IDLE && r->code == 200)
+        asked_of(s, c->job_id, p->number)->yes_ms = s->boot_ms;
+}
+
 void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
                     const struct reply *r)
 {
+    struct peer *p = peer_of(s, c->address);
+    if (outcome == CALL_ANSWERED)
+        heard(s, &c->call, p, r);
+    else if (outcome == CALL_NOT_SENT)
+        p->refused = true;
     if (!c->call.log_id)
         return;
     struct wire *w = &ghost_of(s, c->call.log_id)->wire;
     if (c->call.kind == CALL_RUN && w->calling == c->id) {
-        peer_of(s, c->address)->running -= !w->resending;
+        p->running -= !w->resending;
         end_of_run(s, w, outcome, r);
     } else if (c->call.kind == CALL_IDLE && w->round == c->id) {
         w->idle = r && r->code == 200;
@@ -271,9 +298,13 @@ void check_result(struct sim *s, int64_t log_id, int code)
         heard_start(s, log_id);
 }
 
-void check_beat(struct sim *s, const char *address, bool there)
+void check_beat(struct sim *s, const char *address, const char *app, bool there)
 {
-    peer_of(s, address)->beat_ms = there ? s->boot_ms : -1;
+    struct peer *p = peer_of(s, address);
+    snprintf(p->app, sizeof(p->app), "%s", app);
+    p->beat_ms = there ? s->boot_ms : -1;
+    p->left_ms = there ? 0 : s->boot_ms;
+    p->refused &= !there;
 }
 
 /* ---- lives of the center --------------------------------------------------------------------- */
@@ -298,6 +329,12 @@ void check_wire_start(struct sim *s)
     s->resends = s->resends_unsure = 0;
     s->resent_before = memory_of(s->store)->now.totals.n[TOTAL_RESENT];
     void *row;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &row);) {
+        ((struct peer *)row)->beat_ms = -1;
+        ((struct peer *)row)->refused = false;
+    }
+    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_REGISTRY], &i, &row);)
+        peer_of(s, ((struct mem_registry *)row)->row.value)->beat_ms = s->boot_ms;
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
         const struct mem_run *r = row;
         struct wire *w = &ghost_of(s, r->row.log_id)->wire;

@@ -352,7 +352,7 @@ static void beat_arrives(struct sim *s, struct event *e)
     const struct exec *x = &s->execs[e->a];
     char app[16];
     app_name(x, app);
-    check_beat(s, x->address, e->b);
+    check_beat(s, x->address, app, e->b);
     if (e->b)
         sched_register(s->sched, sim_now(s), slice_text(app), slice_text(x->address),
                        x->type == EXEC_OURS);

@@ -116,8 +116,32 @@ struct start { /* of one job at one address: what is known to have begun and was
 };
 
 struct peer { /* one address, as seen over the wire */
+    char address[64], app[16];
     int number, running;
     int64_t beat_ms; /* boot; -1 = none, or it deregistered */
+    int64_t left_ms; /* it deregistered; 0 = never */
+    int64_t yes_ms;  /* it answered a beat of the center well */
+    bool refused;    /* a connection, and nothing was heard since */
+};
+
+struct asked {      /* one job at one address */
+    int64_t yes_ms; /* it said that the job is idle */
+};
+
+struct listing { /* a group's addresses */
+    int64_t group_id;
+    bool sure; /* that the center routes over exactly these */
+    int n;
+    const char *addresses[64];
+};
+
+struct choices { /* of one job's route, as long as list and route stay */
+    uint64_t list;
+    int route;
+    uint32_t planner;
+    bool aged; /* it has chosen from another list before */
+    int last;  /* place + 1 */
+    int times[64];
 };
 
 enum end_kind { END_CLEAN, END_KILL, END_POWER_CUT };
@@ -137,13 +161,13 @@ struct ghost { /* what the checker knows of one log id */
     bool disk_lost; /* an executor that had it lost its disk */
     bool arrived;   /* some executor took it */
     int sends, admitted, started, ends_ok;
-    uint32_t at;        /* executors that started it, as bits */
-    enum phase end;     /* 0 while open */
-    int64_t retry;      /* log id of its retry */
-    bool wants_retry;   /* ended in this commit with attempts left */
-    bool fresh_success; /* succeeded in this commit */
-    int64_t handle_ms;
-    size_t text_n; /* length of its message when it ended */
+    uint32_t at;                /* executors that started it, as bits */
+    enum phase end;             /* 0 while open */
+    int64_t retry;              /* log id of its retry */
+    bool wants_retry;           /* ended in this commit with attempts left */
+    bool fresh_success;         /* succeeded in this commit */
+    int64_t handle_ms, born_ms; /* wall; boot */
+    size_t text_n;              /* length of its message when it ended */
     struct wire wire;
 };
 
@@ -163,6 +187,9 @@ struct shadow { /* what the checker knows of one job */
     bool was_serial, was_resending; /* before the last edit */
     bool meddled; /* another program wrote its next moment: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
+    int64_t next_ms; /* as the table had it after the last commit */
+    bool on;         /* users switched it on, and it has not come to its end */
+    bool counting;   /* an outage is being counted out */
 };
 
 /* ---- the world ------------------------------------------------------------------------------- */
@@ -244,8 +271,13 @@ struct sim {
     int64_t rebased;    /* how often rate jobs were re-based */
     struct map parents; /* (child, cause) -> ghost's number */
     struct textmap peers;
-    struct map starts;                              /* (job, peer) */
-    int lane_bound;                                 /* of this center */
+    struct map starts;                   /* (job, peer) */
+    struct map choices, asked, shards;   /* check_routes.c */
+    struct listing listings[GROUPS + 1]; /* as the batch under way has them */
+    int nlistings;
+    int64_t group_edit_ms;
+    uint32_t planner_no; /* another one, or a turn was undone that had chosen */
+    int lane_bound;      /* of this center */
     int64_t resends, resends_unsure, resent_before; /* by this center */
 
     /* figures */
@@ -327,7 +359,8 @@ void check_called(struct sim *s, const struct call *c, int64_t conn);
 void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
                     const struct reply *r);
 void check_result(struct sim *s, int64_t log_id, int code); /* a result has come */
-void check_beat(struct sim *s, const char *address, bool there);
+void check_beat(struct sim *s, const char *address, const char *app, bool there);
+void check_taken(struct sim *s);      /* a batch goes to the writer */
 void check_wire_start(struct sim *s); /* the center starts, or ends */
 void check_wire_end(struct sim *s);
 

@@ -213,6 +213,9 @@ void sim_play(struct sim *s)
     map_init(&s->moments);
     map_init(&s->parents);
     map_init(&s->starts);
+    map_init(&s->choices);
+    map_init(&s->asked);
+    map_init(&s->shards);
     textmap_init(&s->peers);
     list_init(&s->acks);
     s->choked = sim_chance(s, 300000);

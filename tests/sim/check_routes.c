@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check_routes.c - to which address: each route's choice, the lists of broadcasts, what has left.
+ *
+ * The checker keeps its own lists, from the registrations that reached the center, the groups'
+ * rows, and which calls were answered. Where a connection was refused and nothing has been heard
+ * since, it does not know whether the center takes the address for dead, and looks away. */
+#include "check.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEATEN_MS 88000 /* for so long a beat keeps an address registered, certainly */
+#define GONE_MS 92000   /* and for so long it may */
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void list_add(struct listing *v, struct sim *s, struct slice address)
+{
+    struct peer *p = textmap_find(&s->peers, address);
+    if (v->n == (int)countof(v->addresses)) {
+        v->sure = false;
+        return;
+    }
+    v->sure &= p && !p->refused;
+    v->addresses[v->n++] = p ? p->address : "";
+}
+
+static void list_registered(struct sim *s, struct listing *v, const char *app)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);) {
+        const struct peer *p = value;
+        if (p->beat_ms < 0 || strcmp(p->app, app) != 0)
+            continue;
+        int64_t since = s->boot_ms - p->beat_ms;
+        v->sure &= since < BEATEN_MS || since > GONE_MS;
+        if (since < GONE_MS)
+            list_add(v, s, slice_text(p->address));
+    }
+    qsort(v->addresses, (size_t)v->n, sizeof(v->addresses[0]), by_text);
+}
+
+/* The group's list as the center must have it now. */
+static void listing_of(struct sim *s, int64_t group_id, struct listing *v)
+{
+    const struct group_record *g = mem_find(memory_of(s->store), T_GROUP, group_id);
+    bool settled = !s->group_edit_ms || s->boot_ms - s->group_edit_ms > 2000;
+    *v = (struct listing){ .sure = g && settled, .group_id = group_id };
+    if (!g)
+        return;
+    if (g->address_type == 0) {
+        list_registered(s, v, g->app);
+        return;
+    }
+    struct slice rest = slice_text(g->address_list ? g->address_list : "");
+    for (struct slice one; slice_item(&rest, &one);) {
+        char address[64];
+        snprintf(address, sizeof(address), "%.*s", (int)one.n, one.p);
+        peer_of(s, address);
+        list_add(v, s, slice_text(address));
+    }
+}
+
+static int place(const struct listing *v, const char *address)
+{
+    for (int i = 0; i < v->n; i++)
+        if (strcmp(v->addresses[i], address) == 0)
+            return i;
+    return -1;
+}
+
+/* The writer is given a batch: it plans by the lists as they are now. */
+void check_taken(struct sim *s)
+{
+    s->nlistings = 0;
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_GROUP], &i, &row);)
+        if (s->nlistings < (int)countof(s->listings))
+            listing_of(s, ((struct group_record *)row)->id, &s->listings[s->nlistings++]);
+}
+
+static const struct listing *listing_taken(const struct sim *s, int64_t group_id)
+{
+    for (int i = 0; i < s->nlistings; i++)
+        if (s->listings[i].group_id == group_id)
+            return &s->listings[i];
+    return NULL;
+}
+
+/* ---- choices --------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct listing *v)
+{
+    uint64_t h = mix(5, v->group_id);
+    for (int i = 0; i < v->n; i++)
+        h = hash_text(slice_text(v->addresses[i])) ^ hash_u64(h);
+    return h;
+}
+
+static struct choices *choices_of_job(struct sim *s, int64_t job_id)
+{
+    struct choices *c = map_find(&s->choices, (uint64_t)job_id);
+    if (!c) {
+        c = mem_new(sizeof(*c));
+        map_set(&s->choices, (uint64_t)job_id, c);
+    }
+    return c;
+}
+
+/* What the job's route has chosen since list and route are as they are now. */
+static struct choices *choices_of(struct sim *s, int64_t job_id, enum route route,
+                                  const struct listing *v)
+{
+    struct choices *c = choices_of_job(s, job_id);
+    uint64_t list = hash_of(v);
+    if (c->list != list || c->route != (int)route || c->planner != s->planner_no)
+        *c = (struct choices){
+            .list = list, .route = (int)route, .planner = s->planner_no, .aged = c->list != 0
+        };
+    return c;
+}
+
+void choices_forget(struct sim *s, int64_t job_id)
+{
+    choices_of_job(s, job_id)->list = 1; /* no list's */
+}
+
+static int spread(const struct choices *c, int n)
+{
+    int least = c->times[0], most = c->times[0];
+    for (int i = 1; i < n; i++) {
+        least = c->times[i] < least ? c->times[i] : least;
+        most = c->times[i] > most ? c->times[i] : most;
+    }
+    return most - least;
+}
+
+/* counts: nothing was chosen that was not laid down (moments met again after a step back are not).
+ */
+static const char *wrong_choice(struct choices *c, enum route route, int n, int at, bool counts)
+{
+    int before = c->last - 1;
+    c->last = at + 1;
+    c->times[at]++;
+    if (!counts && (route == ROUTE_ROUND || route == ROUTE_LRU || route == ROUTE_LFU))
+        return NULL;
+    switch (route) {
+    case ROUTE_FIRST:
+    case ROUTE_FAILOVER:
+    case ROUTE_BUSYOVER:
+        return at != 0 ? "is not the first" : NULL;
+    case ROUTE_LAST:
+        return at != n - 1 ? "is not the last" : NULL;
+    case ROUTE_CONSISTENT_HASH:
+        return before >= 0 && before != at ? "is another than before" : NULL;
+    case ROUTE_ROUND:
+        return before >= 0 && at != (before + 1) % n ? "is not the next one" : NULL;
+    case ROUTE_LRU:
+        return spread(c, n) > 1 ? "was used after others" : NULL;
+    case ROUTE_LFU: /* each begins with a number below n */
+        return !c->aged && spread(c, n) > n + 1 ? "was used more often than others" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+static enum route route_by(struct sim *s, int64_t job_id)
+{
+    const struct job_record *r = mem_find(memory_of(s->store), T_JOB, job_id);
+    enum route route = ROUTE_FIRST;
+    if (r && r->route && !route_parse(slice_text(r->route), &route))
+        return ROUTE_FIRST;
+    return route;
+}
+
+/* The address of a row that planning has laid down. */
+void check_choice(struct sim *s, const struct planned *p)
+{
+    const struct run_row *r = &p->row;
+    const struct listing *v = listing_taken(s, r->group_id);
+    if (r->choices || !v || !v->sure) /* chosen from another list: the count begins anew */
+        choices_forget(s, r->job_id);
+    bool anew = p->spawn && (p->spawn->kind == KIND_CRON || p->spawn->kind == KIND_MISFIRE);
+    if (!v || !v->sure || v->n == 0 || r->broadcast || r->choices || anew)
+        return;
+    int at = r->address ? place(v, r->address) : -1;
+    if (at < 0)
+        sim_fail(s, "the routes", "run %lld is laid down for %s, which is not in the group's list",
+                 (long long)r->log_id, r->address ? r->address : "nobody");
+    enum route route = route_by(s, r->job_id);
+    const char *wrong =
+        wrong_choice(choices_of(s, r->job_id, route, v), route, v->n, at, !s->went_back);
+    if (wrong)
+        sim_fail(s, "the routes", "run %lld of job %lld (%s) is laid down for %s, which %s",
+                 (long long)r->log_id, (long long)r->job_id, route_text(route), r->address, wrong);
+    if (r->kind ==
+        KIND_PARENT) /* a child that is named twice is chosen for twice, and laid down once */
+        choices_forget(s, r->job_id);
+}
+
+/* ---- what leaves ----------------------------------------------------------------------------- */
+
+/* Is the address in no list any more? */
+static bool unlisted(struct sim *s, const char *address)
+{
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_GROUP], &i, &row);) {
+        struct listing v;
+        listing_of(s, ((struct group_record *)row)->id, &v);
+        if (place(&v, address) >= 0)
+            return false;
+    }
+    return true;
+}
+
+static bool changed_lately(struct sim *s, int64_t job_id)
+{
+    const struct shadow *j = shadow_of(s, job_id);
+    return (j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 8000) ||
+           s->boot_ms - s->group_edit_ms < 8000 || s->boot_ms - s->stepped_ms < 60000;
+}
+
+/* FAILOVER and BUSYOVER: somebody said yes since the run was due. */
+static void check_asked(struct sim *s, const struct run_row *r, enum route route)
+{
+    const struct peer *p = peer_of(s, r->address);
+    int64_t due = s->boot_ms - (wall_ms(s) - r->due_ms);
+    int64_t yes = route == ROUTE_BUSYOVER ? asked_of(s, r->job_id, p->number)->yes_ms : p->yes_ms;
+    if (due < s->up_since_ms)
+        due = s->up_since_ms;
+    if (yes < due)
+        sim_fail(s, "the routes", "run %lld (%s) goes to %s, which has not said yes",
+                 (long long)r->log_id, route_text(route), r->address);
+}
+
+void check_address(struct sim *s, const struct call *c)
+{
+    const struct mem_run *m = live_row(s, c->log_id);
+    const struct ghost *g = ghost_of(s, c->log_id);
+    const struct run_row *r = &m->row;
+    const struct peer *p = peer_of(s, c->address);
+    if (r->choices || g->sends || g->wire.away || s->stepped_ms > g->born_ms ||
+        changed_lately(s, c->job_id))
+        return;
+    bool due_later = s->boot_ms - (wall_ms(s) - r->due_ms) > p->left_ms;
+    if (p->left_ms && p->beat_ms < 0 && due_later && !r->broadcast && unlisted(s, c->address))
+        sim_fail(s, "the routes", "run %lld, due later, goes to %s, which deregistered %lld ms ago",
+                 (long long)c->log_id, c->address, (long long)(s->boot_ms - p->left_ms));
+    enum route route = route_by(s, r->job_id);
+    if (!r->broadcast && (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER))
+        check_asked(s, r, route);
+}
+
+void check_routes_free(struct sim *s)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->choices, &i, &value);)
+        free(value);
+    for (size_t i = 0; map_next(&s->asked, &i, &value);)
+        free(value);
+    map_done(&s->choices);
+    map_done(&s->asked);
+    map_done(&s->shards);
+}
