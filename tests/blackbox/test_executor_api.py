@@ -123,6 +123,7 @@ def test_every_dialect_of_a_callback_in_one_request(center, admin, group):
             elements += [dict(shape, logId=number, extra={"deep": [[]]}), {"logId": number}]
         elements.append({"logId": str(ids[0]), "handleCode": 500})
         assert post(center, "/api/callback", json.dumps(elements).encode())["code"] == 200
+        wait_until(lambda: all(row["handleCode"] for row in admin.logs(job)), "the rows to have them")
         rows = {row["id"]: row for row in admin.logs(job)}
         for number, (_, code, msg) in zip(ids, SHAPES):
             assert rows[number]["handleCode"] == code

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <limits.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 #include "executor/jobs.h"
 #include "executor/pool.h"
 
-enum { MAX = 32 };
+enum {
+    MAX = 32,
+    PATIENCE_MS = 20000, /* of a test, for what it waits for */
+};
 
 static struct {
     struct loop *loop;
@@ -26,6 +30,7 @@ static struct {
     int naccepts, nstarts, nended;
     int64_t ended[MAX];
     char said[MAX][128];
+    int64_t patient_until_ms;
 } w;
 
 static sem_t may_go;
@@ -113,6 +118,8 @@ static void letter(struct loop_mail *m, struct letter *l)
 
 static void turn(void)
 {
+    if (loop_now_ms(w.loop) > w.patient_until_ms)
+        fail_msg("what the test waits for does not come");
     pool_flush(w.pool);
     loop_turn(w.loop, 10);
 }
@@ -140,6 +147,7 @@ static int set_up(void **state)
     begun = most_at_once = at_once = inits = ends = 0;
     sem_init(&may_go, 0, 0);
     w.loop = loop_new();
+    w.patient_until_ms = loop_now_ms(w.loop) + PATIENCE_MS;
     w.mail = (struct loop_mail){ .mailbox = mailbox_new(), .letter = letter };
     if (loop_mail_add(w.loop, &w.mail) || pool_new(limits.workers, 0, &w.pool, &why))
         return -1;
@@ -154,6 +162,7 @@ static int tear_down(void **state)
     for (int i = 0; i < MAX; i++)
         sem_post(&may_go);
     jobs_close(&w.jobs);
+    w.patient_until_ms = loop_now_ms(w.loop) + PATIENCE_MS;
     while (w.jobs.at_work)
         turn();
     pool_free(w.pool);
@@ -520,6 +529,19 @@ static void a_run_that_does_not_end_in_time_is_reported(void **state)
     assert_int_equal(w.nended, 1);
 }
 
+static void who_is_asked_to_stop_as_it_begins_has_its_grace(void **state)
+{
+    (void)state;
+    offer_timed(1, 1, 3600);
+    jobs_accepted(&w.jobs, w.accepts[0], OK);
+    pool_flush(w.pool);
+    while (!begun) /* that it has begun is in the mail, and nobody has looked */
+        sched_yield();
+    assert_true(jobs_end(&w.jobs, 1, RUN_KILLED));
+    until_ended(1); /* after the grace, not after its timeout */
+    assert_int_equal(w.jobs.stuck, 1);
+}
+
 #define WITH_JOBS(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -539,6 +561,7 @@ int main(void)
         WITH_JOBS(what_was_restored_waits_for_its_turn),
         WITH_JOBS(a_timeout_ends_its_own_run_and_not_the_next),
         WITH_JOBS(a_run_that_does_not_end_in_time_is_reported),
+        WITH_JOBS(who_is_asked_to_stop_as_it_begins_has_its_grace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
