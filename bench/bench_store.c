@@ -173,7 +173,7 @@ static void bench_due(struct store *s, int jobs)
         int64_t next_ms;
         double a = cpu_us();
         MUST(s, begin);
-        MUST(s, due_take, NEVER_MS - 1, SLICE, rows, &n, &next_ms);
+        MUST(s, due_take, INT64_MIN, NEVER_MS - 1, SLICE, rows, &n, &next_ms);
         double b = cpu_us();
         for (int i = 0; i < n; i++) {
             rows[i].last_ms = rows[i].next_ms;

@@ -241,6 +241,44 @@ enum err cron_next(const struct cron *c, const struct zone *z, enum dst_policy d
     return err;
 }
 
+/* --- many at once -------------------------------------------------------------------------- */
+
+static int highest(uint64_t bits)
+{
+    return 63 - __builtin_clzll(bits);
+}
+
+static int size(uint64_t bits)
+{
+    return __builtin_popcountll(bits);
+}
+
+int cron_leap(const struct cron *c, const struct zone *z, int64_t first_ms, int64_t until_ms,
+              int least, int64_t *ret_last_ms)
+{
+    int64_t from_s = floor_div(first_ms, MS);
+    if (first_ms % MS || from_s < 0)
+        return 0;
+    struct zone_span span = zone_span_at(z, from_s);
+    int64_t wall = from_s + span.offset;
+    int64_t day = wall - wall % DAY_S, hour = wall - wall % 3600;
+    int in_hour = size(c->minutes) * size(c->seconds), in_day = size(c->hours) * in_hour;
+    int last_of_hour = highest(c->minutes) * 60 + highest(c->seconds);
+    bool whole_day = wall - day == first_of_day(c) && in_day >= least &&
+                     day + DAY_S - span.offset <= floor_div(until_ms, MS);
+    int64_t end = whole_day ? day + DAY_S : hour + 3600;
+    int n = whole_day ? in_day : in_hour;
+    int64_t last = whole_day ? day + highest(c->hours) * 3600 + last_of_hour : hour + last_of_hour;
+    bool first = whole_day || wall - hour == lowest(c->minutes) * 60 + lowest(c->seconds);
+    if (!first || n < 2 || n < least || end - span.offset > floor_div(until_ms, MS) ||
+        !cron_matches(c, wall))
+        return 0;
+    if (wall < span.begin_s + SLACK_S || end >= span.end_s - SLACK_S)
+        return 0;
+    *ret_last_ms = (last - span.offset) * MS;
+    return n;
+}
+
 const char *dst_policy_name(enum dst_policy dst)
 {
     return dst == DST_SMART ? "smart" : "xxl";

@@ -62,6 +62,12 @@ MUST_CHECK enum err cron_parse(struct slice text, int last_year, struct cron *re
 MUST_CHECK enum err cron_next(const struct cron *c, const struct zone *z, enum dst_policy dst,
                               int64_t after_ms, int64_t *ret_ms);
 
+/* first_ms is a moment: those of its whole wall day or hour from there on, if they all lie before
+ * until_ms, are at least least, and the zone does not change near them. Their number, and the last
+ * of them; 0: look at each. */
+int cron_leap(const struct cron *c, const struct zone *z, int64_t first_ms, int64_t until_ms,
+              int least, int64_t *ret_last_ms);
+
 /* Does the job tick through every hour (smart treats it so), or has it fixed hours? */
 bool cron_repeats(const struct cron *c);
 

@@ -151,3 +151,17 @@ enum err schedule_next(const struct schedule *s, int64_t base_ms, int64_t *ret_m
     }
     return ERR_NEVER;
 }
+
+int64_t schedule_leap(const struct schedule *s, int64_t first_ms, int64_t until_ms, int least,
+                      int64_t *ret_last_ms)
+{
+    if (s->type == SCHEDULE_CRON)
+        return cron_leap(&s->cron, s->zone, first_ms, until_ms, least, ret_last_ms);
+    if (s->type != SCHEDULE_FIX_RATE || first_ms >= until_ms || (s->in_seconds && first_ms % MS))
+        return 0;
+    int64_t n = (until_ms - 1 - first_ms) / s->interval_ms + 1 - least;
+    if (n < 2)
+        return 0;
+    *ret_last_ms = first_ms + (n - 1) * s->interval_ms;
+    return n;
+}

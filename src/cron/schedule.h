@@ -50,6 +50,12 @@ void schedule_copy(struct schedule *to, const struct schedule *from); /* counts 
  * it would lie beyond the year 2299). */
 MUST_CHECK enum err schedule_next(const struct schedule *s, int64_t base_ms, int64_t *ret_ms);
 
+/* first_ms is a moment. Many of those from there on that lie before until_ms, counted without
+ * looking at each: their number, and the last of them; 0: look at each. What is not counted holds
+ * least moments, or what is counted does. */
+int64_t schedule_leap(const struct schedule *s, int64_t first_ms, int64_t until_ms, int least,
+                      int64_t *ret_last_ms);
+
 /* "CRON", ...; static storage. */
 const char *schedule_type_name(enum schedule_type type);
 bool schedule_type_find(struct slice name, enum schedule_type *ret); /* exact, upper case */

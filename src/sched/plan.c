@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CACHE_MAX 65536                  /* parsed jobs kept */
-#define MISSED_BUDGET 20000              /* missed moments counted in one call */
+#define MISSED_BUDGET 20000              /* steps of counting missed moments in one slice */
 #define COUNT_BACK_MS (400LL * 86400000) /* an outage longer than this is not counted out */
 
 struct planner {
@@ -15,7 +15,8 @@ struct planner {
     struct map jobs;  /* id -> struct job, counted */
     struct map views; /* group id -> struct group_view, counted */
     struct router *router;
-    size_t evict; /* where the next eviction looks */
+    size_t evict;    /* where the next eviction looks */
+    int missed_left; /* steps of counting in this slice */
 };
 
 struct planner *planner_new(const struct planner_config *config)
@@ -25,7 +26,18 @@ struct planner *planner_new(const struct planner_config *config)
     map_init(&p->jobs);
     map_init(&p->views);
     p->router = router_new(config->seed);
+    planner_slice(p);
     return p;
+}
+
+void planner_slice(struct planner *p)
+{
+    p->missed_left = MISSED_BUDGET;
+}
+
+int64_t planner_behind(const struct planner *p, int64_t now_ms)
+{
+    return now_ms - p->config.misfire_threshold_ms;
 }
 
 void planner_free(struct planner *p)
@@ -209,18 +221,44 @@ struct missed { /* moments too old to fire as planned */
     int64_t from_ms, to_ms, count;
     int64_t *last; /* the newest of them, a circle of max */
     int max, n, at;
+    int64_t leapt_ms; /* first of those that were last counted without looking at each, 0 = none */
 };
+
+static void missed_keep(struct missed *m, int64_t moment_ms)
+{
+    if (m->max == 0)
+        return;
+    m->last[m->at] = moment_ms;
+    m->at = (m->at + 1) % m->max;
+    m->n += m->n < m->max;
+}
 
 static void missed_add(struct missed *m, int64_t moment_ms)
 {
     if (m->count++ == 0)
         m->from_ms = moment_ms;
     m->to_ms = moment_ms;
-    if (m->max == 0)
+    missed_keep(m, moment_ms);
+}
+
+static void missed_leap(struct missed *m, int64_t first_ms, int64_t last_ms, int64_t n)
+{
+    if (m->count == 0)
+        m->from_ms = first_ms;
+    m->count += n;
+    m->to_ms = last_ms;
+    m->leapt_ms = first_ms;
+    m->n = m->at = 0;
+}
+
+/* The newest ones are not all known: some are among those that were not looked at. */
+static void missed_look_back(const struct job *j, struct missed *m, int64_t limit_ms)
+{
+    if (m->n == m->max || !m->leapt_ms)
         return;
-    m->last[m->at] = moment_ms;
-    m->at = (m->at + 1) % m->max;
-    m->n += m->n < m->max;
+    m->n = m->at = 0;
+    for (int64_t next = m->leapt_ms; next < limit_ms; next = moment_after(j, next))
+        missed_keep(m, next);
 }
 
 /* Runs from the newest missed moments that the policy still wants; the rest counts as skipped. */
@@ -250,23 +288,30 @@ static int policy_max(const struct job *j)
     }
 }
 
-/* Count the moments before limit_ms out, in bounded steps. Returns the first one at or after it. */
-static int64_t count_missed(const struct job *j, int64_t next, int64_t limit_ms, struct missed *m,
-                            bool *ret_more)
+/* Count the moments before limit_ms out, in bounded steps: one for each, or for all of an hour, a
+ * day, or an interval. Returns the first moment at or after it. */
+static int64_t count_missed(struct planner *p, const struct job *j, int64_t next, int64_t limit_ms,
+                            struct missed *m, bool *ret_more)
 {
     if (next < limit_ms - COUNT_BACK_MS) { /* too long ago to count: go on 400 days back */
         int64_t later = moment_after(j, limit_ms - COUNT_BACK_MS);
         missed_add(m, next);
         next = later;
     }
-    for (int budget = MISSED_BUDGET; next < limit_ms; budget--) {
-        if (budget == 0) {
+    while (next < limit_ms) {
+        if (p->missed_left == 0) {
             *ret_more = true;
             return next;
         }
-        missed_add(m, next);
-        next = moment_after(j, next);
+        p->missed_left--;
+        int64_t last = next, n = schedule_leap(&j->schedule, next, limit_ms, m->max, &last);
+        if (n)
+            missed_leap(m, next, last, n);
+        else
+            missed_add(m, next);
+        next = moment_after(j, last);
     }
+    missed_look_back(j, m, limit_ms);
     return next;
 }
 
@@ -276,7 +321,7 @@ static int64_t take_missed(struct planner *p, const struct job *j, int64_t next,
     struct missed m = { .max = policy_max(j) };
     m.last = m.max ? mem_new((size_t)m.max * sizeof(*m.last)) : NULL;
     bool extend = ret->due.planned_until_ms > ret->due.last_ms; /* the last decision was a skip */
-    next = count_missed(j, next, limit_ms, &m, &ret->more);
+    next = count_missed(p, j, next, limit_ms, &m, &ret->more);
     int64_t newest = m.to_ms;
     if (!ret->more) /* in the middle of an outage nothing fires yet: what comes may be newer */
         missed_fire(p, j, &m, now_ms, out);

@@ -47,6 +47,11 @@ struct plan_result {
     bool more;            /* a bound was reached: plan this job again soon */
 };
 
+/* A slice of planning begins: so much work may be spent on moments that were missed. */
+void planner_slice(struct planner *p);
+/* Moments before this one are misfires. */
+int64_t planner_behind(const struct planner *p, int64_t now_ms);
+
 /* Lay down all moments of the job up to until_ms that planned_until does not cover, oldest first,
  * at most max_rows rows. Moments older than the misfire threshold go to the job's policy. */
 void plan_job(struct planner *p, const struct job *j, const struct due_row *due, int64_t now_ms,

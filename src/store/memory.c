@@ -211,14 +211,15 @@ static int compare_due(const void *a, const void *b)
 }
 
 /* The due rows that are set and not later, in order; freed by the caller. */
-static struct due_row *due_until(const struct memory *m, int64_t to_ms, size_t *ret_n)
+static struct due_row *due_until(const struct memory *m, int64_t from_ms, int64_t to_ms,
+                                 size_t *ret_n)
 {
     struct due_row *found = mem_new((m->tables[T_DUE].len + 1) * sizeof(*found));
     size_t n = 0;
     void *row;
     for (size_t i = 0; map_next(&m->tables[T_DUE], &i, &row);) {
         const struct due_row *d = row;
-        if (d->next_ms != NEVER_MS && d->next_ms <= to_ms)
+        if (d->next_ms != NEVER_MS && d->next_ms >= from_ms && d->next_ms <= to_ms)
             found[n++] = *d;
     }
     qsort(found, n, sizeof(*found), compare_due);
@@ -226,13 +227,14 @@ static struct due_row *due_until(const struct memory *m, int64_t to_ms, size_t *
     return found;
 }
 
-static enum err memory_due_take(struct store *s, int64_t until_ms, int max, struct due_row *rows,
-                                int *ret_n, int64_t *ret_next_ms, struct why *why)
+static enum err memory_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                                struct due_row *rows, int *ret_n, int64_t *ret_next_ms,
+                                struct why *why)
 {
     (void)why;
     const struct memory *m = memory_of(s);
     size_t n;
-    struct due_row *found = due_until(m, until_ms, &n);
+    struct due_row *found = due_until(m, from_ms, until_ms, &n);
     int taken = n < (size_t)max ? (int)n : max;
     memcpy(rows, found, (size_t)taken * sizeof(*rows));
     int64_t next_ms = NEVER_MS;
@@ -290,7 +292,7 @@ static enum err memory_due_each(struct store *s, bool rate, int64_t after_id, in
     (void)why;
     const struct memory *m = memory_of(s);
     size_t n, kept = 0;
-    struct due_row *found = due_until(m, NEVER_MS - 1, &n);
+    struct due_row *found = due_until(m, INT64_MIN, NEVER_MS - 1, &n);
     for (size_t i = 0; i < n; i++)
         if (found[i].job_id > after_id && of_type(m, found[i].job_id, rate))
             found[kept++] = found[i];

@@ -143,8 +143,8 @@ void sql_page_end(struct sqlite *s, bool own);
 /* ---- the operations, by file ----------------------------------------------------------------- */
 
 /* sqlite_jobs.c */
-enum err sqlite_due_take(struct store *s, int64_t until_ms, int max, struct due_row *rows,
-                         int *ret_n, int64_t *ret_next_ms, struct why *why);
+enum err sqlite_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
 enum err sqlite_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);
 enum err sqlite_due_each(struct store *s, bool rate, int64_t after_id, int max,
                          struct due_row *rows, int *ret_n, struct why *why);

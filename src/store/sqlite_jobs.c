@@ -16,18 +16,19 @@ static void due_read(sqlite3_stmt *q, struct due_row *ret)
     ret->version = sqlite3_column_int64(q, 4);
 }
 
-enum err sqlite_due_take(struct store *store, int64_t until_ms, int max, struct due_row *rows,
-                         int *ret_n, int64_t *ret_next_ms, struct why *why)
+enum err sqlite_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
     /* one walk along the index: the row after the last taken tells the next moment */
     enum err err = sql_get(s,
                            "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
-                           "FROM peal_due WHERE next_ms IS NOT NULL ORDER BY next_ms, job_id",
+                           "FROM peal_due WHERE next_ms >= ? ORDER BY next_ms, job_id",
                            &q, why);
     if (err)
         return err;
+    bind_i64(q, 1, from_ms);
     int n = 0;
     int64_t next_ms = NEVER_MS;
     for (;;) {

@@ -97,10 +97,10 @@ struct store_ops {
     void (*rollback)(struct store *s);
 
     /* ---- planning ---- */
-    /* Jobs whose next_ms <= until_ms, earliest first (ties by id), at most max into rows.
-     * *ret_next_ms: the earliest next_ms that was not taken, NEVER_MS if none. */
-    enum err (*due_take)(struct store *s, int64_t until_ms, int max, struct due_row *rows,
-                         int *ret_n, int64_t *ret_next_ms, struct why *why);
+    /* Jobs with from_ms <= next_ms <= until_ms, earliest first (ties by id), at most max into rows.
+     * *ret_next_ms: the earliest next_ms from from_ms on that was not taken, NEVER_MS if none. */
+    enum err (*due_take)(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
     /* Advance: next, last and planned_until of existing rows; version is not written. */
     enum err (*due_put)(struct store *s, const struct due_row *rows, int n, struct why *why);
     /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next moment,

@@ -598,29 +598,46 @@ static enum err delays_run(struct turn *t)
 /* ---- planning -----------------------------------------------------------------------------------
  */
 
-static enum err plan_slice(struct turn *t)
+/* Jobs whose next moment lies in [from_ms, until_ms], while there are fewer than max_rows. */
+static enum err plan_range(struct turn *t, int64_t from_ms, int64_t until_ms, int max_rows)
 {
     struct batch *b = t->b;
     struct due_row rows[SLICE_JOBS];
     int n = 0, done = 0;
-    enum err err = t->ops->due_take(t->store, b->plan_until_ms, SLICE_JOBS, rows, &n,
-                                    &b->plan_next_ms, &b->why);
-    bool more = n == SLICE_JOBS;
-    for (; !err && done < n && t->rows.n < b->plan_max_rows; done++) {
+    int64_t next_ms;
+    enum err err =
+        t->ops->due_take(t->store, from_ms, until_ms, SLICE_JOBS, rows, &n, &next_ms, &b->why);
+    if (!err && next_ms > until_ms && next_ms < b->plan_next_ms)
+        b->plan_next_ms = next_ms;
+    b->plan_more |= n == SLICE_JOBS;
+    for (; !err && done < n && t->rows.n < max_rows; done++) {
         struct plan_result r;
         err = job_planned(t, &rows[done], b->plan_until_ms, &r);
         if (err)
             break;
         rows[done] = r.due;
-        more |= r.more;
+        b->plan_more |= r.more;
         if (r.due.next_ms < b->plan_next_ms)
             b->plan_next_ms = r.due.next_ms;
     }
     if (err)
         return err;
-    b->plan_more = more || done < n;
-    b->njobs_planned = done;
+    b->plan_more |= done < n;
+    b->njobs_planned += done;
     return t->ops->due_put(t->store, rows, done, &b->why);
+}
+
+/* What is due comes first, and what was missed has a quarter of a slice: after an outage neither
+ * waits for the other to be through. */
+static enum err plan_slice(struct turn *t)
+{
+    struct batch *b = t->b;
+    int64_t behind_ms = planner_behind(t->planner, b->now_ms);
+    planner_slice(t->planner);
+    b->njobs_planned = 0;
+    enum err err = plan_range(t, behind_ms, b->plan_until_ms, b->plan_max_rows);
+    int most = t->rows.n + 1 + b->plan_max_rows / 4;
+    return err ? err : plan_range(t, INT64_MIN, behind_ms - 1, most);
 }
 
 /* Where the sweep puts a job's next moment; NEVER_MS: it stays as it is. */

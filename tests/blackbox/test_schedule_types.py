@@ -123,6 +123,27 @@ def test_once_fires_once_and_is_stopped_visibly(center, puppet, api, group):
 
 # ---- misfires --------------------------------------------------------------------------------------
 
+def test_a_long_outage_of_many_jobs_stops_nobody(center, puppet, api, group):
+    """600 jobs that are due each second, 30 days behind: a fresh job fires while they are counted, and each
+    missed moment is."""
+    idle = api.add_group("nobody-there")
+    center.stop()
+    behind = (int(time.time()) - 30 * 86400) * 1000
+    ledger.add_jobs(center, idle, [("demo", "", "CRON", "* * * * * ?", "FIRST", behind)] * 600)
+    center.start()
+    api = center.api()
+    fresh = started(api, group, "FIX_RATE", "200ms")
+    puppet.wait_for_runs(10, fresh)
+    assert center.get("/readyz")[0] == 200
+    wait_until(lambda: ledger.number(center, "SELECT count(*) FROM peal_due WHERE next_ms < ?",
+                                     (time.time() - 60) * 1000) == 0, "every job to have been counted", 60)
+    wrong = ledger.rows(center, "SELECT job_id, sum(count), min(from_ms), max(to_ms) FROM peal_skip GROUP BY job_id "
+                        "HAVING sum(count) <> (max(to_ms) - min(from_ms)) / 1000 + 1 OR min(from_ms) <> ?", behind)
+    assert not wrong, [tuple(row) for row in wrong[:3]]
+    assert ledger.number(center, "SELECT count(DISTINCT job_id) FROM peal_skip") == 600
+    ledger.check_accounts(center)
+
+
 def test_misfire_policies_after_a_downtime(center, puppet, api, group):
     """The center is away for longer than the threshold, which is 1 s here: what was not planned goes to each
     job's policy, and the skipped moments are counted exactly."""

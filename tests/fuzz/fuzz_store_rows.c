@@ -150,7 +150,7 @@ static void read_all(struct store *s, struct input *in)
     check(!ops->groups_each(s, on_group, NULL, NULL));
     check(!ops->registry_each(s, on_registry, NULL, NULL));
     check(!ops->runs_each(s, on_run, NULL, NULL));
-    check(!ops->due_take(s, INT64_MAX - 1, 8, due, &n, &number, NULL) && n <= 8);
+    check(!ops->due_take(s, INT64_MIN, INT64_MAX - 1, 8, due, &n, &number, NULL) && n <= 8);
     check(!ops->due_each(s, true, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->due_each(s, false, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->totals_get(s, &t, &number, NULL));

@@ -125,10 +125,82 @@ static void types_have_names(void **state)
     assert_false(dst_policy_find(slice_text("SMART"), &dst));
 }
 
+/* ---- many moments counted at once, against a look at each ------------------------------------ */
+
+static void check_leaps(const struct schedule *s, int64_t from_ms, int64_t until_ms, int least)
+{
+    int64_t at, last = 0, counted = 0, looked = 0, leapt = 0, newest = 0;
+    if (schedule_next(s, from_ms, &at))
+        return;
+    for (int64_t ms = at; ms < until_ms && !schedule_next(s, ms, &ms);)
+        looked++;
+    while (at < until_ms) {
+        int64_t n = schedule_leap(s, at, until_ms, least, &last);
+        if (n) {
+            assert_true(n >= 2 && last > at && last < until_ms);
+            assert_true(s->type == SCHEDULE_FIX_RATE || n >= least);
+            leapt = at;
+            newest = 0;
+        } else {
+            newest++;
+            last = at;
+        }
+        counted += n ? n : 1;
+        if (schedule_next(s, last, &at))
+            break;
+    }
+    assert_int_equal(counted, looked);
+    if (leapt && newest < least) /* else the newest could not be told */
+        assert_int_equal(s->type, SCHEDULE_CRON);
+}
+
+static void leaps_count_what_looking_counts(void **state)
+{
+    (void)state;
+    static const char *const confs[] = {
+        "* * * * * ?",      "0/5 * * * * ?",   "0 * * * * ?",         "0/10 3-7 8-18 ? * MON-FRI",
+        "30 0/15 * * * ?",  "* * 2 * * ?",     "59 59 23 * * ?",      "0 0 12 L * ?",
+        "* 0 0 1 * ?",      "1,2,3 4 5 * * ?", "0-58/2 * 0-23 ? * 1", "* * * 29 2 ?",
+        "7 7/7 1/3 * * ? *"
+    };
+    static const char *const zones[] = { "UTC", "Europe/Berlin", "Australia/Lord_Howe",
+                                         "Asia/Shanghai" };
+    uint64_t x = 88172645463325252u;
+    for (size_t i = 0; i < countof(confs) * countof(zones) * 2; i++) {
+        struct schedule s;
+        struct why why = { { 0 } };
+        enum dst_policy dst = i % 2 ? DST_SMART : DST_XXL;
+        struct zone *z = vector_zone(slice_text(zones[i / 2 % countof(zones)]));
+        const char *conf = confs[i / 2 / countof(zones)];
+        assert_int_equal(
+            schedule_parse(slice_text("CRON"), slice_text(conf), z, dst, 2126, &s, &why), OK);
+        for (int k = 0; k < 6; k++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            int64_t from = 1740700800000 + (int64_t)(x % 40000000) * 1000;
+            if (k < 2) /* across a change of the clocks in Berlin and Lord Howe */
+                from = 1743200000000 + k * 450000000;
+            static const int leasts[] = { 0, 1, 7, 100 };
+            check_leaps(&s, from, from + 3 * 86400000 + (int64_t)(x % 7777777), leasts[k % 4]);
+        }
+        schedule_done(&s);
+    }
+    static const char *const rates[] = { "1", "30", "100ms", "250ms", "999", "86400" };
+    for (size_t i = 0; i < countof(rates); i++) {
+        struct schedule s;
+        struct why why = { { 0 } };
+        assert_int_equal(parse("FIX_RATE", rates[i], &s, &why), OK);
+        for (int64_t from = 1740700800000; from < 1740700803000; from += 317)
+            for (int least = 0; least <= 100; least += 50)
+                check_leaps(&s, from, from + 40000000 + from % 977, least);
+        schedule_done(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_type_has_its_next_moment),
+        cmocka_unit_test(leaps_count_what_looking_counts),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_the_rule),
         cmocka_unit_test(a_schedule_counts_its_zone),
         cmocka_unit_test(types_have_names),

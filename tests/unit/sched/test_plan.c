@@ -237,6 +237,38 @@ static void addresses_given_by_hand_are_used(void **state)
     tear_down(&b);
 }
 
+/* Weeks of a job that is due each second: counted to the last one, and the newest are known. */
+static void a_long_outage_is_counted_by_arithmetic(void **state)
+{
+    (void)state;
+    static const char *const jobs[][2] = { { "CRON", "* * * * * ?" },
+                                           { "FIX_RATE", "1" },
+                                           { "CRON", "* * 0-22 * * ?" } };
+    int64_t away = 30 * 86400000LL + 1234567;
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        set_up(&b, jobs[i][0], jobs[i][1], "FIRE_ALL", "FIRST");
+        plan(&b, NOW + away, NOW + away, 100);
+        assert_false(b.result.more);
+        int64_t limit = NOW + away - 5000, missed = 0, moment = NOW;
+        for (int64_t next; moment < limit; moment = next) {
+            missed++;
+            assert_int_equal(schedule_next(&b.job->schedule, moment, &next), OK);
+        }
+        assert_int_equal(b.result.skip.count, missed - 4); /* misfire_max */
+        assert_int_equal(b.result.skip.from_ms, NOW);
+        int64_t last = 0;
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(b.rows.rows[k].kind, KIND_MISFIRE);
+            assert_true(b.rows.rows[k].moment_ms > last);
+            last = b.rows.rows[k].moment_ms;
+        }
+        assert_int_equal(schedule_next(&b.job->schedule, last, &last), OK);
+        assert_int_equal(last, moment); /* the first that is no misfire */
+        tear_down(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_served_moment_is_not_planned_again),
         cmocka_unit_test(a_bound_on_rows_goes_on_where_it_stopped),
         cmocka_unit_test(a_broadcast_is_one_row_an_address),
+        cmocka_unit_test(a_long_outage_is_counted_by_arithmetic),
         cmocka_unit_test(missed_moments_go_to_the_policy),
         cmocka_unit_test(a_fix_delay_job_that_missed_its_moment_goes_on),
         cmocka_unit_test(a_job_that_can_never_fire_again_is_stopped),

@@ -336,7 +336,7 @@ static bool use_damaged(struct store *s)
     seen[k++] = s->ops->log_get(s, 3, &l, NULL);
     if (!seen[k - 1])
         log_record_done(&l);
-    seen[k++] = s->ops->due_take(s, INT64_MAX - 1, 8, due, &n, &next_ms, NULL);
+    seen[k++] = s->ops->due_take(s, 0, INT64_MAX - 1, 8, due, &n, &next_ms, NULL);
     struct why reason = { "" };
     seen[k++] = transaction(s, 4711, &reason);
     bool damage = false;

@@ -15,22 +15,26 @@ static void due_jobs_come_earliest_first_and_by_id(void **state)
     struct due_row rows[8];
     int n;
     int64_t next_ms;
-    OP(s, due_take, 2500, 8, rows, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, 2500, 8, rows, &n, &next_ms);
     assert_int_equal(n, 3);
     assert_int_equal(rows[0].job_id, first);
     assert_int_equal(rows[1].job_id, tie_a);
     assert_int_equal(rows[2].job_id, tie_b);
     assert_int_equal(next_ms, 3000);
-    OP(s, due_take, 5000, 2, rows, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, 5000, 2, rows, &n, &next_ms);
     assert_int_equal(n, 2);
     assert_int_equal(next_ms, 2000);
-    OP(s, due_take, 5000, 8, rows, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, 5000, 8, rows, &n, &next_ms);
     assert_int_equal(n, 4);
     assert_int_equal(rows[3].job_id, late);
     assert_true(next_ms == NEVER_MS);
-    OP(s, due_take, 999, 8, rows, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, 999, 8, rows, &n, &next_ms);
     assert_int_equal(n, 0);
     assert_int_equal(next_ms, 1000);
+    OP(s, due_take, 1001, 2500, 8, rows, &n, &next_ms); /* what was missed is another's */
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].job_id, tie_a);
+    assert_int_equal(next_ms, 3000);
     OP(s, commit);
 }
 
@@ -56,7 +60,7 @@ static void advancing_writes_the_moments_and_not_the_version(void **state)
     OP(s, due_put, rows, 1);
     int n;
     int64_t next_ms;
-    OP(s, due_take, NEVER_MS - 1, 2, rows, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, NEVER_MS - 1, 2, rows, &n, &next_ms);
     assert_int_equal(n, 0);
     assert_true(next_ms == NEVER_MS);
     OP(s, commit);
@@ -180,7 +184,7 @@ static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
     int64_t next_ms, total;
     bool more;
     OP(s, begin);
-    OP(s, due_take, 9999, 4, due, &n, &next_ms);
+    OP(s, due_take, INT64_MIN, 9999, 4, due, &n, &next_ms);
     assert_int_equal(n, 1);
     OP(s, purge, 3, &more);
     assert_true(more);

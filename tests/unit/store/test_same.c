@@ -103,8 +103,8 @@ static void do_plan(struct history *h)
     int64_t next_a, next_b;
     memset(a, 0, sizeof(a));
     memset(b, 0, sizeof(b));
-    OP(h->a->s, due_take, h->clock_ms, 4, a, &na, &next_a);
-    OP(h->b->s, due_take, h->clock_ms, 4, b, &nb, &next_b);
+    OP(h->a->s, due_take, INT64_MIN, h->clock_ms, 4, a, &na, &next_a);
+    OP(h->b->s, due_take, INT64_MIN, h->clock_ms, 4, b, &nb, &next_b);
     assert_int_equal(na, nb);
     assert_true(next_a == next_b);
     assert_memory_equal(a, b, sizeof(a));

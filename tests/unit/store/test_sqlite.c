@@ -389,7 +389,7 @@ static int64_t steps_of_planning(struct store *s, int jobs_before, int jobs)
     int n;
     int64_t next_ms, before = store_sqlite_steps(s);
     OP(s, begin);
-    OP(s, due_take, NEVER_MS - 1, 50, rows, &n, &next_ms);
+    OP(s, due_take, 0, NEVER_MS - 1, 50, rows, &n, &next_ms);
     assert_int_equal(n, 50);
     OP(s, due_put, rows, n);
     OP(s, commit);
