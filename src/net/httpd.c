@@ -90,7 +90,7 @@ struct httpd {
     struct loop_task more_task, drained_task;
     struct delivery *deliveries;
     size_t bodies; /* bytes that buffers of large bodies take together */
-    bool draining, drained;
+    bool draining, drained, last_answers;
     int64_t date_key;
     char date[40];
     struct httpd_stats stats;
@@ -537,7 +537,7 @@ static bool reply_begins(struct conn *c)
     /* whoever asked for the end sends nothing more; else it may be in the middle of it */
     bool whole = c->reader.phase == HTTP_IN_END;
     c->linger = !whole || c->reader.keep_alive || c->in.len > http_rest(&c->reader);
-    if (c->h->draining || !whole)
+    if (c->h->draining || c->h->last_answers || !whole)
         c->reader.keep_alive = false;
     return true;
 }
@@ -968,6 +968,17 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     list_init(&h->large);
     sources_init(&h->sources);
     return h;
+}
+
+void httpd_last_answers(struct httpd *h)
+{
+    h->last_answers = true;
+    listen_done(&h->listen);
+}
+
+bool httpd_empty(const struct httpd *h)
+{
+    return list_empty(&h->conns);
 }
 
 void httpd_drain(struct httpd *h)

@@ -105,6 +105,10 @@ void httpd_moved_free(struct httpd_moved *m); /* closes the connection */
 
 /* Stop accepting, close idle connections, answer what is open with "Connection: close". */
 void httpd_drain(struct httpd *h);
+/* Stop accepting; the next answer of each connection is its last. Idle ones stay open, because
+ * their clients may have sent something. */
+void httpd_last_answers(struct httpd *h);
+bool httpd_empty(const struct httpd *h); /* no connection is open */
 
 struct httpd_stats {
     int connections;

@@ -15,6 +15,7 @@
 
 #define CLOCK_STEP_MS 500 /* a smaller difference between the clocks is drift */
 #define DRAIN_MS 5000     /* calls under way may end when the center stops */
+#define ANSWERS_MS 50     /* what clients send into a center that stops is answered */
 #define MISFIRE_MS 5000
 #define CRON_YEARS 100 /* as the original: this year and so many more */
 
@@ -90,6 +91,8 @@ static void set_timers(struct center *c)
     int64_t boot = sched_next_boot(c->sched), overdue = results_next(c);
     if (c->drain_until_ms && c->drain_until_ms < boot)
         boot = c->drain_until_ms; /* nothing else may happen until then */
+    if (c->drain_until_ms && clock_boot_ms() < c->answers_until_ms && c->answers_until_ms < boot)
+        boot = c->answers_until_ms;
     loop_wake_at(c->loop, sched_next_wall(c->sched));
     loop_timer_set(c->loop, &c->timer, boot < overdue ? boot : overdue);
 }
@@ -116,7 +119,8 @@ void center_pump(struct center *c)
 static void drained(struct center *c)
 {
     bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->asks) &&
-                sched_drained(c->sched);
+                sched_drained(c->sched) &&
+                (httpd_empty(c->front) || clock_boot_ms() >= c->answers_until_ms);
     if (!idle && clock_boot_ms() < c->drain_until_ms)
         return;
     c->finished = true;
@@ -455,6 +459,7 @@ static enum err net_new(struct center *c, struct why *why)
     c->front = httpd_new(c->loop, &front);
     int passed = 0;
     err = httpd_inherit(c->front, &passed, why);
+    c->passed = passed > 0;
     if (err || passed) {
         if (!err)
             log_info("center",
@@ -517,7 +522,13 @@ static void drain(struct center *c)
     c->drain_until_ms = clock_boot_ms() + DRAIN_MS;
     c->draining = true;
     sched_drain(c->sched);
-    httpd_drain(c->front);
+    if (c->passed) { /* its clients connect to the next process: nothing that they send is cut off
+                      */
+        c->answers_until_ms = clock_boot_ms() + ANSWERS_MS;
+        httpd_last_answers(c->front);
+    } else {
+        httpd_drain(c->front);
+    }
     log_info("center", "stopping: nothing new is sent, calls under way may end within 5 s");
 }
 

@@ -73,6 +73,8 @@ struct center {
     void *on_request_arg;
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */
     int64_t drain_until_ms;     /* boot; 0 = not draining */
+    int64_t answers_until_ms;   /* boot: connections get their last answers until then */
+    bool passed;                /* the listening socket is somebody else's and outlives us */
     int last_year;
     _Atomic int stop; /* how often center_stop was called */
     bool writing, finished;
