@@ -66,7 +66,7 @@ static struct peal_executor *begin(char *app, const char *center, const char *fo
 
 int main(int argc, char **argv)
 {
-    static char red[] = "red", blue[] = "blue";
+    static char green[] = "green", blue[] = "blue";
     if (argc != 3) {
         fprintf(stderr, "usage: two_executors CENTER FOLDER\n");
         return 2;
@@ -77,7 +77,8 @@ int main(int argc, char **argv)
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, NULL); /* for sigwait, before any thread */
 
-    struct peal_executor *both[] = { begin(red, argv[1], argv[2]), begin(blue, argv[1], argv[2]) };
+    struct peal_executor *both[] = { begin(green, argv[1], argv[2]),
+                                     begin(blue, argv[1], argv[2]) };
     fflush(stdout);
     int signal;
     if (both[0] && both[1])

@@ -323,6 +323,15 @@ def test_connections_leave_enough_descriptors_for_runs(tmp_path, center):
             one.close()
 
 
+def test_a_large_body_without_the_token_is_not_waited_for(tmp_path, center):
+    with agent(tmp_path, center) as executor:
+        host_and_port = ("127.0.0.1", int(executor.address.rstrip("/").rsplit(":", 1)[1]))
+        with socket.create_connection(host_and_port, 60) as one:
+            one.sendall(b"POST /run HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n{")
+            answer = one.recv(65536)
+        assert b"The access token is wrong." in answer, answer
+
+
 def test_the_soft_limit_of_descriptors_is_raised(tmp_path, center):
     executor = agent(tmp_path, center, "prlimit", "--nofile=256:3000", args=[*SCRIPTS, "--workers=250"])
     with executor:

@@ -117,6 +117,8 @@ def test_the_header_is_plain_c(installed, tmp_path, standard):
     source = tmp_path / "twice.c"
     source.write_text("#include <peal/executor.h>\n#include <peal/executor.h>\nPEAL_HANDLER(a) { return run == 0; }\n"
                       "PEAL_HANDLER(b, .flags = PEAL_PROCESS | PEAL_IDEMPOTENT) { return run == 0; }\n"
+                      "PEAL_HANDLER(unused) { return 0; }\n"
+                      "PEAL_HANDLER(c) { peal_progress(run, 1, \"text\"); (peal_progress)(run, 2, \"%d\", 3); return 0; }\n"
                       "int main(int argc, char **argv) { return peal_executor_main(argc, argv); }\n")
     command("gcc", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror",
             "-fsyntax-only", *installed.pkg_config("--cflags", "peal"), source)
