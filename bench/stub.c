@@ -5,7 +5,11 @@
  * What it proves: every log id it was given is counted (so lost and doubled runs can be told from
  * the center's own table), every result is called back until a center has acknowledged it, and the
  * lateness of each run's arrival (now minus its Peal-Moment header) is kept as a histogram.
- * GET /stub/stats answers the figures as JSON; SIGTERM prints the same and ends it. */
+ * GET /stub/stats answers the figures as JSON; SIGTERM prints the same and ends it.
+ *
+ * --had says which ids it ran before it began, as an executor that outlived its center: it has
+ * their logs, and tells their results once more after --late seconds, as a stock one does every 30.
+ */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -155,11 +159,13 @@ struct stub {
     struct buf body;
     struct tally tally;
     struct lateness late;
-    uint64_t sent, acknowledged, failed, acknowledged_results;
+    uint64_t sent, acknowledged, failed, acknowledged_results, idle_beats, logs;
     int64_t first_us, last_us; /* of runs, wall clock */
     /* settings */
     const char *center_address, *token, *app, *host;
-    int port, ports, batch, connections;
+    int port, ports, batch, connections, late_s;
+    int64_t had_first, had_last; /* ids of runs from before; 0, -1: none */
+    struct loop_timer late_timer;
 };
 
 /* --- results --- */
@@ -318,6 +324,8 @@ static void write_stats(const struct stub *s, struct buf *out)
     jsonw_i64(&w, "callback_requests_failed", (int64_t)s->failed);
     jsonw_i64(&w, "results_acknowledged", (int64_t)s->acknowledged_results);
     jsonw_i64(&w, "results_waiting", s->center ? (int64_t)(t->runs - s->acknowledged_results) : 0);
+    jsonw_i64(&w, "idle_beats", (int64_t)s->idle_beats);
+    jsonw_i64(&w, "logs", (int64_t)s->logs);
     jsonw_i64(&w, "first_run_us", s->first_us);
     jsonw_i64(&w, "last_run_us", s->last_us);
     jsonw_i64(&w, "cpu_us", (int64_t)cpu_us());
@@ -369,7 +377,8 @@ static void on_run(struct stub *s, struct httpd_request *q)
 /* So that a center in doubt finds out what is true: the id was never here, or it has ended. */
 static void on_log(struct stub *s, struct httpd_request *q)
 {
-    bool seen = tally_count(&s->tally, number_of(q->body, "\"logId\":")) > 0;
+    int64_t id = number_of(q->body, "\"logId\":");
+    bool seen = tally_count(&s->tally, id) > 0 || (id >= s->had_first && id <= s->had_last);
     struct buf b = BUF_INIT(4096);
     if (seen)
         wire_log_page_reply(&b, 1, 2, slice_text(WIRE_START_MARK "\n" WIRE_END_MARK "finish)\n"),
@@ -399,6 +408,7 @@ static void on_request(struct httpd_request *q, void *arg)
     if (slice_eq(q->path, "/run")) {
         on_run(s, q);
     } else if (slice_eq(q->path, "/log")) {
+        s->logs++;
         on_log(s, q);
     } else if (slice_eq(q->path, "/stub/ids")) {
         on_ids(s, q);
@@ -408,6 +418,7 @@ static void on_request(struct httpd_request *q, void *arg)
         reply_text(q, buf_str(&b));
         buf_done(&b);
     } else { /* /beat, /idleBeat, /kill: always idle */
+        s->idle_beats += slice_eq(q->path, "/idleBeat");
         reply_text(q, WIRE_REPLY_OK);
     }
 }
@@ -416,6 +427,16 @@ static void on_request(struct httpd_request *q, void *arg)
 static void before_sleep(void *arg)
 {
     callbacks_go(arg);
+}
+
+/* --- what it ran before --- */
+
+static void tell_late(struct loop_timer *t)
+{
+    struct stub *s = container_of(t, struct stub, late_timer);
+    int64_t now_ms = clock_wall_ms();
+    for (int64_t id = s->had_first; id <= s->had_last; id++)
+        queue_push(&s->queue, (struct result){ id, now_ms });
 }
 
 /* --- start and end --- */
@@ -490,8 +511,19 @@ static const char usage[] =
     "  --ports N            addresses to register, on ports N, N+1, ... [1]\n"
     "  --callbacks KIND     results a request: single, batch (up to 1000) or a number [single]\n"
     "  --connections N      to the center, 1-2048 [16 for single, 2 for batch]\n"
+    "  --had A-B            log ids that it ran before it began\n"
+    "  --late N             seconds after which it tells their results [15]\n"
     "Without --center it only answers. GET /stub/stats: figures; GET /stub/ids: how often each id\n"
     "from first_id on was run, a digit each.\n";
+
+static bool read_had(struct stub *s, struct slice value)
+{
+    const char *dash = memchr(value.p, '-', value.n);
+    size_t n = dash ? (size_t)(dash - value.p) : 0;
+    return dash && parse_i64(slice_of(value.p, n), &s->had_first) && s->had_first > 0 &&
+           parse_i64(slice_of(dash + 1, value.n - n - 1), &s->had_last) &&
+           s->had_last >= s->had_first;
+}
 
 static int read_options(struct stub *s, int argc, char **argv)
 {
@@ -504,6 +536,8 @@ static int read_options(struct stub *s, int argc, char **argv)
         { "ports", required_argument, NULL, 'n' },
         { "callbacks", required_argument, NULL, 'k' },
         { "connections", required_argument, NULL, 'C' },
+        { "had", required_argument, NULL, 'H' },
+        { "late", required_argument, NULL, 'L' },
         { "help", no_argument, NULL, '?' },
         { NULL, 0, NULL, 0 },
     };
@@ -525,6 +559,10 @@ static int read_options(struct stub *s, int argc, char **argv)
         else if (o == 'C')
             good = parse_int(value, &s->connections) && s->connections >= 1 &&
                    s->connections <= CALLS_MAX;
+        else if (o == 'H')
+            good = read_had(s, value);
+        else if (o == 'L')
+            good = parse_int(value, &s->late_s) && s->late_s >= 0 && s->late_s <= 86400;
         else if (o == 'k' && (slice_eq(value, "single") || slice_eq(value, "batch")))
             s->batch = slice_eq(value, "batch") ? BATCH_MAX : 1;
         else if (o == 'k')
@@ -540,9 +578,13 @@ static int read_options(struct stub *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static struct stub s = {
-        .host = "127.0.0.1", .app = "bench", .ports = 1, .batch = 1, .body = BUF_INIT(16 << 20)
-    };
+    static struct stub s = { .host = "127.0.0.1",
+                             .app = "bench",
+                             .ports = 1,
+                             .batch = 1,
+                             .body = BUF_INIT(16 << 20),
+                             .late_s = 15,
+                             .had_last = -1 };
     struct why why = { { 0 } };
     s.token = getenv("PEAL_ACCESS_TOKEN");
     if (read_options(&s, argc, argv))
@@ -559,6 +601,9 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (s.center)
         loop_before_sleep(s.loop, before_sleep, &s);
+    s.late_timer.fire = tell_late;
+    if (s.center && s.had_last >= 0)
+        loop_timer_set(s.loop, &s.late_timer, loop_now_ms(s.loop) + s.late_s * 1000);
     loop_run(s.loop);
     struct buf b = BUF_INIT(65536);
     write_stats(&s, &b);

@@ -2,14 +2,17 @@
 /* ask.c - what became of a run that did not answer: the asking table.
  *
  * One round is idleBeat for the job first, /log of the id second (the other way round a whole run
- * fits between them). A cell acts when two rounds at least ask_gap_ms apart agree, because what was
- * on its way when the connection was reset has arrived or died by then. The table, its proofs and
- * what goes wrong without each rule: docs/model/README.md. */
+ * fits between them). One idleBeat serves all runs of the job that wait for a round at the address
+ * when it is sent; their /log calls follow its answer. A cell acts when two rounds at least
+ * ask_gap_ms apart agree, because what was on its way when the connection was reset has arrived or
+ * died by then. The table, its proofs and what goes wrong without each rule: docs/model/README.md.
+ */
 #include "sched/state.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define ASKS_AT_ONCE 16  /* rounds in flight to one address */
+#define ASKS_AT_ONCE 24  /* calls in flight to one address, of the places kept for such */
+#define ROUND_LOOKS 256  /* runs looked at for others of the same job that wait */
 #define ASK_MAX_MS 60000 /* longest pause between rounds */
 
 enum cell {
@@ -31,11 +34,12 @@ static struct ask *ask_of(struct run *r)
 }
 
 static bool overtaken(const struct run *r, int64_t gap_ms);
+static void unheard(struct sched *s, struct moment_now now, struct run *r);
 
 void ask_stop(struct sched *s, struct run *r)
 {
     (void)s;
-    if (r->ask && r->ask->step && r->lane)
+    if (r->ask && r->ask->step == ASK_LOG && r->lane)
         r->lane->asking--;
     free(r->ask);
     r->ask = NULL;
@@ -64,36 +68,107 @@ void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
-static void ask_call(struct sched *s, struct run *r, enum call_kind kind)
+struct round { /* an idleBeat under way, and who waits for its answer */
+    struct list_node node;
+    struct list runs; /* by place; may be empty when all have ended meanwhile */
+    uint32_t ticket;
+};
+
+static uint32_t ask_call(struct sched *s, struct run *r, enum call_kind kind)
 {
-    r->ask->ticket = ++s->ticket;
     s->stats.asks++;
+    r->lane->asking++;
     call_out(s, r->lane,
              (struct call){
                  .kind = kind,
                  .log_id = r->log_id,
-                 .ticket = r->ask->ticket,
+                 .ticket = ++s->ticket,
                  .job_id = r->job->id,
                  .log_time_ms = r->moment_ms - r->moment_ms % 1000,
+                 .idle = kind == CALL_LOG ? r->ask->ticket : 0,
              });
+    return s->ticket;
 }
 
+static void join(struct sched *s, struct moment_now now, struct round *round, struct run *r)
+{
+    struct ask *a = ask_of(r);
+    list_remove(&r->place);
+    list_push(&round->runs, &r->place);
+    a->step = ASK_IDLE;
+    a->rounds++;
+    a->begun_ms = now.boot_ms;
+    if (!a->overtaken_ms && overtaken(r, s->config.ask_gap_ms))
+        a->overtaken_ms = now.boot_ms;
+}
+
+/* All of the job that wait for a round here, by the shorter way: what the job has, or, if that is
+ * many, what waits next in the lane. */
+static void gather(struct sched *s, struct moment_now now, struct round *round, struct run *first)
+{
+    struct lane *lane = first->lane;
+    struct live_job *job = first->job;
+    join(s, now, round, first);
+    if (job->nruns <= ROUND_LOOKS) {
+        list_each(&job->runs, n, tmp)
+        {
+            struct run *r = container_of(n, struct run, of_job);
+            if (r->lane == lane && r->ask && r->ask->step == ASK_QUEUED)
+                join(s, now, round, r);
+        }
+        return;
+    }
+    int looks = 0;
+    list_each(&lane->asks, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, place);
+        if (looks++ == ROUND_LOOKS)
+            return;
+        if (r->job == job)
+            join(s, now, round, r);
+    }
+}
+
+static void round_begin(struct sched *s, struct moment_now now, struct lane *lane)
+{
+    struct run *first = container_of(list_first(&lane->asks), struct run, place);
+    struct round *round = mem_new(sizeof(*round));
+    list_init(&round->runs);
+    list_push(&lane->rounds, &round->node);
+    gather(s, now, round, first);
+    round->ticket = ask_call(s, first, CALL_IDLE);
+}
+
+/* Rounds that have begun go before new ones: the less time lies between their two calls, the more
+ * often they agree. */
 void ask_pump(struct sched *s, struct moment_now now, struct lane *lane)
 {
     while (!s->draining && lane->asking < ASKS_AT_ONCE) {
-        struct list_node *n = list_pop(&lane->asks);
-        if (!n)
+        struct list_node *n = list_pop(&lane->logs);
+        if (n) {
+            struct run *r = container_of(n, struct run, place);
+            r->ask->step = ASK_LOG;
+            r->ask->ticket = ask_call(s, r, CALL_LOG);
+        } else if (!list_empty(&lane->asks)) {
+            round_begin(s, now, lane);
+        } else {
             return;
-        struct run *r = container_of(n, struct run, place);
-        struct ask *a = ask_of(r);
-        lane->asking++;
-        a->step = 1;
-        a->rounds++;
-        a->begun_ms = now.boot_ms;
-        if (!a->overtaken_ms && overtaken(r, s->config.ask_gap_ms))
-            a->overtaken_ms = now.boot_ms;
-        ask_call(s, r, CALL_IDLE);
+        }
     }
+}
+
+/* Once all runs whose wait ended in the same moment stand in their lists: they share rounds. */
+void ask_pump_all(struct sched *s, struct moment_now now)
+{
+    for (struct list_node *n; (n = list_pop(&s->asking));)
+        ask_pump(s, now, container_of(n, struct lane, asking_node));
+}
+
+void asks_free(struct lane *lane)
+{
+    list_remove(&lane->asking_node);
+    for (struct list_node *n; (n = list_pop(&lane->rounds));)
+        free(container_of(n, struct round, node));
 }
 
 /* The run's wait is over: LOST goes, the others are asked about. */
@@ -110,8 +185,15 @@ void ask_timer(struct sched *s, struct moment_now now, struct run *r)
     }
     if (!r->lane || list_linked(&r->place) || (r->ask && r->ask->step))
         return;
+    if (r->lane->dead) { /* its beat is asked for each second, and brings the rounds back */
+        ask_of(r)->rounds++;
+        unheard(s, now, r);
+        return;
+    }
+    ask_of(r)->step = ASK_QUEUED;
     list_push(&r->lane->asks, &r->place);
-    ask_pump(s, now, r->lane);
+    if (!list_linked(&r->lane->asking_node))
+        list_push(&s->asking, &r->lane->asking_node);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -333,13 +415,13 @@ static void round_done(struct sched *s, struct moment_now now, struct run *r, en
     }
 }
 
-/* Nobody answers. Only an address that is neither registered nor answering for ten minutes proves
- * anything (XXL-JOB's rule for lost results). */
+/* Nobody answers, which takes nothing from what whole rounds have said. Only an address that is
+ * neither registered nor answering for ten minutes proves anything (XXL-JOB's rule for lost
+ * results). */
 static void unheard(struct sched *s, struct moment_now now, struct run *r)
 {
     struct ask *a = r->ask;
-    a->cell = CELL_NONE_YET;
-    if (!a->since_ms)
+    if (!a->since_ms || a->since_ms < r->lane->heard_ms) /* somebody else may have heard of it */
         a->since_ms = now.boot_ms;
     if (r->lane->registered == 0 && now.boot_ms - a->since_ms >= s->config.gone_after_ms) {
         lose(s, now, r, "lost: the executor left the registry and has not answered for 10 minutes");
@@ -348,43 +430,86 @@ static void unheard(struct sched *s, struct moment_now now, struct run *r)
     again(s, now, r);
 }
 
-void ask_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
+/* What a call to this address tells about it. */
+static void heard_of(struct sched *s, struct moment_now now, struct lane *lane,
+                     const struct call_result *c)
 {
-    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
-    if (!r || !r->ask || !r->ask->step || r->ask->ticket != c->ticket) {
-        struct lane *free_again = textmap_find(&s->lanes, slice_text(c->address));
-        if (free_again) /* the run has ended meanwhile: others wait for its place */
-            ask_pump(s, now, free_again);
-        return;
-    }
-    struct lane *lane = r->lane;
-    lane->refs++;
-    struct ask *a = r->ask;
     if (c->outcome == CALL_ANSWERED)
         lane_alive(s, now, lane);
     else if (c->outcome == CALL_NOT_SENT)
         lane_dead(s, now, lane);
-    bool heard =
-        c->outcome == CALL_ANSWERED || (c->kind == CALL_LOG && c->outcome == CALL_NOT_HTTP);
-    if (heard && a->step == 1 && !s->draining) {
-        a->idle = c->code == 200;
-        a->since_ms = 0;
-        a->step = 2;
-        ask_call(s, r, CALL_LOG);
-    } else {
-        a->step = 0;
-        lane->asking--;
-        if (s->draining)
-            ; /* nothing is sent or asked: the next process begins anew */
-        else if (r->flags & RUN_HELD)
-            ask_soon(s, now, r, s->config.ask_gap_ms);
-        else if (heard)
-            round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
-        else if (c->outcome == CALL_FULL) /* it was not asked */
-            ask_soon(s, now, r, s->config.ask_gap_ms);
-        else
-            unheard(s, now, r);
-        ask_pump(s, now, lane);
+}
+
+static void round_ends(struct sched *s, struct moment_now now, struct run *r,
+                       const struct call_result *c, bool heard)
+{
+    r->ask->step = ASK_NOTHING;
+    if (s->draining)
+        return; /* nothing is sent or asked: the next process begins anew */
+    if (r->flags & RUN_HELD || c->outcome == CALL_FULL) /* or it was not asked */
+        ask_soon(s, now, r, s->config.ask_gap_ms);
+    else if (heard)
+        round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
+    else
+        unheard(s, now, r);
+}
+
+static void on_idle(struct sched *s, struct moment_now now, struct lane *lane, struct round *round,
+                    const struct call_result *c)
+{
+    bool heard = c->outcome == CALL_ANSWERED;
+    list_remove(&round->node);
+    for (struct list_node *n; (n = list_pop(&round->runs));) {
+        struct run *r = container_of(n, struct run, place);
+        if (!heard || s->draining) {
+            round_ends(s, now, r, c, false);
+            continue;
+        }
+        r->ask->idle = c->code == 200;
+        r->ask->since_ms = 0;
+        r->ask->step = ASK_WAITS;
+        r->ask->ticket = c->ticket;
+        list_push(&lane->logs, &r->place);
     }
+    free(round);
+}
+
+bool ask_on_idle(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    struct round *round = NULL;
+    if (!lane)
+        return false;
+    list_each(&lane->rounds, n, tmp)
+    {
+        struct round *one = container_of(n, struct round, node);
+        if (one->ticket == c->ticket)
+            round = one;
+    }
+    if (!round)
+        return false;
+    lane->refs++;
+    lane->asking--;
+    heard_of(s, now, lane, c);
+    on_idle(s, now, lane, round, c);
+    ask_pump(s, now, lane);
+    lane_put(s, lane);
+    return true;
+}
+
+void ask_on_log(struct sched *s, struct moment_now now, const struct call_result *c)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    bool its = r && r->ask && r->ask->step == ASK_LOG && r->ask->ticket == c->ticket;
+    struct lane *lane = its ? r->lane : textmap_find(&s->lanes, slice_text(c->address));
+    if (!lane)
+        return;
+    lane->refs++;
+    if (its) { /* else the run has ended meanwhile: others wait for its place */
+        lane->asking--;
+        heard_of(s, now, lane, c);
+        round_ends(s, now, r, c, c->outcome == CALL_ANSWERED || c->outcome == CALL_NOT_HTTP);
+    }
+    ask_pump(s, now, lane);
     lane_put(s, lane);
 }

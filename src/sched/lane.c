@@ -22,6 +22,8 @@ struct lane *lane_get(struct sched *s, struct slice address)
         lane_narrow(s, lane);
         list_init(&lane->queue);
         list_init(&lane->asks);
+        list_init(&lane->logs);
+        list_init(&lane->rounds);
         list_init(&lane->beats);
         list_init(&lane->probes);
         list_init(&lane->asked);
@@ -36,6 +38,7 @@ struct lane *lane_get(struct sched *s, struct slice address)
 void lane_free(struct lane *lane)
 {
     probes_free(lane);
+    asks_free(lane);
     free(lane->address);
     free(lane);
 }

@@ -7,6 +7,7 @@
 
 #define SWEEP_MS 1000      /* registry, start deadlines */
 #define MARK_RENEW_MS 1000 /* the mark is renewed every second */
+#define WAITS_AT_ONCE 1000 /* waits that end with one tick; more leave the wake-up in the past */
 #define BATCH_GAP_MS 4     /* between two starts: small commits cost more than they hurry */
 #define PAUSE_MS 2000      /* a sweep that comes so late: the process stood still */
 
@@ -48,6 +49,7 @@ struct sched *sched_new(const struct sched_config *config)
     list_init(&s->beyond);
     list_init(&s->dirty);
     list_init(&s->lazy);
+    list_init(&s->asking);
     list_init(&s->acks);
     list_init(&s->kills);
     s->next = batch_new();
@@ -327,7 +329,7 @@ void sched_tick(struct sched *s, struct moment_now now)
     if (s->draining)
         return;
     struct ring_entry *e;
-    while ((e = ring_pop(&s->waits, now.boot_ms))) {
+    for (int n = 0; n < WAITS_AT_ONCE && (e = ring_pop(&s->waits, now.boot_ms)); n++) {
         struct timer *t = container_of(e, struct timer, entry);
         if (t->kind == TIMER_LANE) {
             lane_timer(s, now, container_of(t, struct lane, timer));
@@ -337,6 +339,7 @@ void sched_tick(struct sched *s, struct moment_now now)
             ask_timer(s, now, r);
         }
     }
+    ask_pump_all(s, now);
     fire_due(s, now);
     if (now.boot_ms >= s->sweep_boot_ms)
         sweep(s, now);
@@ -403,7 +406,6 @@ void sched_zones_changed(struct sched *s)
 void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
 {
     notice_pause(s, now);
-    const struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     switch (c->kind) {
     case CALL_RUN:
         fire_on_run(s, now, c);
@@ -412,13 +414,11 @@ void sched_on_call(struct sched *s, struct moment_now now, const struct call_res
         lane_on_beat(s, now, c);
         break;
     case CALL_IDLE:
-        if (r && r->ask && r->ask->step && r->ask->ticket == c->ticket)
-            ask_on_call(s, now, c);
-        else
+        if (!ask_on_idle(s, now, c))
             probe_on_idle(s, now, c);
         break;
     case CALL_LOG:
-        ask_on_call(s, now, c);
+        ask_on_log(s, now, c);
         break;
     case CALL_KILL:
         kill_on_call(s, now, c);

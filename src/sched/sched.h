@@ -102,6 +102,7 @@ struct call {
     int32_t shard, shard_total, attempt;
     int64_t moment_ms, due_ms;
     int64_t log_time_ms; /* logDateTime of RUN and LOG: the whole second of the moment */
+    uint32_t idle;       /* for LOG: the ticket of the idleBeat whose answer it follows */
 };
 
 struct action {

@@ -29,13 +29,17 @@ struct timer {
 struct lane {           /* one executor address */
     struct timer timer; /* the next beat while it is dead */
     char *address;
-    struct list queue; /* PLANNED runs that are due, oldest first */
-    struct list asks;  /* runs whose round of asks is to begin */
-    struct list beats; /* runs that wait for the answer to its beat */
+    struct list queue;            /* PLANNED runs that are due, oldest first */
+    struct list asks;             /* runs whose round of asks is to begin */
+    struct list logs;             /* runs whose round has heard the idleBeat: /log is next */
+    struct list rounds;           /* struct round: idleBeats of asks that are under way */
+    struct list_node asking_node; /* in sched.asking: its asks are to be looked at */
+    struct list beats;            /* runs that wait for the answer to its beat */
     struct list probes,
         asked; /* struct probe: idleBeats that wait for a place, that are under way */
     int idles; /* of asked */
-    int nqueue, in_flight, asking;
+    int nqueue, in_flight;
+    int asking;  /* calls of asks under way */
     int window;  /* calls that may be in flight now: grows from a few to lane_connections */
     int answers; /* since the window was last looked at */
     int peak;    /* most in flight since the last sweep */
@@ -79,9 +83,17 @@ enum run_flag {
     RUN_UNSENT = 524288,   /* the recorder of the life before says that it was not sent */
 };
 
+enum ask_step {
+    ASK_NOTHING,
+    ASK_QUEUED, /* waits for its round to begin */
+    ASK_IDLE,   /* the idleBeat of its round is under way */
+    ASK_WAITS,  /* the idleBeat is answered, /log waits for a place */
+    ASK_LOG     /* /log is under way */
+};
+
 struct ask {
-    uint32_t ticket;
-    uint8_t step; /* 0 nothing under way, 1 idleBeat, 2 log */
+    uint32_t ticket; /* of the idleBeat while it waits for /log, then of that */
+    uint8_t step;
     bool idle;
     uint8_t cell;         /* what the last whole round said, 0 = none yet */
     int rounds;           /* begun since the question came up */
@@ -186,6 +198,7 @@ struct sched {
     struct list beyond;      /* due, but beyond the mark */
     struct list dirty;       /* to be written with the next batch */
     struct list lazy;        /* to be written within a second, if nothing else happens to them */
+    struct list asking;      /* lanes in which a round of asks may begin */
     struct list acks, kills; /* in the order of their batches */
     struct action *actions;  /* a circle */
     struct action popped;    /* the last one given out: holds what it refers to until the next */
@@ -298,8 +311,12 @@ void warm_lanes(struct sched *s, struct moment_now now); /* once a second */
 /* ask.c */
 void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms);
 void ask_timer(struct sched *s, struct moment_now now, struct run *r);
-void ask_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
+/* False: the idleBeat is not one of a round. */
+bool ask_on_idle(struct sched *s, struct moment_now now, const struct call_result *r);
+void ask_on_log(struct sched *s, struct moment_now now, const struct call_result *r);
 void ask_pump(struct sched *s, struct moment_now now, struct lane *lane);
+void ask_pump_all(struct sched *s, struct moment_now now); /* after timers: rounds begin */
+void asks_free(struct lane *lane);
 void ask_stop(struct sched *s, struct run *r);
 /* The process stood still for so long: that proves no silence. */
 void ask_paused(struct run *r, struct moment_now now, int64_t ms);

@@ -19,8 +19,9 @@ uint64_t mix(uint64_t h, int64_t v);
 struct peer *peer_of(struct sim *s, const char *address);
 void check_admitted(struct sim *s, int64_t id); /* it is about to be sent */
 void check_proof(struct sim *s, int64_t id);    /* it is counted lost */
-bool check_silent(const struct wire *w);        /* ... because nothing was heard for 10 minutes */
-bool check_unreadable(const struct wire *w);    /* ... where its log cannot be read */
+bool check_silent(struct sim *s,
+                  const struct wire *w);     /* ... because nothing was heard for 10 minutes */
+bool check_unreadable(const struct wire *w); /* ... where its log cannot be read */
 bool check_unsure(struct sim *s, struct ghost *g); /* it runs again */
 void check_resends(struct sim *s, bool complete);
 void check_wire_free(struct sim *s);

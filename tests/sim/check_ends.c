@@ -16,7 +16,7 @@ static void check_lost(struct sim *s, int64_t id, const struct ghost *g)
     s->lost++;
     if (!g->disk_lost)
         check_proof(s, id);
-    if (check_silent(&g->wire))
+    if (check_silent(s, &g->wire))
         return;
     if (!g->arrived && !check_unreadable(&g->wire))
         sim_fail(s, "P1", "run %lld of job %lld is counted lost, and it never arrived",

@@ -124,23 +124,58 @@ static void run_called(struct sim *s, struct peer *p, struct wire *w, int64_t co
                  p->running, s->lane_bound);
 }
 
+static uint64_t key_of_idle(const struct sim *s, uint32_t ticket)
+{
+    return mix(mix(13, s->life), ticket);
+}
+
+/* It serves all runs of the job at this address: for which of them a younger start is known by now
+ * counts for each round that begins with it. */
+static void idle_called(struct sim *s, const struct peer *p, const struct call *c, int64_t conn)
+{
+    struct idle_beat *b = mem_new(sizeof(*b));
+    *b = (struct idle_beat){
+        .job_id = c->job_id, .conn = conn, .begun_ms = s->boot_ms, .peer = p->number
+    };
+    free(map_set(&s->idles, key_of_idle(s, c->ticket), b));
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
+        const struct mem_run *r = row;
+        struct ghost *g = ghost_of(s, r->row.log_id);
+        if (r->row.job_id == c->job_id && g->wire.peer == p->number && !g->wire.overtaken_ms &&
+            overtaken(s, g))
+            g->wire.overtaken_ms = s->boot_ms;
+    }
+}
+
+/* Its round is that of the idleBeat which the call names: for this job, at this address, answered,
+ * and begun after the doubt. */
+static void log_called(struct sim *s, const struct peer *p, const struct call *c, int64_t conn)
+{
+    struct wire *w = &ghost_of(s, c->log_id)->wire;
+    const struct idle_beat *b = map_find(&s->idles, key_of_idle(s, c->idle));
+    if (!b || b->job_id != c->job_id || b->peer != p->number || !b->answered)
+        sim_fail(s, "the asking", "the log of run %lld is read, and no idleBeat was answered",
+                 (long long)c->log_id);
+    if (w->doubt_ms > b->begun_ms)
+        sim_fail(s, "the asking", "run %lld is younger in doubt than the idleBeat of its round",
+                 (long long)c->log_id);
+    w->reading = conn;
+    w->round_ms = b->begun_ms;
+    w->idle = b->idle;
+}
+
 void check_called(struct sim *s, const struct call *c, int64_t conn)
 {
     struct peer *p = peer_of(s, c->address);
     if (!c->log_id)
         return;
-    struct ghost *g = ghost_of(s, c->log_id);
-    struct wire *w = &g->wire;
-    if (c->kind == CALL_RUN) {
-        run_called(s, p, w, conn);
-    } else if (c->kind == CALL_IDLE) {
-        w->round = conn;
-        w->round_ms = s->boot_ms;
-        if (!w->overtaken_ms && overtaken(s, g))
-            w->overtaken_ms = s->boot_ms;
-    } else if (c->kind == CALL_LOG) {
-        w->reading = w->round ? conn : 0;
-    }
+    if (c->kind == CALL_RUN)
+        run_called(s, p, &ghost_of(s, c->log_id)->wire, conn);
+    else if (c->kind == CALL_IDLE)
+        idle_called(s, p, c, conn);
+    else if (c->kind == CALL_LOG)
+        log_called(s, p, c, conn);
 }
 
 static void end_of_run(struct sim *s, struct wire *w, enum call_outcome outcome,
@@ -160,15 +195,20 @@ static void end_of_run(struct sim *s, struct wire *w, enum call_outcome outcome,
     }
 }
 
-static void unheard(struct sim *s, struct wire *w, const struct peer *peer)
+static void unheard(struct sim *s, struct wire *w)
 {
-    w->round = w->reading = 0;
-    w->said = SAID_NOTHING;
-    w->agreed = false;
+    w->reading = 0;
     w->last_ms = s->boot_ms;
-    if (!w->silent_ms)
-        w->silent_ms = s->boot_ms;
-    w->proven = s->boot_ms - w->silent_ms >= SILENT_MS && !registered(s, peer);
+    w->proven = false;
+}
+
+/* An address that is dead for the center is asked for its beat only. */
+static void peer_answered(struct sim *s, struct peer *p, enum call_outcome outcome)
+{
+    if (outcome == CALL_ANSWERED)
+        p->silent_ms = 0;
+    else if (!p->silent_ms && outcome != CALL_FULL && outcome != CALL_UNFIT)
+        p->silent_ms = s->boot_ms;
 }
 
 static enum said cell_of(bool idle, enum log_state log)
@@ -231,7 +271,7 @@ static void round_over(struct sim *s, int64_t id, enum log_state log)
     struct ghost *g = ghost_of(s, id);
     struct wire *w = &g->wire;
     enum said cell = cell_of(w->idle, log);
-    w->round = w->reading = 0;
+    w->reading = 0;
     w->last_ms = s->boot_ms;
     w->begun_ms = w->round_ms;
     if (w->said != cell)
@@ -268,27 +308,24 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
         heard(s, &c->call, p, r);
     else if (outcome == CALL_NOT_SENT)
         p->refused = true;
+    peer_answered(s, p, outcome);
     if (!c->call.log_id)
         return;
     struct wire *w = &ghost_of(s, c->call.log_id)->wire;
+    struct idle_beat *b = map_find(&s->idles, key_of_idle(s, c->call.ticket));
     if (c->call.kind == CALL_RUN && w->calling == c->id) {
         p->running -= !w->resending;
         end_of_run(s, w, outcome, r);
-    } else if (c->call.kind == CALL_IDLE && w->round == c->id) {
-        w->idle = r && r->code == 200;
-        if (outcome == CALL_ANSWERED)
-            w->silent_ms = 0;
-        else if (outcome == CALL_FULL)
-            w->round = 0; /* it was not asked */
-        else
-            unheard(s, w, peer_of(s, c->address));
+    } else if (c->call.kind == CALL_IDLE && b && b->conn == c->id) {
+        b->answered = outcome == CALL_ANSWERED;
+        b->idle = r && r->code == 200;
     } else if (c->call.kind == CALL_LOG && w->reading == c->id) {
         if (outcome == CALL_FULL)
-            w->round = w->reading = 0;
+            w->reading = 0;
         else if (outcome == CALL_ANSWERED)
             round_over(s, c->call.log_id, r->log);
         else
-            unheard(s, w, peer_of(s, c->address));
+            unheard(s, w);
     }
 }
 
@@ -305,6 +342,8 @@ void check_beat(struct sim *s, const char *address, const char *app, bool there)
     p->beat_ms = there ? s->boot_ms : -1;
     p->left_ms = there ? 0 : s->boot_ms;
     p->refused &= !there;
+    if (there)
+        p->silent_ms = 0;
 }
 
 /* ---- lives of the center --------------------------------------------------------------------- */
@@ -314,10 +353,10 @@ void check_wire_end(struct sim *s)
 {
     void *value;
     for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
-        ((struct peer *)value)->running = 0;
+        ((struct peer *)value)->running = ((struct peer *)value)->silent_ms = 0;
     for (int64_t id = 1; id <= s->last_id; id++) {
         struct wire *w = &s->ghosts[id].wire;
-        w->calling = w->round = w->reading = w->silent_ms = w->overtaken_ms = 0;
+        w->calling = w->reading = w->overtaken_ms = 0;
         w->resending = false;
         w->said = SAID_NOTHING;
         w->agreed = w->accepted = w->resent = w->proven = false;
@@ -410,9 +449,15 @@ void check_resends(struct sim *s, bool complete)
                  (long long)more, (long long)s->resends, (long long)s->resends_unsure);
 }
 
-bool check_silent(const struct wire *w)
+bool check_silent(struct sim *s, const struct wire *w)
 {
-    return w->proven && w->said == SAID_NOTHING;
+    void *value;
+    for (size_t i = 0; !w->proven && textmap_next(&s->peers, &i, &value);) {
+        const struct peer *p = value;
+        if (p->number == w->peer)
+            return p->silent_ms && s->boot_ms - p->silent_ms >= SILENT_MS && !registered(s, p);
+    }
+    return false;
 }
 
 bool check_unreadable(const struct wire *w)
@@ -425,7 +470,7 @@ void check_proof(struct sim *s, int64_t id)
 {
     const struct ghost *g = ghost_of(s, id);
     const struct wire *w = &g->wire;
-    if (!w->proven)
+    if (!w->proven && !check_silent(s, w))
         sim_fail(s, "P1",
                  "run %lld of job %lld (%s%s) is counted lost, and the last rounds said %s%s, "
                  "settled for %lld ms: that proves nothing",
@@ -441,6 +486,9 @@ void check_wire_free(struct sim *s)
         free(value);
     for (size_t i = 0; map_next(&s->starts, &i, &value);)
         free(value);
+    for (size_t i = 0; map_next(&s->idles, &i, &value);)
+        free(value);
+    map_done(&s->idles);
     textmap_done(&s->peers);
     map_done(&s->starts);
 }

@@ -92,14 +92,13 @@ struct wire {        /* what has passed over the wire about one run; times are b
     int64_t calling; /* the /run under way */
     int64_t sent_ms;
     int64_t doubt_ms, accepted_ms;
-    int64_t round, reading; /* idleBeat, log under way */
-    int64_t round_ms;       /* the round under way began */
-    int64_t begun_ms;       /* the last whole one began */
-    int64_t settled_ms;     /* the first of those that agree began */
-    int64_t overtaken_ms;   /* the first round that began when a younger start was known */
-    int64_t last_ms;        /* the last one ended, or was not answered */
-    int64_t silent_ms;      /* nothing was heard since; 0 = something was */
-    uint8_t said;           /* the last whole round: check_wire.c */
+    int64_t reading;      /* log under way */
+    int64_t round_ms;     /* the round under way began */
+    int64_t begun_ms;     /* the last whole one began */
+    int64_t settled_ms;   /* the first of those that agree began */
+    int64_t overtaken_ms; /* the first round that began when a younger start was known */
+    int64_t last_ms;      /* the last one ended, or was not answered */
+    uint8_t said;         /* the last whole round: check_wire.c */
     bool idle, agreed;
     bool cleared;   /* proven: no copy has arrived */
     bool accepted;  /* as far as this center knows */
@@ -122,6 +121,8 @@ struct peer { /* one address, as seen over the wire */
     int64_t left_ms; /* it deregistered; 0 = never */
     int64_t yes_ms;  /* it answered a beat of the center well */
     bool refused;    /* a connection, and nothing was heard since */
+    int64_t
+        silent_ms; /* boot: of the first call since it was heard that came to nothing; 0: none */
 };
 
 struct asked {      /* one job at one address */
@@ -142,6 +143,12 @@ struct choices { /* of one job's route, as long as list and route stay */
     bool aged; /* it has chosen from another list before */
     int last;  /* place + 1 */
     int times[64];
+};
+
+struct idle_beat { /* one that serves runs of a job at an address */
+    int64_t job_id, conn, begun_ms;
+    int peer;
+    bool answered, idle;
 };
 
 enum end_kind { END_CLEAN, END_KILL, END_POWER_CUT };
@@ -271,6 +278,7 @@ struct sim {
     int64_t rebased;    /* how often rate jobs were re-based */
     struct map parents; /* (child, cause) -> ghost's number */
     struct textmap peers;
+    struct map idles;                    /* (life, ticket) -> struct idle_beat */
     struct map starts;                   /* (job, peer) */
     struct map choices, asked, shards;   /* check_routes.c */
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */

@@ -216,6 +216,7 @@ void sim_play(struct sim *s)
     map_init(&s->choices);
     map_init(&s->asked);
     map_init(&s->shards);
+    map_init(&s->idles);
     textmap_init(&s->peers);
     list_init(&s->acks);
     s->choked = sim_chance(s, 300000);

@@ -348,6 +348,174 @@ static void a_job_that_is_always_busy_finds_its_dead_runs(void **state)
     }
 }
 
+/* ---- rounds share what they can ---------------------------------------------------------------
+ */
+
+#define MANY 300
+
+/* MANY runs of a job whose answers got lost. */
+static void make_many(struct core *c, int64_t job, int64_t *ids)
+{
+    struct play *p = c->ctx;
+    p->mute = p->deaf = true;
+    c->executor = plays;
+    for (int i = 0; i < MANY; i++) {
+        ids[i] = core_trigger(c, job, NULL);
+        core_run(c, 1);
+        core_fails(c, core_call_of(c, CALL_RUN, ids[i]), CALL_IN_DOUBT);
+    }
+    p->deaf = false;
+    core_run(c, 2000);
+    core_crash(c);
+    core_start(c);
+    core_register(c, "app", AT);
+}
+
+static struct core_call *any_call(struct core *c, enum call_kind kind)
+{
+    for (int i = 0; i < c->ncalls; i++)
+        if (c->calls[i].kind == kind)
+            return &c->calls[i];
+    return NULL;
+}
+
+/* A center that was away asks once per job and address, not once a run; /log is asked for each. */
+static void runs_of_a_job_share_the_idle_beat(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true };
+    static int64_t ids[MANY];
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    make_many(c, job_of(c, BLOCK_SERIAL, false), ids);
+    c->executor = NULL;
+    core_run(c, 10);
+    int idles = core_calls(c, CALL_IDLE), logs = 0, most = idles;
+    assert_in_range(idles, 1, 3);
+    assert_int_equal(core_calls(c, CALL_LOG), 0);
+    for (struct core_call *call; (call = any_call(c, CALL_IDLE));)
+        core_answer(c, call, 200, LOG_NONE);
+    for (struct core_call *call; (call = any_call(c, CALL_LOG)); logs++) {
+        int now = core_calls(c, CALL_IDLE) + core_calls(c, CALL_LOG);
+        most = now > most ? now : most;
+        core_answer(c, call, 200, LOG_NONE);
+    }
+    assert_int_equal(logs, MANY);
+    assert_in_range(most, 10, 39); /* the client keeps 40 places for what is no /run */
+    p.mute = false;
+    p.log_others = LOG_NONE;
+    c->executor = plays;
+    core_run(c, 20000);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(core_row(c, ids[i])->phase, PHASE_ACCEPTED);
+    assert_int_equal(total(c, TOTAL_RESENT), 0);
+}
+
+/* An idleBeat that left before the doubt began says nothing about the run. */
+static void an_idle_beat_serves_only_older_doubts(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true, .log = LOG_NONE };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, BLOCK_SERIAL, false);
+    p.deaf = true;
+    c->executor = plays;
+    int64_t older = core_trigger(c, job, NULL), younger = core_trigger(c, job, NULL);
+    core_run(c, 10);
+    c->executor = NULL;
+    core_fails(c, core_call_of(c, CALL_RUN, older), CALL_IN_DOUBT);
+    core_run(c, 10);
+    assert_non_null(core_call_of(c, CALL_IDLE, older));
+    core_fails(c, core_call_of(c, CALL_RUN, younger), CALL_IN_DOUBT);
+    core_run(c, 10);
+    core_answer(c, core_call_of(c, CALL_IDLE, older), 200, LOG_NONE);
+    assert_non_null(core_call_of(c, CALL_LOG, older));
+    assert_null(core_call_of(c, CALL_LOG, younger));
+    assert_non_null(core_call_of(c, CALL_IDLE, younger));
+}
+
+/* The run ends while the answer is on its way: its place is free, the answer changes nothing. */
+static void a_run_that_ends_during_its_round_leaves_it(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true };
+    static int64_t ids[MANY];
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    make_many(c, job_of(c, BLOCK_DISCARD, false), ids);
+    c->executor = NULL;
+    core_run(c, 10);
+    int64_t asked = any_call(c, CALL_IDLE)->log_id;
+    core_result(c, asked, 200);
+    core_run(c, 1500);
+    core_answer(c, core_call_of(c, CALL_IDLE, asked), 200, LOG_NONE);
+    assert_null(core_call_of(c, CALL_LOG, asked));
+    int64_t reading = any_call(c, CALL_LOG)->log_id;
+    core_result(c, reading, 200);
+    core_run(c, 1500);
+    core_answer(c, core_call_of(c, CALL_LOG, reading), 200, LOG_NONE);
+    assert_null(core_row(c, reading));
+    p.mute = false;
+    p.log_others = LOG_ENDED;
+    c->executor = plays;
+    for (int i = 0; i < c->ncalls;) /* what is under way is answered, too */
+        if (c->calls[i].kind == CALL_IDLE || c->calls[i].kind == CALL_LOG) {
+            core_answer(c, &c->calls[i], 200, LOG_ENDED);
+            i = 0;
+        } else {
+            i++;
+        }
+    for (int i = 0; i < 10; i++) {
+        core_register(c, "app", AT);
+        core_run(c, 30000);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_true(!core_row(c, ids[i]) || core_row(c, ids[i])->phase == PHASE_LOST);
+}
+
+/* After a power cut: what is due or has been answered is looked at between two parts. */
+static void a_tick_takes_up_a_part_of_the_waits(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true };
+    c->ctx = &p;
+    c->executor = plays;
+    core_register(c, "app", AT);
+    int64_t job = job_of(c, BLOCK_SERIAL, false);
+    for (int i = 0; i < 1500; i++)
+        core_trigger(c, job, NULL);
+    core_run(c, 2000);
+    core_crash(c);
+    core_start(c);
+    c->executor = NULL;
+    while (core_commit(c))
+        c->now.boot_ms += 4;
+    sched_tick(c->s, c->now);
+    assert_true(sched_next_boot(c->s) <= c->now.boot_ms);
+    sched_tick(c->s, c->now);
+    assert_true(sched_next_boot(c->s) > c->now.boot_ms);
+    core_pump(c);
+}
+
+/* It is asked for its beat each second, which is question enough. */
+static void a_dead_address_is_not_asked_until_it_lives(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, false), false);
+    c->executor = NULL;
+    core_fails(c, await(c, CALL_IDLE, id), CALL_NOT_SENT);
+    core_run(c, 60000);
+    assert_int_equal(core_calls(c, CALL_IDLE), 0);
+    assert_int_equal(core_calls(c, CALL_BEAT), 1);
+    core_answer(c, any_call(c, CALL_BEAT), 200, LOG_NONE);
+    core_run(c, 10);
+    assert_non_null(core_call_of(c, CALL_IDLE, id));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -359,6 +527,11 @@ int main(void)
         T(a_younger_one_that_left_too_early_proves_nothing),
         T(a_younger_failure_proves_nothing),
         T(a_job_that_is_always_busy_finds_its_dead_runs),
+        T(runs_of_a_job_share_the_idle_beat),
+        T(an_idle_beat_serves_only_older_doubts),
+        T(a_run_that_ends_during_its_round_leaves_it),
+        T(a_tick_takes_up_a_part_of_the_waits),
+        T(a_dead_address_is_not_asked_until_it_lives),
     };
     return cmocka_run_group_tests_name("sched.ask", tests, NULL, NULL);
 }
