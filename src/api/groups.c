@@ -187,34 +187,50 @@ enum err group_read(const struct form *f, struct group_record *g, struct why *wh
     return check_list(g->address_list, why);
 }
 
-static void edit_group(struct web_call *call, struct edit *e, enum err err, struct why *why)
+void groups_insert(struct web_call *call)
 {
-    if (!err)
-        err = group_read(&call->form, &e->group, why);
+    struct why why = { "" };
+    struct edit *e = edit_new(EDIT_GROUP_INSERT);
+    enum err err = group_read(&call->form, &e->group, &why);
     if (err)
         edit_free(e);
     else
-        err = field_edit(call, e, NULL, why);
+        err = field_edit(call, e, NULL, &why);
     if (err)
-        reply_err(call, err, why);
+        reply_err(call, err, &why);
     else
         reply_ok(call);
 }
 
-void groups_insert(struct web_call *call)
+/* The form is read on top of the group as it is now. */
+static enum err update(struct web_call *call, struct why *why)
 {
-    struct why why = { "" };
-    edit_group(call, edit_new(EDIT_GROUP_INSERT), OK, &why);
+    struct edit *e = edit_new(EDIT_GROUP_UPDATE);
+    enum err err = field_id(&call->form, &e->id, why);
+    if (!err)
+        err = call->db->ops->group_get(call->db, e->id, &e->group, why);
+    if (!err) {
+        group_record_copy(&e->was, &e->group);
+        err = group_read(&call->form, &e->group, why);
+    }
+    if (!err)
+        return field_edit(call, e, NULL, why);
+    edit_free(e);
+    return err;
 }
 
 void groups_update(struct web_call *call)
 {
     struct why why = { "" };
-    struct edit *e = edit_new(EDIT_GROUP_UPDATE);
-    enum err err = field_id(&call->form, &e->id, &why);
-    if (!err)
-        err = call->db->ops->group_get(call->db, e->id, &e->group, &why);
-    edit_group(call, e, err, &why);
+    enum err err = ERR_OVERTAKEN;
+    for (int i = 0; err == ERR_OVERTAKEN && i < EDIT_TRIES; i++) {
+        why_clear(&why);
+        err = update(call, &why);
+    }
+    if (err)
+        reply_err(call, err, &why);
+    else
+        reply_ok(call);
 }
 
 void groups_delete(struct web_call *call)

@@ -194,23 +194,36 @@ void jobs_insert(struct web_call *call)
     reply_text(call, text);
 }
 
+/* The form is read on top of the job as it is now, with all rules. */
+static enum err update(struct web_call *call, struct why *why)
+{
+    struct job_rules rules = rules_of(call);
+    struct edit *e = edit_new(EDIT_JOB_UPDATE);
+    enum err err = own_job(call, &e->job, why);
+    e->id = e->job.id;
+    e->version = e->job.version;
+    if (!err)
+        err = job_form_update(&call->form, &rules, &e->job, why);
+    if (!err)
+        err = permission(call, e->job.group_id, why); /* the group it moves to */
+    if (!err)
+        return field_edit(call, e, NULL, why);
+    edit_free(e);
+    return err;
+}
+
 void jobs_update(struct web_call *call)
 {
     struct why why = { "" };
-    struct job_rules rules = rules_of(call);
-    struct edit *e = edit_new(EDIT_JOB_UPDATE);
-    enum err err = own_job(call, &e->job, &why);
-    e->id = e->job.id;
-    if (!err)
-        err = job_form_update(&call->form, &rules, &e->job, &why);
-    if (!err)
-        err = permission(call, e->job.group_id, &why); /* the group it moves to */
-    if (err) {
-        edit_free(e);
-        reply_err(call, err, &why);
-    } else {
-        reply_edit(call, e);
+    enum err err = ERR_OVERTAKEN;
+    for (int i = 0; err == ERR_OVERTAKEN && i < EDIT_TRIES; i++) {
+        why_clear(&why);
+        err = update(call, &why);
     }
+    if (err)
+        reply_err(call, err, &why);
+    else
+        reply_ok(call);
 }
 
 static void simple_edit(struct web_call *call, enum edit_kind kind)

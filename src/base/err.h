@@ -21,7 +21,8 @@
     X(NET, "network error")                                                                        \
     X(TIMEOUT, "timed out")                                                                        \
     X(NEVER, "the schedule has no next moment")                                                    \
-    X(STOPPING, "shutting down")
+    X(STOPPING, "shutting down")                                                                   \
+    X(OVERTAKEN, "changed by somebody else at the same time")
 
 enum err {
     OK = 0,

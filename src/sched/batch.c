@@ -8,6 +8,7 @@ struct edit *edit_new(enum edit_kind kind)
     struct edit *e = mem_new(sizeof(*e));
     e->kind = kind;
     job_record_init(&e->job);
+    e->version = -1;
     return e;
 }
 
@@ -17,6 +18,7 @@ void edit_free(struct edit *e)
         return;
     job_record_done(&e->job);
     group_record_done(&e->group);
+    group_record_done(&e->was);
     free(e->text);
     for (int i = 0; i < e->nruns; i++)
         run_change_done(&e->runs[i].change);

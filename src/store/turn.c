@@ -27,7 +27,7 @@ struct turn {
 
 static bool edit_error(enum err e)
 {
-    return e == ERR_NOTFOUND || e == ERR_EXISTS || e == ERR_INVALID;
+    return e == ERR_NOTFOUND || e == ERR_EXISTS || e == ERR_INVALID || e == ERR_OVERTAKEN;
 }
 
 /* ---- jobs -------------------------------------------------------------------------------------
@@ -350,10 +350,19 @@ static bool has_unsent(const struct edit *e)
     return false;
 }
 
+static enum err overtaken(struct edit *e, const char *what)
+{
+    why_set(&e->why, "%s %lld was changed at the same time by somebody else: try again", what,
+            (long long)e->id);
+    return ERR_OVERTAKEN;
+}
+
 static enum err job_update(struct turn *t, struct edit *e)
 {
     struct job_record old;
     enum err err = job_row(t, e, &old);
+    if (!err && e->version >= 0 && e->version != old.version)
+        err = overtaken(e, "job");
     if (err)
         goto out;
     struct job_record *r = &e->job;
@@ -423,6 +432,30 @@ static enum err job_delete(struct turn *t, struct edit *e)
     return runs_edit(t, e);
 }
 
+static bool same_group(const struct group_record *a, const struct group_record *b)
+{
+    return same_text(a->app, b->app) && same_text(a->title, b->title) &&
+           a->address_type == b->address_type &&
+           (a->address_type == 0 || same_text(a->address_list, b->address_list));
+}
+
+/* The list of a group by registry is the registry's: it changes while somebody looks at a form. */
+static enum err group_update(struct turn *t, struct edit *e)
+{
+    struct group_record old = { 0 };
+    struct group_record *g = &e->group;
+    enum err err = t->ops->group_get(t->store, e->id, &old, &e->why);
+    if (!err && e->was.app && !same_group(&old, &e->was))
+        err = overtaken(e, "group");
+    if (!err && g->address_type == 0) {
+        free(g->address_list);
+        g->address_list = mem_dup(old.address_list);
+    }
+    group_record_done(&old);
+    g->updated_ms = t->b->now_ms;
+    return err ? err : t->ops->group_update(t->store, g, &e->why);
+}
+
 static bool count_group(void *ctx, const struct group_record *g)
 {
     (void)g;
@@ -477,8 +510,7 @@ static enum err edit_run(struct turn *t, struct edit *e)
         e->id = e->group.id;
         return err;
     case EDIT_GROUP_UPDATE:
-        e->group.updated_ms = t->b->now_ms;
-        return ops->group_update(s, &e->group, &e->why);
+        return group_update(t, e);
     case EDIT_GROUP_DELETE:
         return group_delete(t, e);
     case EDIT_USER_INSERT:
