@@ -270,6 +270,10 @@ static enum err choose(struct web_call *call, int64_t group_id, const char *list
         why_set(why, "addressList: at most %d bytes", LIST_BYTES_MAX);
         return ERR_TOOBIG;
     }
+    if (plan_choices(list) > PLAN_CHOICES_MAX) {
+        why_set(why, "addressList: at most %d addresses", PLAN_CHOICES_MAX);
+        return ERR_TOOBIG;
+    }
     for (struct slice address; slice_item(&rest, &address);) {
         if (!center_address_known(call->center, group_id, address)) {
             why_set(why,

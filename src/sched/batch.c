@@ -36,13 +36,6 @@ struct batch *batch_new(void)
     return b;
 }
 
-static void registry_free(struct registry_record *rows, int n)
-{
-    for (int i = 0; i < n; i++)
-        registry_record_done(&rows[i]);
-    free(rows);
-}
-
 void batch_free(struct batch *b)
 {
     if (!b)
@@ -53,8 +46,9 @@ void batch_free(struct batch *b)
     for (int i = 0; i < b->nlists; i++)
         free(b->lists[i].addresses);
     free(b->lists);
-    registry_free(b->touched, b->ntouched);
-    registry_free(b->gone, b->ngone);
+    for (int i = 0; i < b->nregistry; i++)
+        registry_record_done(&b->registry[i].row);
+    free(b->registry);
     for (int i = 0; i < b->nchanges; i++)
         run_change_done(&b->changes[i]);
     free(b->changes);

@@ -84,6 +84,11 @@ struct group_list { /* new text of xxl_job_group.address_list */
     char *addresses; /* NULL = none */
 };
 
+struct registry_change {
+    struct registry_record row;
+    bool gone; /* else it is there, and was heard of now */
+};
+
 enum sweep {
     SWEEP_NONE,
     SWEEP_REBASE, /* the clock stepped back: rate jobs go on from now, they have no calendar */
@@ -97,8 +102,8 @@ struct batch {
     int nviews;
     struct group_list *lists;
     int nlists;
-    struct registry_record *touched, *gone;
-    int ntouched, ngone;
+    struct registry_change *registry; /* in this order */
+    int nregistry;
     struct run_change *changes;
     int nchanges;
     struct late_result *late;

@@ -108,11 +108,14 @@ static void app_remove(struct sched *s, struct app *app, int i)
     lane_put(s, lane);
 }
 
-static struct registry_record registry_row(const struct app *app, const char *address,
-                                           int64_t wall_ms)
+static void note_registry(struct sched *s, struct moment_now now, const struct app *app,
+                          const char *address, bool gone)
 {
-    return (struct registry_record){ mem_dup("EXECUTOR"), mem_dup(app->name), mem_dup(address),
-                                     wall_ms };
+    struct registry_change c = { .gone = gone };
+    c.row = (struct registry_record){ mem_dup("EXECUTOR"), mem_dup(app->name), mem_dup(address),
+                                      now.wall_ms };
+    array_push(s->next->registry, s->next->nregistry, c);
+    s->wanted = true;
 }
 
 bool sched_register(struct sched *s, struct moment_now now, struct slice app_name,
@@ -126,10 +129,8 @@ bool sched_register(struct sched *s, struct moment_now now, struct slice app_nam
     r->ours = ours;
     struct lane *lane = r->lane;
     if (r->stored_ms < 0 || now.boot_ms - r->stored_ms >= TOUCH_MS) {
-        array_push(s->next->touched, s->next->ntouched,
-                   registry_row(app, lane->address, now.wall_ms));
+        note_registry(s, now, app, lane->address, false);
         r->stored_ms = now.boot_ms;
-        s->wanted = true;
     }
     lane_alive(s, now, lane);
     return true;
@@ -137,9 +138,7 @@ bool sched_register(struct sched *s, struct moment_now now, struct slice app_nam
 
 static void forget_address(struct sched *s, struct moment_now now, struct app *app, int i)
 {
-    array_push(s->next->gone, s->next->ngone,
-               registry_row(app, app->addresses[i].lane->address, now.wall_ms));
-    s->wanted = true;
+    note_registry(s, now, app, app->addresses[i].lane->address, true);
     app_remove(s, app, i);
 }
 
@@ -405,6 +404,33 @@ static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
     spawn_add(s, &spawn);
 }
 
+/* Is the firing of this unsent shard laid out as the group's list stands now? */
+static bool as_listed(const struct group_view *v, const struct run *like)
+{
+    if (like->shard_total != (v->n ? v->n : 1))
+        return false;
+    list_each(&like->job->runs, n, tmp)
+    {
+        const struct run *r = container_of(n, struct run, of_job);
+        if (r->moment_ms != like->moment_ms || r->kind != like->kind || r->cause != like->cause ||
+            r->flags & RUN_CLOSED)
+            continue;
+        if (v->n == 0 && !r->lane)
+            continue;
+        if (r->shard >= v->n || !r->lane || strcmp(r->lane->address, v->addresses[r->shard]) != 0)
+            return false;
+    }
+    return true;
+}
+
+void broadcast_check(struct sched *s, struct moment_now now, struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    if (g && g->view && r->shard == 0 && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
+        unsent_broadcast(r) && !any_shard_left(r) && !as_listed(g->view, r))
+        lay_anew(s, now, r);
+}
+
 /* Lays the unsent broadcasts anew of all groups that are marked so. */
 static void relay(struct sched *s, struct moment_now now)
 {
@@ -419,13 +445,12 @@ static void relay(struct sched *s, struct moment_now now)
         list_each(&j->runs, m, tmp2)
         {
             struct run *r = container_of(m, struct run, of_job);
-            if (r->phase == PHASE_PLANNED && r->shard == 0 && !(r->flags & RUN_CLOSED) &&
-                unsent_broadcast(r) && !any_shard_left(r))
+            if (r->phase == PHASE_PLANNED && r->shard == 0 && unsent_broadcast(r))
                 array_push(runs, n, r);
         }
     }
     for (int i = 0; i < n; i++)
-        lay_anew(s, now, runs[i]);
+        broadcast_check(s, now, runs[i]);
     free(runs);
 }
 

@@ -193,6 +193,11 @@ static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
     j->nruns++; /* keeps it through the loop */
     for (int i = 0; i < e->nruns; i++)
         edit_run_done(s, now, e, &e->runs[i]);
+    for (int i = 0; i < e->nruns; i++) {
+        struct run *r = map_find(&s->runs, (uint64_t)e->runs[i].log_id);
+        if (r)
+            broadcast_check(s, now, r);
+    }
     j->nruns--;
     if (!e->err) /* withdrawn, and its moment is not planned again */
         job_delay(s, now, j);

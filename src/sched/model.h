@@ -235,6 +235,7 @@ struct run_change {
     int64_t took_ms; /* of a finish: since it was answered; for the metric, not written */
     bool tells;      /* what became of all sends before it was taken; not written */
     int64_t version; /* of the job */
+    bool missing;    /* result: there was no live row, nothing is written */
 };
 
 void run_change_done(struct run_change *c);

@@ -144,14 +144,23 @@ static struct run_row row_of(const struct job *j, enum kind kind, int64_t moment
     return row;
 }
 
+int plan_choices(const char *choices)
+{
+    int n = 0;
+    struct slice rest = slice_text(choices ? choices : "");
+    for (struct slice one; slice_item(&rest, &one);)
+        n++;
+    return n;
+}
+
 /* A view made of addresses given by hand for one run. */
 static struct group_view *view_of_choices(int64_t group_id, const char *choices)
 {
-    const char *list[64];
+    const char *list[PLAN_CHOICES_MAX];
     char *text = mem_dup(choices);
     int n = 0;
     struct slice rest = slice_text(text);
-    for (struct slice one; n < 64 && slice_item(&rest, &one);) {
+    for (struct slice one; n < PLAN_CHOICES_MAX && slice_item(&rest, &one);) {
         text[one.p - text + (ptrdiff_t)one.n] = '\0'; /* on the comma, or a blank before it */
         list[n++] = one.p;
     }

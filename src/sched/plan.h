@@ -77,6 +77,12 @@ struct spawn {
 
 void spawn_done(struct spawn *s);
 
+#define PLAN_CHOICES_MAX                                                                           \
+    64 /* addresses given by hand for one run: each of its rows keeps the list */
+
+/* How many addresses the list names; NULL is fine. */
+int plan_choices(const char *choices);
+
 /* Rows for it (several for a broadcast), appended to out. */
 void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, int64_t now_ms,
                 struct plan_rows *out);

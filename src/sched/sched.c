@@ -682,6 +682,11 @@ void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
     sweep_done(s, b);
     for (int i = 0; i < b->nplanned; i++)
         planned_done(s, now, &b->planned[i]);
+    for (int i = 0; i < b->nplanned; i++) { /* all shards are there now */
+        struct run *r = map_find(&s->runs, (uint64_t)b->planned[i].row.log_id);
+        if (r)
+            broadcast_check(s, now, r);
+    }
     for (int i = 0; i < b->nedits; i++) /* after what was planned under the old version */
         edit_done(s, now, b->edits[i]);
     b->nedits = 0;

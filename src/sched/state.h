@@ -357,6 +357,9 @@ uint8_t group_list_no(const struct group *g);
 void directory_sweep(struct sched *s, struct moment_now now);
 void directory_paused(struct sched *s, struct moment_now now, int64_t ms);
 struct group *group_of(const struct sched *s, int64_t id);
+/* A broadcast none of whose shards has left is laid anew if the group's list is another by now: it
+ * may have changed while the rows were written, or while an edit held them. r: its first shard. */
+void broadcast_check(struct sched *s, struct moment_now now, struct run *r);
 
 /* complete.c */
 /* Results that had to wait for a commit (kept as late ones of the batch that gathers) count now. */

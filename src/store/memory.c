@@ -418,13 +418,14 @@ static void change_log(struct memory *m, const struct run_change *c)
     mem_put(m, T_LOG, c->log_id, l);
 }
 
-static enum err memory_runs_change(struct store *s, const struct run_change *changes, int n,
+static enum err memory_runs_change(struct store *s, struct run_change *changes, int n,
                                    struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
     for (int i = 0; i < n; i++) {
         const struct mem_run *old = mem_find(m, T_RUN, changes[i].log_id);
+        changes[i].missing = !old;
         if (!old)
             continue;
         change_live(m, old, &changes[i]);
@@ -487,12 +488,19 @@ static enum err memory_late_add(struct store *s, const struct late_result *late,
     int noted = 0;
     for (int i = 0; i < n; i++) {
         const struct log_record *old = mem_find(m, T_LOG, late[i].log_id);
-        if (!old || mem_find(m, T_RUN, late[i].log_id) || !store_given_up(old->handle_msg))
+        if (!old || mem_find(m, T_RUN, late[i].log_id))
             continue;
-        char *text = store_late_text(old->handle_msg, &late[i]);
+        bool open = store_no_end(old->trigger_code, old->handle_code);
+        if (!open && !store_given_up(old->handle_msg))
+            continue;
+        char *text = store_late_text(open ? STORE_NO_LIVE_ROW : old->handle_msg, &late[i]);
         if (!text)
             continue;
         struct log_record *l = log_copy(old);
+        if (open) {
+            l->handle_code = late[i].code;
+            l->handle_ms = late[i].at_ms;
+        }
         free(l->handle_msg);
         l->handle_msg = text;
         mem_put(m, T_LOG, l->id, l);

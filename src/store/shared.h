@@ -16,6 +16,11 @@ int64_t store_second(int64_t moment_ms);
 /* Was a closed run given up, so that a late result belongs into its message? */
 bool store_given_up(const char *handle_msg);
 
+/* Has a log row without a live row no end, because another program removed the live one? Such a row
+ * ends with the result that comes, and with this text. */
+#define STORE_NO_LIVE_ROW "its row in peal_run was removed by another program"
+bool store_no_end(int trigger_code, int handle_code);
+
 /* handle_msg with the late result added on a line of its own; NULL when the message is full.
  * Owned by the caller. */
 char *store_late_text(const char *handle_msg, const struct late_result *late);

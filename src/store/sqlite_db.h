@@ -172,8 +172,7 @@ void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record 
 
 /* sqlite_ledger.c */
 enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
-enum err sqlite_runs_change(struct store *s, const struct run_change *changes, int n,
-                            struct why *why);
+enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, struct why *why);
 enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, struct why *why);
 enum err sqlite_totals_add(struct store *s, const struct totals *t, struct why *why);
 enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,

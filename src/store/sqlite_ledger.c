@@ -418,14 +418,14 @@ static enum err log_delete(struct sqlite *s, int64_t id, struct why *why)
     return sql_run(s, q, why);
 }
 
-enum err sqlite_runs_change(struct store *store, const struct run_change *changes, int n,
-                            struct why *why)
+enum err sqlite_runs_change(struct store *store, struct run_change *changes, int n, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     enum err err = OK;
     for (int i = 0; !err && i < n; i++) {
         bool was = false;
         err = live_change(s, &changes[i], &was, why);
+        changes[i].missing = !was;
         if (err || !was)
             continue;
         err = changes[i].what & CHANGE_DROP ? log_delete(s, changes[i].log_id, why)
@@ -505,12 +505,15 @@ enum err sqlite_totals_add(struct store *store, const struct totals *t, struct w
     return err;
 }
 
-/* handle_msg of a closed row that was given up; NULL otherwise. Owned. */
-static enum err given_up_text(struct sqlite *s, int64_t log_id, char **ret, struct why *why)
+/* What a late result is added to: handle_msg of a closed row that was given up, or what stands for
+ * it in one without an end; NULL for any other. Owned. */
+static enum err late_to(struct sqlite *s, int64_t log_id, char **ret, bool *ret_open,
+                        struct why *why)
 {
     sqlite3_stmt *q;
     enum err err = sql_get(s,
-                           "SELECT handle_msg FROM xxl_job_log WHERE id = ?1 AND NOT EXISTS "
+                           "SELECT handle_msg, trigger_code, handle_code FROM xxl_job_log "
+                           "WHERE id = ?1 AND NOT EXISTS "
                            "(SELECT 1 FROM peal_run WHERE log_id = ?1)",
                            &q, why);
     if (err)
@@ -521,12 +524,13 @@ static enum err given_up_text(struct sqlite *s, int64_t log_id, char **ret, stru
     if (err || !row)
         return err;
     char *text = col_text(q, 0);
+    *ret_open = store_no_end((int)col_i64(q, 1, 0), (int)col_i64(q, 2, 0));
     sqlite3_reset(q);
-    if (store_given_up(text)) {
-        *ret = text;
-    } else {
+    if (*ret_open || !store_given_up(text)) {
         free(text);
+        text = *ret_open ? mem_dup(STORE_NO_LIVE_ROW) : NULL;
     }
+    *ret = text;
     return OK;
 }
 
@@ -534,7 +538,8 @@ static enum err late_one(struct sqlite *s, const struct late_result *late, int *
                          struct why *why)
 {
     char *old = NULL;
-    enum err err = given_up_text(s, late->log_id, &old, why);
+    bool open = false;
+    enum err err = late_to(s, late->log_id, &old, &open, why);
     if (err || !old)
         return err;
     char *text = store_late_text(old, late);
@@ -542,10 +547,18 @@ static enum err late_one(struct sqlite *s, const struct late_result *late, int *
     if (!text)
         return OK;
     sqlite3_stmt *q;
-    err = sql_get(s, "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1", &q, why);
+    err = sql_get(s,
+                  open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
+                         "handle_time = ?4 WHERE id = ?1"
+                       : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
+                  &q, why);
     if (!err) {
         bind_i64(q, 1, late->log_id);
         bind_text(q, 2, text);
+        if (open) {
+            bind_i64(q, 3, late->code);
+            bind_i64(q, 4, late->at_ms);
+        }
         err = sql_run(s, q, why);
         ++*noted;
     }

@@ -71,6 +71,11 @@ bool store_given_up(const char *handle_msg)
     return false;
 }
 
+bool store_no_end(int trigger_code, int handle_code)
+{
+    return handle_code == 0 && (trigger_code == 0 || trigger_code == 200); /* else it was refused */
+}
+
 char *store_late_text(const char *handle_msg, const struct late_result *late)
 {
     size_t n = strlen(handle_msg);

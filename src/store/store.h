@@ -117,14 +117,15 @@ struct store_ops {
     /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
      * moment, shard, attempt, cause) says that the run exists already. */
     enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
-    /* In order. A change of a run that is not live any more does nothing. */
-    enum err (*runs_change)(struct store *s, const struct run_change *changes, int n,
-                            struct why *why);
+    /* In order. A change of a run that is not live any more does nothing, and is said to be
+     * missing. */
+    enum err (*runs_change)(struct store *s, struct run_change *changes, int n, struct why *why);
     /* extend without an earlier row of the job begins one. */
     enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n, struct why *why);
     enum err (*totals_add)(struct store *s, const struct totals *t, struct why *why);
     /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
-     * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). *ret_noted: how many. */
+     * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
+     * it has no end, this is its end, and a note. *ret_noted: how many. */
     enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
     /* The mark never goes back: an earlier moment leaves it where it is. It is not clean any more.

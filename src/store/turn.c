@@ -253,7 +253,7 @@ static enum err run_leave(struct turn *t, const struct edit *e, const struct edi
     return t->ops->runs_change(t->store, &c, 1, &t->b->why);
 }
 
-static enum err run_take(struct turn *t, const struct edit_run *x)
+static enum err run_take(struct turn *t, struct edit_run *x)
 {
     t->totals.n[TOTAL_SENT] += x->change.sent;
     if (x->change.phase == PHASE_WITHDRAWN)
@@ -263,11 +263,11 @@ static enum err run_take(struct turn *t, const struct edit_run *x)
     return t->ops->runs_change(t->store, &x->change, 1, &t->b->why);
 }
 
-static enum err runs_edit(struct turn *t, const struct edit *e)
+static enum err runs_edit(struct turn *t, struct edit *e)
 {
     enum err err = OK;
     for (int i = 0; !err && i < e->nruns; i++) {
-        const struct edit_run *x = &e->runs[i];
+        struct edit_run *x = &e->runs[i];
         if (x->stays)
             err = run_leave(t, e, x);
         else if (x->change.what)
@@ -586,6 +586,10 @@ static enum err spawn_run(struct turn *t, struct spawn *s)
         if (err)
             return err;
     }
+    if (plan_choices(s->choices) > PLAN_CHOICES_MAX) {
+        s->err = ERR_TOOBIG;
+        return OK;
+    }
     plan_spawn(t->planner, j, s, t->b->now_ms, &t->rows);
     rows_of(t, j, s);
     return OK;
@@ -735,6 +739,37 @@ static enum err lists_put(struct turn *t)
     return OK;
 }
 
+/* In order: an executor that leaves and comes back within one batch is there. */
+static enum err registry_run(struct turn *t)
+{
+    const struct store_ops *ops = t->ops;
+    enum err err = OK;
+    for (int i = 0; !err && i < t->b->nregistry; i++) {
+        const struct registry_change *c = &t->b->registry[i];
+        err = c->gone ? ops->registry_delete(t->store, &c->row, 1, &t->b->why)
+                      : ops->registry_put(t->store, &c->row, 1, &t->b->why);
+    }
+    return err;
+}
+
+/* Another program has removed live rows whose runs we had: what came of them is noted as late. */
+static enum err missing_late(struct turn *t, int *ret_noted)
+{
+    enum err err = OK;
+    int all = 0;
+    for (int i = 0; !err && i < t->b->nchanges; i++) {
+        const struct run_change *c = &t->b->changes[i];
+        if (!c->missing || !(c->what & CHANGE_FINISH))
+            continue;
+        struct late_result late = { c->log_id, c->handle_ms, c->handle_code, c->handle_msg };
+        int noted = 0;
+        err = t->ops->late_add(t->store, &late, 1, &noted, &t->b->why);
+        all += noted;
+    }
+    *ret_noted = all;
+    return err;
+}
+
 static enum err body(struct turn *t)
 {
     struct batch *b = t->b;
@@ -742,14 +777,15 @@ static enum err body(struct turn *t)
     struct store *s = t->store;
     int noted = 0;
     enum err err = OK;
-    if (b->ntouched)
-        err = ops->registry_put(s, b->touched, b->ntouched, &b->why);
-    if (!err && b->ngone)
-        err = ops->registry_delete(s, b->gone, b->ngone, &b->why);
+    err = registry_run(t);
     if (!err)
         err = lists_put(t);
     if (!err && b->nchanges)
         err = ops->runs_change(s, b->changes, b->nchanges, &b->why);
+    if (!err)
+        err = missing_late(t, &noted);
+    t->totals.n[TOTAL_LATE] += noted;
+    noted = 0;
     if (!err && b->nlate)
         err = ops->late_add(s, b->late, b->nlate, &noted, &b->why);
     t->totals.n[TOTAL_LATE] += noted;

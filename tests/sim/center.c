@@ -34,8 +34,7 @@ static enum err faulty_runs_add(struct store *s, struct run_row *rows, int n, st
     return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_add(s, rows, n, why);
 }
 
-static enum err faulty_runs_change(struct store *s, const struct run_change *c, int n,
-                                   struct why *why)
+static enum err faulty_runs_change(struct store *s, struct run_change *c, int n, struct why *why)
 {
     return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_change(s, c, n, why);
 }

@@ -76,12 +76,13 @@ void core_stop(
 void core_start(struct core *c); /* with config, on what the store holds */
 
 /* ---- the driver ---- */
-void core_pump(struct core *c);   /* pop all actions */
-bool core_take(struct core *c);   /* a batch, if one is due; false: none */
-void core_write(struct core *c);  /* its transaction */
-void core_done(struct core *c);   /* the core hears of it */
-bool core_commit(struct core *c); /* the three at once */
-void core_settle(struct core *c); /* time stands but for batches, until nothing is wanted */
+void core_pump(struct core *c);      /* pop all actions */
+bool core_take(struct core *c);      /* a batch, if one is due; false: none */
+void core_take_next(struct core *c); /* time goes on until there is one */
+void core_write(struct core *c);     /* its transaction */
+void core_done(struct core *c);      /* the core hears of it */
+bool core_commit(struct core *c);    /* the three at once */
+void core_settle(struct core *c);    /* time stands but for batches, until nothing is wanted */
 void core_run(struct core *c, int64_t ms); /* both clocks go on; batches are written at once */
 void core_step_clock(struct core *c, int64_t by_ms); /* the wall clock is set */
 

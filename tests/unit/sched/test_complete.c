@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results: what a callback does to a run in each phase. */
 #include "support_core.h"
+#include <string.h>
 #include "base/mem.h"
 
 static void a_firing_goes_through_its_life(void **state)
@@ -97,12 +98,75 @@ static void what_left_is_counted_once_whatever_is_killed(void **state)
     assert_int_equal(total(c, TOTAL_SENT), total(c, TOTAL_FINISHED) + total(c, TOTAL_LOST));
 }
 
+/* Two shards of a FIX_DELAY job come back in one request, one with a failure: the next firing waits
+ * for that shard's retry, which is no row yet when the other one ends. */
+static void the_next_delay_waits_for_a_retry_of_the_same_callback(void **state)
+{
+    struct core *c = *state;
+    struct run_row *rows[8];
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    core_register(c, "app", "http://10.0.0.2:9999/");
+    struct job_record r = core_record("FIX_DELAY", "2");
+    core_text(&r.route, "SHARDING_BROADCAST");
+    r.retries = 1;
+    r.retry_delay_ms = 15000;
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    c->executor = core_accepts;
+    core_run(c, 3000);
+    assert_int_equal(core_rows(c, job, rows, 8), 2);
+    int64_t first = rows[0]->log_id, second = rows[1]->log_id;
+    sched_result(c->s, c->now, first, 500, slice_text("failed"));
+    sched_result(c->s, c->now, second, 200, slice_text(""));
+    core_run(c, 10000);
+    assert_int_equal(core_rows(c, job, rows, 8), 1);
+    assert_int_equal(rows[0]->kind, KIND_RETRY);
+    int64_t retry = rows[0]->log_id;
+    core_run(c, 9000);
+    core_result(c, retry, 200);
+    int64_t end_ms = c->now.wall_ms;
+    core_run(c, 1500);
+    assert_int_equal(core_rows(c, job, rows, 8), 2);
+    assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
+}
+
+/* The live row is removed behind the center's back: the result is noted in the log row. */
+static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    int64_t job = core_simple_job(c, "NONE", "");
+    c->executor = core_accepts;
+    int64_t id = core_trigger(c, job, NULL);
+    core_run(c, 2000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    struct why why = { "" };
+    struct run_change gone = { .log_id = id, .what = CHANGE_CLOSE };
+    assert_int_equal(c->store->ops->begin(c->store, &why), OK);
+    assert_int_equal(c->store->ops->runs_change(c->store, &gone, 1, &why), OK);
+    assert_int_equal(c->store->ops->commit(c->store, &why), OK);
+    sched_result(c->s, c->now, id, 500, slice_text("the disk was full"));
+    core_take_next(c);
+    turn_run(c->store, c->planner, c->batch);
+    assert_int_equal(c->batch->err, OK);
+    assert_int_equal(c->batch->written.n[TOTAL_LATE], 1);
+    c->written = true;
+    core_done(c);
+    struct log_record l;
+    assert_true(core_log(c, id, &l));
+    assert_int_equal(l.handle_code, 500);
+    assert_non_null(strstr(l.handle_msg, "the disk was full"));
+    log_record_done(&l);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
         T(a_firing_goes_through_its_life),
         T(a_center_that_starts_again_asks_and_plans),
+        T(the_next_delay_waits_for_a_retry_of_the_same_callback),
+        T(a_result_of_a_run_without_a_live_row_is_noted),
         T(what_left_is_counted_once_whatever_is_killed),
     };
     return cmocka_run_group_tests_name("sched.complete", tests, NULL, NULL);

@@ -354,8 +354,7 @@ static void a_crash_after_the_commit_of_an_edit_loses_nothing(void **state)
             core_text(&e->job.schedule_type, "CRON"),
                 core_text(&e->job.schedule_conf, "0/5 * * * * ?");
         sched_edit(f.c->s, f.c->now, e);
-        while (!core_take(f.c))
-            core_run(f.c, 1);
+        core_take_next(f.c);
         core_write(f.c);
         core_crash(f.c);
         core_start(f.c);

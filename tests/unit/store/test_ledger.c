@@ -116,6 +116,38 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
     OP(e->s, commit);
 }
 
+/* Another program has removed the live row: the change is said to be missing, and a result for it
+ * ends the log row, once. */
+static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
+{
+    struct engine *e = *state;
+    struct run_row row = sample_run(1, 1999);
+    OP(e->s, begin);
+    OP(e->s, runs_add, &row, 1);
+    struct run_change changes[] = {
+        { .log_id = row.log_id, .what = CHANGE_CLOSE },
+        { .log_id = row.log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_msg = "no" },
+    };
+    OP(e->s, runs_change, changes, 2);
+    assert_false(changes[0].missing);
+    assert_true(changes[1].missing);
+    struct late_result late = { row.log_id, 5000, 200, "done" };
+    int noted = 0;
+    OP(e->s, late_add, &late, 1, &noted);
+    assert_int_equal(noted, 1);
+    late.code = 500;
+    OP(e->s, late_add, &late, 1, &noted); /* it has its end now */
+    assert_int_equal(noted, 0);
+    OP(e->s, commit);
+    struct log_record l = { 0 };
+    OP(e->s, log_get, row.log_id, &l);
+    assert_int_equal(l.handle_code, 200);
+    assert_int_equal(l.handle_ms, 5000);
+    assert_non_null(strstr(l.handle_msg, "removed"));
+    assert_non_null(strstr(l.handle_msg, "done"));
+    log_record_done(&l);
+}
+
 static void live_runs_come_back_whole(void **state)
 {
     struct engine *e = *state;
@@ -536,6 +568,7 @@ int main(void)
         BOTH(a_live_run_exists_once),
         BOTH(log_ids_grow_over_rollback_and_reopen),
         BOTH(a_run_that_an_edit_leaves_gets_its_version),
+        BOTH(a_result_ends_a_row_whose_live_row_was_removed),
         BOTH(live_runs_come_back_whole),
         BOTH(a_run_goes_its_way_in_one_change_or_in_many),
         BOTH(a_closed_run_still_says_why_it_was),

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of addresses that change while something that depends on them is being written. */
+#include "support_core.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+#define A "http://10.0.0.1:9999/"
+#define B "http://10.0.0.2:9999/"
+#define ROWS 64
+
+static int64_t broadcast_job(struct core *c, const char *type, const char *conf)
+{
+    struct job_record r = core_record(type, conf);
+    core_text(&r.route, "SHARDING_BROADCAST");
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    return job;
+}
+
+/* Each firing has one row for each of the addresses, in their order. */
+static void assert_shards(struct core *c, int64_t job, const char *const *addresses, int n)
+{
+    struct run_row *rows[ROWS];
+    int found = core_rows(c, job, rows, ROWS);
+    assert_true(found > 0 && found % n == 0);
+    for (int i = 0; i < found; i++) {
+        assert_int_equal(rows[i]->shard_total, n);
+        assert_int_equal(rows[i]->shard, i % n);
+        assert_string_equal(rows[i]->address, addresses[i % n]);
+        assert_int_equal(rows[i]->moment_ms, rows[i - i % n]->moment_ms);
+    }
+}
+
+/* A batch is with the writer that lays down firings of the job. */
+static void take_planning(struct core *c)
+{
+    for (int i = 0; i < 100; i++) {
+        core_take_next(c);
+        if (c->batch->plan_until_ms)
+            return;
+        core_write(c);
+        core_done(c);
+    }
+    fail_msg("nothing is planned");
+}
+
+static void a_list_that_grows_while_rows_are_written(void **state)
+{
+    struct core *c = *state;
+    static const char *const both[] = { A, B };
+    core_register(c, "app", A);
+    core_settle(c);
+    struct job_record r = core_record("CRON", "* * * * * ?");
+    struct edit *e = edit_new(EDIT_JOB_INSERT);
+    core_text(&r.route, "SHARDING_BROADCAST");
+    job_record_done(&e->job);
+    e->job = r;
+    sched_edit(c->s, c->now, e);
+    while (c->ntold < 2) { /* the group, and the job: what it plans comes later */
+        core_take_next(c);
+        core_write(c);
+        core_done(c);
+    }
+    int64_t job = c->told[1].id;
+    take_planning(c);
+    core_register(c, "app", B);
+    core_write(c);
+    assert_true(c->batch->nplanned > 0);
+    assert_int_equal(c->batch->planned[0].row.shard_total, 1);
+    core_done(c);
+    core_settle(c);
+    assert_shards(c, job, both, 2);
+}
+
+static void a_list_that_shrinks_while_rows_are_written(void **state)
+{
+    struct core *c = *state;
+    static const char *const one[] = { B };
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "CRON", "* * * * * ?");
+    core_run(c, 2400);
+    take_planning(c);
+    core_unregister(c, "app", A);
+    core_write(c);
+    core_done(c);
+    core_settle(c);
+    struct run_row *rows[ROWS];
+    int n = core_rows(c, job, rows, ROWS), planned = 0;
+    for (int i = 0; i < n; i++) {
+        if (rows[i]->moment_ms <= c->now.wall_ms)
+            continue; /* has left */
+        planned++;
+        assert_int_equal(rows[i]->shard_total, 1);
+        assert_string_equal(rows[i]->address, one[0]);
+    }
+    assert_true(planned > 0);
+}
+
+static void a_list_that_changes_while_an_edit_holds_the_rows(void **state)
+{
+    struct core *c = *state;
+    static const char *const both[] = { A, B };
+    core_register(c, "app", A);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "CRON", "0/10 * * * * ?");
+    core_run(c, 7000);
+    struct edit *e = edit_new(EDIT_JOB_UPDATE);
+    e->id = job;
+    job_record_done(&e->job);
+    e->job = core_job_row(c, job);
+    core_text(&e->job.description, "touched");
+    sched_edit(c->s, c->now, e);
+    core_take_next(c);
+    core_register(c, "app", B);
+    core_write(c);
+    core_done(c);
+    core_settle(c);
+    assert_shards(c, job, both, 2);
+}
+
+/* Without a reason rows stay: each has its log id, and a commit is not for nothing. */
+static void rows_that_fit_the_list_stay(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "CRON", "0/10 * * * * ?");
+    core_run(c, 6000);
+    struct run_row *rows[ROWS];
+    assert_int_equal(core_rows(c, job, rows, ROWS), 2);
+    int64_t id = rows[0]->log_id;
+    core_stop(c);
+    core_start(c);
+    core_settle(c);
+    assert_int_equal(core_rows(c, job, rows, ROWS), 2);
+    assert_int_equal(rows[0]->log_id, id);
+}
+
+static bool count_registry(void *ctx, const struct registry_record *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+    return true;
+}
+
+static int registered(struct core *c)
+{
+    int n = 0;
+    struct why why = { "" };
+    assert_int_equal(c->store->ops->registry_each(c->store, count_registry, &n, &why), OK);
+    return n;
+}
+
+static void leaving_and_coming_back_within_a_batch(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_settle(c);
+    assert_int_equal(registered(c), 1);
+    core_unregister(c, "app", A);
+    core_register(c, "app", A);
+    core_settle(c);
+    assert_int_equal(registered(c), 1);
+    core_register(c, "app", B);
+    core_unregister(c, "app", B);
+    core_settle(c);
+    assert_int_equal(registered(c), 1);
+}
+
+static void more_addresses_by_hand_than_a_run_may_have(void **state)
+{
+    struct core *c = *state;
+    struct buf list = BUF_INIT(8192);
+    struct run_row *rows[PLAN_CHOICES_MAX + 1];
+    int64_t job = broadcast_job(c, "NONE", "");
+    for (int i = 0; i < PLAN_CHOICES_MAX; i++)
+        buf_printf(&list, "%shttp://10.1.0.%d:1/", i ? "," : "", i);
+    assert_true(core_trigger(c, job, buf_str(&list)) > 0);
+    assert_int_equal(core_rows(c, job, rows, PLAN_CHOICES_MAX + 1), PLAN_CHOICES_MAX);
+    buf_text(&list, ",http://10.2.0.1:1/");
+    assert_int_equal(core_trigger(c, job, buf_str(&list)), 0);
+    assert_int_equal(c->told[c->ntold - 1].err, ERR_TOOBIG);
+    buf_done(&list);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
+    const struct CMUnitTest tests[] = {
+        T(a_list_that_grows_while_rows_are_written),
+        T(a_list_that_shrinks_while_rows_are_written),
+        T(a_list_that_changes_while_an_edit_holds_the_rows),
+        T(rows_that_fit_the_list_stay),
+        T(leaving_and_coming_back_within_a_batch),
+        T(more_addresses_by_hand_than_a_run_may_have),
+    };
+    return cmocka_run_group_tests_name("sched.lists", tests, NULL, NULL);
+}
