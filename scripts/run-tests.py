@@ -35,6 +35,7 @@ CI = os.environ.get("CI") == "true"
 CORES = os.cpu_count() or 1
 SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events most of their time
 SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
+LONG = ("nomem", "recovery", "floods", "schedule_types", "lanes", "durable")  # files that take longest: they begin
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
 
@@ -235,11 +236,17 @@ def unit(preset, only=None):
     return under(preset, body)
 
 
+def begin_with(path):
+    """The order in which files side by side begin: what takes longest is not to be alone at the end."""
+    name = os.path.basename(path)[len("test_"):-len(".py")]
+    return LONG.index(name) if name in LONG else len(LONG), -os.path.getsize(path)
+
+
 def pytest(folder, preset="dev", at_once=1):
     """A folder of pytest cases against the binary of a preset; at_once: so many files side by side."""
     def body(s, env):
         env = {**env, "PEAL_BIN": os.path.join(ROOT, "build", preset, "peal"), "PEAL_PRESET": preset}
-        files = [folder] if at_once == 1 else sorted(found(f"{folder}/test_*.py"), key=os.path.getsize, reverse=True)
+        files = [folder] if at_once == 1 else sorted(found(f"{folder}/test_*.py"), key=begin_with)
         for stale in found(f"build/log/{s.name}.*.xml"):
             os.unlink(stale)
 

@@ -174,24 +174,28 @@ def test_a_long_fuzz_run_keeps_its_corpus(tree):
 
 
 def test_a_failing_seed_is_said_and_passed_slices_are_not_run_again(tree):
+    tree.write("tests/sim/seeds.txt", "# none\n")
     tree.program("cmake", "exit 0\n")
     tree.program("peal_sim", '[ "$2" = 51..100 ] && [ ! -e mended ] && echo "seed 77 breaks" && exit 1\nexit 0\n',
                  "build/release/tests/sim")
     status, out = tree.run("scripts/sim.py", "--seeds", "1..150", "--resume")
     assert status == 1
-    assert "seed 77 breaks" in out and "peal_sim --seeds 51..100" in out
+    assert "seed 77 breaks" in out and "peal_sim --seed 77" in out, out
+    assert "149 seeds passed, 1 failed\n" in out and out.splitlines()[-1].endswith(": 77"), out
     tree.write("mended", "")
     status, out = tree.run("scripts/sim.py", "--seeds", "1..150", "--resume")
-    assert (status, out.splitlines()[-1]) == (0, "1 passed, 0 failed")
+    assert (status, out.splitlines()[-1]) == (0, "50 seeds passed, 0 failed")
 
 
-def test_a_fresh_seed_is_printed(tree):
+def test_seeds_that_move_are_printed_and_those_that_failed_once_come_along(tree):
+    tree.write("tests/sim/seeds.txt", "# failed once\n7 9 # and so on\n")
     tree.program("cmake", "exit 0\n")
     tree.program("peal_sim", 'echo "$@" >>calls\n', "build/release/tests/sim")
-    status, out = tree.run("scripts/sim.py", "--seeds", "1..10", "--fresh")
-    seed = out.splitlines()[0].removeprefix("fresh seed: ")
-    assert (status, out.splitlines()[-1]) == (0, "2 passed, 0 failed")
-    assert f"--seed {seed}" in (tree.folder / "calls").read_text()
+    status, out = tree.run("scripts/sim.py", "--moving", "10", "--kept")
+    seeds = out.splitlines()[0].removeprefix("seeds ")
+    assert (status, out.splitlines()[-1]) == (0, "12 seeds passed, 0 failed"), out
+    assert sorted((tree.folder / "calls").read_text().split("\n")[:-1]) == sorted(
+        ["--seeds 7..7", "--seeds 9..9", f"--seeds {seeds}"])
 
 
 # ---- mutants.py --------------------------------------------------------------------------------
