@@ -62,6 +62,16 @@ void check_flight_read(struct sim *s, const struct mark *mark, const struct flig
     }
 }
 
+/* All has ended, and a renewal has been heard since: no word is left behind. */
+void check_flight_over(struct sim *s)
+{
+    struct sched_stats st;
+    sched_stats(s->sched, &st);
+    if (st.words || st.without_word)
+        sim_fail(s, "the recorder", "keeps %d words, and %d runs without one, of none that is out",
+                 st.words, st.without_word);
+}
+
 void check_flight_change(struct sim *s, const struct run_change *c)
 {
     const struct ghost *g = ghost_of(s, c->log_id);

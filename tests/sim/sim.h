@@ -382,6 +382,7 @@ void check_stop(struct sim *s, bool clean); /* the center ends */
 void check_flight_end(struct sim *s, enum end_kind how);
 void check_flight_read(struct sim *s, const struct mark *mark, const struct flight_said *said,
                        const char *why);
+void check_flight_over(struct sim *s);
 void check_flight_change(struct sim *s, const struct run_change *c);
 void check_ack(struct sim *s, const struct sim_ack *a);
 void check_edited(struct sim *s, const struct edit *e);

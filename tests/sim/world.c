@@ -245,6 +245,7 @@ void sim_play(struct sim *s)
             since_ms = s->boot_ms;
         progress = s->ends;
     } while (s->boot_ms - since_ms < DRAIN_MS && !check_quiet(s));
+    run_until(s, s->boot_ms + 3000); /* a renewal of the mark behind the last end */
     check_end(s);
     struct sched_stats st;
     sched_stats(s->sched, &st);
