@@ -120,10 +120,8 @@ static bool worth_a_line(struct peal_run *run, int percent)
 }
 
 static void progress(struct peal_run *run, const char *function, int line, int percent,
-                     const char *format, va_list ap)
+                     const char *text)
 {
-    char text[256];
-    vsnprintf(text, sizeof(text), format, ap);
     run_set_progress(run, percent, slice_text(text));
     if (run->io->progress)
         run->io->progress(run);
@@ -137,18 +135,22 @@ void peal_progress_at(struct peal_run *run, const char *function, int line, int 
                       const char *format, ...)
 {
     va_list ap;
+    char text[256];
     va_start(ap, format);
-    progress(run, function, line, percent, format, ap);
+    vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
+    progress(run, function, line, percent, text);
 }
 
 /* For programs that were built before the macro. */
 void(peal_progress)(struct peal_run *run, int percent, const char *format, ...)
 {
     va_list ap;
+    char text[256];
     va_start(ap, format);
-    progress(run, "peal_progress", 0, percent, format, ap);
+    vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
+    progress(run, "peal_progress", 0, percent, text);
 }
 
 void peal_result(struct peal_run *run, int code, const char *format, ...)

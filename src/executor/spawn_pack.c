@@ -130,11 +130,11 @@ static bool take_texts(char **list, uint64_t n, char **at, const char *end)
     return true;
 }
 
-/* lists: room for both, with their NULLs; texts begin with the head. */
-static bool unpack(struct packed *p, char **lists, char *texts, size_t size)
+/* lists: room for both, with their NULLs; texts: all of the file, beginning with the head. */
+static bool unpack(struct packed *p, const struct head *head, char **lists, char *texts,
+                   size_t size)
 {
-    struct head h;
-    memcpy(&h, texts, sizeof(h));
+    struct head h = *head;
     size_t groups = h.ngroups * sizeof(gid_t);
     if (groups > size - sizeof(h))
         return false;
@@ -181,8 +181,7 @@ struct spawn *spawn_unpack(int fd)
     }
     char **list = (char **)(p + 1);
     char *texts = (char *)list + lists;
-    if (!read_whole(fd, texts, size) || memcmp(texts, &h, sizeof(h)) != 0 ||
-        !unpack(p, list, texts, size))
+    if (!read_whole(fd, texts, size) || !unpack(p, &h, list, texts, size))
         return broken(p);
     return &p->spawn;
 }
