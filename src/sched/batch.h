@@ -108,6 +108,7 @@ struct batch {
     int nchanges;
     struct late_result *late;
     int nlate;
+    size_t late_bytes;   /* of their messages */
     struct edit **edits; /* borrowed back when done */
     int nedits;
     struct spawn *spawns;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_MAX 100000 /* results for ids that are not live, waiting to be looked up */
+/* Results for ids that are not live, waiting to be looked up: their number and their text. */
+#define LATE_MAX 100000
+#define LATE_BYTES_MAX (64 << 20)
 
 static enum phase phase_of_code(int code)
 {
@@ -20,12 +22,13 @@ static char *text_of(struct slice msg)
 /* Not live any more, or never: the writer looks whether the row was given up. */
 static void late(struct sched *s, struct moment_now now, int64_t log_id, int code, struct slice msg)
 {
-    if (s->next->nlate >= LATE_MAX) {
+    if (s->next->nlate >= LATE_MAX || s->next->late_bytes + msg.n > LATE_BYTES_MAX) {
         s->stats.ignored_results++;
         return;
     }
     struct late_result l = { log_id, now.wall_ms, code, text_of(msg) };
     array_push(s->next->late, s->next->nlate, l);
+    s->next->late_bytes += msg.n;
     s->wanted = true;
 }
 
@@ -89,6 +92,7 @@ void results_again(struct sched *s, struct moment_now now, int64_t log_id)
             continue;
         struct late_result l = b->late[i];
         memmove(&b->late[i], &b->late[i + 1], (size_t)(--b->nlate - i) * sizeof(*b->late));
+        b->late_bytes -= strlen(l.msg) < b->late_bytes ? strlen(l.msg) : b->late_bytes;
         sched_result(s, now, log_id, l.code, slice_text(l.msg));
         free(l.msg);
         i--;

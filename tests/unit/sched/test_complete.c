@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results: what a callback does to a run in each phase. */
 #include "support_core.h"
+#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -159,6 +160,29 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     log_record_done(&l);
 }
 
+/* While no batch can be written, results for ids that nobody knows gather: their text is bounded.
+ */
+static void late_results_are_bounded_by_their_text(void **state)
+{
+    struct core *c = *state;
+    size_t n = 1 << 20;
+    char *text = mem_new(n + 1);
+    memset(text, 'x', n);
+    struct sched_stats st;
+    for (int i = 0; i < 64; i++)
+        sched_result(c->s, c->now, 1000 + i, 500, slice_of(text, n));
+    sched_stats(c->s, &st);
+    assert_int_equal(st.ignored_results, 0);
+    sched_result(c->s, c->now, 2000, 500, slice_of(text, n));
+    sched_stats(c->s, &st);
+    assert_int_equal(st.ignored_results, 1);
+    free(text);
+    core_settle(c);
+    sched_result(c->s, c->now, 3000, 500, slice_text("again there is room"));
+    sched_stats(c->s, &st);
+    assert_int_equal(st.ignored_results, 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -167,6 +191,7 @@ int main(void)
         T(a_center_that_starts_again_asks_and_plans),
         T(the_next_delay_waits_for_a_retry_of_the_same_callback),
         T(a_result_of_a_run_without_a_live_row_is_noted),
+        T(late_results_are_bounded_by_their_text),
         T(what_left_is_counted_once_whatever_is_killed),
     };
     return cmocka_run_group_tests_name("sched.complete", tests, NULL, NULL);
