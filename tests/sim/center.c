@@ -122,6 +122,10 @@ static void center_end(struct sim *s, enum end_kind how)
     int64_t away = sim_chance(s, 500000) ? sim_between(s, 5, 1500) : sim_between(s, 1500, 25000);
     if (sim_chance(s, 80000))
         away = sim_between(s, 25000, 110000);
+    if (s->outage && !s->calm) {
+        s->outage = false;
+        away = sim_between(s, 20000000, 200000000);
+    }
     sim_post(s, away, on_restart, 0, 0, NULL);
 }
 
@@ -135,7 +139,7 @@ void center_crash(struct sim *s)
 
 static void on_stop_over(struct sim *s, struct event *e)
 {
-    if (!s->sched || e->life != s->life)
+    if (!s->sched || e->life != s->life || center_frozen(s, e))
         return;
     sim_trace(s, "the center does not wait any longer");
     center_end(s, END_KILL);
@@ -143,8 +147,7 @@ static void on_stop_over(struct sim *s, struct event *e)
 
 void center_stop(struct sim *s, struct event *e)
 {
-    (void)e;
-    if (!s->sched || s->calm || s->stopping)
+    if (!s->sched || s->calm || s->stopping || center_frozen(s, e))
         return;
     sim_trace(s, "the center is asked to stop");
     s->stopping = true;
@@ -282,7 +285,7 @@ void center_free(struct sim *s)
 
 static void on_written(struct sim *s, struct event *e)
 {
-    if (!s->sched || e->life != s->life || !center_step(s))
+    if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
     struct batch *b = s->writing;
     s->writing = NULL;
@@ -297,7 +300,7 @@ static void on_written(struct sim *s, struct event *e)
 
 static void on_write(struct sim *s, struct event *e)
 {
-    if (!s->sched || e->life != s->life || !center_step(s))
+    if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
     turn_run(s->store, s->planner, s->writing);
     if (s->writing->err) {
@@ -380,6 +383,10 @@ static void on_wake(struct sim *s, struct event *e)
     if (!s->sched || e->life != s->life || s->wake_ms != e->at_ms)
         return;
     s->wake_ms = -1;
+    if (center_frozen(s, e)) {
+        s->wake_ms = s->frozen_until_ms;
+        return;
+    }
     if (!center_step(s))
         return;
     sched_tick(s->sched, sim_now(s));
@@ -421,11 +428,40 @@ void center_pump(struct sim *s)
         wake_when_due(s);
 }
 
+/* ---- a pause --------------------------------------------------------------------------------- */
+
+static void on_thaw(struct sim *s, struct event *e)
+{
+    check_thaw(s, e->a);
+    sim_trace(s, "the center goes on");
+}
+
+void center_freeze(struct sim *s, struct event *e)
+{
+    (void)e;
+    if (s->calm || !s->sched)
+        return;
+    int64_t for_ms = sim_between(s, 3000, sim_chance(s, 300000) ? 120000 : 20000);
+    s->frozen_until_ms = s->boot_ms + for_ms;
+    sim_trace(s, "the center is stopped until %.3f", (double)s->frozen_until_ms / 1000);
+    sim_post(s, for_ms, on_thaw, for_ms, 0, NULL);
+}
+
+bool center_frozen(struct sim *s, struct event *e)
+{
+    if (s->boot_ms >= s->frozen_until_ms)
+        return false;
+    struct event *again = sim_post(s, s->frozen_until_ms - s->boot_ms, e->fn, e->a, e->b, e->p);
+    again->life = e->life;
+    e->p = NULL;
+    return true;
+}
+
 /* ---- the wall clock -------------------------------------------------------------------------- */
 
 static void on_told(struct sim *s, struct event *e)
 {
-    if (!s->sched || e->life != s->life || !center_step(s))
+    if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
     sched_clock_stepped(s->sched, sim_now(s), e->a);
     center_pump(s);

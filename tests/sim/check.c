@@ -78,6 +78,13 @@ static void check_totals(struct sim *s)
                  (long long)rest, (long long)t.n[TOTAL_PLANNED], (long long)open);
 }
 
+static void note_job_edit(struct sim *s, int64_t id)
+{
+    choices_forget(s, id);
+    if (id > 0)
+        shadow_of(s, id)->edit_boot_ms = s->boot_ms;
+}
+
 /* What edits leave open to the routes. */
 static void note_edits(struct sim *s, const struct batch *b)
 {
@@ -86,7 +93,7 @@ static void note_edits(struct sim *s, const struct batch *b)
         if (kind >= EDIT_GROUP_INSERT && kind <= EDIT_GROUP_DELETE)
             s->group_edit_ms = s->boot_ms;
         else if (kind <= EDIT_JOB_DELETE)
-            choices_forget(s, b->edits[i]->id);
+            note_job_edit(s, b->edits[i]->id);
     }
 }
 

@@ -55,7 +55,8 @@ static void check_retry(struct sim *s, const struct run_row *r)
     c->retry = r->log_id;
     c->wants_retry = false;
     const struct job_record *j = mem_find(memory_of(s->store), T_JOB, r->job_id);
-    if (!j || !c->handle_ms)
+    int64_t edit_ms = shadow_of(s, r->job_id)->edit_boot_ms;
+    if (!j || !c->handle_ms || (edit_ms && s->boot_ms - edit_ms < 8000))
         return;
     double delay = (double)j->retry_delay_ms;
     for (int i = 0; i < c->attempt; i++)
@@ -164,7 +165,8 @@ void check_followed(struct sim *s, int64_t id)
         return;
     g->fresh_success = false;
     const struct job_record *r = mem_find(memory_of(s->store), T_JOB, g->job_id);
-    if (!r || !r->children)
+    int64_t edit_ms = shadow_of(s, g->job_id)->edit_boot_ms;
+    if (!r || !r->children || (edit_ms && s->boot_ms - edit_ms < 8000))
         return;
     struct slice rest = slice_text(r->children);
     for (struct slice one; slice_item(&rest, &one);) {

@@ -34,7 +34,7 @@ static void list_add(struct listing *v, struct sim *s, struct slice address)
 static void list_registered(struct sim *s, struct listing *v, const char *app)
 {
     void *value;
-    for (size_t i = 0; textmap_next(&s->peers, &i, &value);) {
+    for (size_t i = 0; v->n < (int)countof(v->addresses) && textmap_next(&s->peers, &i, &value);) {
         const struct peer *p = value;
         if (p->beat_ms < 0 || strcmp(p->app, app) != 0)
             continue;
@@ -43,6 +43,7 @@ static void list_registered(struct sim *s, struct listing *v, const char *app)
         if (since < GONE_MS)
             list_add(v, s, slice_text(p->address));
     }
+    v->sure &= v->n < (int)countof(v->addresses); /* a crowd */
     qsort(v->addresses, (size_t)v->n, sizeof(v->addresses[0]), by_text);
 }
 
@@ -51,6 +52,7 @@ static void listing_of(struct sim *s, int64_t group_id, struct listing *v)
 {
     const struct group_record *g = mem_find(memory_of(s->store), T_GROUP, group_id);
     bool settled = !s->group_edit_ms || s->boot_ms - s->group_edit_ms > 2000;
+    settled &= s->boot_ms - s->frozen_until_ms > 100000 || !s->frozen_until_ms;
     *v = (struct listing){ .sure = g && settled, .group_id = group_id };
     if (!g)
         return;
@@ -95,9 +97,9 @@ static const struct listing *listing_taken(const struct sim *s, int64_t group_id
 
 /* ---- choices --------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct listing *v)
+static uint64_t hash_of(const struct listing *v, uint32_t lists_no)
 {
-    uint64_t h = mix(5, v->group_id);
+    uint64_t h = mix(5, v->group_id) + lists_no; /* each change: one may have come back as it was */
     for (int i = 0; i < v->n; i++)
         h = hash_text(slice_text(v->addresses[i])) ^ hash_u64(h);
     return h;
@@ -118,7 +120,7 @@ static struct choices *choices_of(struct sim *s, int64_t job_id, enum route rout
                                   const struct listing *v)
 {
     struct choices *c = choices_of_job(s, job_id);
-    uint64_t list = hash_of(v);
+    uint64_t list = hash_of(v, s->lists_no);
     if (c->list != list || c->route != (int)route || c->planner != s->planner_no)
         *c = (struct choices){
             .list = list, .route = (int)route, .planner = s->planner_no, .aged = c->list != 0
@@ -213,7 +215,7 @@ static bool unlisted(struct sim *s, const char *address)
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_GROUP], &i, &row);) {
         struct listing v;
         listing_of(s, ((struct group_record *)row)->id, &v);
-        if (place(&v, address) >= 0)
+        if (place(&v, address) >= 0 || v.n == (int)countof(v.addresses))
             return false;
     }
     return true;

@@ -306,8 +306,8 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
     struct peer *p = peer_of(s, c->address);
     if (outcome == CALL_ANSWERED)
         heard(s, &c->call, p, r);
-    else if (outcome == CALL_NOT_SENT)
-        p->refused = true;
+    s->lists_no += outcome == CALL_NOT_SENT && !p->refused;
+    p->refused |= outcome == CALL_NOT_SENT;
     peer_answered(s, p, outcome);
     if (!c->call.log_id)
         return;
@@ -335,10 +335,20 @@ void check_result(struct sim *s, int64_t log_id, int code)
         heard_start(s, log_id);
 }
 
+/* While it was stopped nobody could beat: that is no silence. */
+void check_thaw(struct sim *s, int64_t gap_ms)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
+        if (((struct peer *)value)->beat_ms >= 0)
+            ((struct peer *)value)->beat_ms += gap_ms;
+}
+
 void check_beat(struct sim *s, const char *address, const char *app, bool there)
 {
     struct peer *p = peer_of(s, address);
     snprintf(p->app, sizeof(p->app), "%s", app);
+    s->lists_no += (p->beat_ms < 0) == there || p->refused;
     p->beat_ms = there ? s->boot_ms : -1;
     p->left_ms = there ? 0 : s->boot_ms;
     p->refused &= !there;

@@ -111,7 +111,7 @@ void exec_acked(struct sim *s, int exec, uint32_t life, const struct exec_result
 static void results_arrive(struct sim *s, struct event *e)
 {
     const struct results *r = e->p;
-    if (!s->sched)
+    if (!s->sched || center_frozen(s, e))
         return;
     for (int i = 0; i < r->n; i++) {
         if (!center_step(s))
@@ -347,7 +347,7 @@ static void app_name(const struct exec *x, char name[16])
 
 static void beat_arrives(struct sim *s, struct event *e)
 {
-    if (!s->sched || !center_step(s))
+    if (!s->sched || center_frozen(s, e) || !center_step(s))
         return;
     const struct exec *x = &s->execs[e->a];
     char app[16];
@@ -459,6 +459,30 @@ void exec_cut(struct sim *s, struct event *e)
         return;
     x->cut_until_ms = s->boot_ms + sim_between(s, 20000, 150000);
     sim_trace(s, "results of %s are lost until %.3f", x->address, (double)x->cut_until_ms / 1000);
+}
+
+void exec_dark(struct sim *s, struct event *e)
+{
+    struct exec *x = &s->execs[e->a];
+    if (s->calm)
+        return;
+    bool long_one = sim_chance(s, 200000);
+    x->dark_until_ms = s->boot_ms + (long_one ? 700000 : sim_between(s, 5000, 100000));
+    sim_trace(s, "%s answers no call until %.3f", x->address, (double)x->dark_until_ms / 1000);
+}
+
+void exec_crowd(struct sim *s, struct event *e)
+{
+    if (!s->sched || center_frozen(s, e))
+        return;
+    for (int i = 0; i < e->b * 1000 && center_step(s); i++) {
+        char address[64];
+        snprintf(address, sizeof(address), "http://10.1.%d.%d:9999/", i / 250, i % 250);
+        check_beat(s, address, "app-0", true);
+        sched_register(s->sched, sim_now(s), slice_text("app-0"), slice_text(address), false);
+        if (i % 100 == 99)
+            center_pump(s);
+    }
 }
 
 void exec_stop(struct sim *s, struct event *e)

@@ -76,7 +76,7 @@ static void conn_reset(struct sim *s, struct conn *c)
 static void on_reply(struct sim *s, struct event *e)
 {
     struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (!c)
+    if (!c || center_frozen(s, e))
         return;
     struct reply *reply = e->p;
     conn_close(s, c, CALL_ANSWERED, reply);
@@ -85,7 +85,7 @@ static void on_reply(struct sim *s, struct event *e)
 static void on_timeout(struct sim *s, struct event *e)
 {
     struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (!c)
+    if (!c || center_frozen(s, e))
         return;
     if (c->open)
         conn_reset(s, c);
@@ -95,7 +95,7 @@ static void on_timeout(struct sim *s, struct event *e)
 static void on_refused(struct sim *s, struct event *e)
 {
     struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (!c)
+    if (!c || center_frozen(s, e))
         return;
     conn_close(s, c, CALL_NOT_SENT, NULL);
 }
@@ -132,6 +132,23 @@ static void deliver(struct sim *s, struct event *e)
     conn_release(s, c);
 }
 
+/* The client has no place left for this address: the call was not even tried. */
+static void on_full(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (c && !center_frozen(s, e))
+        conn_close(s, c, CALL_FULL, NULL);
+}
+
+static int open_calls(struct sim *s, int to)
+{
+    void *value;
+    int n = 0;
+    for (size_t i = 0; map_next(&s->conns, &i, &value);)
+        n += ((struct conn *)value)->open && ((struct conn *)value)->to == to;
+    return n;
+}
+
 static int exec_at(const struct sim *s, const char *address)
 {
     for (int i = 0; i < s->nexecs; i++)
@@ -152,7 +169,16 @@ void net_call(struct sim *s, const struct call *call)
     c->open = true;
     map_set(&s->conns, (uint64_t)c->id, c);
     check_called(s, call, c->id);
+    if (s->client_room && open_calls(s, c->to) > s->client_room) {
+        sim_post(s, 0, on_full, c->id, 0, NULL);
+        return;
+    }
     bool there = c->to >= 0 && s->execs[c->to].up;
+    if (there && s->boot_ms < s->execs[c->to].dark_until_ms) { /* taken, and never heard of */
+        c->exec_life = s->execs[c->to].life;
+        sim_post(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+        return;
+    }
     if (!there || sim_chance(s, s->refuse_ppm)) {
         sim_post(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
         return;
@@ -211,7 +237,7 @@ void net_reset_center(struct sim *s)
 static void on_dead_peer(struct sim *s, struct event *e)
 {
     struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (!c)
+    if (!c || center_frozen(s, e))
         return;
     conn_close(s, c, CALL_IN_DOUBT, NULL);
 }

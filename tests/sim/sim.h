@@ -70,8 +70,9 @@ struct exec {
     int app;
     bool up, gone; /* gone: never comes back */
     int64_t cut_until_ms;
-    bool slow;     /* answers late */
-    uint32_t life; /* incarnation */
+    int64_t dark_until_ms; /* takes calls and answers none; its beats come through */
+    bool slow;             /* answers late */
+    uint32_t life;         /* incarnation */
     struct exec_job jobs[96];
     int njobs;
     struct exec_result *results;
@@ -245,10 +246,13 @@ struct sim {
     uint32_t boots;
     bool recording, settled;
     bool backup_wanted, backup_made,
-        backup_heard; /* one is to be put back; heard: with a renewal since */
-    int crash_in;     /* calls into the core until it crashes; 0 = none is due */
-    bool stopping;    /* it was asked to stop, and drains */
-    bool calm;        /* no more faults: the end is near */
+        backup_heard;        /* one is to be put back; heard: with a renewal since */
+    int64_t frozen_until_ms; /* its process is stopped and goes on then */
+    bool crowd;              /* a group of thousands of addresses */
+    bool outage;             /* when it ends next, it stays away for hours or days */
+    int crash_in;            /* calls into the core until it crashes; 0 = none is due */
+    bool stopping;           /* it was asked to stop, and drains */
+    bool calm;               /* no more faults: the end is near */
     bool slow_disk;
     bool choked; /* a world of stock executors that are slow to take, to run and to answer */
     int64_t wake_ms;
@@ -256,6 +260,7 @@ struct sim {
     /* the network */
     struct map conns;
     int64_t last_conn;
+    int client_room; /* calls that the client has place for to one address; 0 = no bound */
     int loss_ppm, double_ppm, late_ppm, refuse_ppm;
 
     struct exec execs[EXECS];
@@ -284,6 +289,7 @@ struct sim {
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */
     int nlistings;
     int64_t group_edit_ms;
+    uint32_t lists_no;   /* lists have changed so often */
     uint32_t planner_no; /* another one, or a turn was undone that had chosen */
     int lane_bound;      /* of this center */
     int64_t resends, resends_unsure, resent_before; /* by this center */
@@ -317,6 +323,9 @@ void center_crash_soon(struct sim *s, struct event *e);
 void center_stop(struct sim *s, struct event *e);
 void center_store_fault(struct sim *s, struct event *e);
 void center_clock_step(struct sim *s, struct event *e);
+void center_freeze(struct sim *s, struct event *e);
+/* While it is frozen: the event comes again when it is not. */
+bool center_frozen(struct sim *s, struct event *e);
 void center_free(struct sim *s);
 
 /* recorder.c */
@@ -348,6 +357,8 @@ struct reply {
 void exec_init(struct sim *s);
 void exec_start(struct sim *s, struct event *e); /* a: executor */
 void exec_crash(struct sim *s, struct event *e); /* a: executor, b: for ever */
+void exec_dark(struct sim *s, struct event *e);  /* a: executor; it answers no call for a while */
+void exec_crowd(struct sim *s, struct event *e); /* b thousand addresses where nobody lives */
 void exec_cut(struct sim *s, struct event *e);   /* its results do not get through for a while */
 void exec_stop(struct sim *s, struct event *e);  /* politely: deregisters first */
 struct reply exec_take(struct sim *s, struct exec *x, const struct conn *c);
@@ -368,8 +379,9 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
                     const struct reply *r);
 void check_result(struct sim *s, int64_t log_id, int code); /* a result has come */
 void check_beat(struct sim *s, const char *address, const char *app, bool there);
-void check_taken(struct sim *s);      /* a batch goes to the writer */
-void check_wire_start(struct sim *s); /* the center starts, or ends */
+void check_thaw(struct sim *s, int64_t gap_ms); /* it was stopped, and goes on */
+void check_taken(struct sim *s);                /* a batch goes to the writer */
+void check_wire_start(struct sim *s);           /* the center starts, or ends */
 void check_wire_end(struct sim *s);
 
 /* check.c, check_ends.c, check_sends.c, check_progress.c */

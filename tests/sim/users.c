@@ -83,6 +83,8 @@ static void group_fill(struct sim *s, struct group_record *g, int app)
 
 static void group_make(struct sim *s, struct event *ev)
 {
+    if (center_frozen(s, ev))
+        return;
     struct edit *e = edit_new(EDIT_GROUP_INSERT);
     group_fill(s, &e->group, (int)ev->a);
     if (s->calm || s->sched == NULL) {
@@ -112,6 +114,29 @@ static void set(char **field, const char *text)
 {
     free(*field);
     *field = mem_dup(text);
+}
+
+/* A cron that comes to its end: some moments of one minute. */
+static void bounded_fill(struct sim *s, struct job_record *r)
+{
+    char text[RFC3339_SIZE], conf[64];
+    int year, month, day, hour, minute;
+    rfc3339_format(wall_ms(s) + sim_between(s, 0, 90000), zone_utc(), text);
+    if (sscanf(text, "%d-%d-%dT%d:%d", &year, &month, &day, &hour, &minute) != 5)
+        return;
+    snprintf(conf, sizeof(conf), "%s %d %d %d %d ? %d", sim_chance(s, 500000) ? "0/7" : "3,41",
+             minute, hour, day, month, year);
+    set(&r->zone, NULL);
+    set(&r->schedule_type, "CRON");
+    set(&r->schedule_conf, conf);
+}
+
+/* In a crowd each change of the list makes a ring of hashes of all addresses anew: too slow here.
+ */
+static const char *any_route(struct sim *s)
+{
+    enum route route = (enum route)dice_below(&s->dice, ROUTE_COUNT);
+    return route_text(s->crowd && route == ROUTE_CONSISTENT_HASH ? ROUTE_ROUND : route);
 }
 
 static void schedule_fill(struct sim *s, struct job_record *r, bool busy)
@@ -150,6 +175,8 @@ static void schedule_fill(struct sim *s, struct job_record *r, bool busy)
     } else if (type == 7) {
         set(&r->schedule_type, "NONE");
         set(&r->schedule_conf, "");
+    } else if (sim_chance(s, 200000)) {
+        bounded_fill(s, r);
     } else {
         set(&r->schedule_type, "CRON");
         set(&r->schedule_conf, seldom[dice_below(&s->dice, countof(seldom))]);
@@ -163,7 +190,7 @@ static void job_fill(struct sim *s, struct job_record *r, bool busy)
     r->group_id = any_key(s, T_GROUP);
     schedule_fill(s, r, busy);
     set(&r->misfire, misfire_text((enum misfire)dice_below(&s->dice, MISFIRE_COUNT)));
-    set(&r->route, route_text((enum route)dice_below(&s->dice, ROUTE_COUNT)));
+    set(&r->route, any_route(s));
     set(&r->block,
         block_text(s->choked || sim_chance(s, 600000) ? BLOCK_SERIAL
                                                       : (enum block)dice_below(&s->dice, 3)));
@@ -209,6 +236,35 @@ static void job_insert(struct sim *s, bool busy)
     give(s, e);
 }
 
+/* What an edit may change beside schedule, route, group and parameter. */
+static void others_fill(struct sim *s, struct job_record *r)
+{
+    if (sim_chance(s, 300000))
+        set(&r->description, sim_chance(s, 500000) ? "better said" : "worse");
+    if (sim_chance(s, 100000))
+        set(&r->block, block_text((enum block)dice_below(&s->dice, BLOCK_COUNT)));
+    if (sim_chance(s, 100000))
+        set(&r->misfire, misfire_text((enum misfire)dice_below(&s->dice, MISFIRE_COUNT)));
+    if (sim_chance(s, 100000))
+        set(&r->on_doubt, sim_chance(s, 500000) ? "wait" : "resend");
+    if (sim_chance(s, 100000))
+        set(&r->alarm_email, "who@example.org");
+    if (sim_chance(s, 100000))
+        r->timeout_s = (int)sim_between(s, 0, 60);
+    if (sim_chance(s, 100000))
+        r->misfire_max = (int)sim_between(s, 1, 20);
+    if (sim_chance(s, 100000))
+        r->start_deadline_ms = sim_between(s, 1000, 60000);
+    if (sim_chance(s, 100000))
+        r->retry_delay_ms = sim_between(s, 0, 5000);
+    if (sim_chance(s, 100000))
+        r->retry_backoff = (double)sim_between(s, 1, 2);
+    if (r->children && sim_chance(s, 100000)) {
+        free(r->children);
+        r->children = NULL;
+    }
+}
+
 static void job_edit(struct sim *s, enum edit_kind kind)
 {
     int64_t id = any_key(s, T_JOB);
@@ -223,13 +279,14 @@ static void job_edit(struct sim *s, enum edit_kind kind)
         if (sim_chance(s, 500000))
             schedule_fill(s, r, false);
         if (sim_chance(s, 300000))
-            set(&r->route, route_text((enum route)dice_below(&s->dice, ROUTE_COUNT)));
+            set(&r->route, any_route(s));
         if (sim_chance(s, 300000))
             r->retries = (int)sim_between(s, 0, 3);
         if (sim_chance(s, 200000))
             set(&r->param, sim_chance(s, 500000) ? "p" : "q");
         if (sim_chance(s, 50000))
             r->group_id = any_key(s, T_GROUP);
+        others_fill(s, r);
         if (sim_chance(s, 50000))
             set(&r->schedule_conf, "nonsense");
     }
@@ -316,8 +373,7 @@ static void act_once(struct sim *s)
 
 void users_act(struct sim *s, struct event *e)
 {
-    (void)e;
-    if (s->calm)
+    if (s->calm || center_frozen(s, e))
         return;
     if (s->sched && center_step(s)) {
         if ((int)count(s, T_GROUP) == s->ngroups) {

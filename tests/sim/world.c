@@ -176,6 +176,21 @@ static void plan_faults(struct sim *s)
     }
 }
 
+/* What comes seldom. */
+static void plan_rare(struct sim *s)
+{
+    if (sim_chance(s, 150000))
+        sim_post(s, sim_between(s, 15000, ACTIVE_MS - 140000), center_freeze, 0, 0, NULL);
+    if (sim_chance(s, 150000))
+        sim_post(s, sim_between(s, 10000, ACTIVE_MS - 120000), exec_dark,
+                 dice_below(&s->dice, (uint32_t)s->nexecs), 0, NULL);
+    s->crowd = sim_chance(s, 5000);
+    if (s->crowd)
+        sim_post(s, sim_between(s, 15000, 60000), exec_crowd, 0, sim_between(s, 1, 3), NULL);
+    s->outage = sim_chance(s, 10000);
+    s->client_room = sim_chance(s, 100000) ? (int)sim_between(s, 2, 20) : 0;
+}
+
 static void plan_cuts(struct sim *s)
 {
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
@@ -189,6 +204,7 @@ static void calm_down(struct sim *s)
     s->crash_in = 0;
     s->store_bad_until_ms = 0;
     s->slow_disk = false;
+    s->client_room = 0;
     s->loss_ppm = s->double_ppm = s->late_ppm = s->refuse_ppm = 0;
     for (int i = 0; i < s->nexecs; i++) {
         s->execs[i].slow = false;
@@ -225,6 +241,7 @@ void sim_play(struct sim *s)
     center_start(s);
     plan_faults(s);
     plan_cuts(s);
+    plan_rare(s);
     sim_post(s, 5000, look, 0, 0, NULL);
     sim_post(s, 1, users_act, 0, 0, NULL);
     run_until(s, ACTIVE_MS + 1000);
@@ -233,6 +250,8 @@ void sim_play(struct sim *s)
             center_crash_soon(s, NULL);
         run_until(s, s->boot_ms + 60000);
     }
+    while (!s->sched) /* it may be away for days */
+        run_until(s, s->boot_ms + 60000);
     calm_down(s);
     run_until(s, s->boot_ms + 30000);
     check_calm(s);
@@ -241,11 +260,12 @@ void sim_play(struct sim *s)
             since_ms = s->boot_ms; /* a backlog may take its time, as long as it moves */
     do {
         run_until(s, s->boot_ms + 5000);
+        if (check_quiet(s))
+            run_until(s, s->boot_ms + 3000); /* a renewal of the mark behind the last end */
         if (s->ends > progress)
             since_ms = s->boot_ms;
         progress = s->ends;
     } while (s->boot_ms - since_ms < DRAIN_MS && !check_quiet(s));
-    run_until(s, s->boot_ms + 3000); /* a renewal of the mark behind the last end */
     check_end(s);
     struct sched_stats st;
     sched_stats(s->sched, &st);
