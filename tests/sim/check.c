@@ -71,6 +71,11 @@ static void check_totals(struct sim *s)
     int64_t open;
     struct why why = { "" };
     store_memory_ops.totals_get(s->store, &t, &open, &why);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        if (i != TOTAL_LOST && t.n[i] < s->totals.n[i]) /* a late result takes a loss back */
+            sim_fail(s, "the counters", "%s falls from %lld to %lld", total_name((enum total)i),
+                     (long long)s->totals.n[i], (long long)t.n[i]);
+    s->totals = t;
     int64_t rest = t.n[TOTAL_PLANNED] - t.n[TOTAL_FINISHED] - t.n[TOTAL_REJECTED] -
                    t.n[TOTAL_LOST] - t.n[TOTAL_SKIPPED] - t.n[TOTAL_WITHDRAWN] - open;
     if (rest)

@@ -291,6 +291,11 @@ static void round_over(struct sim *s, int64_t id, enum log_state log)
     }
 }
 
+static void check_list_changed(struct sim *s)
+{
+    s->lists_no++;
+}
+
 static void heard(struct sim *s, const struct call *c, struct peer *p, const struct reply *r)
 {
     p->refused &= c->kind != CALL_BEAT; /* others may come too late to be looked at */
@@ -306,7 +311,8 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
     struct peer *p = peer_of(s, c->address);
     if (outcome == CALL_ANSWERED)
         heard(s, &c->call, p, r);
-    s->lists_no += outcome == CALL_NOT_SENT && !p->refused;
+    if (outcome == CALL_NOT_SENT && !p->refused)
+        check_list_changed(s);
     p->refused |= outcome == CALL_NOT_SENT;
     peer_answered(s, p, outcome);
     if (!c->call.log_id)
@@ -348,7 +354,8 @@ void check_beat(struct sim *s, const char *address, const char *app, bool there)
 {
     struct peer *p = peer_of(s, address);
     snprintf(p->app, sizeof(p->app), "%s", app);
-    s->lists_no += (p->beat_ms < 0) == there || p->refused;
+    if ((p->beat_ms < 0) == there || p->refused)
+        check_list_changed(s);
     p->beat_ms = there ? s->boot_ms : -1;
     p->left_ms = there ? 0 : s->boot_ms;
     p->refused &= !there;
@@ -375,6 +382,7 @@ void check_wire_end(struct sim *s)
 
 void check_wire_start(struct sim *s)
 {
+    s->totals = memory_of(s->store)->now.totals; /* a backup may have been put back */
     s->resends = s->resends_unsure = 0;
     s->resent_before = memory_of(s->store)->now.totals.n[TOTAL_RESENT];
     void *row;

@@ -289,9 +289,10 @@ struct sim {
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */
     int nlistings;
     int64_t group_edit_ms;
-    uint32_t lists_no;   /* lists have changed so often */
-    uint32_t planner_no; /* another one, or a turn was undone that had chosen */
-    int lane_bound;      /* of this center */
+    struct totals totals; /* of the last commit */
+    uint32_t lists_no;    /* lists have changed so often */
+    uint32_t planner_no;  /* another one, or a turn was undone that had chosen */
+    int lane_bound;       /* of this center */
     int64_t resends, resends_unsure, resent_before; /* by this center */
 
     /* figures */
