@@ -459,11 +459,10 @@ static void answered(struct sched *s, struct moment_now now, struct run *r,
                 why[0] ? why : "refused by the executor without a message");
 }
 
-/* A callback was faster: only the trigger columns may still change. */
-static void late_answer(struct sched *s, struct run *r, const struct call_result *c)
+/* A callback was faster, and proves that the run was accepted: what this answer says, a refusal of
+ * the second copy perhaps, changes nothing. */
+static void late_answer(struct sched *s, struct run *r)
 {
-    if (c->outcome == CALL_ANSWERED && c->code != 200 && !c->repeat)
-        run_note_trigger(s, r, c->code, NULL);
     if (r->flags & RUN_WRITTEN && !r->pending)
         run_free(s, r);
 }
@@ -482,7 +481,7 @@ void fire_on_run(struct sched *s, struct moment_now now, const struct call_resul
         lane->answers++;
     }
     if (r->flags & RUN_CLOSED) {
-        late_answer(s, r, c);
+        late_answer(s, r);
     } else if (r->phase != PHASE_SENT) {
         ; /* its callback was faster, and it was lost or is being edited */
     } else if (r->flags & RUN_HELD && !(c->outcome == CALL_ANSWERED && c->code == 200)) {

@@ -131,6 +131,28 @@ static void the_next_delay_waits_for_a_retry_of_the_same_callback(void **state)
     assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
 }
 
+/* The result came first; then the answer says that the executor refused, a second copy perhaps. */
+static void an_answer_after_the_result_changes_nothing(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    int64_t job = core_simple_job(c, "NONE", "");
+    for (int written = 0; written < 2; written++) {
+        int64_t id = core_trigger(c, job, NULL);
+        core_run(c, 100);
+        sched_result(c->s, c->now, id, 200, slice_text(""));
+        if (written)
+            core_run(c, 2000);
+        core_answer(c, core_call_of(c, CALL_RUN, id), 500, LOG_NONE);
+        core_run(c, 2000);
+        struct log_record l;
+        assert_true(core_log(c, id, &l));
+        assert_int_equal(l.trigger_code, 200);
+        assert_int_equal(l.handle_code, 200);
+        log_record_done(&l);
+    }
+}
+
 /* The live row is removed behind the center's back: the result is noted in the log row. */
 static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
 {
@@ -190,6 +212,7 @@ int main(void)
         T(a_firing_goes_through_its_life),
         T(a_center_that_starts_again_asks_and_plans),
         T(the_next_delay_waits_for_a_retry_of_the_same_callback),
+        T(an_answer_after_the_result_changes_nothing),
         T(a_result_of_a_run_without_a_live_row_is_noted),
         T(late_results_are_bounded_by_their_text),
         T(what_left_is_counted_once_whatever_is_killed),
