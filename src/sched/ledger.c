@@ -371,17 +371,22 @@ bool run_retries(const struct run *r)
     return r->flags & RUN_RETRYING && r->flags & RUN_SCHEDULED && !(r->flags & RUN_WRITTEN);
 }
 
-void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
+bool job_is_out(const struct live_job *j)
 {
-    if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted)
-        return;
     list_each(&j->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_job);
         bool open = !(r->flags & RUN_CLOSED) && phase_open(r->phase);
         if (run_retries(r) || (open && r->flags & RUN_SCHEDULED))
-            return;
+            return true;
     }
+    return false;
+}
+
+void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
+{
+    if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted || job_is_out(j))
+        return;
     struct delay d = { j->id, now.wall_ms };
     array_push(s->next->delays, s->next->ndelays, d);
     s->wanted = true;

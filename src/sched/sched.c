@@ -514,6 +514,18 @@ static void defer_edits(struct batch *b, struct batch *next)
 
 struct batch *sched_take_batch(struct sched *s, struct moment_now now)
 {
+/* What has been planned meanwhile sets the next moment with its own end. */
+static void delays_settle(struct sched *s, struct batch *b)
+{
+    int kept = 0;
+    for (int i = 0; i < b->ndelays; i++) {
+        const struct live_job *j = job_live(s, b->delays[i].job_id);
+        if (!j || !job_is_out(j))
+            b->delays[kept++] = b->delays[i];
+    }
+    b->ndelays = kept;
+}
+
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
     bool plan = want_plan(s, now), mark = want_mark(s, now);
@@ -525,6 +537,7 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     defer_edits(b, next);
     for (int i = 0; i < b->nedits; i++)
         edit_prepare(s, now, b->edits[i]);
+    delays_settle(s, b);
     take_changes(s, b, mark || s->draining);
     b->seq = s->seq++;
     b->now_ms = now.wall_ms;

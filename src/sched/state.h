@@ -255,6 +255,8 @@ bool run_retries(const struct run *r);
  * with. */
 void job_define(struct live_job *j, struct job *def);
 /* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
+/* Is a scheduled run of the job open, or its retry on its way? */
+bool job_is_out(const struct live_job *j);
  * job's scheduled runs is open any more, its next moment is asked for. */
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j);
 void run_close_lost(struct sched *s, struct run *r); /* its retry leaves: LOST is final */
