@@ -289,9 +289,9 @@ static void unplan(const struct turn *t, struct job_record *r, const struct edit
         r->last_ms = r->planned_until_ms;
 }
 
-static bool is_rate(const struct job *j)
+static bool is_rate(const struct job_record *r)
 {
-    return j->schedule.type == SCHEDULE_FIX_RATE || j->schedule.type == SCHEDULE_FIX_DELAY;
+    return same_text(r->schedule_type, "FIX_RATE") || same_text(r->schedule_type, "FIX_DELAY");
 }
 
 /* Write the row; e->now is the job from here on. */
@@ -319,14 +319,18 @@ static enum err job_begin(struct turn *t, struct edit *e, const struct job_recor
     return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 
+/* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
+ * its place must not: it may have been the job's before. */
 static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
-                           struct difference d)
+                           struct difference d, bool was_rate)
 {
     int64_t before = r->version;
     e->anew = d.when;
+    if (d.when && was_rate && !is_rate(r) && r->planned_until_ms < e->sent_until_ms)
+        r->planned_until_ms = e->sent_until_ms;
     if (d.when && r->enabled) {
-        struct job *j = planner_keep(t->planner, r);
-        unplan(t, r, e, is_rate(j));
+        const struct job *j = planner_keep(t->planner, r);
+        unplan(t, r, e, is_rate(r));
         if (j->schedule.type == SCHEDULE_FIX_DELAY && e->waits)
             r->next_ms = NEVER_MS;
     }
@@ -388,7 +392,7 @@ static enum err job_update(struct turn *t, struct edit *e)
     if (!err && d.when && r->enabled)
         err = first_moment(t, r, &e->why);
     if (!err)
-        err = job_change(t, e, r, d);
+        err = job_change(t, e, r, d, is_rate(&old));
 out:
     job_record_done(&old);
     return err;
@@ -417,7 +421,8 @@ static enum err job_switch(struct turn *t, struct edit *e, bool on)
     if (on)
         err = first_moment(t, &r, &e->why);
     if (!err)
-        err = on ? job_change(t, e, &r, (struct difference){ .when = true }) : job_stop(t, e, &r);
+        err = on ? job_change(t, e, &r, (struct difference){ .when = true }, is_rate(&r))
+                 : job_stop(t, e, &r);
 out:
     job_record_done(&r);
     return err;

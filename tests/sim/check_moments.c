@@ -125,10 +125,9 @@ static void after_edit(struct sim *s, const struct batch *b, const struct edit *
     int64_t bound = s->served_ms > s->start_mark_ms ? s->served_ms : s->start_mark_ms;
     int64_t kept = kept_until(s, e->id);
     bound = bound > b->now_ms ? bound : b->now_ms;
-    if (on || e->kind == EDIT_JOB_STOP) {
+    if (on || e->kind == EDIT_JOB_STOP)
         j->cover_ms = kept < j->cover_ms ? kept : j->cover_ms;
-        j->lenient_ms = bound > kept ? bound : kept;
-    }
+    j->lenient_ms = bound > kept ? bound : kept;
     j->from_ms = b->now_ms;
     j->expect_ms = moment_after(j, b->now_ms);
     if (j->expect_ms <= j->cover_ms)

@@ -452,6 +452,43 @@ static void a_run_that_stays_keeps_its_parameter(void **state)
     core_free(f.c);
 }
 
+/* The clock goes back by a minute: a rate goes on from now, but the calendar that the job had
+ * before, and gets again, has sent the moments of that minute. */
+static void a_calendar_after_a_rate_repeats_nothing(void **state)
+{
+    (void)state;
+    for (int stopped = 0; stopped < 2; stopped++) {
+        struct fixture f = { 0 };
+        begin(&f, "CRON");
+        struct core *c = f.c;
+        c->executor = core_accepts;
+        core_run(c, 65000);
+        assert_int_equal(core_times_sent(c, f.job, CORE_NOW_MS + 60000), 1);
+        for (int i = 0; i < c->nsent; i++)
+            core_result(c, c->sent[i].log_id, 200);
+        core_step_clock(c, -60000);
+        core_run(c, 1000);
+        struct job_record r = core_job_row(c, f.job);
+        core_text(&r.schedule_type, "FIX_RATE");
+        core_text(&r.schedule_conf, "3");
+        assert_int_equal(core_update(c, f.job, &r), OK);
+        core_run(c, 7000);
+        if (stopped)
+            assert_int_equal(core_switch(c, f.job, EDIT_JOB_STOP), OK);
+        r = core_job_row(c, f.job);
+        core_text(&r.schedule_type, "CRON");
+        core_text(&r.schedule_conf, "0/10 * * * * ?");
+        assert_int_equal(core_update(c, f.job, &r), OK);
+        if (stopped)
+            assert_int_equal(core_switch(c, f.job, EDIT_JOB_START), OK);
+        core_register(c, "app", A);
+        core_run(c, 65000);
+        for (int i = 2; i <= 7; i++) /* the rate has the first one too */
+            assert_int_equal(core_times_sent(c, f.job, CORE_NOW_MS + i * 10000), 1);
+        core_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +501,7 @@ int main(void)
         cmocka_unit_test(a_broadcast_to_nobody_is_laid_anew),
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
+        cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
     };
     return cmocka_run_group_tests_name("sched.edit", tests, NULL, NULL);
 }
