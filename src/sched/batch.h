@@ -63,6 +63,7 @@ struct edit {
     enum err err;
     struct why why;
     bool anew;       /* planned by another schedule, or from another moment, than before */
+    bool moved;      /* group or route are others: what waits goes where they say */
     struct job *now; /* the job after it, counted; NULL for others and for a deleted job */
 };
 

@@ -182,6 +182,27 @@ static void edit_run_done(struct sched *s, struct moment_now now, const struct e
         drop_held(s, now, r);
 }
 
+/* What an update leaves goes where the job's group and route say now: none of these runs was held.
+ * Shards keep their addresses once one has left; before that the firing is laid out anew. */
+static void move_runs(struct sched *s, struct moment_now now, const struct edit *e,
+                      struct live_job *j)
+{
+    struct run **shards = NULL;
+    int n = 0;
+    list_each(&j->runs, node, tmp)
+    {
+        struct run *r = container_of(node, struct run, of_job);
+        if (!phase_open(r->phase) || r->flags & RUN_CLOSED || r->version >= e->now->version)
+            continue;
+        fire_moved(s, r);
+        if (r->flags & RUN_BROADCAST)
+            array_push(shards, n, r);
+    }
+    for (int i = 0; i < n; i++)
+        broadcast_check(s, now, shards[i]);
+    free(shards);
+}
+
 static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
 {
     struct live_job *j = job_live(s, e->id);
@@ -191,6 +212,8 @@ static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
     if (!e->err && e->now)
         job_define(j, e->now);
     j->nruns++; /* keeps it through the loop */
+    if (!e->err && e->moved)
+        move_runs(s, now, e, j);
     for (int i = 0; i < e->nruns; i++)
         edit_run_done(s, now, e, &e->runs[i]);
     for (int i = 0; i < e->nruns; i++) {

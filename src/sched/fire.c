@@ -187,12 +187,23 @@ void lane_enqueue(struct sched *s, struct moment_now now, struct run *r)
     lane_pump(s, now, r->lane);
 }
 
+/* A yes of the old group, or to the old route, is none. */
+void fire_moved(struct sched *s, struct run *r)
+{
+    r->flags = (r->flags & ~(uint32_t)RUN_PROBED) | RUN_MOVED;
+    if (r->phase != PHASE_PLANNED || !list_linked(&r->place))
+        return;
+    run_unlink(s, r); /* it waits in a lane, or for a yes */
+    fire_plan(s, r);
+}
+
 static bool by_hand(const struct run *r)
 {
     return r->text && r->text->choices && r->lane;
 }
 
-/* The run's address is dead, has left the group, or there is none yet. NULL: nobody is there. */
+/* The run's address is dead, has left the group, is another group's, or there is none yet. NULL:
+ * nobody is there. */
 static struct lane *other_lane(struct sched *s, struct moment_now now, const struct run *r,
                                bool listed)
 {
@@ -206,6 +217,8 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
 {
     if (r->flags & (RUN_ADDRESS | RUN_HELD))
         return; /* comes back when the commit does */
+    bool moved = r->flags & RUN_MOVED;
+    r->flags &= ~(uint32_t)RUN_MOVED;
     if (by_hand(r)) {
         lane_enqueue(s, now, r);
         return;
@@ -222,7 +235,7 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
         to = NULL;
     else if (r->flags & RUN_BROADCAST && r->lane)
         ; /* its address stands */
-    else if (!listed || r->lane->dead)
+    else if (!listed || r->lane->dead || moved)
         to = other_lane(s, now, r, listed);
     else if (free_places(s, r->lane) <= 0 && !sticky(r))
         to = next_lane(s, r);
@@ -232,6 +245,14 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
         lane_enqueue(s, now, r);
     else
         fire_readdress(s, r, to);
+}
+
+void fire_addressed(struct sched *s, struct moment_now now, struct run *r)
+{
+    if (probe_wanted(r)) /* the route is another since the address was chosen */
+        probe_begin(s, now, r);
+    else
+        fire_dispatch(s, now, r);
 }
 
 /* ---- due ------------------------------------------------------------------------------------ */
@@ -288,10 +309,8 @@ static void fire(struct sched *s, struct moment_now now, struct run *r)
         return;
     if (r->hops > HOPS_MAX)
         fire_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
-    else if (probe_wanted(r))
-        probe_begin(s, now, r);
     else
-        fire_dispatch(s, now, r);
+        fire_addressed(s, now, r);
 }
 
 /* A part of what is due: sched_next_wall stays in the past while there is more, so that the driver
@@ -363,8 +382,8 @@ void fire_sweep(struct sched *s, struct moment_now now)
 
 /* ---- the end of a call ---------------------------------------------------------------------- */
 
-/* Nothing can have been delivered: an ordinary planned run again. False if an earlier copy may
- * still be there: only asking tells. */
+/* Nothing can have been delivered: an ordinary planned run again. False: it is taken care of; an
+ * earlier copy may still be there, and only asking tells, or it is to be routed anew. */
 static bool take_back(struct sched *s, struct moment_now now, struct run *r)
 {
     if (r->flags & RUN_DOUBT) {
@@ -376,7 +395,9 @@ static bool take_back(struct sched *s, struct moment_now now, struct run *r)
     run_move(s, now, r, PHASE_PLANNED);
     flight_unsent(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_LEFT;
-    return true;
+    if (r->flags & RUN_MOVED)
+        fire_plan(s, r);
+    return !(r->flags & RUN_MOVED);
 }
 
 /* The client had no room for it, which says nothing about the address: it waits as before. */

@@ -176,6 +176,7 @@ void probe_begin(struct sched *s, struct moment_now now, struct run *r)
     r->probe = 0;
     r->probe_list = g ? group_list_no(g) : 0;
     r->probing_ms = now.boot_ms;
+    r->flags &= ~(uint32_t)RUN_MOVED;
     ask_next(s, now, r);
 }
 

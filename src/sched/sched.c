@@ -225,6 +225,8 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
         if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
             r->version = job->version;
     }
+    if (row->group_id != job->group_id)
+        r->flags |= RUN_MOVED;
     if (row->phase == PHASE_PLANNED && !sent) {
         fire_plan(s, r);
     } else if (taken) {
@@ -512,8 +514,6 @@ static void defer_edits(struct batch *b, struct batch *next)
     b->nedits = kept;
 }
 
-struct batch *sched_take_batch(struct sched *s, struct moment_now now)
-{
 /* What has been planned meanwhile sets the next moment with its own end. */
 static void delays_settle(struct sched *s, struct batch *b)
 {
@@ -526,6 +526,8 @@ static void delays_settle(struct sched *s, struct batch *b)
     b->ndelays = kept;
 }
 
+struct batch *sched_take_batch(struct sched *s, struct moment_now now)
+{
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
     bool plan = want_plan(s, now), mark = want_mark(s, now);
@@ -535,9 +537,9 @@ static void delays_settle(struct sched *s, struct batch *b)
     directory_refresh(s, now);
     struct batch *b = s->next, *next = batch_new();
     defer_edits(b, next);
+    delays_settle(s, b);
     for (int i = 0; i < b->nedits; i++)
         edit_prepare(s, now, b->edits[i]);
-    delays_settle(s, b);
     take_changes(s, b, mark || s->draining);
     b->seq = s->seq++;
     b->now_ms = now.wall_ms;
@@ -595,7 +597,7 @@ static void change_done(struct sched *s, struct moment_now now, const struct run
     if (r->flags & RUN_ADDRESS && !again) {
         r->flags &= ~(uint32_t)RUN_ADDRESS;
         if (r->phase == PHASE_PLANNED && !(r->flags & (RUN_CLOSED | RUN_HELD)))
-            fire_dispatch(s, now, r);
+            fire_addressed(s, now, r);
     }
 }
 

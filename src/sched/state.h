@@ -81,6 +81,7 @@ enum run_flag {
     RUN_QUEUED = 131072,   /* counted in its lane's queue */
     RUN_WRITTEN = 262144,  /* its end is on disk; a call is still under way */
     RUN_UNSENT = 524288,   /* the recorder of the life before says that it was not sent */
+    RUN_MOVED = 1048576,   /* its job has got another group or route: it is routed by them */
 };
 
 enum ask_step {
@@ -254,9 +255,9 @@ bool run_retries(const struct run *r);
 /* The job as it is from now on. Runs that are there keep the parameter that they were laid down
  * with. */
 void job_define(struct live_job *j, struct job *def);
-/* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
 /* Is a scheduled run of the job open, or its retry on its way? */
 bool job_is_out(const struct live_job *j);
+/* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
  * job's scheduled runs is open any more, its next moment is asked for. */
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j);
 void run_close_lost(struct sched *s, struct run *r); /* its retry leaves: LOST is final */
@@ -286,6 +287,10 @@ void fire_call(struct sched *s,
 void fire_due(struct sched *s, struct moment_now now);
 void fire_mark(struct sched *s, struct moment_now now); /* the mark moved */
 void fire_dispatch(struct sched *s, struct moment_now now, struct run *r);
+void fire_addressed(struct sched *s, struct moment_now now,
+                    struct run *r); /* its address is on disk */
+/* The job has got another group or route: what waits begins again with its address. */
+void fire_moved(struct sched *s, struct run *r);
 void fire_on_run(struct sched *s, struct moment_now now, const struct call_result *r);
 void fire_readdress(struct sched *s, struct run *r, struct lane *lane); /* on disk first */
 void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,

@@ -326,6 +326,7 @@ static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
 {
     int64_t before = r->version;
     e->anew = d.when;
+    e->moved = d.where;
     if (d.when && was_rate && !is_rate(r) && r->planned_until_ms < e->sent_until_ms)
         r->planned_until_ms = e->sent_until_ms;
     if (d.when && r->enabled) {

@@ -489,6 +489,165 @@ static void a_calendar_after_a_rate_repeats_nothing(void **state)
     }
 }
 
+/* ---- what an update leaves goes where the job says now ----------------------------------------
+ */
+
+static const struct core_call *sent_of(struct core *c, int64_t id)
+{
+    for (int i = c->nsent - 1; i >= 0; i--)
+        if (c->sent[i].log_id == id)
+            return &c->sent[i];
+    return NULL;
+}
+
+/* It waits in the old address's lane, or for its time; a retry's lies beyond the mark, so that a
+ * restart leaves no doubt whether it was sent. */
+static void a_run_that_stays_goes_to_the_new_group(void **state)
+{
+    (void)state;
+    static const enum when whens[] = { MISFIRE, RETRY, MANUAL };
+    for (size_t i = 0; i < countof(whens); i++)
+        for (int crash = 0; crash <= (whens[i] == RETRY); crash++) {
+            struct fixture f = { 0 };
+            begin(&f, "CRON");
+            struct core *c = f.c;
+            int64_t id = bring_to(&f, whens[i]);
+            assert_string_equal(core_row(c, id)->address, A);
+            assert_int_equal(apply(&f, GROUP), OK);
+            if (crash) {
+                core_crash(c);
+                core_start(c);
+            }
+            c->executor = core_accepts;
+            core_run(c, 8000);
+            assert_string_equal(sent_of(c, id)->address, B);
+            assert_string_equal(core_row(c, id)->address, B);
+            core_free(c);
+        }
+}
+
+/* Both groups have the address, but the new route takes another. */
+static void a_run_that_stays_goes_by_the_new_route(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    core_register(f.c, "app", B);
+    int64_t id = bring_to(&f, MANUAL);
+    struct job_record r = core_job_row(f.c, f.job);
+    core_text(&r.route, "LAST");
+    assert_int_equal(core_update(f.c, f.job, &r), OK);
+    core_run(f.c, 100);
+    assert_string_equal(core_call_of(f.c, CALL_RUN, id)->address, B);
+    core_free(f.c);
+}
+
+/* Queued where nobody was asked for a yes; and with a yes of the old group. */
+static void a_run_that_stays_is_asked_for_anew(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    struct core *c = f.c;
+    int64_t id = bring_to(&f, MANUAL);
+    struct job_record r = core_job_row(c, f.job);
+    core_text(&r.route, "BUSYOVER");
+    assert_int_equal(core_update(c, f.job, &r), OK);
+    unblock(&f);
+    core_run(c, 100);
+    assert_null(sent_of(c, id));
+    assert_int_equal(core_calls(c, CALL_IDLE), 1);
+    assert_string_equal(core_call_of(c, CALL_IDLE, 0)->address, A);
+    assert_int_equal(apply(&f, GROUP), OK);
+    core_answer(c, core_call_of(c, CALL_IDLE, 0), 200, LOG_NONE); /* too late */
+    core_run(c, 100);
+    assert_null(sent_of(c, id));
+    struct core_call *asked = core_call_of(c, CALL_IDLE, 0);
+    assert_string_equal(asked->address, B);
+    core_answer(c, asked, 200, LOG_NONE);
+    core_run(c, 100);
+    assert_string_equal(core_call_of(c, CALL_RUN, id)->address, B);
+    core_free(c);
+}
+
+/* The yes was there, and its address is being written when the route changes. */
+static void a_yes_for_the_old_route_is_none(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    struct core *c = f.c;
+    core_register(c, "app", B);
+    struct job_record r = core_job_row(c, f.job);
+    core_text(&r.route, "FAILOVER");
+    assert_int_equal(core_update(c, f.job, &r), OK);
+    int64_t id = bring_to(&f, MANUAL);
+    core_answer(c, core_call_of(c, CALL_BEAT, 0), 500, LOG_NONE);
+    assert_string_equal(core_call_of(c, CALL_BEAT, 0)->address, B);
+    struct edit *e = edit_new(EDIT_JOB_UPDATE);
+    e->id = f.job;
+    e->job = core_job_row(c, f.job);
+    core_text(&e->job.route, "BUSYOVER");
+    sched_edit(c->s, c->now, e);
+    core_take_next(c);
+    core_answer(c, core_call_of(c, CALL_BEAT, 0), 200, LOG_NONE);
+    core_write(c);
+    core_done(c);
+    core_run(c, 100);
+    assert_null(sent_of(c, id));
+    assert_int_equal(core_calls(c, CALL_IDLE), 1);
+    core_free(c);
+}
+
+/* Asked for by a user, due in three seconds. */
+static int64_t trigger_later(struct fixture *f, const char *choices)
+{
+    struct core *c = f->c;
+    struct spawn spawn = { .job_id = f->job,
+                           .kind = KIND_MANUAL,
+                           .moment_ms = c->now.wall_ms,
+                           .due_ms = c->now.wall_ms + 3000,
+                           .retries_left = -1,
+                           .choices = mem_dup(choices),
+                           .reply = f };
+    sched_trigger(c->s, c->now, &spawn);
+    core_run(c, 100);
+    return c->told[c->ntold - 1].id;
+}
+
+/* Nothing of the firing has left: it is laid out for the new group. */
+static void a_broadcast_by_hand_goes_to_the_new_group(void **state)
+{
+    (void)state;
+    struct fixture f = broadcast(NULL);
+    struct core *c = f.c;
+    core_register(c, "app", A);
+    core_register(c, "app", "http://10.0.0.3:9999/");
+    int64_t id = trigger_later(&f, NULL);
+    assert_int_equal(core_row(c, id)->shard_total, 2);
+    assert_int_equal(apply(&f, GROUP), OK);
+    c->executor = core_accepts;
+    core_run(c, 5000);
+    assert_int_equal(c->nsent, 1);
+    assert_string_equal(c->sent[0].address, B);
+    assert_int_equal(c->sent[0].shard_total, 1);
+    core_free(c);
+}
+
+/* What the user said counts more than what the group has. */
+static void an_address_by_hand_stays(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    int64_t id = trigger_later(&f, "http://10.0.0.7:9999/");
+    assert_int_equal(apply(&f, GROUP), OK);
+    f.c->executor = core_accepts;
+    core_run(f.c, 4000);
+    assert_string_equal(sent_of(f.c, id)->address, "http://10.0.0.7:9999/");
+    core_free(f.c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +661,12 @@ int main(void)
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
         cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
+        cmocka_unit_test(a_run_that_stays_goes_to_the_new_group),
+        cmocka_unit_test(a_run_that_stays_goes_by_the_new_route),
+        cmocka_unit_test(a_run_that_stays_is_asked_for_anew),
+        cmocka_unit_test(a_yes_for_the_old_route_is_none),
+        cmocka_unit_test(a_broadcast_by_hand_goes_to_the_new_group),
+        cmocka_unit_test(an_address_by_hand_stays),
     };
     return cmocka_run_group_tests_name("sched.edit", tests, NULL, NULL);
 }
