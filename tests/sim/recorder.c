@@ -133,7 +133,7 @@ bool backup_ripe(struct sim *s, const struct batch *b)
 {
     int64_t made = s->backup_made ? memory_of(s->store)->backup.mark.renewals : 0;
     bool some = b->nchanges && sim_chance(s, 300000); /* not even a renewal is missing */
-    return s->backup_made && !s->stopping &&
+    return s->backup_made && !s->stopping && !s->calm &&
            (b->mark.renewals > made || (some && !b->mark.renewals));
 }
 
