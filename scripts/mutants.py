@@ -317,16 +317,21 @@ class Bench:
         return "takes too long" if status is None else case[1] if case else f"exit status {status}"
 
     def simulate(self, seeds):
-        status, out = self.run([self.program("sim/peal_sim"), "--seeds", f"1..{seeds}"], LIMIT_SIM)
-        if status == 0:
-            return None
-        if status is None:
-            return "takes too long"
-        first = out.splitlines()[0] if out else f"exit status {status}"
-        seed = re.match(r"seed (\d+)", first)
-        if seed and self.run([self.sound_sim, "--seed", seed[1]], LIMIT_SIM)[0] != 0:
-            raise Bad(f"the sound sources fail too: {first}")
-        return first[:110]
+        """A seed that the sound sources fail as well says nothing: on to the next."""
+        first = 1
+        while first <= seeds:
+            status, out = self.run([self.program("sim/peal_sim"), "--seeds", f"{first}..{seeds}"], LIMIT_SIM)
+            if status == 0:
+                return None
+            if status is None:
+                return "takes too long"
+            said = out.splitlines()[0] if out else f"exit status {status}"
+            seed = re.match(r"seed (\d+)", said)
+            if not seed or self.run([self.sound_sim, "--seed", seed[1]], LIMIT_SIM)[0] == 0:
+                return said[:110]
+            print(f"mutants: the sound sources fail too: {said[:150]}", file=sys.stderr)
+            first = int(seed[1]) + 1
+        return None
 
     def blackbox(self, case):
         env = {"PEAL_BIN": os.path.join(self.build, "peal"), "PEAL_PRESET": "dev"}

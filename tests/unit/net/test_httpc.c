@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -700,6 +701,28 @@ static void above_the_cap_a_call_is_refused_at_once(void **state)
     buf_done(&s.got);
 }
 
+/* It says nothing about the peer: a caller must not think that it refused. */
+static void without_a_descriptor_there_is_no_room(void **state)
+{
+    struct fixture *f = *state;
+    struct test_call t = { .ended = false };
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", 9);
+    struct rlimit before, none;
+    int lowest = dup(0);
+    assert_true(lowest >= 0);
+    close(lowest);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = (rlim_t)lowest;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    run_call(f, p, &t, 5000);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
+    assert_int_equal(t.call.err, ERR_FULL);
+    httpc_peer_free(p);
+    done_with(&t);
+}
+
 enum { LARGE_CHUNKS = 3000 };
 
 static void serve_large(struct script *s, int fd, int nth)
@@ -913,6 +936,7 @@ int main(void)
         T(a_malformed_answer_is_in_doubt),
         T(what_does_not_speak_http_is_said_so),
         T(above_the_cap_a_call_is_refused_at_once),
+        T(without_a_descriptor_there_is_no_room),
         T(a_large_answer_is_streamed),
         T(a_large_answer_is_kept_whole_if_allowed),
         T(a_stream_may_be_ended_by_its_reader),
