@@ -348,6 +348,72 @@ static void a_job_that_is_always_busy_finds_its_dead_runs(void **state)
     }
 }
 
+/* The second copy is in doubt as the first was: from now on it is only asked about. */
+static void a_run_is_sent_again_at_most_once(void **state)
+{
+    (void)state;
+    for (int by_log = 0; by_log <= 1; by_log++) { /* by the cell, or by onDoubt=resend */
+        struct core *c = core_new();
+        struct play p = { .idle = by_log, .log = by_log ? LOG_CANNOT_TELL : LOG_NONE };
+        c->ctx = &p;
+        core_register(c, "app", AT);
+        int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, by_log), false);
+        p.mute = false;
+        p.deaf = true;
+        struct core_call *again = await(c, CALL_RUN, id);
+        assert_non_null(again);
+        core_fails(c, again, CALL_IN_DOUBT);
+        for (int i = 0; i < 20; i++) {
+            core_register(c, "app", AT);
+            core_run(c, 10000);
+        }
+        assert_int_equal(times_sent(c, id), 2);
+        assert_int_equal(total(c, TOTAL_RESENT), 1);
+        assert_int_equal(core_row(c, id)->phase, by_log ? PHASE_LOST : PHASE_UNKNOWN);
+        core_free(c);
+    }
+}
+
+/* Neither asks nor beats for twenty minutes: as long as the registry has the address, the run may
+ * be there. */
+static void a_run_of_a_registered_address_is_not_given_up(void **state)
+{
+    (void)state;
+    struct core *c = core_new();
+    core_stop(c);
+    c->config.dead_after_ms = 3600000;
+    core_start(c);
+    struct play p = { .idle = false };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, false), true);
+    core_run(c, 1200000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    core_unregister(c, "app", AT);
+    core_run(c, 120000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_LOST);
+    core_free(c);
+}
+
+/* Ten minutes of silence count from the last answer. */
+static void an_answer_ends_the_silence(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = false, .log = LOG_STARTED };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, false), true);
+    core_unregister(c, "app", AT);
+    core_run(c, 400000);
+    p.mute = false;
+    core_run(c, 120000);
+    p.mute = true;
+    core_run(c, 400000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    core_run(c, 400000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_LOST);
+}
+
 /* ---- rounds share what they can ---------------------------------------------------------------
  */
 
@@ -527,6 +593,9 @@ int main(void)
         T(a_younger_one_that_left_too_early_proves_nothing),
         T(a_younger_failure_proves_nothing),
         T(a_job_that_is_always_busy_finds_its_dead_runs),
+        cmocka_unit_test(a_run_is_sent_again_at_most_once),
+        cmocka_unit_test(a_run_of_a_registered_address_is_not_given_up),
+        T(an_answer_ends_the_silence),
         T(runs_of_a_job_share_the_idle_beat),
         T(an_idle_beat_serves_only_older_doubts),
         T(a_run_that_ends_during_its_round_leaves_it),

@@ -190,6 +190,7 @@ struct lane_row {
 
 static const struct lane_row lanes[] = {
     { "FIRST", KIND_CRON, NULL, DEAD, B },   { "FIRST", KIND_CRON, NULL, FULL, NULL },
+    { "LAST", KIND_CRON, NULL, FULL, NULL }, { "CONSISTENT_HASH", KIND_CRON, NULL, FULL, NULL },
     { "FIRST", KIND_CRON, NULL, GONE, B },   { "ROUND", KIND_CRON, NULL, DEAD, B },
     { "ROUND", KIND_CRON, NULL, FULL, B },   { "ROUND", KIND_CRON, NULL, GONE, B },
     { "RANDOM", KIND_CRON, NULL, FULL, B },  { "FIRST", KIND_MANUAL, NULL, FULL, NULL },
@@ -397,6 +398,29 @@ static void first_yes_wins_in_the_order_of_the_list(void **state)
     assert_string_equal(c->sent[1].address, B);
 }
 
+/* One that answers and says no is busy: the run goes on to the next, and nowhere if all are. */
+static void a_busy_executor_is_passed_over(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    int64_t job = job_of(c, "BUSYOVER", "NONE", "");
+    core_trigger(c, job, NULL);
+    assert_string_equal(core_call_of(c, CALL_IDLE, 0)->address, A);
+    core_answer(c, core_call_of(c, CALL_IDLE, 0), 500, LOG_NONE);
+    assert_string_equal(core_call_of(c, CALL_IDLE, 0)->address, B);
+    core_answer(c, core_call_of(c, CALL_IDLE, 0), 200, LOG_NONE);
+    core_settle(c);
+    assert_int_equal(c->nsent, 1);
+    assert_string_equal(c->sent[0].address, B);
+    int64_t id = core_trigger(c, job, NULL);
+    for (int i = 0; i < 2; i++)
+        core_answer(c, core_call_of(c, CALL_IDLE, 0), 500, LOG_NONE);
+    core_settle(c);
+    assert_true(mentions(c, id, "BUSYOVER: no executor of the group is idle"));
+    assert_int_equal(c->nsent, 1);
+}
+
 /* What is known to be dead is asked last, and only if nobody else says yes. */
 static void the_dead_come_last(void **state)
 {
@@ -589,6 +613,7 @@ int main(void)
         T(a_full_client_is_no_answer),
         T(runs_wait_while_the_client_is_full),
         T(first_yes_wins_in_the_order_of_the_list),
+        T(a_busy_executor_is_passed_over),
         T(the_dead_come_last),
         T(nobody_answers),
         T(a_mute_address_is_asked_once),

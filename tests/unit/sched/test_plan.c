@@ -162,6 +162,25 @@ static void missed_moments_go_to_the_policy(void **state)
     tear_down(&b);
 }
 
+/* Without arithmetic that skips over many: each moment is looked at. */
+static void the_newest_of_the_missed_are_made_up_for(void **state)
+{
+    (void)state;
+    struct bench b;
+    set_up(&b, "CRON", "0/7 * * * * ?", "FIRE_ALL", "FIRST");
+    plan(&b, NOW + 120000, NOW + 119000, 100);
+    int64_t newest[4], next = NOW - 1;
+    for (int n = 0; schedule_next(&b.job->schedule, next, &next) == OK && next < NOW + 115000; n++)
+        newest[n % 4] = next;
+    for (int i = 0; i < 4; i++) {
+        bool found = false;
+        for (int k = 0; k < 4; k++)
+            found |= b.rows.rows[k].moment_ms == newest[i];
+        assert_true(found);
+    }
+    tear_down(&b);
+}
+
 static void a_fix_delay_job_that_missed_its_moment_goes_on(void **state)
 {
     (void)state;
@@ -278,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_broadcast_is_one_row_an_address),
         cmocka_unit_test(a_long_outage_is_counted_by_arithmetic),
         cmocka_unit_test(missed_moments_go_to_the_policy),
+        cmocka_unit_test(the_newest_of_the_missed_are_made_up_for),
         cmocka_unit_test(a_fix_delay_job_that_missed_its_moment_goes_on),
         cmocka_unit_test(a_job_that_can_never_fire_again_is_stopped),
         cmocka_unit_test(a_retry_of_a_shard_is_one_row),

@@ -602,6 +602,35 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_purge"), 0);
 }
 
+/* Whoever sends alarms (XXL-JOB: 1 none wanted, 2 sent, 3 failed) has had the failure already: a
+ * second end of the run does not ask for another mail. */
+static void an_alarm_that_was_taken_up_is_not_asked_for_again(void **state)
+{
+    struct engine *e = *state;
+    OP(e->s, begin);
+    struct run_row r = sample_run(1, 1000);
+    OP(e->s, runs_add, &r, 1);
+    OP(e->s, commit);
+    struct run_change lost = { .log_id = r.log_id,
+                               .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_ALARM,
+                               .phase = PHASE_LOST,
+                               .handle_code = 500,
+                               .handle_ms = 4000 };
+    OP(e->s, begin);
+    OP(e->s, runs_change, &lost, 1);
+    OP(e->s, commit);
+    assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), -1);
+    for (int status = 1; status <= 3; status++) {
+        char sql[80];
+        snprintf(sql, sizeof(sql), "UPDATE xxl_job_log SET alarm_status = %d", status);
+        engine_sql(e, sql);
+        OP(e->s, begin);
+        OP(e->s, runs_change, &lost, 1);
+        OP(e->s, commit);
+        assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), status);
+    }
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -627,6 +656,7 @@ int main(void)
         CASE(a_total_is_exact_to_ten_thousand_and_never_too_low),
         CASE(totals_of_odd_ids_and_offsets_do_not_overflow),
         CASE(a_purge_costs_what_it_deletes_and_a_look_at_each_chunk),
+        CASE(an_alarm_that_was_taken_up_is_not_asked_for_again),
         CASE(a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,12 +108,84 @@ static void a_job_does_not_move_to_a_group_that_is_not_there(void **state)
     assert_int_equal(jobs_of(b, b->group_id), 1);
 }
 
+static enum err edit_id(struct bench *b, enum edit_kind kind, int64_t id, const char *says)
+{
+    struct edit *e = edit_new(kind);
+    e->id = id;
+    struct batch *batch = edit_alone(b, e);
+    enum err err = e->err;
+    if (says)
+        assert_non_null(strstr(e->why.text, says));
+    batch_free(batch);
+    return err;
+}
+
+static void a_group_with_jobs_stays_and_so_does_the_last(void **state)
+{
+    struct bench *b = *state;
+    struct edit *e = edit_new(EDIT_GROUP_INSERT);
+    e->group.app = mem_dup("others");
+    e->group.title = mem_dup("others");
+    struct batch *batch = edit_alone(b, e);
+    int64_t other = e->id;
+    batch_free(batch);
+    e = job_edit(EDIT_JOB_INSERT, 0, other);
+    batch = edit_alone(b, e);
+    int64_t job = e->id;
+    batch_free(batch);
+    assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, other, "has 1 jobs"), ERR_INVALID);
+    assert_int_equal(jobs_of(b, other), 1);
+    assert_int_equal(edit_id(b, EDIT_JOB_DELETE, job, NULL), OK);
+    assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, other, NULL), OK);
+    assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, other, NULL), ERR_NOTFOUND);
+    assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, b->group_id, "is the last one"), ERR_INVALID);
+}
+
+/* The clock has gone back an hour while the run was out: pages and forms show the next moment, and
+ * it is not one that has been served. */
+static void the_next_delay_lies_behind_what_was_planned(void **state)
+{
+    struct bench *b = *state;
+    struct edit *e = job_edit(EDIT_JOB_INSERT, 0, b->group_id);
+    free(e->job.schedule_type);
+    e->job.schedule_type = mem_dup("FIX_DELAY");
+    e->job.schedule_conf = mem_dup("10");
+    e->job.enabled = true;
+    struct batch *batch = edit_alone(b, e);
+    assert_int_equal(e->err, OK);
+    int64_t job = e->id, moment_ms = batch->now_ms + 10000;
+    batch_free(batch);
+    batch = batch_new();
+    batch->now_ms = moment_ms - 1000;
+    batch->plan_until_ms = moment_ms;
+    batch->plan_max_rows = 10;
+    turn_run(b->engine->s, b->planner, batch);
+    assert_int_equal(batch->err, OK);
+    assert_int_equal(batch->nplanned, 1);
+    batch_free(batch);
+    batch = batch_new();
+    batch->now_ms = moment_ms - 3600000;
+    batch->delays = mem_new(sizeof(*batch->delays));
+    batch->delays[batch->ndelays++] = (struct delay){ job, batch->now_ms };
+    turn_run(b->engine->s, b->planner, batch);
+    assert_int_equal(batch->err, OK);
+    batch_free(batch);
+    struct job_record r;
+    job_record_init(&r);
+    OP(b->engine->s, job_get, job, &r);
+    assert_int_equal(r.planned_until_ms, moment_ms);
+    assert_int_equal(r.next_ms, moment_ms + 1);
+    job_record_done(&r);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         T(a_job_needs_a_group_that_is_there_when_it_is_written),
         T(a_job_does_not_move_to_a_group_that_is_not_there),
+        T(a_group_with_jobs_stays_and_so_does_the_last),
+        T(the_next_delay_lies_behind_what_was_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Single rules: what is overdue at a start, failures of stopped jobs, chains of children, the mark,
+ * clocks that go back, addresses that are dead or have left. */
+#include "support_core.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+
+#define A "http://10.0.0.1:9999/"
+#define B "http://10.0.0.2:9999/"
+#define ROWS 64
+
+static struct core_call *run_of(struct core *c, int64_t job)
+{
+    for (int i = 0; i < c->ncalls; i++)
+        if (c->calls[i].kind == CALL_RUN && c->calls[i].job_id == job)
+            return &c->calls[i];
+    return NULL;
+}
+
+/* ---- what is overdue ------------------------------------------------------------------------- */
+
+/* Three rows are planned, and the center is away until their start deadlines have passed. */
+static void a_misfire_policy_decides_about_overdue_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        int sent[3]; /* of the moments */
+    } table[] = { { "DO_NOTHING", { 0, 0, 0 } },
+                  { "FIRE_ONCE_NOW", { 0, 0, 1 } },
+                  { "FIRE_ALL", { 1, 1, 1 } } };
+    for (size_t i = 0; i < countof(table); i++) {
+        struct core *c = core_new();
+        core_register(c, "app", A);
+        struct job_record r = core_record("CRON", "1,2,3 0 8 * * ?"); /* CORE_NOW_MS is 8:00:00 */
+        core_text(&r.misfire, table[i].policy);
+        r.start_deadline_ms = 10000;
+        int64_t job = core_job(c, &r);
+        job_record_done(&r);
+        core_run(c, 500);
+        struct run_row *rows[ROWS];
+        assert_int_equal(core_rows(c, job, rows, ROWS), 3);
+        core_stop(c);
+        c->now.wall_ms += 60000;
+        c->now.boot_ms += 60000;
+        core_start(c);
+        core_register(c, "app", A);
+        c->executor = core_accepts;
+        core_run(c, 5000);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + 1000 * (k + 1)),
+                             table[i].sent[k]);
+        core_free(c);
+    }
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+enum off { STAYS_ON, STOPPED, NEVER_ON };
+
+/* A run of a job with a retry fails; is there a retry? */
+static bool tried_again(const char *type, const char *conf, enum off off)
+{
+    struct core *c = core_new();
+    core_register(c, "app", A);
+    struct job_record r = core_record(type, conf);
+    r.retries = 1;
+    r.retry_delay_ms = 60000;
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    if (off == NEVER_ON)
+        core_trigger(c, job, NULL);
+    core_run(c, 10500);
+    struct core_call *run = run_of(c, job);
+    assert_non_null(run);
+    int64_t id = run->log_id;
+    core_answer(c, run, 200, LOG_NONE);
+    if (off == STOPPED)
+        assert_int_equal(core_switch(c, job, EDIT_JOB_STOP), OK);
+    core_result(c, id, 500);
+    core_settle(c);
+    struct run_row *rows[ROWS];
+    bool found = false;
+    for (int n = core_rows(c, job, rows, ROWS); n > 0; n--)
+        found |= rows[n - 1]->kind == KIND_RETRY;
+    core_free(c);
+    return found;
+}
+
+static void a_failure_of_a_stopped_job_is_not_tried_again(void **state)
+{
+    (void)state;
+    assert_true(tried_again("CRON", "10 0 8 * * ?", STAYS_ON));
+    assert_false(tried_again("CRON", "10 0 8 * * ?", STOPPED));
+    assert_true(tried_again("ONCE", "2027-01-15T08:00:10Z", STAYS_ON)); /* off by itself */
+    assert_false(tried_again("ONCE", "2027-01-15T08:00:10Z", STOPPED));
+    assert_true(tried_again("NONE", "", NEVER_ON)); /* somebody triggered it nevertheless */
+}
+
+static void a_retry_has_the_parameter_of_its_run(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    struct job_record r = core_record("NONE", "");
+    r.retries = 1;
+    r.retry_delay_ms = 1000;
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    struct spawn spawn = { .job_id = job,
+                           .kind = KIND_MANUAL,
+                           .moment_ms = c->now.wall_ms,
+                           .due_ms = c->now.wall_ms,
+                           .retries_left = -1,
+                           .param = mem_dup("of this run alone") };
+    sched_trigger(c->s, c->now, &spawn);
+    core_settle(c);
+    int64_t id = run_of(c, job)->log_id;
+    core_answer(c, run_of(c, job), 200, LOG_NONE);
+    core_result(c, id, 500);
+    core_run(c, 2000);
+    assert_string_equal(run_of(c, job)->param, "of this run alone");
+}
+
+/* Two jobs that are each other's child. */
+static void a_chain_of_children_ends(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    int64_t first = core_simple_job(c, "NONE", ""), second = core_simple_job(c, "NONE", "");
+    struct job_record r = core_job_row(c, first);
+    core_text(&r.children, "2");
+    assert_int_equal(second, 2);
+    assert_int_equal(core_update(c, first, &r), OK);
+    r = core_job_row(c, second);
+    core_text(&r.children, "1");
+    assert_int_equal(first, 1);
+    assert_int_equal(core_update(c, second, &r), OK);
+    core_trigger(c, first, NULL);
+    core_run(c, 100);
+    for (int i = 0; i < 200 && c->ncalls; i++) {
+        int64_t id = c->calls[0].log_id;
+        assert_int_equal(c->calls[0].kind, CALL_RUN);
+        core_answer(c, &c->calls[0], 200, LOG_NONE);
+        core_result(c, id, 200);
+        core_run(c, 100);
+    }
+    assert_int_equal(c->nsent, 101);
+    assert_int_equal(core_rows(c, 0, NULL, 0), 0);
+}
+
+/* ---- the mark and the clock ------------------------------------------------------------------ */
+
+/* A row that is due in the very millisecond of the mark may have left, one behind it cannot. */
+static void a_row_due_at_the_mark_may_have_left(void **state)
+{
+    (void)state;
+    for (int behind = 0; behind <= 1; behind++) {
+        struct core *c = core_new();
+        core_register(c, "app", A);
+        int64_t job = core_simple_job(c, "CRON", "10 0 8 * * ?");
+        core_run(c, 6000);
+        struct run_row *rows[ROWS];
+        assert_int_equal(core_rows(c, job, rows, ROWS), 1);
+        int64_t id = rows[0]->log_id;
+        struct mark mark;
+        struct why why = { "" };
+        assert_int_equal(c->store->ops->mark_get(c->store, &mark, &why), OK);
+        core_crash(c);
+        core_row(c, id)->due_ms = mark.until_ms + behind;
+        core_start(c);
+        core_run(c, 10);
+        assert_int_equal(core_call_of(c, CALL_IDLE, id) != NULL, !behind);
+        core_run(c, 10000);
+        assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + 10000), behind);
+        core_free(c);
+    }
+}
+
+/* The moment left, and has ended, by a clock that went back: a new schedule has it, too. */
+static void a_moment_that_has_left_is_not_planned_again_by_an_edit(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    int64_t job = core_simple_job(c, "CRON", "0/10 * * * * ?");
+    core_run(c, 10100);
+    int64_t id = run_of(c, job)->log_id;
+    core_answer(c, run_of(c, job), 200, LOG_NONE);
+    core_result(c, id, 200);
+    c->executor = core_accepts;
+    core_step_clock(c, -8000);
+    struct job_record r = core_job_row(c, job);
+    core_text(&r.schedule_conf, "0/5 * * * * ?");
+    assert_int_equal(core_update(c, job, &r), OK);
+    core_run(c, 14000);
+    assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + 10000), 1);
+    assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + 15000), 1);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+static void rows_are_planned_for_the_living(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    struct job_record r = core_record("CRON", "20-40 0 8 * * ?");
+    core_text(&r.route, "ROUND");
+    int64_t job = core_job(c, &r), other = core_simple_job(c, "NONE", "");
+    job_record_done(&r);
+    core_trigger(c, other, A);
+    core_run(c, 10);
+    core_fails(c, run_of(c, other), CALL_NOT_SENT);
+    core_run(c, 19000);
+    struct run_row *rows[ROWS];
+    int n = core_rows(c, job, rows, ROWS);
+    assert_true(n > 2);
+    for (int i = 0; i < n; i++)
+        assert_string_equal(rows[i]->address, B);
+}
+
+static bool count_row(void *ctx, const struct registry_record *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+    return true;
+}
+
+static int registered(struct core *c)
+{
+    int n = 0;
+    struct why why = { "" };
+    assert_int_equal(c->store->ops->registry_each(c->store, count_row, &n, &why), OK);
+    return n;
+}
+
+static void an_address_that_has_left_has_no_row(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    core_settle(c);
+    assert_int_equal(registered(c), 2);
+    core_unregister(c, "app", A);
+    core_settle(c);
+    assert_int_equal(registered(c), 1);
+    core_run(c, 120000); /* and B does not beat */
+    assert_int_equal(registered(c), 0);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_misfire_policy_decides_about_overdue_rows),
+        cmocka_unit_test(a_failure_of_a_stopped_job_is_not_tried_again),
+        T(a_retry_has_the_parameter_of_its_run),
+        T(a_chain_of_children_ends),
+        cmocka_unit_test(a_row_due_at_the_mark_may_have_left),
+        T(a_moment_that_has_left_is_not_planned_again_by_an_edit),
+        T(rows_are_planned_for_the_living),
+        T(an_address_that_has_left_has_no_row),
+    };
+    return cmocka_run_group_tests_name("sched.rules", tests, NULL, NULL);
+}
