@@ -5,15 +5,15 @@
 #include "sched/route.h"
 #include "base/dice.h"
 #include "base/map.h"
-#include "base/md5.h"
 #include "base/mem.h"
+#include "sched/hash_ring.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DAY_MS (24 * 3600 * 1000LL)
-#define COUNT_MAX 1000000 /* after this a counter starts anew (compatibility 7.5) */
-#define NODES 100         /* virtual nodes an address */
+#define COUNT_MAX 1000000  /* after this a counter starts anew (compatibility 7.5) */
+#define MEMBERS_MAX 100000 /* addresses on all rings, about 1 KB each */
 
 struct use { /* of one address by one job */
     uint64_t address;
@@ -30,21 +30,14 @@ struct memory {    /* of one job */
     uint64_t version;
 };
 
-struct point {
-    uint32_t at;
-    int index;
-};
-
-struct hash_ring { /* of one group's view */
-    uint64_t version;
-    int n;
-    struct point *points; /* by position, one per position */
-};
-
 struct router {
     struct dice dice;
     int64_t reset_ms; /* when the memories are forgotten */
-    struct map memories, rings;
+    struct map memories;
+    struct map rings;         /* group id -> struct hash_ring: all jobs of a group share one */
+    struct hash_ring by_hand; /* of lists made for one run */
+    int members;              /* of all rings */
+    uint64_t looks, hashes;
 };
 
 struct router *router_new(uint64_t seed)
@@ -53,6 +46,7 @@ struct router *router_new(uint64_t seed)
     r->dice.state = seed;
     map_init(&r->memories);
     map_init(&r->rings);
+    hash_ring_init(&r->by_hand);
     return r;
 }
 
@@ -66,17 +60,23 @@ static void forget(struct router *r)
     map_done(&r->memories);
 }
 
+static void ring_free(struct router *r, struct hash_ring *ring)
+{
+    r->members -= ring->nmembers;
+    hash_ring_done(ring);
+    free(ring);
+}
+
 void router_free(struct router *r)
 {
     if (!r)
         return;
     forget(r);
     void *value;
-    for (size_t i = 0; map_next(&r->rings, &i, &value);) {
-        free(((struct hash_ring *)value)->points);
-        free(value);
-    }
+    for (size_t i = 0; map_next(&r->rings, &i, &value);)
+        ring_free(r, value);
     map_done(&r->rings);
+    hash_ring_done(&r->by_hand);
     free(r);
 }
 
@@ -178,63 +178,69 @@ static int pick_lru(struct router *r, int64_t job_id, const struct group_view *v
     return best;
 }
 
-uint32_t route_hash(struct slice text)
+static struct hash_ring *ring_of(struct router *r, int64_t group_id)
 {
-    unsigned char d[16];
-    md5(text.p, text.n, d);
-    return (uint32_t)d[0] | (uint32_t)d[1] << 8 | (uint32_t)d[2] << 16 | (uint32_t)d[3] << 24;
-}
-
-static int by_position(const void *a, const void *b)
-{
-    const struct point *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->index - y->index;
-}
-
-static void ring_build(struct hash_ring *ring, const struct group_view *v)
-{
-    ring->version = v->version;
-    ring->points = mem_resize(ring->points, (size_t)v->n * NODES * sizeof(*ring->points));
-    struct buf key = BUF_INIT(1024);
-    int n = 0;
-    for (int i = 0; i < v->n; i++) {
-        for (int k = 0; k < NODES; k++) {
-            buf_reset(&key);
-            buf_printf(&key, "SHARD-%s-NODE-%d", v->addresses[i], k);
-            ring->points[n++] = (struct point){ route_hash(slice_of(key.data, key.len)), i };
-        }
+    struct hash_ring *ring = map_find(&r->rings, (uint64_t)group_id);
+    if (!ring) {
+        ring = mem_new(sizeof(*ring));
+        hash_ring_init(ring);
+        ring->group_id = group_id;
+        map_set(&r->rings, (uint64_t)group_id, ring);
     }
-    buf_done(&key);
-    qsort(ring->points, (size_t)n, sizeof(*ring->points), by_position);
-    ring->n = 0;
-    for (int i = 0; i < n; i++) /* at equal positions the address later in the list wins */
-        if (i + 1 == n || ring->points[i].at != ring->points[i + 1].at)
-            ring->points[ring->n++] = ring->points[i];
+    ring->used = ++r->looks;
+    return ring;
+}
+
+static struct hash_ring *oldest_ring(const struct router *r)
+{
+    struct hash_ring *oldest = NULL;
+    void *value;
+    for (size_t i = 0; map_next(&r->rings, &i, &value);) {
+        struct hash_ring *ring = value;
+        if (!oldest || ring->used < oldest->used)
+            oldest = ring;
+    }
+    return oldest;
+}
+
+/* The others' rings go, the one that was looked at longest ago first; also those of groups that are
+ * no more. */
+static void bound_rings(struct router *r)
+{
+    while (r->members > MEMBERS_MAX && r->rings.len > 1) {
+        struct hash_ring *oldest = oldest_ring(r);
+        map_take(&r->rings, (uint64_t)oldest->group_id);
+        ring_free(r, oldest);
+    }
+}
+
+static const struct hash_ring *ring_for(struct router *r, const struct group_view *v)
+{
+    if (v->version == 0) { /* made for one run: it leaves the group's alone */
+        r->hashes += (uint64_t)hash_ring_set(&r->by_hand, v);
+        return &r->by_hand;
+    }
+    struct hash_ring *ring = ring_of(r, v->group_id);
+    if (ring->version != v->version) {
+        r->members -= ring->nmembers;
+        r->hashes += (uint64_t)hash_ring_set(ring, v);
+        r->members += ring->nmembers;
+        bound_rings(r);
+    }
+    return ring;
 }
 
 static int pick_hash(struct router *r, int64_t job_id, const struct group_view *v)
 {
-    struct hash_ring *ring = map_find(&r->rings, (uint64_t)v->group_id);
-    if (!ring) {
-        ring = mem_new(sizeof(*ring));
-        map_set(&r->rings, (uint64_t)v->group_id, ring);
-    }
-    if (!ring->points || ring->version != v->version || v->version == 0) /* 0: made for one run */
-        ring_build(ring, v);
     char text[24];
     int n = snprintf(text, sizeof(text), "%lld", (long long)job_id);
-    uint32_t at = route_hash(slice_of(text, (size_t)n));
-    int low = 0, high = ring->n; /* first point at or behind the job's position */
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (ring->points[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return ring->points[low < ring->n ? low : 0].index;
+    r->hashes++;
+    return hash_ring_pick(ring_for(r, v), route_hash(slice_of(text, (size_t)n)));
+}
+
+uint64_t router_hashes(const struct router *r)
+{
+    return r->hashes;
 }
 
 int router_pick(struct router *r, enum route route, int64_t job_id, const struct group_view *v,

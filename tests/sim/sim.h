@@ -248,7 +248,6 @@ struct sim {
     bool backup_wanted, backup_made,
         backup_heard;        /* one is to be put back; heard: with a renewal since */
     int64_t frozen_until_ms; /* its process is stopped and goes on then */
-    bool crowd;              /* a group of thousands of addresses */
     bool outage;             /* when it ends next, it stays away for hours or days */
     int crash_in;            /* calls into the core until it crashes; 0 = none is due */
     bool stopping;           /* it was asked to stop, and drains */

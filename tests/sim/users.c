@@ -131,12 +131,9 @@ static void bounded_fill(struct sim *s, struct job_record *r)
     set(&r->schedule_conf, conf);
 }
 
-/* In a crowd each change of the list makes a ring of hashes of all addresses anew: too slow here.
- */
 static const char *any_route(struct sim *s)
 {
-    enum route route = (enum route)dice_below(&s->dice, ROUTE_COUNT);
-    return route_text(s->crowd && route == ROUTE_CONSISTENT_HASH ? ROUTE_ROUND : route);
+    return route_text((enum route)dice_below(&s->dice, ROUTE_COUNT));
 }
 
 static void schedule_fill(struct sim *s, struct job_record *r, bool busy)

@@ -184,8 +184,7 @@ static void plan_rare(struct sim *s)
     if (sim_chance(s, 150000))
         sim_post(s, sim_between(s, 10000, ACTIVE_MS - 120000), exec_dark,
                  dice_below(&s->dice, (uint32_t)s->nexecs), 0, NULL);
-    s->crowd = sim_chance(s, 5000);
-    if (s->crowd)
+    if (sim_chance(s, 5000))
         sim_post(s, sim_between(s, 15000, 60000), exec_crowd, 0, sim_between(s, 1, 3), NULL);
     s->outage = sim_chance(s, 10000);
     s->client_room = sim_chance(s, 100000) ? (int)sim_between(s, 2, 20) : 0;

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/dice.h"
 #include "base/mem.h"
+#include "sched/hash_ring.h"
 #include "sched/route.h"
 
 static struct group_view *view_of(uint64_t version, int n)
@@ -65,6 +67,101 @@ static void lists_made_for_one_run_do_not_share_a_ring(void **state)
     group_view_unref(seven);
     group_view_unref(one);
     router_free(r);
+}
+
+enum { MANY = 4000 };
+
+/* Addresses first to last, less the one with this number. */
+static struct group_view *many_but(uint64_t version, int first, int last, int but)
+{
+    char **names = mem_new((size_t)(last - first + 1) * sizeof(*names));
+    int n = 0;
+    for (int i = first; i <= last; i++) {
+        char name[40];
+        snprintf(name, sizeof(name), "http://10.0.%d.%d:9999/", i / 250, i % 250);
+        if (i != but)
+            names[n++] = mem_dup(name);
+    }
+    struct group_view *v = group_view_new(1, version, (const char *const *)names, n);
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    return v;
+}
+
+/* Hashes that a pick over this list costs. */
+static uint64_t pick_costs(struct router *r, int64_t job_id, struct group_view *v)
+{
+    uint64_t before = router_hashes(r);
+    assert_in_range(router_pick(r, ROUTE_CONSISTENT_HASH, job_id, v, 0), 0, v->n - 1);
+    group_view_unref(v);
+    return router_hashes(r) - before;
+}
+
+static void a_change_of_one_address_costs_the_hashes_of_one(void **state)
+{
+    (void)state;
+    struct router *r = router_new(1);
+    assert_int_equal(pick_costs(r, 1, many_but(1, 1, MANY, 0)), 100 * MANY + 1);
+    assert_int_equal(pick_costs(r, 2, many_but(1, 1, MANY, 0)), 1); /* jobs share the ring */
+    uint64_t version = 1;
+    for (int i = 7; i < 17; i++) { /* it goes, and comes back */
+        assert_int_equal(pick_costs(r, i, many_but(++version, 1, MANY, i)), 1);
+        assert_int_equal(pick_costs(r, i, many_but(++version, 1, MANY, 0)), 1);
+    }
+    assert_int_equal(pick_costs(r, 3, many_but(++version, 0, MANY, -1)), 101);
+    assert_int_equal(pick_costs(r, 4, many_but(++version, 5, 5, 0)), 1); /* all but one die */
+    assert_int_equal(pick_costs(r, 4, many_but(++version, 0, MANY, -1)), 1);
+    assert_int_equal(pick_costs(r, 4, many_but(0, 50, 60, 0)), 1101); /* made for one run */
+    assert_int_equal(pick_costs(r, 4, many_but(version, 0, MANY, -1)), 1);
+    router_free(r);
+}
+
+/* A list of up to 40 of 300 addresses, some of them twice, in any order. */
+static struct group_view *any_list(struct dice *d, uint64_t version)
+{
+    static char names[40][8];
+    const char *list[40];
+    int n = 1 + (int)dice_below(d, 40), base = (int)dice_below(d, 260);
+    for (int i = 0; i < n; i++) {
+        snprintf(names[i], sizeof(names[i]), "%d", base + (int)dice_below(d, 40));
+        list[i] = names[i];
+    }
+    return group_view_new(1, version, list, n);
+}
+
+static void a_ring_that_saw_many_lists_picks_as_a_new_one(void **state)
+{
+    (void)state;
+    struct dice d = { .state = 5 };
+    struct router *old = router_new(1);
+    for (uint64_t version = 1; version <= 400; version++) {
+        struct group_view *v = any_list(&d, version);
+        struct router *new = router_new(1);
+        for (int64_t job = 1; job <= 20; job++)
+            assert_int_equal(router_pick(old, ROUTE_CONSISTENT_HASH, job, v, 0),
+                             router_pick(new, ROUTE_CONSISTENT_HASH, job, v, 0));
+        router_free(new);
+        group_view_unref(v);
+    }
+    router_free(old);
+}
+
+static void a_ring_forgets_addresses_that_stay_away(void **state)
+{
+    (void)state;
+    struct hash_ring ring;
+    hash_ring_init(&ring);
+    for (int i = 0; i < 500; i++) { /* each executor has a new address */
+        struct group_view *v = many_but((uint64_t)i + 1, 3 * i, 3 * i + 9, -1);
+        hash_ring_set(&ring, v);
+        assert_in_range(hash_ring_pick(&ring, (uint32_t)i << 23), 0, 9);
+        assert_in_range(ring.nmembers, 10, 10 + 10 + 64);
+        assert_int_equal(ring.npoints, 100 * ring.nmembers);
+        assert_int_equal(ring.members.len, ring.nmembers);
+        group_view_unref(v);
+    }
+    hash_ring_done(&ring);
 }
 
 static void first_and_last_and_an_empty_list(void **state)
@@ -155,6 +252,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_consistent_hash_is_the_original_s),
         cmocka_unit_test(lists_made_for_one_run_do_not_share_a_ring),
+        cmocka_unit_test(a_change_of_one_address_costs_the_hashes_of_one),
+        cmocka_unit_test(a_ring_that_saw_many_lists_picks_as_a_new_one),
+        cmocka_unit_test(a_ring_forgets_addresses_that_stay_away),
         cmocka_unit_test(first_and_last_and_an_empty_list),
         cmocka_unit_test(round_lfu_and_lru_use_all_alike),
         cmocka_unit_test(random_uses_all_about_alike),
