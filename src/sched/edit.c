@@ -172,7 +172,7 @@ static void edit_run_done(struct sched *s, struct moment_now now, const struct e
     struct run *r = map_find(&s->runs, (uint64_t)x->log_id);
     if (!r)
         return;
-    if (!e->err && x->stays)
+    if (!e->err && e->now && x->stays)
         r->version = e->now->version;
     if (!(r->flags & RUN_HELD))
         return;

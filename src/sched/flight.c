@@ -59,6 +59,9 @@ static bool head_believed(const struct flight_head *h, size_t bytes, const struc
     return !fault;
 }
 
+/* What the map of states points to: a state by its place. */
+static char places[FLIGHT_ACCEPTED + 1];
+
 static bool words_read(const flight_word *words, uint32_t slots, int64_t last_id,
                        struct flight_said *said, struct why *why)
 {
@@ -77,7 +80,7 @@ static bool words_read(const flight_word *words, uint32_t slots, int64_t last_id
                     (unsigned long long)id);
             return false;
         }
-        if (map_set(&said->states, id, (void *)(uintptr_t)state)) {
+        if (map_set(&said->states, id, &places[state])) {
             why_set(why, "log id %llu stands in it twice", (unsigned long long)id);
             return false;
         }
@@ -107,14 +110,10 @@ enum flight_known flight_known(const struct flight_said *said, int64_t log_id)
 {
     if (!said->believed || log_id <= 0 || log_id >= ID_END)
         return FLIGHT_KNOWS_NOTHING;
-    switch ((uintptr_t)map_find(&said->states, (uint64_t)log_id)) {
-    case 0:
+    const char *place = map_find(&said->states, (uint64_t)log_id);
+    if (!place)
         return FLIGHT_KNOWS_UNSENT;
-    case FLIGHT_ACCEPTED:
-        return FLIGHT_KNOWS_ACCEPTED;
-    default:
-        return FLIGHT_KNOWS_LEFT;
-    }
+    return place == &places[FLIGHT_ACCEPTED] ? FLIGHT_KNOWS_ACCEPTED : FLIGHT_KNOWS_LEFT;
 }
 
 void flight_said_done(struct flight_said *said)

@@ -380,8 +380,8 @@ static enum err live_change(struct sqlite *s, const struct run_change *c, bool *
         "UPDATE peal_run SET version = ?5 WHERE log_id = ?1",
         "UPDATE peal_run SET phase = ?2, doubted = ?3, version = ?5 WHERE log_id = ?1",
         "UPDATE peal_run SET address = ?4, version = ?5 WHERE log_id = ?1",
-        "UPDATE peal_run SET phase = ?2, doubted = ?3, address = ?4, version = ?5 "
-        "WHERE log_id = ?1",
+        ("UPDATE peal_run SET phase = ?2, doubted = ?3, address = ?4, version = ?5 "
+         "WHERE log_id = ?1"),
     };
     unsigned at = (c->what & CHANGE_PHASE ? 1 : 0) | (c->what & CHANGE_ADDRESS ? 2 : 0) |
                   (c->what & CHANGE_VERSION ? 4 : 0);

@@ -120,12 +120,10 @@ static void set(char **field, const char *text)
 static void bounded_fill(struct sim *s, struct job_record *r)
 {
     char text[RFC3339_SIZE], conf[64];
-    int year, month, day, hour, minute;
     rfc3339_format(wall_ms(s) + sim_between(s, 0, 90000), zone_utc(), text);
-    if (sscanf(text, "%d-%d-%dT%d:%d", &year, &month, &day, &hour, &minute) != 5)
-        return;
-    snprintf(conf, sizeof(conf), "%s %d %d %d %d ? %d", sim_chance(s, 500000) ? "0/7" : "3,41",
-             minute, hour, day, month, year);
+    const char *date = text, *time = text + 11; /* 2024-02-29T12:00:00.123Z */
+    snprintf(conf, sizeof(conf), "%s %.2s %.2s %.2s %.2s ? %.4s",
+             sim_chance(s, 500000) ? "0/7" : "3,41", time + 3, time, date + 8, date + 5, date);
     set(&r->zone, NULL);
     set(&r->schedule_type, "CRON");
     set(&r->schedule_conf, conf);
