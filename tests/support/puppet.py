@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 
+from .center import free_port
 from .standin import YES, Server
 from .wait import wait_until
 
@@ -52,7 +53,8 @@ class Puppet:
         self.listen()
 
     def listen(self):
-        """Take calls (again) on the same port."""
+        """Take calls (again) on the same port: one that the kernel gives to no client meanwhile."""
+        self.port = self.port or free_port()
         self._server = BoundedServer(("127.0.0.1", self.port), self._handler())
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
