@@ -13,10 +13,10 @@
 
 void turn_until(struct loop *l, bool (*done)(void *arg), void *arg)
 {
-    int64_t end = clock_boot_ms() + 10000;
+    int64_t end = clock_boot_ms() + WAIT_MS;
     while (!done(arg)) {
         if (clock_boot_ms() > end)
-            fail_msg("what the test waits for has not come in ten seconds");
+            fail_msg("what the test waits for has not come in %d ms", WAIT_MS);
         loop_turn(l, 10);
     }
 }
@@ -125,27 +125,84 @@ void raw_until_end(struct raw *r, struct loop *l)
     turn_until(l, has_ended, r);
 }
 
+enum { PORT_LEAST = 21000, PORTS = 9000 };
+
+/* The next port of the range at which it can be bound; each process begins at another one. */
+static int bind_somewhere(uint16_t *ret_port)
+{
+    static unsigned at;
+    if (!at)
+        at = (unsigned)getpid() * 61;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    for (int i = 0; i < PORTS; i++) {
+        uint16_t port = (uint16_t)(PORT_LEAST + at++ % PORTS);
+        struct sockaddr_in a = loopback(port);
+        if (bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0) {
+            *ret_port = port;
+            return fd;
+        }
+    }
+    fail_msg("no port from %d on is free", PORT_LEAST);
+    return -1;
+}
+
+static void set_patience(int fd)
+{
+    struct timeval t = { .tv_sec = WAIT_MS / 1000 };
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
 int listen_somewhere(int backlog, uint16_t *ret_port)
 {
-    struct sockaddr_in a = loopback(0);
-    socklen_t len = sizeof(a);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    int fd = bind_somewhere(ret_port);
     assert_int_equal(listen(fd, backlog), 0);
-    getsockname(fd, (struct sockaddr *)&a, &len);
-    *ret_port = ntohs(a.sin_port);
+    set_patience(fd);
     return fd;
+}
+
+int refuse_somewhere(uint16_t *ret_port)
+{
+    return bind_somewhere(ret_port);
+}
+
+bool can_listen(uint16_t port)
+{
+    struct sockaddr_in a = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool can = bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0;
+    close(fd);
+    return can;
+}
+
+uint16_t quiet_port(void)
+{
+    uint16_t port;
+    close(listen_somewhere(1, &port));
+    return port;
+}
+
+void listen_quietly(struct httpd *h)
+{
+    struct why why = { "" };
+    for (int i = 0; i < 20; i++) { /* another process may be faster */
+        struct addr_listen at = { "127.0.0.1", quiet_port() };
+        why_clear(&why);
+        if (httpd_listen(h, &at, &why) == OK)
+            return;
+    }
+    fail_msg("%s", why.text);
 }
 
 static void *script_thread(void *arg)
 {
     struct script *s = arg;
     for (int i = 0; i < s->connections; i++) {
-        int fd = accept(s->listener, NULL, NULL);
+        int fd = accept(s->listener, NULL, NULL); /* waits for WAIT_MS */
+        s->missed = fd < 0;
         if (fd < 0)
             break;
-        struct timeval t = { .tv_sec = 10 };
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+        set_patience(fd);
         s->serve(s, fd, i);
         close(fd);
         atomic_fetch_add(&s->closed, 1);
@@ -164,12 +221,18 @@ void script_join(struct script *s)
 {
     pthread_join(s->thread, NULL);
     close(s->listener);
+    if (s->missed)
+        fail_msg("%d of %d connections have come in %d ms", s->closed, s->connections, WAIT_MS);
 }
 
 void script_wait_closed(struct script *s, int n)
 {
-    while (atomic_load(&s->closed) < n)
+    int64_t end = clock_boot_ms() + WAIT_MS;
+    while (atomic_load(&s->closed) < n) {
+        if (clock_boot_ms() > end)
+            fail_msg("the script has not closed %d connections in %d ms", n, WAIT_MS);
         sched_yield();
+    }
 }
 
 int script_read_request(struct script *s, int fd)

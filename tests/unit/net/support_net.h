@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* support_net.h - raw sockets against a loop in the same thread, and scripted peers in threads of
- * their own. Nothing sleeps: everything waits for an event, and fails after ten seconds. */
+ * their own. Nothing sleeps: everything waits for an event, and fails with the reason after
+ * WAIT_MS.
+ *
+ * Servers of tests listen outside the ports that the kernel gives away: what other programs know of
+ * is their own ports, and the kernel's, so none connects here by mistake. */
 #ifndef PEAL_TESTS_SUPPORT_NET_H
 #define PEAL_TESTS_SUPPORT_NET_H
 
@@ -12,7 +16,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/buf.h"
+#include "net/httpd.h"
 #include "net/loop.h"
+
+#define WAIT_MS 40000     /* long enough for a machine under load, short of the test's limit */
+#define PATIENCE_MS 30000 /* for calls that shall end by themselves: less, so that they say why */
 
 /* Turn the loop until done(arg). */
 void turn_until(struct loop *l, bool (*done)(void *arg), void *arg);
@@ -49,11 +57,20 @@ struct script {
     void *arg;
     struct buf got; /* by script_read_request; look at it after script_join */
     int end;        /* what script_wait_end saw: 0 or an errno */
+    bool missed;    /* a connection has not come */
 };
 
-/* A listening socket on 127.0.0.1; its port. */
+/* A listening socket on 127.0.0.1; its port. An accept() on it waits for WAIT_MS. */
 int listen_somewhere(int backlog, uint16_t *ret_port);
+/* A port of 127.0.0.1 that refuses connections and is nobody else's until the socket is closed. */
+int refuse_somewhere(uint16_t *ret_port);
+/* A port at which one can listen, in the range of listen_somewhere. */
+uint16_t quiet_port(void);
+bool can_listen(uint16_t port);
+/* The server listens on 127.0.0.1 at such a port. */
+void listen_quietly(struct httpd *h);
 void script_start(struct script *s);
+/* Waits for the script's end; fails if one of its connections has not come. */
 void script_join(struct script *s);
 /* Until the script has closed n connections; the loop stands still meanwhile. */
 void script_wait_closed(struct script *s, int n);

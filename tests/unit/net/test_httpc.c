@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void on_done(struct httpc_call *call)
     struct test_call *t = container_of(call, struct test_call, call);
     assert_false(t->ended);
     if (t->then)
-        start_call(t->peer, t->then, 5000);
+        start_call(t->peer, t->then, PATIENCE_MS);
     t->body = mem_dupn(call->body.p ? call->body.p : "", call->body.n);
     t->why = mem_dup(call->why ? call->why : "");
     t->ended = true;
@@ -122,6 +123,19 @@ static void run_call(struct fixture *f, struct httpc_peer *p, struct test_call *
     turn_while_false(f->l, &t->ended);
 }
 
+static bool is_sent(void *arg)
+{
+    return ((struct test_call *)arg)->call.sent_us != 0;
+}
+
+/* Its connection stands, so the script gets it: a connection that is given up before the peer's
+ * kernel has looked at it never comes. */
+static void abort_sent(struct fixture *f, struct test_call *t)
+{
+    turn_until(f->l, is_sent, t);
+    assert_int_equal(httpc_abort(&t->call), HTTPC_IN_DOUBT);
+}
+
 /* One call to a fresh script; the outcome. */
 static void one_call(struct fixture *f, struct script *s, struct test_call *t, int timeout_ms)
 {
@@ -154,7 +168,7 @@ static void the_request_leaves_in_one_write_spelled_as_old_parsers_want(void **s
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "http://127.0.0.1:%u/job", s.port);
     int64_t before = clock_wall_us();
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_int_equal(t.call.status, 200);
     assert_string_equal(t.body, ANSWER);
@@ -189,7 +203,7 @@ static void answers_of_every_framing_are_taken(void **state)
     for (size_t i = 0; i < countof(framings); i++) {
         struct script s = { .serve = serve_ok, .arg = framings[i] };
         struct test_call t = { .ended = false };
-        one_call(f, &s, &t, 5000);
+        one_call(f, &s, &t, PATIENCE_MS);
         assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
         assert_string_equal(t.body, ANSWER);
         buf_done(&s.got);
@@ -208,7 +222,7 @@ static void an_answer_may_end_with_its_connection(void **state)
 {
     struct script s = { .serve = serve_to_eof };
     struct test_call t = { .ended = false };
-    one_call(*state, &s, &t, 5000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_int_equal(t.call.status, 500);
     assert_string_equal(t.body, ANSWER);
@@ -232,7 +246,7 @@ static void an_answer_may_drip(void **state)
 {
     struct script s = { .serve = serve_drip };
     struct test_call t = { .ended = false };
-    one_call(*state, &s, &t, 9000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_string_equal(t.body, ANSWER);
     buf_done(&s.got);
@@ -261,7 +275,7 @@ static void a_connection_is_used_again_also_from_within_done(void **state)
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
     a.then = &b;
-    run_call(f, p, &a, 5000);
+    run_call(f, p, &a, PATIENCE_MS);
     turn_while_false(f->l, &b.ended);
     assert_string_equal(a.body, ANSWER);
     assert_string_equal(b.body, ANSWER);
@@ -288,7 +302,7 @@ static void a_connection_closed_between_calls_is_replaced_not_doubted(void **sta
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
     for (int i = 0; i < 3; i++) {
         struct test_call t = { .ended = false };
-        run_call(f, p, &t, 5000);
+        run_call(f, p, &t, PATIENCE_MS);
         assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
         script_wait_closed(&s, i + 1); /* the look before reuse must see it */
         if (i == 1)                    /* or the loop sees it, when it turns */
@@ -311,7 +325,7 @@ static void an_idle_connection_is_closed_in_time(void **state)
     struct test_call t = { .ended = false };
     script_start(&s);
     struct httpc_peer *p = peer_at(&f, "127.0.0.1:%u/", s.port);
-    run_call(&f, p, &t, 5000);
+    run_call(&f, p, &t, PATIENCE_MS);
     turn_until(l, has_none, p);
     script_join(&s);
     assert_int_equal(s.end, 0);
@@ -344,9 +358,9 @@ static void connections_may_be_opened_ahead_of_calls(void **state)
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
     httpc_warm(p, 1);
     turn_until(f->l, one_idle, p);
-    run_call(f, p, &a, 5000);
+    run_call(f, p, &a, PATIENCE_MS);
     httpc_warm(p, 1); /* there is one already */
-    run_call(f, p, &b, 5000);
+    run_call(f, p, &b, PATIENCE_MS);
     assert_string_equal(a.body, ANSWER);
     assert_string_equal(b.body, ANSWER);
     assert_int_equal(httpc_peer_connections(p), 1);
@@ -367,11 +381,11 @@ static void calls_take_over_what_is_being_opened(void **state)
     httpc_warm(p, 10);
     assert_int_equal(httpc_peer_connections(p), 2); /* the bound of this client */
     assert_int_equal(httpc_peer_idle(p), 0);
-    start_call(p, &a, 5000);
-    start_call(p, &b, 5000);
+    start_call(p, &a, PATIENCE_MS);
+    start_call(p, &b, PATIENCE_MS);
     assert_int_equal(httpc_peer_connections(p), 2);
-    httpc_abort(&a.call);
-    httpc_abort(&b.call);
+    abort_sent(f, &a);
+    abort_sent(f, &b);
     script_join(&s);
     buf_done(&s.got);
 }
@@ -380,14 +394,15 @@ static void what_cannot_be_opened_ahead_is_given_up_quietly(void **state)
 {
     struct fixture *f = *state;
     uint16_t port;
-    close(listen_somewhere(1, &port));
+    int closed = refuse_somewhere(&port);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
     httpc_warm(p, 2);
     turn_until(f->l, has_none, p);
     struct test_call t = { .ended = false };
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     done_with(&t);
+    close(closed);
 }
 
 static void a_peer_may_go_while_its_connections_are_opened(void **state)
@@ -419,36 +434,17 @@ static void a_closed_port_means_not_sent(void **state)
 {
     struct fixture *f = *state;
     uint16_t port;
-    close(listen_somewhere(1, &port));
+    int closed = refuse_somewhere(&port);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
     struct test_call t = { .ended = false };
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     assert_int_equal(t.call.err, ERR_NET);
     assert_int_equal(t.call.sent_us, 0);
     assert_non_null(strstr(t.why, "refused"));
     assert_int_equal(httpc_peer_connections(p), 0);
     done_with(&t);
-}
-
-static bool can_listen(uint16_t port)
-{
-    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool can = bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0;
-    close(fd);
-    return can;
-}
-
-/* Of one that is away. Not one that the kernel gives to clients: on a busy machine it is somebody's
- * at once. */
-static uint16_t quiet_port(void)
-{
-    static unsigned at;
-    for (at += (unsigned)getpid() * 7;; at++)
-        if (can_listen((uint16_t)(21000 + at % 9000)))
-            return (uint16_t)(21000 + at % 9000);
+    close(closed);
 }
 
 /* The port of one that is away, given by the kernel to the client's own end. */
@@ -464,7 +460,7 @@ static void a_connection_to_itself_is_a_closed_port(void **state)
         struct test_call t = { .ended = false };
         self_connected = 0;
         to_itself = true;
-        run_call(f, p, &t, 5000);
+        run_call(f, p, &t, PATIENCE_MS);
         to_itself = false;
         assert_int_equal(self_connected, 1);
         assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
@@ -485,17 +481,20 @@ static void a_port_that_does_not_answer_means_not_sent(void **state)
     (void)state;
     uint16_t port;
     int full = listen_somewhere(0, &port), filler[8];
+    struct pollfd full_when[countof(filler)];
     struct sockaddr_in a = { .sin_family = AF_INET,
                              .sin_port = htons(port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     for (size_t i = 0; i < countof(filler); i++) {
         filler[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)!connect(filler[i], (struct sockaddr *)&a, sizeof(a));
+        full_when[i] = (struct pollfd){ .fd = filler[i], .events = POLLOUT };
     }
+    assert_true(poll(full_when, countof(full_when), WAIT_MS) > 0); /* there is room for one */
     assert_int_equal(httpc_new(l, &cf, &f.c, NULL), OK);
     struct httpc_peer *p = peer_at(&f, "127.0.0.1:%u", port);
     struct test_call t = { .ended = false };
-    run_call(&f, p, &t, 5000);
+    run_call(&f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     assert_int_equal(t.call.err, ERR_TIMEOUT);
     done_with(&t);
@@ -511,10 +510,22 @@ static void a_name_without_address_means_not_sent(void **state)
     struct fixture *f = *state;
     struct httpc_peer *p = peer_at(f, "http://no-such-host.invalid:%u", 9999);
     struct test_call t = { .ended = false };
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     assert_non_null(strstr(t.why, "no-such-host.invalid"));
     done_with(&t);
+}
+
+/* Nobody else can listen at this port of ::1; -1 on a machine without IPv6. */
+static int refuse_v6(uint16_t port)
+{
+    struct sockaddr_in6 a = { .sin6_family = AF_INET6,
+                              .sin6_port = htons(port),
+                              .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) != 0 && errno == EADDRINUSE)
+        fail_msg("port %u of ::1 belongs to another program", port);
+    return fd;
 }
 
 static void names_are_resolved_off_the_loop(void **state)
@@ -523,11 +534,14 @@ static void names_are_resolved_off_the_loop(void **state)
     struct script s = { .serve = serve_ok, .connections = 1 };
     struct test_call t = { .ended = false };
     script_start(&s);
+    int v6 = refuse_v6(s.port);
     struct httpc_peer *p = peer_at(f, "localhost:%u", s.port); /* ::1 refuses, 127.0.0.1 answers */
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     httpc_peer_free(p);
     script_join(&s);
+    if (v6 >= 0)
+        close(v6);
     assert_non_null(strstr(buf_str(&s.got), "Host: localhost:"));
     buf_done(&s.got);
     done_with(&t);
@@ -538,7 +552,7 @@ static void a_client_may_end_while_a_name_is_being_asked(void **state)
     struct fixture *f = *state;
     struct httpc_peer *p = peer_at(f, "no-such-host.invalid:%u", 1);
     struct test_call t = { .ended = false };
-    start_call(p, &t, 5000);
+    start_call(p, &t, PATIENCE_MS);
     assert_int_equal(httpc_abort(&t.call), HTTPC_NOT_SENT);
 }
 
@@ -571,7 +585,7 @@ static void once_a_byte_has_left_no_answer_means_in_doubt(void **state)
     for (size_t i = 0; i < countof(peers); i++) {
         struct script s = { .serve = peers[i] };
         struct test_call t = { .ended = false };
-        one_call(*state, &s, &t, 5000);
+        one_call(*state, &s, &t, PATIENCE_MS);
         assert_int_equal(t.call.outcome, HTTPC_IN_DOUBT);
         assert_int_equal(t.call.err, ERR_NET);
         assert_true(t.call.sent_us > 0);
@@ -592,11 +606,6 @@ static void a_timeout_is_in_doubt_and_resets_the_connection(void **state)
     done_with(&t);
 }
 
-static bool is_sent(void *arg)
-{
-    return ((struct test_call *)arg)->call.sent_us != 0;
-}
-
 static void an_aborted_call_resets_the_connection_and_says_nothing_more(void **state)
 {
     struct fixture *f = *state;
@@ -604,9 +613,8 @@ static void an_aborted_call_resets_the_connection_and_says_nothing_more(void **s
     struct test_call t = { .ended = false };
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
-    start_call(p, &t, 5000);
-    turn_until(f->l, is_sent, &t);
-    assert_int_equal(httpc_abort(&t.call), HTTPC_IN_DOUBT);
+    start_call(p, &t, PATIENCE_MS);
+    abort_sent(f, &t);
     script_join(&s);
     assert_false(t.ended);
     assert_int_equal(s.end, ECONNRESET);
@@ -623,9 +631,9 @@ static void die_in_a_call(uint16_t port)
         _exit(1);
     struct httpc_peer *p = peer_at(&f, "127.0.0.1:%u", port);
     start_call(p, &t, 60000);
-    while (!t.call.sent_us)
+    while (!t.call.sent_us && !t.ended)
         loop_turn(f.l, 1000);
-    raise(SIGKILL);
+    raise(t.ended ? SIGTERM : SIGKILL);
 }
 
 static void the_death_of_the_process_resets_the_connection(void **state)
@@ -638,12 +646,13 @@ static void the_death_of_the_process_resets_the_connection(void **state)
     pid_t child = fork();
     if (child == 0)
         die_in_a_call(port);
-    int fd = accept(listener, NULL, NULL);
+    int fd = accept(listener, NULL, NULL); /* waits for WAIT_MS */
+    assert_true(fd >= 0);
     assert_int_equal(script_read_request(&s, fd), 1);
     script_wait_end(&s, fd);
     assert_int_equal(s.end, ECONNRESET);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     close(fd);
     close(listener);
     buf_done(&s.got);
@@ -653,7 +662,7 @@ static void an_answer_above_its_limit_is_in_doubt(void **state)
 {
     struct script s = { .serve = serve_ok };
     struct test_call t = { .call.body_max = 22 };
-    one_call(*state, &s, &t, 5000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_IN_DOUBT);
     assert_int_equal(t.call.err, ERR_TOOBIG);
     buf_done(&s.got);
@@ -664,7 +673,7 @@ static void a_malformed_answer_is_in_doubt(void **state)
 {
     struct script s = { .serve = serve_ok, .arg = "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n" };
     struct test_call t = { .ended = false };
-    one_call(*state, &s, &t, 5000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_IN_DOUBT);
     assert_int_equal(t.call.err, ERR_INVALID);
     buf_done(&s.got);
@@ -675,7 +684,7 @@ static void what_does_not_speak_http_is_said_so(void **state)
 {
     struct script s = { .serve = serve_ok, .arg = "\x01\x02\x05Rabc" };
     struct test_call t = { .ended = false };
-    one_call(*state, &s, &t, 5000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_HTTP);
     buf_done(&s.got);
     done_with(&t);
@@ -690,13 +699,13 @@ static void above_the_cap_a_call_is_refused_at_once(void **state)
     struct test_call a = { .ended = false }, b = { .ended = false }, c = { .ended = false };
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
-    start_call(p, &a, 5000);
-    start_call(p, &b, 5000);
+    start_call(p, &a, PATIENCE_MS);
+    start_call(p, &b, PATIENCE_MS);
     struct httpc_post post = { .action = "beat", .timeout_ms = 1000 };
     c.call.done = on_done;
     assert_int_equal(httpc_call(p, &post, &c.call), ERR_FULL);
-    httpc_abort(&a.call);
-    httpc_abort(&b.call);
+    abort_sent(f, &a);
+    abort_sent(f, &b);
     script_join(&s);
     buf_done(&s.got);
 }
@@ -715,7 +724,7 @@ static void without_a_descriptor_there_is_no_room(void **state)
     none = before;
     none.rlim_cur = (rlim_t)lowest;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     assert_int_equal(t.call.err, ERR_FULL);
@@ -752,7 +761,7 @@ static void a_large_answer_is_streamed(void **state)
 {
     struct script s = { .serve = serve_large };
     struct test_call t = { .call = { .on_body = on_piece, .body_max = 64 << 20 } };
-    one_call(*state, &s, &t, 9000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_int_equal(t.streamed, LARGE_CHUNKS * 1024);
     assert_string_equal(t.body, "");
@@ -764,7 +773,7 @@ static void a_large_answer_is_kept_whole_if_allowed(void **state)
 {
     struct script s = { .serve = serve_large };
     struct test_call t = { .call = { .body_max = LARGE_CHUNKS * 1024 } };
-    one_call(*state, &s, &t, 9000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_int_equal(strspn(t.body, "x"), LARGE_CHUNKS * 1024);
     buf_done(&s.got);
@@ -775,7 +784,7 @@ static void a_stream_may_be_ended_by_its_reader(void **state)
 {
     struct script s = { .serve = serve_large };
     struct test_call t = { .call = { .on_body = on_piece, .body_max = 64 << 20 }, .stop_at = 5000 };
-    one_call(*state, &s, &t, 9000);
+    one_call(*state, &s, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_IN_DOUBT);
     assert_true(t.streamed >= 5000 && t.streamed < LARGE_CHUNKS * 1024);
     buf_done(&s.got);
@@ -786,7 +795,7 @@ static void serve_early(struct script *s, int fd, int nth)
 {
     (void)nth;
     char waste[1000];
-    assert_true(recv(fd, waste, sizeof(waste), 0) > 0);
+    (void)!recv(fd, waste, sizeof(waste), 0);
     script_write(fd, "HTTP/1.1 413 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     script_wait_end(s, fd);
 }
@@ -800,7 +809,7 @@ static void an_answer_may_come_before_the_request_is_written(void **state)
     memset(buf_room(&body, 32 << 20), 'x', 32 << 20);
     struct slice piece = slice_of(body.data, 32 << 20);
     struct httpc_post post = {
-        .action = "run", .pieces = &piece, .npieces = 1, .timeout_ms = 9000
+        .action = "run", .pieces = &piece, .npieces = 1, .timeout_ms = PATIENCE_MS
     };
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
@@ -864,7 +873,7 @@ static void https_works_with_any_certificate_and_keeps_its_connection(void **sta
     struct httpc_peer *p = peer_at(f, "https://127.0.0.1:%u/", s.port);
     for (int i = 0; i < 3; i++) {
         struct test_call t = { .ended = false };
-        run_call(f, p, &t, 5000);
+        run_call(f, p, &t, PATIENCE_MS);
         if (t.call.outcome != HTTPC_ANSWERED)
             fail_msg("%s", t.why);
         assert_string_equal(t.body, ANSWER);
@@ -888,7 +897,7 @@ static void a_peer_without_tls_means_not_sent(void **state)
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "https://127.0.0.1:%u/", s.port);
     struct test_call t = { .ended = false };
-    run_call(f, p, &t, 5000);
+    run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
     assert_non_null(strstr(t.why, "TLS"));
     script_join(&s);

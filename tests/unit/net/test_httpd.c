@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/mem.h"
 #include "net/httpc.h"
 #include "net/httpd.h"
@@ -55,16 +56,13 @@ static void on_drained(void *arg)
 static struct fixture *open_front(struct httpd_config cf)
 {
     struct fixture *f = mem_new(sizeof(*f));
-    struct addr_listen at = { "127.0.0.1", 0 };
-    struct why why = { "" };
     f->l = loop_new();
     buf_init(&f->log, 1 << 20);
     cf.on_request = on_request;
     cf.on_drained = on_drained;
     cf.arg = f;
     f->h = httpd_new(f->l, &cf);
-    if (httpd_listen(f->h, &at, &why))
-        fail_msg("%s", why.text);
+    listen_quietly(f->h);
     return f;
 }
 
@@ -317,10 +315,12 @@ static void the_longest_idle_connection_yields_to_a_new_one(void **state)
     raw_send(&young, f->l, PROVED("/again"));
     raw_until(&young, f->l, "</again>");
     bool served = false;
+    int64_t end = clock_boot_ms() + WAIT_MS;
     while (!served) { /* refused until the others have been idle for a while */
         exchange(f, LAST("/next"), &next);
         served = strstr(buf_str(&next.got), "</next>") != NULL;
         assert_true(served || strstr(buf_str(&next.got), " 503 "));
+        assert_true(clock_boot_ms() < end);
         raw_close(&next);
     }
     raw_until_end(&old, f->l);
@@ -510,10 +510,9 @@ static void connections_move_between_the_loops_of_two_threads(void **state)
 {
     (void)state;
     struct side a = { .l = NULL }, b = { .l = NULL };
-    struct addr_listen at = { "127.0.0.1", 0 };
     side_open(&a, &b, "/api");
     side_open(&b, &a, "/web");
-    assert_int_equal(httpd_listen(a.h, &at, NULL), OK);
+    listen_quietly(a.h);
     uint16_t port = httpd_port(a.h);
     pthread_create(&a.thread, NULL, side_thread, &a);
     pthread_create(&b.thread, NULL, side_thread, &b);
@@ -577,7 +576,7 @@ static void echo_next(struct echo_call *e)
 {
     struct slice piece = slice_text("{}");
     struct httpc_post post = {
-        .action = "run", .pieces = &piece, .npieces = 1, .timeout_ms = 9000
+        .action = "run", .pieces = &piece, .npieces = 1, .timeout_ms = PATIENCE_MS
     };
     e->call.done = echo_done;
     if (e->left-- > 0)

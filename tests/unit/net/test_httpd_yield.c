@@ -57,7 +57,6 @@ static size_t on_head(struct httpd_request *q, void *arg)
 static struct fixture *open_front(int connections, size_t bodies)
 {
     struct fixture *f = mem_new(sizeof(*f));
-    struct addr_listen at = { "127.0.0.1", 0 };
     struct httpd_config cf = { .on_request = on_request,
                                .on_head = on_head,
                                .max_connections = connections,
@@ -65,7 +64,7 @@ static struct fixture *open_front(int connections, size_t bodies)
                                .arg = f };
     f->l = loop_new();
     f->h = httpd_new(f->l, &cf);
-    assert_int_equal(httpd_listen(f->h, &at, NULL), OK);
+    listen_quietly(f->h);
     return f;
 }
 
