@@ -612,10 +612,10 @@ static enum err spawns_run(struct turn *t)
     return OK;
 }
 
-/* FIX_DELAY: the next moment counts from the end that has just come. */
+/* FIX_DELAY: the next moment counts from the end that has just come, of several from the last. */
 static enum err delays_run(struct turn *t)
 {
-    for (int i = 0; i < t->b->ndelays; i++) {
+    for (int i = t->b->ndelays - 1; i >= 0; i--) {
         const struct delay *d = &t->b->delays[i];
         struct job_record r;
         job_record_init(&r);

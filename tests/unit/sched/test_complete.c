@@ -131,22 +131,29 @@ static void the_next_delay_waits_for_a_retry_of_the_same_callback(void **state)
     assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
 }
 
+/* A FIX_DELAY job of 20 s whose firing is lost, its next moment set; the log id. */
+static int64_t lose_one(struct core *c, int64_t *ret_job)
+{
+    struct run_row *rows[4];
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    *ret_job = core_simple_job(c, "FIX_DELAY", "20");
+    core_run(c, 21000);
+    assert_int_equal(core_rows(c, *ret_job, rows, 4), 1);
+    int64_t lost = rows[0]->log_id;
+    core_answer(c, core_call_of(c, CALL_RUN, lost), 200, LOG_NONE);
+    c->executor = forgets; /* idle, and no log: it is lost */
+    while (core_row(c, lost)->phase != PHASE_LOST)
+        core_run(c, 100);
+    return lost;
+}
+
 /* A LOST firing succeeds late, while the next one is being planned: that one's end sets the moment
  * after it, and no other end. */
 static void a_late_success_does_not_start_a_second_chain(void **state)
 {
     struct core *c = *state;
     struct run_row *rows[4];
-    core_register(c, "app", "http://10.0.0.1:9999/");
-    int64_t job = core_simple_job(c, "FIX_DELAY", "20");
-    core_run(c, 21000);
-    assert_int_equal(core_rows(c, job, rows, 4), 1);
-    int64_t lost = rows[0]->log_id;
-    core_answer(c, core_call_of(c, CALL_RUN, lost), 200, LOG_NONE);
-    c->executor = forgets; /* idle, and no log: it is lost */
-    while (core_row(c, lost)->phase != PHASE_LOST)
-        core_run(c, 100);
-    c->executor = NULL;
+    int64_t job, lost = lose_one(c, &job);
     for (bool planned = false; !planned;) {
         core_take_next(c);
         core_write(c);
@@ -161,6 +168,26 @@ static void a_late_success_does_not_start_a_second_chain(void **state)
     assert_int_equal(core_rows(c, job, rows, 4), 1);
     struct job_record r = core_job_row(c, job);
     assert_int_equal(r.next_ms, NEVER_MS);
+    job_record_done(&r);
+}
+
+/* Two ends that are written together, each the last one when it came. */
+static void a_delay_counts_from_the_last_of_several_ends(void **state)
+{
+    struct core *c = *state;
+    struct run_row *rows[4];
+    int64_t job, lost = lose_one(c, &job);
+    core_run(c, 21000);
+    assert_int_equal(core_rows(c, job, rows, 4), 2);
+    core_settle(c);
+    sched_result(c->s, c->now, rows[1]->log_id, 200, slice_text(""));
+    c->now.wall_ms += 300;
+    c->now.boot_ms += 300;
+    sched_result(c->s, c->now, lost, 200, slice_text(""));
+    int64_t end_ms = c->now.wall_ms;
+    core_settle(c);
+    struct job_record r = core_job_row(c, job);
+    assert_int_equal(r.next_ms, end_ms + 20000);
     job_record_done(&r);
 }
 
@@ -246,6 +273,7 @@ int main(void)
         T(a_center_that_starts_again_asks_and_plans),
         T(the_next_delay_waits_for_a_retry_of_the_same_callback),
         T(a_late_success_does_not_start_a_second_chain),
+        T(a_delay_counts_from_the_last_of_several_ends),
         T(an_answer_after_the_result_changes_nothing),
         T(a_result_of_a_run_without_a_live_row_is_noted),
         T(late_results_are_bounded_by_their_text),
