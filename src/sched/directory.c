@@ -457,9 +457,10 @@ static void relay(struct sched *s, struct moment_now now)
 static void make_anew(struct sched *s, struct group *g)
 {
     list_remove(&g->stale);
-    if (g->address_type == 0 && !same_lanes(g)) {
+    if (g->address_type == 0 && (!same_lanes(g) || g->unsure)) {
         lanes_by_registry(s, g);
         write_list(s, g);
+        g->unsure = false;
     }
     make_view(s, g);
 }
@@ -526,6 +527,7 @@ void directory_group(struct sched *s, const struct group_record *r)
     }
     app_set(s, g, app_get(s, slice_text(r->app ? r->app : "")));
     g->address_type = r->address_type;
+    g->unsure = r->address_list && r->address_list[0]; /* one by hand perhaps, before a crash */
     if (r->address_type != 0)
         lanes_by_hand(s, g, r->address_list);
     directory_stale(s, g);

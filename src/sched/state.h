@@ -179,6 +179,7 @@ struct group {
     int nlanes, ndead;
     uint8_t list_no;             /* goes up with each change of lanes */
     bool relay;                  /* its broadcasts are looked at */
+    bool unsure;                 /* its row may list others than the registry has */
     struct group_view *view;     /* the same as the planner's */
     uint64_t view_seq, list_seq; /* batches that view and list went with */
     int view_at, list_at;        /* and where they stand in them */

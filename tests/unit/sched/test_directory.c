@@ -397,6 +397,47 @@ static void a_pause_ends_no_run(void **state)
     log_record_done(&l);
 }
 
+/* ---- the list in the group's row --------------------------------------------------------------
+ */
+
+static void check_written(struct core *c, int64_t id, const char *want)
+{
+    struct group_record g = { 0 };
+    struct why why = { "" };
+    assert_int_equal(c->store->ops->group_get(c->store, id, &g, &why), OK);
+    assert_string_equal(g.address_list ? g.address_list : "", want);
+    group_record_done(&g);
+}
+
+/* A list by hand becomes the registry's with the batch after the edit's: a crash may come between.
+ */
+static void the_list_by_hand_goes_whenever_the_center_dies(void **state)
+{
+    struct core *c = *state;
+    for (int crash = 0; crash < 2; crash++)
+        for (int there = 0; there < 2; there++) {
+            char app[8];
+            snprintf(app, sizeof(app), "x%d%d", crash, there);
+            int64_t id = core_group(c, app, A);
+            if (there)
+                core_register(c, app, B);
+            core_settle(c);
+            struct edit *e = edit_new(EDIT_GROUP_UPDATE);
+            e->id = id;
+            e->group.id = id;
+            e->group.app = mem_dup(app);
+            e->group.title = mem_dup(app);
+            assert_int_equal(core_edit(c, e), OK);
+            check_written(c, id, A);
+            if (crash) {
+                core_crash(c);
+                core_start(c);
+            }
+            core_run(c, 100);
+            check_written(c, id, there ? B : "");
+        }
+}
+
 /* App names are whatever a holder of the token writes: those that nobody uses take no place. */
 static void apps_are_forgotten(void **state)
 {
@@ -419,6 +460,7 @@ int main(void)
         T(an_address_that_moved_serves_its_new_group_only),
         T(a_pause_is_nobodys_silence),
         T(a_pause_ends_no_run),
+        T(the_list_by_hand_goes_whenever_the_center_dies),
         T(apps_are_forgotten),
         T(dead_addresses_hurt_their_own_group_only),
     };
