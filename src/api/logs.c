@@ -73,7 +73,7 @@ static void write_trigger_msg(struct writing *out, const struct log_record *r)
         .handler = slice_text(r->handler),
         .code = r->trigger_code,
         .msg = slice_text(r->trigger_msg),
-        .moment_ms = r->phase ? r->moment_ms : r->trigger_ms,
+        .moment_ms = r->trigger_ms,
     };
     struct buf b = BUF_INIT(256 * 1024);
     wire_trigger_message(&b, out->call->config->lang, &note);

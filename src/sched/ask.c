@@ -84,7 +84,7 @@ static uint32_t ask_call(struct sched *s, struct run *r, enum call_kind kind)
                  .log_id = r->log_id,
                  .ticket = ++s->ticket,
                  .job_id = r->job->id,
-                 .log_time_ms = r->moment_ms - r->moment_ms % 1000,
+                 .log_time_ms = run_log_time(r),
                  .idle = kind == CALL_LOG ? r->ask->ticket : 0,
              });
     return s->ticket;

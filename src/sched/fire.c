@@ -111,7 +111,7 @@ void fire_call(struct sched *s, struct run *r)
                  .attempt = r->attempt,
                  .moment_ms = r->moment_ms,
                  .due_ms = r->due_ms,
-                 .log_time_ms = r->moment_ms - r->moment_ms % 1000,
+                 .log_time_ms = run_log_time(r),
              });
 }
 

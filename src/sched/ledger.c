@@ -245,6 +245,12 @@ void run_set_lane(struct sched *s, struct run *r, struct lane *lane)
     c->what |= CHANGE_ADDRESS;
 }
 
+int64_t run_log_time(const struct run *r)
+{
+    return run_log_ms(r->flags & RUN_MOMENT ? KIND_CRON : (enum kind)r->kind, r->moment_ms,
+                      r->due_ms);
+}
+
 void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg)
 {
     struct run_change *c = run_dirty(s, r);

@@ -190,6 +190,7 @@ struct run_row {
     int64_t job_id, group_id;
     int64_t moment_ms; /* the planned instant of the firing; a retry keeps that of its first run */
     int64_t due_ms;    /* when to send: the moment, or later (retry, misfire) */
+    int64_t log_ms;    /* read only: trigger_time of its log row; -1: there is none */
     int64_t cause;   /* 0 for cron and misfire; log id for retry and parent; request number else */
     int64_t version; /* of the job when the row was laid down */
     int32_t shard, shard_total;
@@ -206,6 +207,9 @@ struct run_row {
 };
 
 void run_row_done(struct run_row *r);
+/* trigger_time of the run's log row, and the logDateTime that its executor gets: the whole second
+ * of the moment, or of the time at which a retry is due. */
+int64_t run_log_ms(enum kind kind, int64_t moment_ms, int64_t due_ms);
 
 /* What one run went through since it was last written, merged. Text is owned. */
 enum run_change_what {

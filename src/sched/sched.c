@@ -227,6 +227,8 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
     }
     if (row->group_id != job->group_id)
         r->flags |= RUN_MOVED;
+    if (row->log_ms >= 0 && row->log_ms != run_log_time(r)) /* its executor knows it by that */
+        r->flags |= RUN_MOMENT;
     if (row->phase == PHASE_PLANNED && !sent) {
         fire_plan(s, r);
     } else if (taken) {

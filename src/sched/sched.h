@@ -101,7 +101,7 @@ struct call {
     const char *param;
     int32_t shard, shard_total, attempt;
     int64_t moment_ms, due_ms;
-    int64_t log_time_ms; /* logDateTime of RUN and LOG: the whole second of the moment */
+    int64_t log_time_ms; /* logDateTime of RUN and LOG: see run_log_ms */
     uint32_t idle;       /* for LOG: the ticket of the idleBeat whose answer it follows */
 };
 

@@ -82,6 +82,7 @@ enum run_flag {
     RUN_WRITTEN = 262144,  /* its end is on disk; a call is still under way */
     RUN_UNSENT = 524288,   /* the recorder of the life before says that it was not sent */
     RUN_MOVED = 1048576,   /* its job has got another group or route: it is routed by them */
+    RUN_MOMENT = 2097152,  /* a retry with its moment as log time: a release before laid it down */
 };
 
 enum ask_step {
@@ -240,6 +241,7 @@ void run_unlink(struct sched *s, struct run *r); /* out of rings, queues and ask
 /* The pending change, to be written within a second. */
 struct run_change *run_dirty(struct sched *s, struct run *r);
 struct run_change *run_urgent(struct sched *s, struct run *r); /* with the next batch */
+int64_t run_log_time(const struct run *r);                     /* see run_log_ms */
 void run_set_lane(struct sched *s, struct run *r, struct lane *lane);
 void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg);
 /* The end of a run: columns, totals, retry, children, FIX_DELAY's next moment. */

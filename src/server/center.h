@@ -95,7 +95,7 @@ struct center_log { /* a page of an executor's rolling log */
     char *content; /* owned by the caller: free() */
     size_t n;
 };
-/* The executor's /log, of any dialect. trigger_ms: whole second of the moment. */
+/* The executor's /log, of any dialect. trigger_ms: that of its log row. */
 MUST_CHECK enum err center_log_page(struct center *c, const char *address, int64_t log_id,
                                     int64_t trigger_ms, int from_line, struct center_log *ret,
                                     struct why *why);

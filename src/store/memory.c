@@ -317,7 +317,7 @@ static struct log_record *log_of_run(const struct run_row *r)
     l->param = mem_dup(r->param);
     l->sharding = mem_dup(store_sharding(r, sharding, sizeof(sharding)));
     l->retries = r->retries_left;
-    l->trigger_ms = store_second(r->moment_ms);
+    l->trigger_ms = run_log_ms(r->kind, r->moment_ms, r->due_ms);
     l->trigger_msg = mem_dup(store_kind_text(r->kind));
     l->handle_ms = -1;
     return l;
@@ -586,6 +586,7 @@ static enum err memory_runs_each(struct store *s, run_row_fn *fn, void *ctx, str
         struct run_row lent = r->row;
         lent.handler = l ? l->handler : NULL;
         lent.param = l ? l->param : NULL;
+        lent.log_ms = l ? l->trigger_ms : -1;
         more = fn(ctx, &lent);
     }
     free(keys);

@@ -186,7 +186,7 @@ static enum err log_insert(struct sqlite *s, sqlite3_stmt *q, const struct run_r
     bind_text(q, 6, r->param);
     bind_text(q, 7, store_sharding(r, sharding, sizeof(sharding)));
     bind_i64(q, 8, r->retries_left);
-    bind_i64(q, 9, store_second(r->moment_ms));
+    bind_i64(q, 9, run_log_ms(r->kind, r->moment_ms, r->due_ms));
     bind_text(q, 10, store_kind_text(r->kind));
     int rc = sql_step_rc(q);
     enum err err = OK;
@@ -236,7 +236,7 @@ static enum err run_add(struct sqlite *s, sqlite3_stmt *live, sqlite3_stmt *log,
             if (!err && !taken) {
                 r->log_id = id;
                 s->log_id = id + 1;
-                return span_note(s, store_second(r->moment_ms), id, why);
+                return span_note(s, run_log_ms(r->kind, r->moment_ms, r->due_ms), id, why);
             }
             if (!err)
                 err = live_delete(s, id, &was, why);
@@ -725,6 +725,7 @@ static void run_read(sqlite3_stmt *q, struct run_row *r)
     r->group_id = col_i64(q, i++, 0);
     r->handler = col_text(q, i++);
     r->param = col_text(q, i++);
+    r->log_ms = col_i64(q, i++, -1);
 }
 
 static bool runs_row(sqlite3_stmt *q, void *fn, void *ctx)
@@ -744,8 +745,9 @@ enum err sqlite_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct
         s,
         "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "
         "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "
-        "r.choices, l.job_group, l.executor_handler, l.executor_param "
-        "FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY r.log_id",
+        "r.choices, l.job_group, l.executor_handler, l.executor_param, "
+        "l.trigger_time FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY "
+        "r.log_id",
         &q, why);
     return err ? err : sql_each(s, q, runs_row, &fn, ctx, NULL, why);
 }

@@ -46,7 +46,7 @@ struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
     int64_t id, group_id, job_id;
     char *address, *handler, *param, *sharding;
     int retries;
-    int64_t trigger_ms; /* whole second of the moment; -1 if NULL */
+    int64_t trigger_ms; /* run_log_ms; -1 if NULL */
     int trigger_code;
     char *trigger_msg;
     int64_t handle_ms; /* -1 if NULL */

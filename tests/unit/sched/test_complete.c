@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "store/memory.h"
 
 static void a_firing_goes_through_its_life(void **state)
 {
@@ -191,6 +192,59 @@ static void a_delay_counts_from_the_last_of_several_ends(void **state)
     job_record_done(&r);
 }
 
+/* ---- the time by which log and executor know a run --------------------------------------------
+ */
+
+static int64_t trigger_time(struct core *c, int64_t id)
+{
+    struct log_record l;
+    assert_true(core_log(c, id, &l));
+    int64_t ms = l.trigger_ms;
+    log_record_done(&l);
+    return ms;
+}
+
+/* A retry has its own, the second in which it is due; one that a release before has laid down keeps
+ * the first attempt's. In either case /run and /log say what the log row says. */
+static void a_retry_has_its_own_log_time(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    struct job_record r = core_record("NONE", "");
+    r.retries = 2;
+    r.retry_delay_ms = 5700;
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    for (int old = 0; old < 2; old++) {
+        struct run_row *rows[2];
+        core_run(c, 250);
+        int64_t id = core_trigger(c, job, NULL), first_ms = c->now.wall_ms;
+        core_run(c, 100);
+        core_answer(c, core_call_of(c, CALL_RUN, id), 200, LOG_NONE);
+        core_result(c, id, 500);
+        assert_int_equal(core_rows(c, job, rows, 2), 1);
+        int64_t retry = rows[0]->log_id, want_ms = rows[0]->due_ms / 1000 * 1000;
+        assert_int_equal(trigger_time(c, retry), want_ms);
+        assert_int_equal(trigger_time(c, id), first_ms / 1000 * 1000);
+        if (old) {
+            want_ms = first_ms / 1000 * 1000;
+            struct log_record *l = mem_find(memory_of(c->store), T_LOG, retry);
+            l->trigger_ms = want_ms;
+            core_crash(c);
+            core_start(c);
+            core_register(c, "app", "http://10.0.0.1:9999/");
+        }
+        core_run(c, 8000);
+        struct core_call *run = core_call_of(c, CALL_RUN, retry);
+        assert_int_equal(run->log_time_ms, want_ms);
+        core_fails(c, run, CALL_IN_DOUBT);
+        core_run(c, 4000);
+        core_answer(c, core_call_of(c, CALL_IDLE, retry), 200, LOG_NONE);
+        assert_int_equal(core_call_of(c, CALL_LOG, retry)->log_time_ms, want_ms);
+        core_result(c, retry, 200);
+    }
+}
+
 /* The result came first; then the answer says that the executor refused, a second copy perhaps. */
 static void an_answer_after_the_result_changes_nothing(void **state)
 {
@@ -274,6 +328,7 @@ int main(void)
         T(the_next_delay_waits_for_a_retry_of_the_same_callback),
         T(a_late_success_does_not_start_a_second_chain),
         T(a_delay_counts_from_the_last_of_several_ends),
+        T(a_retry_has_its_own_log_time),
         T(an_answer_after_the_result_changes_nothing),
         T(a_result_of_a_run_without_a_live_row_is_noted),
         T(late_results_are_bounded_by_their_text),

@@ -182,6 +182,8 @@ static void live_runs_come_back_whole(void **state)
     assert_int_equal(got.row[1].attempt, 2);
     assert_int_equal(got.row[1].cause, 77);
     assert_int_equal(got.row[1].due_ms, 9000);
+    assert_int_equal(got.row[0].log_ms, 1000);
+    assert_int_equal(got.row[1].log_ms, 9000); /* a retry's own */
     assert_int_equal(got.row[1].version, 3);
     assert_int_equal(got.row[1].retries_left, 2);
     assert_true(got.row[1].doubted);
