@@ -132,6 +132,172 @@ static void the_next_delay_waits_for_a_retry_of_the_same_callback(void **state)
     assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
 }
 
+/* ---- result x phase x retry -------------------------------------------------------------------
+ */
+
+/* What a result comes upon. Of a LOST run: where its retry is. */
+enum upon {
+    PLANNED,
+    SENT,
+    UNKNOWN,
+    ACCEPTED,
+    LOST_ALONE,
+    RETRY_GATHERS,
+    RETRY_IS_WRITTEN,
+    RETRY_PLANNED,
+    RETRY_SENT,
+    RETRY_ENDED
+};
+
+struct result_row {
+    enum upon upon;
+    int retries;
+    int code;
+    int handle_code; /* of the run's log row, then */
+    int open;        /* rows of the job: the run, or its retry */
+    int lost, late;  /* totals */
+    int ignored;
+};
+
+static const struct result_row results[] = {
+    /* not sent: somebody else's id */
+    { PLANNED, 1, 200, 0, 1, 0, 0, 1 },
+    { PLANNED, 1, 500, 0, 1, 0, 0, 1 },
+    { PLANNED, 1, 502, 0, 1, 0, 0, 1 },
+    { PLANNED, 1, 0, 0, 1, 0, 0, 1 },
+    /* each open phase ends */
+    { SENT, 1, 200, 200, 0, 0, 0, 0 },
+    { SENT, 1, 500, 500, 1, 0, 0, 0 },
+    { SENT, 0, 500, 500, 0, 0, 0, 0 },
+    { SENT, 1, 502, 502, 1, 0, 0, 0 },
+    { SENT, 1, 0, 0, 1, 0, 0, 1 },
+    { UNKNOWN, 1, 200, 200, 0, 0, 0, 0 },
+    { UNKNOWN, 1, 500, 500, 1, 0, 0, 0 },
+    { UNKNOWN, 0, 500, 500, 0, 0, 0, 0 },
+    { UNKNOWN, 1, 502, 502, 1, 0, 0, 0 },
+    { UNKNOWN, 1, 0, 0, 1, 0, 0, 1 },
+    { ACCEPTED, 1, 200, 200, 0, 0, 0, 0 },
+    { ACCEPTED, 1, 500, 500, 1, 0, 0, 0 },
+    { ACCEPTED, 0, 500, 500, 0, 0, 0, 0 },
+    { ACCEPTED, 1, 502, 502, 1, 0, 0, 0 },
+    { ACCEPTED, 1, 0, 0, 1, 0, 0, 1 },
+    /* a loss is taken back */
+    { LOST_ALONE, 0, 200, 200, 0, 0, 0, 0 },
+    { LOST_ALONE, 0, 500, 500, 0, 0, 0, 0 },
+    { LOST_ALONE, 0, 502, 502, 0, 0, 0, 0 },
+    { LOST_ALONE, 0, 0, 500, 1, 1, 0, 1 },
+    /* after a success its retry goes, after a failure it stays */
+    { RETRY_GATHERS, 1, 200, 200, 0, 0, 0, 0 },
+    { RETRY_GATHERS, 1, 500, 500, 1, 0, 0, 0 },
+    { RETRY_GATHERS, 1, 502, 502, 1, 0, 0, 0 },
+    { RETRY_GATHERS, 1, 0, 500, 2, 1, 0, 1 },
+    { RETRY_IS_WRITTEN, 1, 200, 200, 0, 0, 0, 0 },
+    { RETRY_IS_WRITTEN, 1, 500, 500, 1, 0, 0, 0 },
+    { RETRY_IS_WRITTEN, 1, 502, 502, 1, 0, 0, 0 },
+    { RETRY_IS_WRITTEN, 1, 0, 500, 2, 1, 0, 1 },
+    { RETRY_PLANNED, 1, 200, 200, 0, 0, 0, 0 },
+    { RETRY_PLANNED, 1, 500, 500, 1, 0, 0, 0 },
+    { RETRY_PLANNED, 1, 502, 502, 1, 0, 0, 0 },
+    { RETRY_PLANNED, 1, 0, 500, 2, 1, 0, 1 },
+    /* too late: it is noted, and counted */
+    { RETRY_SENT, 1, 200, 500, 1, 1, 1, 0 },
+    { RETRY_SENT, 1, 500, 500, 1, 1, 1, 0 },
+    { RETRY_SENT, 1, 502, 500, 1, 1, 1, 0 },
+    { RETRY_SENT, 1, 0, 500, 1, 1, 0, 1 },
+    { RETRY_ENDED, 1, 200, 500, 0, 1, 1, 0 },
+    { RETRY_ENDED, 1, 500, 500, 0, 1, 1, 0 },
+};
+
+/* Two rounds of asks find the executor idle, without a log of a run that it had accepted. */
+static void lose(struct core *c, int64_t id)
+{
+    for (int round = 0; round < 2; round++) {
+        struct core_call *idle;
+        while (!(idle = core_call_of(c, CALL_IDLE, id)))
+            core_run(c, 100);
+        core_answer(c, idle, 200, LOG_NONE);
+        core_answer(c, core_call_of(c, CALL_LOG, id), 200, LOG_NONE);
+    }
+}
+
+static int64_t bring_to(struct core *c, int64_t job, enum upon upon)
+{
+    struct run_row *rows[4];
+    if (upon == PLANNED) {
+        core_run(c, 6000);
+        assert_int_equal(core_rows(c, job, rows, 4), 1);
+        return rows[0]->log_id;
+    }
+    int64_t id = core_trigger(c, job, NULL);
+    core_run(c, 100);
+    struct core_call *run = core_call_of(c, CALL_RUN, id);
+    if (upon == UNKNOWN)
+        core_fails(c, run, CALL_IN_DOUBT);
+    if (upon >= ACCEPTED)
+        core_answer(c, run, 200, LOG_NONE);
+    if (upon >= LOST_ALONE)
+        lose(c, id);
+    if (upon == RETRY_IS_WRITTEN) {
+        core_take_next(c);
+        core_write(c);
+    } else if (upon != RETRY_GATHERS) {
+        core_settle(c);
+    }
+    if (upon < RETRY_SENT)
+        return id;
+    core_run(c, 7000);
+    assert_int_equal(core_rows(c, job, rows, 4), 1); /* the lost one is closed */
+    int64_t retry = rows[0]->log_id;
+    assert_non_null(core_call_of(c, CALL_RUN, retry));
+    if (upon == RETRY_ENDED) {
+        core_answer(c, core_call_of(c, CALL_RUN, retry), 200, LOG_NONE);
+        core_result(c, retry, 200);
+    }
+    return id;
+}
+
+static void one_result(const struct result_row *row)
+{
+    struct core *c = core_new();
+    struct sched_stats st;
+    struct run_row *rows[4];
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    struct job_record r = core_record(row->upon == PLANNED ? "CRON" : "NONE",
+                                      row->upon == PLANNED ? "0/10 * * * * ?" : "");
+    r.retries = row->retries;
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    int64_t id = bring_to(c, job, row->upon);
+    sched_result(c->s, c->now, id, row->code, slice_text("its words"));
+    if (c->batch)
+        core_done(c);
+    core_settle(c);
+    struct log_record l;
+    assert_true(core_log(c, id, &l));
+    assert_int_equal(l.handle_code, row->handle_code);
+    assert_int_equal(l.handle_msg && strstr(l.handle_msg, "its words"), row->code && !row->ignored);
+    log_record_done(&l);
+    assert_int_equal(core_rows(c, job, rows, 4), row->open);
+    assert_int_equal(total(c, TOTAL_LOST), row->lost);
+    assert_int_equal(total(c, TOTAL_LATE), row->late);
+    sched_stats(c->s, &st);
+    assert_int_equal(st.ignored_results, row->ignored);
+    assert_int_equal(core_unaccounted(c), 0);
+    core_free(c);
+}
+
+static void what_a_result_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < countof(results); i++) {
+        print_message("           row %d: %d upon %d\n", (int)i, results[i].code, results[i].upon);
+        one_result(&results[i]);
+    }
+}
+
+/* ---- FIX_DELAY --------------------------------------------------------------------------------
+ */
+
 /* A FIX_DELAY job of 20 s whose firing is lost, its next moment set; the log id. */
 static int64_t lose_one(struct core *c, int64_t *ret_job)
 {
@@ -323,6 +489,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_result_does),
         T(a_firing_goes_through_its_life),
         T(a_center_that_starts_again_asks_and_plans),
         T(the_next_delay_waits_for_a_retry_of_the_same_callback),
