@@ -292,8 +292,11 @@ def test_two_files_in_turn_and_a_kill(tmp_path, executor):
             assert report(center, ids[1], *RESULTS[1])["code"] == 200
             assert report(center, ids[1], 200, "a second opinion")["code"] == 200
             assert report(center, ids[2], *RESULTS[2])["code"] == 200
+            assert report(center, ids[0], 500, "a third opinion")["code"] == 200
             assert RESULTS[0][1].encode() in records(center, "callbacks.journal")
             assert b"a second opinion" in records(center, "callbacks.journal.2")
+            fill(center, 1 << 42, 2 << 20)  # the first is not free: its results are not in the database yet
+            assert RESULTS[0][1].encode() in records(center, "callbacks.journal")
             assert in_tables(center) == {}
             center.kill()
         center.start()

@@ -108,6 +108,70 @@ static void a_job_does_not_move_to_a_group_that_is_not_there(void **state)
     assert_int_equal(jobs_of(b, b->group_id), 1);
 }
 
+static void an_update_from_an_older_version_is_refused(void **state)
+{
+    struct bench *b = *state;
+    struct edit *e = job_edit(EDIT_JOB_INSERT, 0, b->group_id);
+    struct batch *batch = edit_alone(b, e);
+    int64_t id = e->id, version = e->now ? e->now->version : 0;
+    batch_free(batch);
+    static const struct {
+        int64_t from; /* behind the version that is there */
+        enum err err;
+    } rows[] = { { 0, OK }, { -1, ERR_OVERTAKEN }, { 0, OK }, { 1, ERR_OVERTAKEN } };
+    struct job_record r;
+    for (size_t i = 0; i < countof(rows); i++) {
+        job_record_init(&r);
+        OP(b->engine->s, job_get, id, &r);
+        assert_true(i == 0 || r.version >= version);
+        version = r.version;
+        job_record_done(&r);
+        e = job_edit(EDIT_JOB_UPDATE, id, b->group_id);
+        e->version = version + rows[i].from;
+        batch = edit_alone(b, e);
+        assert_int_equal(e->err, rows[i].err);
+        batch_free(batch);
+    }
+    job_record_init(&r);
+    OP(b->engine->s, job_get, id, &r);
+    assert_int_equal(r.version, version); /* the last one was refused */
+    job_record_done(&r);
+}
+
+/* The form shows a list that executors change: for a group by registry that is nobody's edit. */
+static void a_group_that_somebody_else_has_changed_is_left_alone(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        int type, was_type;
+        const char *title, *list; /* as the form had them */
+        enum err err;
+    } rows[] = {
+        { 0, 0, "tests", "http://10.0.0.9:1/", OK }, /* the registry's list */
+        { 0, 0, "other", NULL, ERR_OVERTAKEN },
+        { 1, 0, "tests", NULL, OK }, /* now by hand, with the list below */
+        { 1, 1, "tests", "http://10.0.0.1:1/", OK },
+        { 1, 1, "tests", "http://10.0.0.9:1/", ERR_OVERTAKEN },
+        { 1, 0, "tests", "http://10.0.0.1:1/", ERR_OVERTAKEN },
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct edit *e = edit_new(EDIT_GROUP_UPDATE);
+        e->id = b->group_id;
+        e->group.id = b->group_id;
+        e->group.app = mem_dup("tests");
+        e->group.title = mem_dup("tests");
+        e->group.address_type = rows[i].type;
+        e->group.address_list = rows[i].type ? mem_dup("http://10.0.0.1:1/") : NULL;
+        e->was.app = mem_dup("tests");
+        e->was.title = mem_dup(rows[i].title);
+        e->was.address_type = rows[i].was_type;
+        e->was.address_list = mem_dup(rows[i].list);
+        struct batch *batch = edit_alone(b, e);
+        assert_int_equal(e->err, rows[i].err);
+        batch_free(batch);
+    }
+}
+
 static enum err edit_id(struct bench *b, enum edit_kind kind, int64_t id, const char *says)
 {
     struct edit *e = edit_new(kind);
@@ -184,6 +248,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_job_needs_a_group_that_is_there_when_it_is_written),
         T(a_job_does_not_move_to_a_group_that_is_not_there),
+        T(an_update_from_an_older_version_is_refused),
+        T(a_group_that_somebody_else_has_changed_is_left_alone),
         T(a_group_with_jobs_stays_and_so_does_the_last),
         T(the_next_delay_lies_behind_what_was_planned),
     };
