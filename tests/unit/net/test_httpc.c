@@ -919,6 +919,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        /* first: it forks, and threads of others might hold a lock that the child needs */
+        T(the_death_of_the_process_resets_the_connection),
         T(the_request_leaves_in_one_write_spelled_as_old_parsers_want),
         T(answers_of_every_framing_are_taken),
         T(an_answer_may_end_with_its_connection),
@@ -940,7 +942,6 @@ int main(void)
         T(once_a_byte_has_left_no_answer_means_in_doubt),
         T(a_timeout_is_in_doubt_and_resets_the_connection),
         T(an_aborted_call_resets_the_connection_and_says_nothing_more),
-        T(the_death_of_the_process_resets_the_connection),
         T(an_answer_above_its_limit_is_in_doubt),
         T(a_malformed_answer_is_in_doubt),
         T(what_does_not_speak_http_is_said_so),
