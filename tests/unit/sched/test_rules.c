@@ -98,6 +98,37 @@ static void a_failure_of_a_stopped_job_is_not_tried_again(void **state)
     assert_true(tried_again("NONE", "", NEVER_ON)); /* somebody triggered it nevertheless */
 }
 
+/* The failure and the stop come in one batch: the retry is no row yet when the stop looks for it.
+ */
+static void a_stop_takes_the_retry_of_the_same_batch(void **state)
+{
+    (void)state;
+    for (int by_hand = 0; by_hand <= 1; by_hand++) { /* what somebody triggered is tried again */
+        struct core *c = core_new();
+        core_register(c, "app", A);
+        struct job_record r = core_record("CRON", "10 0 8 * * ?");
+        r.retries = 1;
+        r.retry_delay_ms = 3000;
+        int64_t job = core_job(c, &r);
+        job_record_done(&r);
+        if (by_hand)
+            core_trigger(c, job, NULL);
+        else
+            core_run(c, 10500);
+        core_settle(c);
+        int64_t id = run_of(c, job)->log_id;
+        core_answer(c, run_of(c, job), 200, LOG_NONE);
+        core_settle(c);
+        sched_result(c->s, c->now, id, 500, slice_text("failed"));
+        assert_int_equal(core_switch(c, job, EDIT_JOB_STOP), OK);
+        int before = c->nsent;
+        c->executor = core_accepts;
+        core_run(c, 10000);
+        assert_int_equal(c->nsent, before + by_hand);
+        core_free(c);
+    }
+}
+
 static void a_retry_has_the_parameter_of_its_run(void **state)
 {
     struct core *c = *state;
@@ -254,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_misfire_policy_decides_about_overdue_rows),
         cmocka_unit_test(a_failure_of_a_stopped_job_is_not_tried_again),
+        cmocka_unit_test(a_stop_takes_the_retry_of_the_same_batch),
         T(a_retry_has_the_parameter_of_its_run),
         T(a_chain_of_children_ends),
         cmocka_unit_test(a_row_due_at_the_mark_may_have_left),
