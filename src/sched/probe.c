@@ -22,9 +22,12 @@ struct probe {             /* an idleBeat */
     uint32_t ticket;
 };
 
+/* Not where a user has said where to go: the walk is through the group's list. */
 bool probe_wanted(const struct run *r)
 {
     enum route route = r->job->def->route;
+    if (r->text && r->text->choices)
+        return false;
     return (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER) && !(r->flags & RUN_PROBED) &&
            !(r->flags & RUN_BROADCAST);
 }

@@ -421,6 +421,23 @@ static void a_busy_executor_is_passed_over(void **state)
     assert_int_equal(c->nsent, 1);
 }
 
+/* The group's other addresses are none of its business. */
+static void who_was_named_by_a_user_is_not_asked(void **state)
+{
+    struct core *c = *state;
+    static const char *const routes[] = { "FAILOVER", "BUSYOVER" };
+    core_register(c, "app", A);
+    for (int i = 0; i < COUNT(routes); i++) {
+        int64_t job = job_of(c, routes[i], "NONE", "");
+        int64_t id = core_trigger(c, job, "http://10.0.0.7:9999/");
+        core_run(c, 100);
+        assert_int_equal(core_calls(c, CALL_BEAT) + core_calls(c, CALL_IDLE), 0);
+        struct core_call *run = core_call_of(c, CALL_RUN, id);
+        assert_non_null(run);
+        assert_string_equal(run->address, "http://10.0.0.7:9999/");
+    }
+}
+
 /* What is known to be dead is asked last, and only if nobody else says yes. */
 static void the_dead_come_last(void **state)
 {
@@ -613,6 +630,7 @@ int main(void)
         T(a_full_client_is_no_answer),
         T(runs_wait_while_the_client_is_full),
         T(first_yes_wins_in_the_order_of_the_list),
+        T(who_was_named_by_a_user_is_not_asked),
         T(a_busy_executor_is_passed_over),
         T(the_dead_come_last),
         T(nobody_answers),
