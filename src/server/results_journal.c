@@ -319,7 +319,7 @@ enum err results_replay(struct center *c, struct why *why)
 {
     struct journalling *g = &c->journalling;
     struct journal_file *files[JOURNAL_FILES] = { NULL };
-    struct kept kept[JOURNAL_FILES] = { { NULL } };
+    struct kept kept[JOURNAL_FILES] = { { NULL, 0 } };
     enum err err = OK;
     for (int i = 0; i < JOURNAL_FILES && !err; i++) {
         err = open_file(c, i, &kept[i], &files[i], why);
