@@ -114,7 +114,7 @@ def settle(center, timeout=60, jobs=None):
     wait_until(ended, "every run to end", timeout, 0.1)
 
 
-def add_jobs(center, group, jobs, start_deadline_ms=None):
+def add_jobs(center, group, jobs, start_deadline_ms=None, misfire="DO_NOTHING"):
     """Write running jobs straight into the tables of a stopped center, because thousands of them through the
     web API take their time: (handler, param, schedule type, its text, route, first moment in ms). Their ids."""
     with opened(center, write=True) as db:
@@ -124,8 +124,8 @@ def add_jobs(center, group, jobs, start_deadline_ms=None):
                 "INSERT INTO xxl_job_info (id, job_group, job_desc, author, schedule_type, schedule_conf, "
                 "misfire_strategy, executor_route_strategy, executor_handler, executor_param, "
                 "executor_block_strategy, glue_type, trigger_status, add_time, update_time, glue_updatetime) "
-                "VALUES (?, ?, ?, 'tests', ?, ?, 'DO_NOTHING', ?, ?, ?, 'SERIAL_EXECUTION', 'BEAN', 1, ?, ?, ?)",
-                (job, group, handler, kind, conf, route, handler, param, next_ms, next_ms, next_ms))
+                "VALUES (?, ?, ?, 'tests', ?, ?, ?, ?, ?, ?, 'SERIAL_EXECUTION', 'BEAN', 1, ?, ?, ?)",
+                (job, group, handler, kind, conf, misfire, route, handler, param, next_ms, next_ms, next_ms))
             db.execute("INSERT INTO peal_due (job_id, next_ms, version) VALUES (?, ?, 1)", (job, next_ms))
             if start_deadline_ms:
                 db.execute("INSERT INTO peal_job (job_id, start_deadline_ms) VALUES (?, ?)", (job, start_deadline_ms))
