@@ -3,7 +3,8 @@
 """Run the simulation (tests/sim, release build) over a range of seeds, one process a core.
 
   sim.py --seeds 1..500             these seeds
-  sim.py --moving 2000              so many, from a start that moves with each minute and is printed
+  sim.py --moving 2000              so many, from a start that moves and is printed: with each commit where
+                                    CI=true, so that a run that failed can be repeated, else with each minute
   sim.py --kept                     those that have failed once (tests/sim/seeds.txt); goes with the others
   sim.py --seeds 1..50000 --resume  leave out what an earlier run has passed (build/sim/passed)
 
@@ -52,9 +53,17 @@ def passed_before(binary):
     return set()
 
 
+def start():
+    """A number that moves: with the commit in CI, else with the minute."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    if os.environ.get("CI") == "true" and commit.strip():
+        return int(commit[:8], 16)
+    return int(time.time()) // 60
+
+
 def moving(count):
-    """Ranges of runs in different minutes do not overlap."""
-    first = int(time.time()) // 60 * 10000 + 1
+    """Ranges of different starts do not overlap."""
+    first = start() * 10000 + 1
     print(f"seeds {first}..{first + count - 1}", flush=True)
     return first, first + count - 1
 
