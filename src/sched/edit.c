@@ -212,7 +212,7 @@ static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
     if (!e->err && e->now)
         job_define(j, e->now);
     j->nruns++; /* keeps it through the loop */
-    if (!e->err && e->moved)
+    if (!e->err && e->now && e->moved)
         move_runs(s, now, e, j);
     for (int i = 0; i < e->nruns; i++)
         edit_run_done(s, now, e, &e->runs[i]);
