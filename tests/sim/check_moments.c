@@ -163,11 +163,6 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     after_edit(s, b, e, j, same, e->now && e->now->enabled);
 }
 
-static bool has_row(struct sim *s, const struct shadow *j, int64_t moment_ms)
-{
-    return map_find(&s->moments, mix(mix(3, j->id), moment_ms));
-}
-
 void check_moments(struct sim *s, const struct batch *b, const struct due_row *due)
 {
     struct shadow *j = shadow_of(s, due->job_id);
@@ -201,8 +196,9 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
         j->expect_ms <=
             due->planned_until_ms) { /* the chain may begin at either end of the doubt */
         int64_t other = moment_after(j, j->lenient_ms);
-        if (!has_row(s, j, j->expect_ms) && j->expect_ms <= other &&
-            (has_row(s, j, other) || due->planned_until_ms < other)) {
+        int64_t period = moment_after(j, other) - other;
+        bool goes_on = due->next_ms != NEVER_MS && (due->next_ms - j->expect_ms) % period == 0;
+        if (!goes_on && j->expect_ms <= other) {
             j->expect_ms = other;
             maybe++; /* the first of the other chain may be among the skipped */
         }
