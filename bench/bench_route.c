@@ -38,8 +38,8 @@ static void keep_least(double *least, double us)
 
 int main(int argc, char **argv)
 {
-    int n = argc > 1 ? atoi(argv[1]) : 4000;
-    if (n < 1 || n > 10000)
+    int n = 4000;
+    if ((argc > 1 && !parse_int(slice_text(argv[1]), &n)) || n < 1 || n > 10000)
         return 2;
     char **names = mem_new((size_t)(n + ROUNDS) * sizeof(*names));
     for (int i = 0; i < n + ROUNDS; i++) {

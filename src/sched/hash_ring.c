@@ -92,6 +92,11 @@ static void merge(struct hash_ring *ring, struct hash_point *fresh, int n)
     ring->npoints += n;
 }
 
+static void *value_of(int number) /* nothing is ever read through it */
+{
+    return (void *)(intptr_t)number; /* NOLINT(performance-no-int-to-ptr) the map holds numbers */
+}
+
 /* Those that the ring does not know become members. Returns how many points they have. */
 static int learn(struct hash_ring *ring, const struct group_view *v)
 {
@@ -107,8 +112,7 @@ static int learn(struct hash_ring *ring, const struct group_view *v)
             continue;
         add_points(ring, v->addresses[i], &fresh[n]);
         n += NODES;
-        void *number = (void *)(intptr_t)++ring->nmembers;
-        textmap_set(&ring->members, slice_text(v->addresses[i]), number);
+        textmap_set(&ring->members, slice_text(v->addresses[i]), value_of(++ring->nmembers));
     }
     merge(ring, fresh, n);
     free(fresh);
@@ -127,7 +131,7 @@ static void drop_away(struct hash_ring *ring, const struct group_view *v)
         if (number[m])
             continue; /* in the list twice */
         number[m] = ++n;
-        textmap_set(&members, slice_text(v->addresses[i]), (void *)(intptr_t)n);
+        textmap_set(&members, slice_text(v->addresses[i]), value_of(n));
     }
     textmap_done(&ring->members);
     ring->members = members;

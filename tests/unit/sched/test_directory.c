@@ -416,7 +416,7 @@ static void the_list_by_hand_goes_whenever_the_center_dies(void **state)
     struct core *c = *state;
     for (int crash = 0; crash < 2; crash++)
         for (int there = 0; there < 2; there++) {
-            char app[8];
+            char app[32];
             snprintf(app, sizeof(app), "x%d%d", crash, there);
             int64_t id = core_group(c, app, A);
             if (there)
