@@ -11,13 +11,16 @@
 
 static void check_said(const struct flight_said *said, const struct mark *mark)
 {
-    void *state;
-    for (size_t i = 0; map_next(&said->states, &i, &state);)
-        CHECK((uintptr_t)state == FLIGHT_LEAVING || (uintptr_t)state == FLIGHT_ACCEPTED);
+    int left = 0, accepted = 0;
     CHECK((size_t)(said->leaving + said->accepted) == said->states.len);
     CHECK(flight_known(said, mark->last_id + 1) == FLIGHT_KNOWS_UNSENT);
-    for (int64_t id = 1; id <= mark->last_id; id++)
-        CHECK(flight_known(said, id) != FLIGHT_KNOWS_NOTHING);
+    for (int64_t id = 1; id <= mark->last_id; id++) {
+        enum flight_known known = flight_known(said, id);
+        CHECK(known != FLIGHT_KNOWS_NOTHING);
+        left += known == FLIGHT_KNOWS_LEFT;
+        accepted += known == FLIGHT_KNOWS_ACCEPTED;
+    }
+    CHECK(left == (int)said->leaving && accepted == (int)said->accepted);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
