@@ -401,6 +401,8 @@ static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
             run_forget(s, now, r, PHASE_WITHDRAWN, "the group's addresses changed");
     }
     j->nruns--;
+    if (spawn.kind == KIND_CRON || spawn.kind == KIND_MISFIRE)
+        j->anew_seq = s->seq;
     spawn_add(s, &spawn);
 }
 

@@ -117,6 +117,16 @@ static void find_whole(struct sched *s, struct edit *e)
     }
 }
 
+/* A missed firing is laid anew with the edit's own batch, and no update takes it. */
+static bool missed_anew(const struct sched *s, const struct live_job *j)
+{
+    const struct batch *b = s->next;
+    for (int i = 0; j->anew_seq == s->seq && i < b->nspawns; i++)
+        if (b->spawns[i].job_id == j->id && b->spawns[i].kind == KIND_MISFIRE)
+            return true;
+    return false;
+}
+
 void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
 {
     if (e->kind > EDIT_JOB_DELETE || e->kind == EDIT_JOB_INSERT)
@@ -126,6 +136,7 @@ void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
     struct live_job *j = job_live(s, e->id);
     if (!j)
         return;
+    e->waits = missed_anew(s, j);
     list_each(&j->runs, n, tmp)
     {
         struct run *r = container_of(n, struct run, of_job);

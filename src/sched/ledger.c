@@ -377,8 +377,10 @@ bool run_retries(const struct run *r)
     return r->flags & RUN_RETRYING && r->flags & RUN_SCHEDULED && !(r->flags & RUN_WRITTEN);
 }
 
-bool job_is_out(const struct live_job *j)
+bool job_is_out(const struct sched *s, const struct live_job *j)
 {
+    if (j->anew_seq == s->seq)
+        return true;
     list_each(&j->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_job);
@@ -391,7 +393,7 @@ bool job_is_out(const struct live_job *j)
 
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
 {
-    if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted || job_is_out(j))
+    if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted || job_is_out(s, j))
         return;
     struct delay d = { j->id, now.wall_ms };
     array_push(s->next->delays, s->next->ndelays, d);

@@ -516,13 +516,13 @@ static void defer_edits(struct batch *b, struct batch *next)
     b->nedits = kept;
 }
 
-/* What has been planned meanwhile sets the next moment with its own end. */
+/* What has been planned meanwhile, or is laid anew, sets the next moment with its own end. */
 static void delays_settle(struct sched *s, struct batch *b)
 {
     int kept = 0;
     for (int i = 0; i < b->ndelays; i++) {
         const struct live_job *j = job_live(s, b->delays[i].job_id);
-        if (!j || !job_is_out(j))
+        if (!j || !job_is_out(s, j))
             b->delays[kept++] = b->delays[i];
     }
     b->ndelays = kept;

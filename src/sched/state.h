@@ -145,6 +145,7 @@ struct live_job {
     struct list_node broadcast; /* in the core's list of those that have had broadcasts */
     int nruns;
     bool deleted;
+    uint64_t anew_seq;       /* the last batch that lays a firing of its schedule anew */
     int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
     uint32_t started_lane;   /* and to which lane's id */
 };
@@ -258,8 +259,9 @@ bool run_retries(const struct run *r);
 /* The job as it is from now on. Runs that are there keep the parameter that they were laid down
  * with. */
 void job_define(struct live_job *j, struct job *def);
-/* Is a scheduled run of the job open, or its retry on its way? */
-bool job_is_out(const struct live_job *j);
+/* Is a scheduled run of the job open, or on its way to become a row: a retry, or a firing that is
+ * laid anew with the batch that gathers? */
+bool job_is_out(const struct sched *s, const struct live_job *j);
 /* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
  * job's scheduled runs is open any more, its next moment is asked for. */
 void job_delay(struct sched *s, struct moment_now now, const struct live_job *j);

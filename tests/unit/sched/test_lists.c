@@ -121,6 +121,90 @@ static void a_list_that_changes_while_an_edit_holds_the_rows(void **state)
     assert_shards(c, job, both, 2);
 }
 
+/* One firing of two shards is out, and its end sets the next moment. */
+static void assert_waits(struct core *c, int64_t job)
+{
+    struct run_row *rows[ROWS];
+    static const char *const both[] = { A, B };
+    assert_int_equal(core_rows(c, job, rows, ROWS), 2);
+    assert_shards(c, job, both, 2);
+    struct job_record r = core_job_row(c, job);
+    assert_int_equal(r.next_ms, NEVER_MS);
+    job_record_done(&r);
+}
+
+/* An executor that is idle and has no log of anything. */
+static bool forgets(struct core *c, const struct core_call *call, struct call_result *answer)
+{
+    (void)c;
+    answer->outcome = CALL_ANSWERED;
+    answer->code = 200;
+    answer->log = LOG_NONE;
+    return call->kind != CALL_RUN;
+}
+
+/* A FIX_DELAY firing is laid anew with the same batch that would set the next moment: its end does
+ * that, and no end before. */
+static void a_firing_that_is_laid_anew_is_out(void **state)
+{
+    struct core *c = *state;
+    struct run_row *rows[ROWS];
+    core_register(c, "app", A);
+    int64_t job = broadcast_job(c, "FIX_DELAY", "20");
+    core_run(c, 21000);
+    assert_int_equal(core_rows(c, job, rows, ROWS), 1);
+    int64_t lost = rows[0]->log_id;
+    core_answer(c, core_call_of(c, CALL_RUN, lost), 200, LOG_NONE);
+    c->executor = forgets;
+    while (core_row(c, lost)->phase != PHASE_LOST)
+        core_run(c, 100);
+    for (bool planned = false; !planned;) {
+        core_take_next(c);
+        core_write(c);
+        for (int i = 0; i < c->batch->nplanned; i++)
+            planned |= c->batch->planned[i].row.job_id == job;
+        if (planned) { /* it succeeds late, and the list grows */
+            sched_result(c->s, c->now, lost, 200, slice_text(""));
+            core_register(c, "app", B);
+        }
+        core_done(c);
+    }
+    core_settle(c);
+    assert_null(core_row(c, lost));
+    assert_waits(c, job);
+}
+
+/* The same of a missed one, which an edit of the interval leaves. */
+static void a_missed_firing_that_is_laid_anew_is_out(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    struct job_record r = core_record("FIX_DELAY", "20");
+    core_text(&r.route, "SHARDING_BROADCAST");
+    core_text(&r.misfire, "FIRE_ONCE_NOW");
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    core_stop(c);
+    c->now.wall_ms += 40000;
+    c->now.boot_ms += 40000;
+    core_start(c);
+    core_settle(c);
+    take_planning(c);
+    core_write(c);
+    assert_int_equal(c->batch->nplanned, 1);
+    assert_int_equal(c->batch->planned[0].row.kind, KIND_MISFIRE);
+    core_register(c, "app", B);
+    struct edit *e = edit_new(EDIT_JOB_UPDATE);
+    e->id = job;
+    job_record_done(&e->job);
+    e->job = core_job_row(c, job);
+    core_text(&e->job.schedule_conf, "2");
+    sched_edit(c->s, c->now, e);
+    core_done(c);
+    core_settle(c);
+    assert_waits(c, job);
+}
+
 /* Without a reason rows stay: each has its log id, and a commit is not for nothing. */
 static void rows_that_fit_the_list_stay(void **state)
 {
@@ -194,6 +278,8 @@ int main(void)
         T(a_list_that_grows_while_rows_are_written),
         T(a_list_that_shrinks_while_rows_are_written),
         T(a_list_that_changes_while_an_edit_holds_the_rows),
+        T(a_firing_that_is_laid_anew_is_out),
+        T(a_missed_firing_that_is_laid_anew_is_out),
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),
