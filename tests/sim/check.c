@@ -86,8 +86,18 @@ static void check_totals(struct sim *s)
 static void note_job_edit(struct sim *s, int64_t id)
 {
     choices_forget(s, id);
-    if (id > 0)
-        shadow_of(s, id)->edit_boot_ms = s->boot_ms;
+    if (id <= 0)
+        return;
+    struct shadow *j = shadow_of(s, id);
+    j->edit_boot_ms = s->boot_ms;
+    j->edit_commit = s->commits;
+}
+
+/* One batch is written at a time, and takes all that was decided since the one before was taken: an
+ * edit of the one before was heard of in that time. However long the disk keeps both waiting. */
+bool check_edit_unheard(const struct sim *s, const struct shadow *j)
+{
+    return j->edit_boot_ms && s->commits - j->edit_commit <= 1;
 }
 
 /* What edits leave open to the routes. */

@@ -14,6 +14,8 @@ bool never_ran(enum phase p);
 bool ended(enum phase p);
 bool of_schedule(enum kind k);
 uint64_t mix(uint64_t h, int64_t v);
+/* What this commit brings may have been decided before the center heard that the job was edited. */
+bool check_edit_unheard(const struct sim *s, const struct shadow *j);
 
 /* check_wire.c */
 struct peer *peer_of(struct sim *s, const char *address);

@@ -55,8 +55,7 @@ static void check_retry(struct sim *s, const struct run_row *r)
     c->retry = r->log_id;
     c->wants_retry = false;
     const struct job_record *j = mem_find(memory_of(s->store), T_JOB, r->job_id);
-    int64_t edit_ms = shadow_of(s, r->job_id)->edit_boot_ms;
-    if (!j || !c->handle_ms || (edit_ms && s->boot_ms - edit_ms < 8000))
+    if (!j || !c->handle_ms || check_edit_unheard(s, shadow_of(s, r->job_id)))
         return;
     double delay = (double)j->retry_delay_ms;
     for (int i = 0; i < c->attempt; i++)
@@ -147,8 +146,8 @@ void check_retried(struct sim *s, int64_t id)
     g->wants_retry = false;
     const struct shadow *j = shadow_of(s, g->job_id);
     const struct job_record *r = mem_find(memory_of(s->store), T_JOB, g->job_id);
-    if (!r || (j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 5000))
-        return; /* an edit is on its way: either way is right */
+    if (!r || check_edit_unheard(s, j))
+        return; /* either way is right */
     if (!r->enabled && !r->stop_reason && (g->scheduled || g->kind == KIND_RETRY))
         return; /* whose retry it is, is not known any more after a crash */
     sim_fail(s, "the retries",
@@ -166,8 +165,7 @@ void check_followed(struct sim *s, int64_t id)
         return;
     g->fresh_success = false;
     const struct job_record *r = mem_find(memory_of(s->store), T_JOB, g->job_id);
-    int64_t edit_ms = shadow_of(s, g->job_id)->edit_boot_ms;
-    if (!r || !r->children || (edit_ms && s->boot_ms - edit_ms < 8000))
+    if (!r || !r->children || check_edit_unheard(s, shadow_of(s, g->job_id)))
         return;
     struct slice rest = slice_text(r->children);
     for (struct slice one; slice_item(&rest, &one);) {

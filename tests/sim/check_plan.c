@@ -115,10 +115,9 @@ void check_delay(struct sim *s, const struct batch *b, const struct due_row *due
 {
     struct shadow *j = shadow_of(s, due->job_id);
     int64_t before = j->next_ms;
-    bool edited = j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 8000;
     j->next_ms = due->next_ms;
     if (j->schedule.type != SCHEDULE_FIX_DELAY || before != NEVER_MS || due->next_ms == NEVER_MS ||
-        edited || s->went_back)
+        check_edit_unheard(s, j) || s->went_back)
         return;
     if (check_open_run(s, j->id, false))
         sim_fail(s, "FIX_DELAY", "job %lld (%s) goes on at %lld while a run of it is open",

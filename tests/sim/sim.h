@@ -195,9 +195,10 @@ struct shadow { /* what the checker knows of one job */
     bool was_serial, was_resending; /* before the last edit */
     bool meddled; /* another program wrote its next moment: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
-    int64_t next_ms; /* as the table had it after the last commit */
-    bool on;         /* users switched it on, and it has not come to its end */
-    bool counting;   /* an outage is being counted out */
+    int64_t edit_commit; /* the number of the commit that the last edit went with */
+    int64_t next_ms;     /* as the table had it after the last commit */
+    bool on;             /* users switched it on, and it has not come to its end */
+    bool counting;       /* an outage is being counted out */
 };
 
 /* ---- the world ------------------------------------------------------------------------------- */
