@@ -272,10 +272,13 @@ static void recorder_read(struct center *c, const struct mark *mark, struct flig
                  why.text);
 }
 
-static void recorder_make(struct center *c)
+static void recorder_make(struct center *c, const struct mark *last)
 {
     struct why why = { "" };
     struct flight_head *head = flight_file_make(c->flight, &why);
+    c->journalling.owner.life = head ? journal_life(head->id) : 0;
+    c->journalling.owner.before = journal_life(last->recorder);
+    c->journalling.last_id = last->last_id;
     if (head)
         sched_record(c->sched, head);
     else
@@ -354,7 +357,7 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         return err ? err : l.err;
     for (int i = 0; i < TOTAL_COUNT; i++)
         c->metrics.totals[i] = totals.n[i];
-    recorder_make(c);
+    recorder_make(c, &mark);
     sched_started(c->sched, l.now);
     if (l.runs)
         log_info("center", "%d runs were open when the last process ended; they go on", l.runs);

@@ -20,10 +20,12 @@ struct journal_file {
     char *path;
     size_t size; /* bytes of room, headers included */
     uint64_t generation, salt;
+    struct journal_owner owner;
     uint64_t next, next_kept; /* number of the next record; and as of the last sync */
     size_t end, end_kept;
     unsigned records, records_kept;
     bool both;   /* both slots hold this generation's header */
+    bool odd;    /* a slot held neither a header nor nothing when it was opened */
     bool unsure; /* a reset failed: which generation the disk has is not known */
 };
 
@@ -83,7 +85,7 @@ static bool sync_folder(const char *path)
 static bool write_header(const struct journal_file *f, int fd, unsigned slot)
 {
     unsigned char header[JOURNAL_HEADER];
-    journal_header(header, f->generation, f->salt);
+    journal_header(header, f->generation, f->salt, &f->owner);
     return write_at(fd, header, sizeof(header), (size_t)slot * JOURNAL_SLOT);
 }
 
@@ -109,7 +111,8 @@ static enum err make(struct journal_file *f, size_t bytes, struct why *why)
     next_generation(f);
     if (fd < 0)
         err = fail(why, temporary, "make the file");
-    else if (!fill(fd, 0, bytes) || !write_header(f, fd, 0) || !write_header(f, fd, 1) || fsync(fd))
+    else if (!fill(fd, 0, bytes) || !write_header(f, fd, (unsigned)(f->generation & 1)) ||
+             fsync(fd))
         err = fail(why, temporary, "write it whole");
     else if (rename(temporary, f->path) || !sync_folder(f->path))
         err = fail(why, f->path, "give it its name");
@@ -207,6 +210,33 @@ static void tell_damage(const struct journal_file *f, const struct journal_scan 
     keep_aside(f, bytes);
 }
 
+/* Results that belong to no state that this database has been in; nobody says so of unknown ones.
+ */
+static bool foreign(const struct journal_file *f, const struct journal_scan *s)
+{
+    return s->records && s->owner.life && f->owner.life && s->owner.life != f->owner.before &&
+           s->owner.before != f->owner.before;
+}
+
+static enum err set_aside(const struct journal_file *f, const struct journal_scan *s,
+                          struct why *why)
+{
+    char end[32];
+    snprintf(end, sizeof(end), ".of-%016llx", (unsigned long long)s->owner.life);
+    char *aside = mem_join(f->path, end);
+    enum err err = OK;
+    if (rename(f->path, aside) || !sync_folder(f->path))
+        err = fail(why, f->path, "set it aside");
+    else
+        log_error("journal",
+                  "%s holds %u results of another database, or of this one in a state that it is "
+                  "not in; they are not taken, the file is kept as %s",
+                  f->path, s->records, aside);
+    free(aside);
+    return err;
+}
+
+/* ERR_OVERTAKEN: it was set aside. */
 static enum err read_old(struct journal_file *f, journal_each_fn *each, void *ctx, struct why *why)
 {
     struct journal_scan s;
@@ -220,21 +250,29 @@ static enum err read_old(struct journal_file *f, journal_each_fn *each, void *ct
         err = fail(why, f->path, "read it");
         goto out;
     }
-    journal_scan(bytes, f->size, each, ctx, &s);
+    journal_scan(bytes, f->size, NULL, NULL, &s);
     if (s.header && s.version != JOURNAL_VERSION) {
         why_set(why, "%s was written by another version of peal (format %u, this one reads %d)",
                 f->path, s.version, JOURNAL_VERSION);
         err = ERR_INVALID;
         goto out;
     }
+    if (foreign(f, &s)) {
+        err = set_aside(f, &s, why);
+        err = err ? err : ERR_OVERTAKEN;
+        goto out;
+    }
+    journal_scan(bytes, f->size, each, ctx, &s);
     tell_damage(f, &s, bytes);
     f->generation = s.generation;
     f->salt = s.salt;
     f->next = f->next_kept = s.next;
     f->end = f->end_kept = s.end;
     f->records = f->records_kept = s.records;
-    f->both = s.both;
-    f->unsure = !s.header; /* begun anew below */
+    bool own = s.owner.life == f->owner.life && s.owner.before == f->owner.before;
+    f->both = s.both && own;
+    f->odd = s.odd || !s.header;
+    f->unsure = !s.header || (!s.records && !own); /* begun anew below */
 out:
     free(bytes);
     return err;
@@ -252,27 +290,42 @@ static void grow(struct journal_file *f, size_t bytes)
                  f->size, strerror(errno));
 }
 
-/* Both slots say the same again, so that damage is told once. Else the first record does it. */
+/* Both slots say the same again, so that damage is told once, and whose the results are before the
+ * database names this life. One after the other: one of them is whole at any time. */
 static void mend(struct journal_file *f)
 {
-    if (!f->both && write_header(f, f->fd, (unsigned)(~f->generation & 1)))
-        f->both = fdatasync(f->fd) == 0;
+    bool ok = true;
+    for (unsigned i = 1; i <= 2 && ok && !f->both; i++)
+        ok = write_header(f, f->fd, (unsigned)(f->generation + i) & 1) && fdatasync(f->fd) == 0;
+    f->both = ok;
 }
 
-enum err journal_file_open(const char *path, size_t bytes, journal_each_fn *each, void *ctx,
-                           struct journal_file **ret, struct why *why)
+static enum err open_or_make(struct journal_file *f, size_t bytes, struct why *why)
+{
+    enum err err = open_fd(f, why);
+    if (err != ERR_NOTFOUND)
+        return err;
+    err = make(f, bytes, why);
+    return err ? err : open_fd(f, why);
+}
+
+enum err journal_file_open(const char *path, size_t bytes, const struct journal_owner *owner,
+                           journal_each_fn *each, void *ctx, struct journal_file **ret,
+                           struct why *why)
 {
     struct journal_file *f = mem_new(sizeof(*f));
     f->fd = -1;
     f->path = mem_dup(path);
-    enum err err = open_fd(f, why);
-    if (err == ERR_NOTFOUND) {
-        err = make(f, bytes, why);
-        if (!err)
-            err = open_fd(f, why);
-    }
+    f->owner = *owner;
+    enum err err = open_or_make(f, bytes, why);
     if (!err)
         err = read_old(f, each, ctx, why);
+    if (err == ERR_OVERTAKEN) {
+        close(f->fd);
+        err = open_or_make(f, bytes, why);
+        if (!err)
+            err = read_old(f, each, ctx, why);
+    }
     if (!err)
         grow(f, bytes);
     if (!err && f->size < JOURNAL_HEAD) {
@@ -281,7 +334,7 @@ enum err journal_file_open(const char *path, size_t bytes, journal_each_fn *each
     }
     if (!err && f->unsure)
         err = journal_file_reset(f, why);
-    if (!err)
+    if (!err && (f->records || f->odd))
         mend(f);
     if (err) {
         journal_file_close(f);

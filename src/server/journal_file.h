@@ -30,18 +30,29 @@ struct journal_result {
 
 typedef void journal_each_fn(void *ctx, const struct journal_result *r);
 
+/* Which state of a database a file's results belong to: that of the life that wrote them or, until
+ * that life's first commit, of the life before. Numbers of recorders; life 0: it had none, nobody
+ * can tell. */
+struct journal_owner {
+    uint64_t life, before;
+};
+
+/* The number in a recorder's id, 0 for "". */
+uint64_t journal_life(const char *recorder);
+
 struct journal_scan { /* what a file's bytes say */
     bool header;      /* one of the two was readable; the rest is 0 if not */
     bool both;        /* the other one says the same */
     bool odd;         /* the other one is neither readable nor empty */
     uint8_t version;
     uint64_t generation, salt;
-    size_t end;       /* where the next record goes */
-    uint64_t next;    /* its number */
-    unsigned records; /* readable ones */
-    unsigned gaps;    /* places that are not readable though records stand behind them */
-    size_t lost;      /* bytes of these */
-    bool torn;        /* a record was begun at end and not finished */
+    struct journal_owner owner; /* nobody if the two headers differ in it */
+    size_t end;                 /* where the next record goes */
+    uint64_t next;              /* its number */
+    unsigned records;           /* readable ones */
+    unsigned gaps;              /* places that are not readable though records stand behind them */
+    size_t lost;                /* bytes of these */
+    bool torn;                  /* a record was begun at end and not finished */
 };
 
 /* Read the bytes of a file; calls each in order of writing for every readable record of the newest
@@ -53,8 +64,11 @@ struct journal_file; /* opaque */
 
 /* Open, or make with bytes of room; what stands in it goes to each. ERR_FULL: no room to make one.
  * ERR_BUSY: another process has it. ERR_INVALID: written by a newer version, left as it is. A
- * damaged file is copied to PATH.damaged, said in the log, and used on. */
-MUST_CHECK enum err journal_file_open(const char *path, size_t bytes, journal_each_fn *each,
+ * damaged file is copied to PATH.damaged, said in the log, and used on. One with results of another
+ * database, or of a state that owner's has never been in, becomes PATH.of-LIFE, said in the log,
+ * and a new one is made. From now on the file is owner's; life 0: any file is taken. */
+MUST_CHECK enum err journal_file_open(const char *path, size_t bytes,
+                                      const struct journal_owner *owner, journal_each_fn *each,
                                       void *ctx, struct journal_file **ret, struct why *why);
 void journal_file_close(struct journal_file *f); /* NULL is fine */
 

@@ -6,7 +6,8 @@
 #include "server/journal_file.h"
 
 /* The JOURNAL_HEADER bytes of a header. */
-void journal_header(unsigned char *to, uint64_t generation, uint64_t salt);
+void journal_header(unsigned char *to, uint64_t generation, uint64_t salt,
+                    const struct journal_owner *owner);
 /* Number the records from number on and set their checksums. */
 void journal_seal(char *records, size_t bytes, uint64_t salt, uint64_t number);
 

@@ -6,6 +6,7 @@
 
 #define STEP 8 /* records begin on multiples of it */
 
+static const char digits[] = "0123456789abcdef";
 static const char magic[8] = { 'P', 'E', 'A', 'L', 'J', 'R', 'N', 'L' };
 
 static void put32(unsigned char *p, uint32_t v)
@@ -20,6 +21,16 @@ static void put64(unsigned char *p, uint64_t v)
     put32(p + 4, (uint32_t)(v >> 32));
 }
 
+uint64_t journal_life(const char *recorder)
+{
+    uint64_t life = 0;
+    for (int i = 0; i < 16 && recorder[i]; i++) {
+        const char *digit = strchr(digits, recorder[i]);
+        life = life << 4 | (digit ? (uint64_t)(digit - digits) : 0);
+    }
+    return life;
+}
+
 static uint32_t get32(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -30,16 +41,19 @@ static uint64_t get64(const unsigned char *p)
     return get32(p) | (uint64_t)get32(p + 4) << 32;
 }
 
-/* ---- headers: magic 8, checksum of the rest 4, version 1, zeros 3, generation 8, salt 8, zeros --
- */
+/* ---- headers: magic 8, checksum of the rest 4, version 1, zeros 3, generation 8, salt 8, owner
+ * 16, zeros -- */
 
-void journal_header(unsigned char *to, uint64_t generation, uint64_t salt)
+void journal_header(unsigned char *to, uint64_t generation, uint64_t salt,
+                    const struct journal_owner *owner)
 {
     memset(to, 0, JOURNAL_HEADER);
     memcpy(to, magic, sizeof(magic));
     to[12] = JOURNAL_VERSION;
     put64(to + 16, generation);
     put64(to + 24, salt);
+    put64(to + 32, owner->life);
+    put64(to + 40, owner->before);
     put32(to + 8, crc32c(0, to + 12, JOURNAL_HEADER - 12));
 }
 
@@ -75,6 +89,10 @@ static void read_headers(const unsigned char *p, struct journal_scan *ret)
     ret->version = a[12];
     ret->generation = get64(a + 16);
     ret->salt = get64(a + 24);
+    /* Two owners of one generation: the file was about to change hands, or an older release, which
+     * knows no owners, has written on. */
+    if (!good_a || !good_b || get64(b + 16) != ret->generation || memcmp(a + 32, b + 32, 16) == 0)
+        ret->owner = (struct journal_owner){ get64(a + 32), get64(a + 40) };
 }
 
 /* ---- records: checksum 4, bytes of message 4, number 8, log id 8, at 8, code 4, mark 4, message

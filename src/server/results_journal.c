@@ -262,7 +262,8 @@ static enum err open_file(struct center *c, int i, struct kept *kept, struct jou
     struct buf path = BUF_INIT(8192);
     buf_printf(&path, "%s/%s", c->config.data, names[i]);
     struct why no = { "" };
-    enum err err = journal_file_open(buf_str(&path), FILE_BYTES, keep_one, kept, ret, &no);
+    enum err err = journal_file_open(buf_str(&path), FILE_BYTES, &c->journalling.owner, keep_one,
+                                     kept, ret, &no);
     buf_done(&path);
     if (err == ERR_INVALID) { /* acknowledged results that only another version can read */
         why_set(why, "%s; start that version once, or move the file away", no.text);
@@ -280,14 +281,25 @@ static enum err open_file(struct center *c, int i, struct kept *kept, struct jou
 static void hold(struct center *c, struct moment_now now, int file, const struct kept *kept)
 {
     for (unsigned i = 0; i < kept->n; i++)
-        sched_result(c->sched, now, kept->results[i].log_id, kept->results[i].code,
-                     kept->results[i].msg);
+        if (kept->results[i].log_id <= c->journalling.last_id)
+            sched_result(c->sched, now, kept->results[i].log_id, kept->results[i].code,
+                         kept->results[i].msg);
     struct reply *r = mem_new(sizeof(*r)); /* no request waits for it */
     r->file = file;
     c->journalling.files[file].held++;
     c->journalling.files[file].bytes = FILE_BYTES;
     list_push(&c->held, &r->held);
     sched_ack_after(c->sched, now, &r->ack);
+}
+
+/* An id that the database has not given will be given to another run. */
+static unsigned count_unknown(const struct kept kept[JOURNAL_FILES], int64_t last_id)
+{
+    unsigned n = 0;
+    for (int i = 0; i < JOURNAL_FILES; i++)
+        for (unsigned j = 0; j < kept[i].n; j++)
+            n += kept[i].results[j].log_id > last_id;
+    return n;
 }
 
 static void replay(struct center *c, const struct kept kept[JOURNAL_FILES])
@@ -305,6 +317,12 @@ static void replay(struct center *c, const struct kept kept[JOURNAL_FILES])
     log_info("journal",
              "%u results were kept for the database, the oldest for %lld s; it gets them", n,
              (long long)(now.wall_ms - oldest_ms) / 1000);
+    unsigned unknown = count_unknown(kept, c->journalling.last_id);
+    if (unknown)
+        log_warn("journal",
+                 "%u of them are for log ids that this database has not given, as when a backup "
+                 "was put back; they are left out",
+                 unknown);
     /* of two results of one run the first counts */
     int first = kept[1].n && kept[1].results[0].at_ms == oldest_ms ? 1 : 0;
     for (int i = 0; i < JOURNAL_FILES; i++)

@@ -38,6 +38,8 @@ struct journalling {         /* results_journal.c */
     struct journal_mail *gather, *way; /* what comes; what the journal has. NULL: none */
     int64_t given_us;                  /* boot: when it got that */
     int64_t append_us, commit_us;      /* averages: from given to durable, of either */
+    struct journal_owner owner;        /* this life, and the one that the database named at start */
+    int64_t last_id;                   /* that the database had given at start */
 };
 
 struct center {

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,8 @@ import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
-from support.center import Center  # noqa: E402 (path just set)
+from support import ledger  # noqa: E402 (path just set)
+from support.center import Center  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 SOME = 256 * 1024  # what the write-ahead log is grown to before nothing may grow any more
@@ -338,6 +340,68 @@ def test_a_damaged_record_costs_only_its_own_result(tmp_path, executor):
         assert re.search(r"level=error .*damaged in 1 places.*2 results could be read", said(center))
         assert report(center, ids[0], *RESULTS[0])["code"] == 200  # it still may come by itself
         wait_for(center, ids)
+
+
+def with_kept_results(center, executor):
+    """The ids of three runs whose results are in the journal and not in the database, which is dead."""
+    ids = start_runs(center, executor, 3)
+    with locked(center):
+        report_all(center, ids)
+        center.kill()
+    return ids
+
+
+def take_database(center, folder):
+    """Its three files, moved there."""
+    folder.mkdir()
+    for path in center.data.glob("peal.db*"):
+        shutil.move(path, folder / path.name)
+    return folder
+
+
+def give_database(center, folder):
+    for path in folder.iterdir():
+        shutil.copyfile(path, center.data / path.name)
+
+
+def test_results_of_another_database_do_not_end_its_runs(tmp_path, executor):
+    with Center(tmp_path / "other") as other:
+        theirs = start_runs(other, executor, 3)
+        other.kill()
+        executor.runs.clear()
+        with Center(tmp_path / "own") as center:
+            assert with_kept_results(center, executor) == theirs
+            own = take_database(center, tmp_path / "own database")
+            give_database(center, take_database(other, tmp_path / "other database"))
+            center.start()
+            (aside,) = center.data.glob("callbacks.journal.of-*")
+            assert re.search(r"level=error .*3 results of another database.*callbacks.journal.of-", said(center))
+            assert "were kept for the database" not in said(center)
+            center.stop()
+            assert in_tables(center) == {}
+            shutil.rmtree(take_database(center, tmp_path / "away"))
+            give_database(center, own)
+            aside.rename(center.data / "callbacks.journal")
+            center.start()
+            wait_for(center, theirs)
+
+
+def test_results_of_runs_that_a_backup_does_not_know_are_left_out(tmp_path, executor):
+    with Center(tmp_path) as center:
+        (known,) = start_runs(center, executor, 1)
+        backup = tmp_path / "backup"
+        backup.mkdir()
+        with ledger.opened(center) as db, sqlite3.connect(backup / "peal.db") as copy:
+            db.backup(copy)
+        executor.runs.clear()
+        with_kept_results(center, executor)
+        take_database(center, tmp_path / "replaced")
+        give_database(center, backup)
+        center.start()
+        assert re.search(r"level=warn .*3 of them are for log ids that this database has not given", said(center))
+        assert list(center.data.glob("callbacks.journal.of-*")) == []
+        assert report(center, known, *RESULTS[0])["code"] == 200
+        wait_for(center, [known])
 
 
 def test_without_room_for_a_journal_results_are_refused_in_trouble(tmp_path, executor):

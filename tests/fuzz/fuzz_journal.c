@@ -54,7 +54,8 @@ static void reset(struct input *in)
     s.salt = s.salt * 2862933555777941757u + take(in) + 3037000493u;
     s.end = JOURNAL_HEAD;
     s.next = s.n = 0;
-    journal_header(file + (s.generation & 1) * JOURNAL_SLOT, s.generation, s.salt);
+    struct journal_owner owner = { s.salt, s.generation };
+    journal_header(file + (s.generation & 1) * JOURNAL_SLOT, s.generation, s.salt, &owner);
 }
 
 static void append(struct input *in)

@@ -20,10 +20,11 @@
 #define RESULTS 5
 
 static char dir[64], path[96], aside[110];
+static struct journal_owner owner; /* of what is opened next; a test that sets it sets it back */
 
 static void clear(void)
 {
-    static const char *const ends[] = { "", ".damaged", ".new" };
+    static const char *const ends[] = { "", ".damaged", ".new", ".of-0000000000000002" };
     for (size_t i = 0; i < countof(ends); i++) {
         char name[128];
         snprintf(name, sizeof(name), "%s%s", path, ends[i]);
@@ -95,7 +96,7 @@ static struct journal_file *open_it(struct seen *s)
     struct journal_file *f = NULL;
     struct why why = { "" };
     memset(s, 0, sizeof(*s));
-    enum err err = journal_file_open(path, ROOM, see, s, &f, &why);
+    enum err err = journal_file_open(path, ROOM, &owner, see, s, &f, &why);
     assert_string_equal(why.text, "");
     assert_int_equal(err, OK);
     return f;
@@ -440,7 +441,7 @@ static void a_long_message_is_cut_between_characters(void **state)
     struct journal_file *f = open_it(&s);
     assert_int_equal(journal_file_put(f, b.data, b.len, 1, NULL), OK);
     journal_file_close(f);
-    assert_int_equal(journal_file_open(path, ROOM, keep_msg, &n, &f, NULL), OK);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, keep_msg, &n, &f, NULL), OK);
     journal_file_close(f);
     assert_int_equal(n, JOURNAL_MSG_MAX / 3 * 3);
     buf_done(&b);
@@ -455,16 +456,146 @@ static void a_newer_version_is_left_alone(void **state)
     clear();
     write_some(1, RESULTS, NULL);
     unsigned char *bytes = load();
-    journal_header(bytes, 9, 9);
+    journal_header(bytes, 9, 9, &owner);
     bytes[12] = JOURNAL_VERSION + 1;
     uint32_t crc = crc32c(0, bytes + 12, JOURNAL_HEADER - 12);
     for (int i = 0; i < 4; i++)
         bytes[8 + i] = (unsigned char)(crc >> 8 * i);
     store(bytes, ROOM);
-    assert_int_equal(journal_file_open(path, ROOM, see, &s, &f, &why), ERR_INVALID);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, see, &s, &f, &why), ERR_INVALID);
     assert_non_null(strstr(why.text, "another version"));
     assert_int_equal(s.n, 0);
     assert_memory_equal(load() + JOURNAL_SLOT, bytes + JOURNAL_SLOT, ROOM - JOURNAL_SLOT);
+}
+
+/* ---- whose the results are ---- */
+
+static void open_as(uint64_t life, uint64_t before, struct seen *s)
+{
+    owner = (struct journal_owner){ life, before };
+    journal_file_close(open_it(s));
+}
+
+static bool is_aside(void)
+{
+    char name[128];
+    snprintf(name, sizeof(name), "%s.of-0000000000000002", path);
+    return access(name, F_OK) == 0;
+}
+
+/* Results of life 2, which began when the database named life 1. */
+static void write_as_life_2(void)
+{
+    clear();
+    owner = (struct journal_owner){ 2, 1 };
+    write_some(1, RESULTS, NULL);
+}
+
+static void results_of_another_state_are_set_aside(void **state)
+{
+    (void)state;
+    static const struct {
+        struct journal_owner opener;
+        bool taken;
+    } cases[] = {
+        { { 3, 2 }, true },  /* the next life */
+        { { 3, 1 }, true },  /* life 2 never committed; or a backup of life 1 was put back */
+        { { 3, 7 }, false }, /* an older backup, or another database */
+        { { 3, 0 }, false }, /* a new one */
+        { { 0, 7 }, true },  /* a life that has no recorder cannot tell */
+    };
+    struct seen s;
+    for (size_t i = 0; i < countof(cases); i++) {
+        write_as_life_2();
+        open_as(cases[i].opener.life, cases[i].opener.before, &s);
+        assert_ids(&s, 1, cases[i].taken ? RESULTS : 0);
+        assert_int_equal(is_aside(), !cases[i].taken);
+    }
+    write_as_life_2();
+    open_as(3, 7, &s);
+    write_some(50, 1, NULL); /* the new one takes results */
+    char name[128];
+    snprintf(name, sizeof(name), "%s.of-0000000000000002", path);
+    assert_int_equal(rename(name, path), 0);
+    open_as(4, 2, &s); /* what was set aside is whole: with its own database it is taken again */
+    assert_ids(&s, 1, RESULTS);
+    owner = (struct journal_owner){ 0 };
+}
+
+static void results_go_with_the_database_from_life_to_life(void **state)
+{
+    (void)state;
+    struct seen s;
+    write_as_life_2();
+    open_as(3, 2, &s); /* and it dies before the journal could be emptied */
+    open_as(4, 3, &s);
+    assert_ids(&s, 1, RESULTS);
+    open_as(5, 3, &s); /* life 4 never committed */
+    assert_ids(&s, 1, RESULTS);
+    owner = (struct journal_owner){ 0 };
+}
+
+static void an_empty_file_is_nobodys(void **state)
+{
+    (void)state;
+    struct seen s;
+    clear();
+    open_as(2, 1, &s);
+    open_as(9, 8, &s);
+    assert_false(is_aside());
+    write_some(1, 1, NULL); /* and belongs to who writes first */
+    open_as(10, 9, &s);
+    assert_ids(&s, 1, 1);
+    owner = (struct journal_owner){ 0 };
+}
+
+/* An older release leaves that part of a header zero, and mends the slot that is behind. */
+static void results_of_an_older_release_are_taken(void **state)
+{
+    (void)state;
+    struct seen s;
+    clear();
+    owner = (struct journal_owner){ 0 };
+    write_some(1, RESULTS, NULL);
+    open_as(2, 1, &s);
+    assert_ids(&s, 1, RESULTS);
+    for (unsigned slot = 0; slot < 2; slot++) {
+        write_as_life_2();
+        unsigned char *bytes = load();
+        memset(bytes + slot * JOURNAL_SLOT + 32, 0, 16);
+        uint32_t crc = crc32c(0, bytes + slot * JOURNAL_SLOT + 12, JOURNAL_HEADER - 12);
+        for (int i = 0; i < 4; i++)
+            bytes[slot * JOURNAL_SLOT + 8 + (unsigned)i] = (unsigned char)(crc >> 8 * i);
+        store(bytes, ROOM);
+        open_as(9, 8, &s);
+        assert_ids(&s, 1, RESULTS);
+    }
+    owner = (struct journal_owner){ 0 };
+}
+
+/* The headers change one after the other: at no byte is the file another's. */
+static void a_change_of_hands_torn_at_any_byte_loses_nothing(void **state)
+{
+    (void)state;
+    static unsigned char before[ROOM], torn[ROOM];
+    struct seen s;
+    write_as_life_2();
+    memcpy(before, load(), ROOM);
+    open_as(3, 2, &s);
+    unsigned char *after = load();
+    for (unsigned slot = 0; slot < 2; slot++)
+        for (size_t at = 0; at <= JOURNAL_HEADER; at++)
+            for (uint64_t named = 2; named <= 3; named++) {
+                memcpy(torn, slot ? after : before, JOURNAL_SLOT);
+                memcpy(torn + JOURNAL_SLOT, before + JOURNAL_SLOT, ROOM - JOURNAL_SLOT);
+                memcpy(torn + slot * JOURNAL_SLOT, after + slot * JOURNAL_SLOT, at);
+                if (named == 3 && (!slot || at < JOURNAL_HEADER))
+                    continue; /* it commits when both stand */
+                store(torn, ROOM);
+                open_as(4, named, &s);
+                assert_ids(&s, 1, RESULTS);
+            }
+    owner = (struct journal_owner){ 0 };
 }
 
 static void a_file_that_was_cut_gets_its_size_back(void **state)
@@ -494,18 +625,18 @@ static void what_cannot_be_opened_says_why(void **state)
     struct journal_file *f, *other;
     clear();
     f = open_it(&s);
-    assert_int_equal(journal_file_open(path, ROOM, see, &s, &other, &why), ERR_BUSY);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, see, &s, &other, &why), ERR_BUSY);
     assert_non_null(strstr(why.text, "another process"));
     journal_file_close(f);
     clear();
     why_clear(&why);
     assert_int_equal(symlink("/dev/null", path), 0);
-    assert_int_equal(journal_file_open(path, ROOM, see, &s, &f, &why), ERR_IO);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, see, &s, &f, &why), ERR_IO);
     assert_true(why.text[0]);
     clear();
     why_clear(&why);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(journal_file_open(path, ROOM, see, &s, &f, &why), ERR_IO);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, see, &s, &f, &why), ERR_IO);
     assert_non_null(strstr(why.text, "is not a file"));
 }
 
@@ -572,7 +703,7 @@ static void without_room_none_is_made(void **state)
     clear();
     signal(SIGXFSZ, SIG_IGN);
     limit(ROOM / 2);
-    assert_int_equal(journal_file_open(path, ROOM, see, &s, &f, &why), ERR_FULL);
+    assert_int_equal(journal_file_open(path, ROOM, &owner, see, &s, &f, &why), ERR_FULL);
     limit(RLIM_INFINITY);
     assert_true(why.text[0]);
     assert_int_equal(access(path, F_OK), -1);
@@ -656,7 +787,7 @@ static void the_thread_empties_one_file_and_leaves_the_other(void **state)
     clear();
     struct journal_file *files[JOURNAL_FILES] = { open_it(&s), NULL };
     memset(&s, 0, sizeof(s));
-    assert_int_equal(journal_file_open(second, ROOM, see, &s, &files[1], &why), OK);
+    assert_int_equal(journal_file_open(second, ROOM, &owner, see, &s, &files[1], &why), OK);
     struct mailbox *box = mailbox_new();
     struct journal *j = journal_new(files, box, 7, &metrics);
     for (int i = 1; i <= 8; i++) { /* in one group or in several: each file is synced */
@@ -676,7 +807,7 @@ static void the_thread_empties_one_file_and_leaves_the_other(void **state)
     assert_ids(&s, 1, 0);
     struct journal_file *f;
     memset(&s, 0, sizeof(s));
-    assert_int_equal(journal_file_open(second, ROOM, see, &s, &f, &why), OK);
+    assert_int_equal(journal_file_open(second, ROOM, &owner, see, &s, &f, &why), OK);
     journal_file_close(f);
     unlink(second);
     assert_ids(&s, 5, 5);
@@ -733,6 +864,11 @@ int main(void)
         cmocka_unit_test(a_record_inside_a_message_is_a_message),
         cmocka_unit_test(a_long_message_is_cut_between_characters),
         cmocka_unit_test(a_newer_version_is_left_alone),
+        cmocka_unit_test(results_of_another_state_are_set_aside),
+        cmocka_unit_test(results_go_with_the_database_from_life_to_life),
+        cmocka_unit_test(an_empty_file_is_nobodys),
+        cmocka_unit_test(results_of_an_older_release_are_taken),
+        cmocka_unit_test(a_change_of_hands_torn_at_any_byte_loses_nothing),
         cmocka_unit_test(a_file_that_was_cut_gets_its_size_back),
         cmocka_unit_test(what_cannot_be_opened_says_why),
         cmocka_unit_test(a_write_that_fails_takes_nothing_along),
