@@ -100,7 +100,7 @@ def test_a_result_that_only_the_journal_has_survives(tmp_path):
         api = center.api()
         api.trigger(api.add_job(api.add_group("tests"), "once"))
         run = puppet.wait_for_runs(1)[0]
-        disk.begin(disk.HOLDS)
+        disk.begin(disk.STOPS)
         reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
                                               "handleCode": 200, "handleMsg": "kept"}])
         assert reply["code"] == 200, reply

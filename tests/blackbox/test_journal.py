@@ -2,6 +2,7 @@
 """The journal: a result that comes while the database takes no writes is acknowledged, and is in the tables in
 the end, whatever happens to the process in between."""
 
+import errno
 import http.server
 import itertools
 import json
@@ -22,6 +23,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center  # noqa: E402
+from support.disk import DiskErrors  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 SOME = 256 * 1024  # what the write-ahead log is grown to before nothing may grow any more
@@ -308,6 +310,45 @@ def test_two_files_in_turn_and_a_kill(tmp_path, executor):
         assert center.metric("peal_journal_full_total") == 0
         center.restart()
         assert said(center).count("were kept for the database") == 1
+
+
+def test_a_file_is_emptied_when_all_in_it_is_committed(tmp_path, executor):
+    """One commit is let through, the next one is not: what only the journal has stays in it."""
+    disk = DiskErrors(tmp_path / "errors", "peal.db-wal")
+    with Center(tmp_path / "center", env=disk.env) as center:
+        ids = start_runs(center, executor, len(RESULTS) * 2)
+        want = {i: RESULTS[k % len(RESULTS)] for k, i in enumerate(ids)}
+        disk.begin(disk.STOPS)
+        given = []
+        for i in ids:  # the batch under way need not be of a result
+            assert report(center, i, *want[i])["code"] == 200
+            given.append(i)
+            wait_until(disk.failures, "a batch to stand still", 20, 0.01)
+            if in_tables(center):
+                break
+            disk.let_one()
+        committed = in_tables(center)
+        assert committed and given[-1] not in committed, committed  # it came while another batch stood still
+        assert report(center, 1 << 40, 200, "nobody's")["code"] == 200  # behind what the journal was told before
+        center.kill()
+        disk.end()
+        center.start()
+        wait_until(lambda: in_tables(center) == {i: want[i] for i in given}, "all that was acknowledged", 20)
+
+
+def test_a_journal_that_fails_acknowledges_nothing(tmp_path, executor):
+    """Neither the database nor the journal takes the result: the executor hears in time that it must come again."""
+    disk = DiskErrors(tmp_path / "errors", "callbacks.journal")
+    with Center(tmp_path / "center", env=disk.env) as center:
+        ids = start_runs(center, executor, 3)
+        with locked(center):
+            disk.begin(disk.SYNCS, errno.EIO)
+            reply = report(center, ids[0], *RESULTS[0])
+            assert reply["code"] == 500 and "sent again" in reply["msg"], reply
+            assert disk.end(), "the journal was not asked"
+            assert in_tables(center) == {}
+        report_all(center, ids)
+        wait_for(center, ids)
 
 
 def test_an_orderly_stop_in_trouble(tmp_path, executor):

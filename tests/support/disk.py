@@ -77,9 +77,10 @@ class DiskErrors:
     """Errors of the disk for whoever is started with env, on files whose path contains part. A process counts
     the calls that failed: who waits for a disk in a loop without a pause has very many.
 
-    HOLDS: a sync does not return until end(); failures() is more than 0 as soon as one is held."""
+    HOLDS: a sync does not return until end(); failures() is more than 0 as soon as one is held. STOPS: nor is
+    anything written, so a kill finds nothing in the page cache either; let_one() lets one commit pass."""
 
-    READS, WRITES, SYNCS, HOLDS = 1, 2, 4, 8
+    READS, WRITES, SYNCS, HOLDS, STOPS = 1, 2, 4, 8, 16
 
     def __init__(self, folder, part):
         folder.mkdir(parents=True, exist_ok=True)
@@ -95,6 +96,10 @@ class DiskErrors:
 
     def begin(self, what, error=0):
         os.pwrite(self.file.fileno(), struct.pack("=iiq", what, error, 0), 0)
+
+    def let_one(self):
+        """While it stops: what is being written, as far as its sync. failures() then counts what is behind it."""
+        self.begin(self.STOPS, 1)
 
     def end(self):
         """How many calls failed."""
