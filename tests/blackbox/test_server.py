@@ -13,8 +13,9 @@ import subprocess
 import threading
 
 import pytest
-from support import webapi
+from support import ledger, webapi
 from support.center import Center, binary, clean_environment, free_port
+from support.puppet import Puppet
 from support.stub_executor import Stub
 from support.wait import wait_until
 
@@ -205,6 +206,24 @@ def test_kill_nine_loses_no_acknowledged_edit(tmp_path):
             center.restart()
             rows = api.pages("/jobinfo/pageList", jobGroup=group, triggerStatus=-1)
             assert sorted(r["id"] for r in rows) == jobs
+
+
+def test_the_log_of_a_deleted_job_goes(tmp_path):
+    """And no other's. It goes in the background, if need be in the next life."""
+    with Center(tmp_path) as center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        group = api.add_group("tests")
+        goes, stays = (api.add_job(group, name) for name in ("goes", "stays"))
+        for job in (goes, stays):
+            for _ in range(3):
+                api.trigger(job)
+            puppet.wait_for_runs(3, job)
+        ledger.settle(center)
+        api.delete_job(goes)
+        center.restart()
+        wait_until(lambda: [r[0] for r in ledger.rows(center, "SELECT DISTINCT job_id FROM xxl_job_log")] == [stays],
+                   "the log of the deleted job to go")
+        assert ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE job_id = ? AND handle_code = 200", stays) == 3
 
 
 def test_full_of_waiting_requests_is_said(tmp_path):

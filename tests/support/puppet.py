@@ -21,6 +21,13 @@ class BoundedServer(Server):
     request_queue_size = 256
 
 
+class Page:
+    """What a proxy in front of an executor says in its place."""
+
+    def __init__(self, status, html):
+        self.status, self.html = status, html
+
+
 class Call:
     """One request: action, its JSON, its headers, when it came (monotonic) and when it was answered."""
 
@@ -34,7 +41,7 @@ class Call:
 
 class Puppet:
     """One executor address. automatic: a run that is answered 200 is reported as a success at once.
-    answer: what /run is answered with. hold(): /run is not answered until release()."""
+    answer: what /run is answered with: JSON, None for a connection that breaks, or a Page. hold(): /run is not answered until release()."""
 
     def __init__(self, center, app, port=0, automatic=True, register=True):
         self.center, self.app, self.automatic = center, app, automatic
@@ -97,6 +104,9 @@ class Puppet:
                 if reply is None:
                     self.close_connection = True
                     return
+                if isinstance(reply, Page):
+                    self.reply(call, reply.html.encode(), reply.status, "text/html")
+                    return
                 if outer._server is None:  # gone meanwhile: the run is run, its answer is lost
                     self.close_connection = True
                 else:
@@ -105,11 +115,11 @@ class Puppet:
                     # on a thread of its own: the connection must go on to be read
                     threading.Thread(target=outer.try_to_report, args=(call.body,), daemon=True).start()
 
-            def reply(self, call, data):
+            def reply(self, call, data, status=200, kind="application/json"):
                 call.answered_at = time.monotonic()
                 try:
-                    self.send_response(200)
-                    self.send_header("Content-Type", "application/json")
+                    self.send_response(status)
+                    self.send_header("Content-Type", kind)
                     self.send_header("Content-Length", str(len(data)))
                     self.end_headers()
                     self.wfile.write(data)
