@@ -118,7 +118,8 @@ static void callback(struct center *c, struct httpd_request *q)
         if (item->fault)
             log_warn("api", "callback: element %zu is left out: %s", i, item->fault);
         else
-            results[n++] = (struct center_result){ item->log_id, item->code, item->msg };
+            results[n++] =
+                (struct center_result){ item->log_id, item->log_date_ms, item->code, item->msg };
     }
     center_results(c, results, n, q);
     if (results != few)

@@ -8,6 +8,7 @@
 /* Results for ids that are not live, waiting to be looked up: their number and their text. */
 #define LATE_MAX 100000
 #define LATE_BYTES_MAX (64 << 20)
+#define FOREIGN_MS 60000 /* so much older than its run's date is a date of another run */
 
 static enum phase phase_of_code(int code)
 {
@@ -98,6 +99,21 @@ void results_again(struct sched *s, struct moment_now now, int64_t log_id)
         i--;
         n--;
     }
+}
+
+/* Many executors send a time of their own there, or none, so a date that differs proves nothing by
+ * itself. It does where this life has seen the address bring dates back, and never a later one; and
+ * only a whole second, as ours are, that is older than a clock is put back by. */
+bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)log_id);
+    if (!r || !r->lane || date_ms <= 0)
+        return false;
+    int64_t own_ms = run_log_time(r);
+    r->lane->echoes |= date_ms == own_ms;
+    r->lane->own_dates |= date_ms > own_ms;
+    return r->lane->echoes && !r->lane->own_dates && date_ms % 1000 == 0 &&
+           date_ms < own_ms - FOREIGN_MS;
 }
 
 void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int code,

@@ -160,6 +160,10 @@ struct ack {
     uint64_t seq;          /* private */
 };
 
+/* Is a result surely one of another run, which had this log id in a database that has been
+ * replaced? date_ms: the logDateTime that it brings back, 0: none. To be asked before sched_result;
+ * it learns from each what the address sends. */
+bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
 /* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
 void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int code,
                   struct slice msg);

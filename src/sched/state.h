@@ -52,6 +52,8 @@ struct lane {           /* one executor address */
     struct list members; /* struct member: the places that it has in lists of groups */
     struct list runs;    /* that have its address */
     int registered;      /* apps for which it beats */
+    bool echoes;         /* a result has brought back just the logDateTime of its run */
+    bool own_dates;      /* and one has brought a later time: the executor's own */
     bool dead;
     bool probing;     /* a beat is under way */
     bool resting;     /* the client had no room: nothing leaves until the timer says so */

@@ -63,14 +63,15 @@ bool center_register(struct center *c, struct slice app, struct slice address, b
 void center_unregister(struct center *c, struct slice app, struct slice address);
 
 struct center_result {
-    int64_t log_id;
+    int64_t log_id, date_ms; /* date: logDateTim as it came, 0: none */
     int code;
     struct slice msg;
 };
-/* Keep results, then answer q: code 200 once they are in the database or in the journal, 500 if
+/* Keep results, but for those that are surely of other runs, which are taken out of the array; then
+ * answer q: code 200 once they are in the database or in the journal, 500 if
  * that takes longer than 2 s. q is the callback that they were read from (its body may be read
  * again for the journal). */
-void center_results(struct center *c, const struct center_result *results, size_t n,
+void center_results(struct center *c, struct center_result *results, size_t n,
                     struct httpd_request *q);
 
 /* ---- any other thread: blocks until the scheduler has answered ---------------------------------

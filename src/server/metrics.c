@@ -141,6 +141,9 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
             atomic_load_explicit(&m->batch_errors, relaxed));
     counter(out, "peal_callbacks_total", "Results that executors have sent.",
             atomic_load_explicit(&m->callbacks, relaxed));
+    counter(out, "peal_callbacks_foreign_total",
+            "Results that were left out: of older runs that had the same log ids.",
+            atomic_load_explicit(&m->callbacks_foreign, relaxed));
     gauge(out, "peal_journal_records", "Results in the journal, until the database has them.",
           get(&m->journal_records));
     counter(out, "peal_journal_full_total", "Callbacks for which the journal had no room.",

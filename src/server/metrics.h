@@ -35,7 +35,7 @@ struct metrics {
     _Atomic uint64_t recorder_wrong;
     _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
     _Atomic uint64_t batches, batch_errors;
-    _Atomic uint64_t http_requests, http_bad, callbacks;
+    _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;
     int64_t started_ms;

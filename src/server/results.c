@@ -6,6 +6,7 @@
  * (results_journal.c); else 500, and the executor sends it again. The core keeps the result either
  * way. */
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/state.h"
 #include "wire/open_api.h"
@@ -29,13 +30,41 @@ void results_answer(struct reply *r)
         answer(r, WIRE_REPLY_OK);
 }
 
-void center_results(struct center *c, const struct center_result *results, size_t n,
+size_t results_own(struct center *c, struct center_result *results, size_t n, int64_t *ret_last)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < n; i++)
+        if (sched_result_foreign(c->sched, results[i].log_id, results[i].date_ms))
+            *ret_last = results[i].log_id;
+        else
+            results[own++] = results[i];
+    return own;
+}
+
+/* They are acknowledged with the rest: sent again they would be no better. */
+static size_t leave_foreign(struct center *c, struct center_result *results, size_t n)
+{
+    int64_t last_id = 0;
+    size_t own = results_own(c, results, n, &last_id), foreign = n - own;
+    if (!foreign)
+        return own;
+    atomic_fetch_add_explicit(&c->metrics.callbacks_foreign, foreign, memory_order_relaxed);
+    log_warn(
+        "callback",
+        "%zu results are left out, the last for log id %lld: they bring back the date of an older "
+        "run, which had that id in a database that has been replaced",
+        foreign, (long long)last_id);
+    return own;
+}
+
+void center_results(struct center *c, struct center_result *results, size_t n,
                     struct httpd_request *q)
 {
     struct moment_now now = center_now();
+    atomic_fetch_add_explicit(&c->metrics.callbacks, n, memory_order_relaxed);
+    n = leave_foreign(c, results, n);
     for (size_t i = 0; i < n; i++)
         sched_result(c->sched, now, results[i].log_id, results[i].code, results[i].msg);
-    atomic_fetch_add_explicit(&c->metrics.callbacks, n, memory_order_relaxed);
     struct reply *r = mem_new(sizeof(*r));
     r->request = q;
     r->at_boot_ms = now.boot_ms;

@@ -151,8 +151,11 @@ bool journalling_offer_again(struct center *c, struct reply *r)
     size_t n = 0;
     for (size_t i = 0; i < items.n; i++)
         if (!items.items[i].fault)
-            results[n++] = (struct center_result){ items.items[i].log_id, items.items[i].code,
-                                                   items.items[i].msg };
+            results[n++] =
+                (struct center_result){ items.items[i].log_id, items.items[i].log_date_ms,
+                                        items.items[i].code, items.items[i].msg };
+    int64_t foreign;
+    n = results_own(c, results, n, &foreign);
     bool taken = journalling_offer(c, r, results, n);
     free(results);
     wire_callbacks_done(&items);

@@ -41,9 +41,8 @@ MUST_CHECK enum err wire_address_check(struct slice address, const char *name, s
 
 struct wire_callback {
     int64_t log_id;
-    int64_t
-        log_date_ms; /* as sent; 0 if unreadable; some clients send their own time: never a key */
-    int code;        /* 200, 500, 502, or the user's own; 0 without has_code */
+    int64_t log_date_ms; /* as sent; 0 if unreadable; some clients send their own time */
+    int code;            /* 200, 500, 502, or the user's own; 0 without has_code */
     bool has_code;
     struct slice msg;  /* any JSON type as text; may contain NUL; empty if absent */
     const char *fault; /* NULL, or why this element alone cannot be used */

@@ -272,3 +272,20 @@ def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path):
         load.wait_for_more(100)
         load.finish()
         load.check()
+
+
+def test_a_result_of_an_older_run_with_the_same_id_is_left_out(tmp_path):
+    with Center(tmp_path / "center") as center, Puppet(center, "dated", automatic=False) as executor:
+        api = center.api()
+        job = api.add_job(api.add_group("dated"), "waits")
+        for n in (1, 2):
+            api.trigger(job)
+            run = executor.wait_for_runs(n)[-1]
+            old = [{"logId": run["logId"], "logDateTim": run["logDateTime"] - 3600_000, "handleCode": 500}]
+            if n == 2:  # the first has shown that this executor brings dates back
+                assert center.open_api("callback", old)["code"] == 200
+                assert center.metric("peal_callbacks_foreign_total") == 1
+            executor.report(run)
+            assert ledger.rows(center, "SELECT handle_code FROM xxl_job_log WHERE id = ?", run["logId"])[0][0] == 200
+        assert re.search(r"level=warn .*1 results are left out, the last for log id " + str(run["logId"]), center.tail())
+        ledger.check_accounts(center)

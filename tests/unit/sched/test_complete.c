@@ -485,6 +485,68 @@ static void late_results_are_bounded_by_their_text(void **state)
     assert_int_equal(st.ignored_results, 1);
 }
 
+/* ---- results of a database that was replaced ------------------------------------------------- */
+
+#define OLDER 61000
+
+static int64_t sent_run(struct core *c, int64_t job, int64_t *ret_date_ms)
+{
+    int64_t id = core_trigger(c, job, NULL);
+    core_run(c, 1000);
+    for (int i = 0; i < c->nsent; i++)
+        if (c->sent[i].log_id == id)
+            *ret_date_ms = c->sent[i].log_time_ms;
+    assert_true(*ret_date_ms > 0);
+    return id;
+}
+
+static void an_old_result_is_known_by_its_date_where_dates_come_back(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    c->executor = core_accepts;
+    int64_t job = core_simple_job(c, "NONE", ""), date_ms = 0;
+    int64_t first = sent_run(c, job, &date_ms);
+    assert_false(sched_result_foreign(c->s, first, date_ms - OLDER)); /* nothing is known yet */
+    assert_false(sched_result_foreign(c->s, first, date_ms));
+    core_result(c, first, 200);
+    int64_t id = sent_run(c, job, &date_ms);
+    const struct {
+        int64_t id, date_ms;
+        bool foreign;
+    } rows[] = {
+        { id, date_ms - OLDER, true },
+        { id, date_ms - OLDER + 1000, false },
+        { id, date_ms - OLDER - 1, false },
+        { id, 0, false },
+        { id, -1000, false },
+        { id, date_ms, false },
+        { id + 7, date_ms - OLDER, false },
+        { id, 1000, true },
+        { id, date_ms + 5000, false },
+        { id, date_ms - OLDER, false }, /* its own times */
+    };
+    for (size_t i = 0; i < countof(rows); i++)
+        assert_int_equal(sched_result_foreign(c->s, rows[i].id, rows[i].date_ms), rows[i].foreign);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+}
+
+/* Time of the callback in whole seconds: may be just the run's date, and then later ones. */
+static void an_executor_with_dates_of_its_own_is_believed(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    c->executor = core_accepts;
+    int64_t job = core_simple_job(c, "NONE", ""), date_ms = 0;
+    for (int i = 0; i < 4; i++) {
+        int64_t id = sent_run(c, job, &date_ms);
+        assert_false(sched_result_foreign(c->s, id, date_ms + i * 1000));
+        core_result(c, id, 200);
+    }
+    int64_t id = sent_run(c, job, &date_ms);
+    assert_false(sched_result_foreign(c->s, id, date_ms - 2 * OLDER)); /* its clock was put back */
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -500,6 +562,8 @@ int main(void)
         T(a_result_of_a_run_without_a_live_row_is_noted),
         T(late_results_are_bounded_by_their_text),
         T(what_left_is_counted_once_whatever_is_killed),
+        T(an_old_result_is_known_by_its_date_where_dates_come_back),
+        T(an_executor_with_dates_of_its_own_is_believed),
     };
     return cmocka_run_group_tests_name("sched.complete", tests, NULL, NULL);
 }
