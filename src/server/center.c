@@ -172,6 +172,7 @@ static void on_timer(struct loop_timer *t)
     struct center *c = container_of(t, struct center, timer);
     results_overdue(c, clock_boot_ms());
     dispatch_sweep(c, clock_boot_ms());
+    flight_file_alive(c->flight, clock_boot_ms());
     publish(c);
     tick(c);
 }
@@ -281,7 +282,10 @@ static void recorder_make(struct center *c, const struct mark *last)
     c->journalling.last_id = last->last_id;
     if (head)
         sched_record(c->sched, head);
-    else
+    int swept = flight_file_sweep(c->flight);
+    if (swept)
+        log_info("center", "%d old flight recorders that nobody holds are removed", swept);
+    if (!head)
         log_warn(
             "center",
             "no flight recorder: %s; after a kill what is planned for the next 2 s counts as in "

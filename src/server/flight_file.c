@@ -2,6 +2,7 @@
 #include "server/flight_file.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,14 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define BOOT_SIZE 40
 #define BYTES flight_bytes(FLIGHT_SLOTS)
+#define OLD_S (7 * 24 * 3600)
+#define ALIVE_MS (3600 * 1000)
 
 struct flight_file {
     char *dir;            /* NULL: there shall be no recorder */
@@ -24,6 +29,8 @@ struct flight_file {
     char boot[BOOT_SIZE]; /* "" if the kernel does not say */
     int own;              /* which name this life writes */
     struct flight_head *head;
+    int fd;           /* of head, for its lock; -1: none */
+    int64_t alive_ms; /* boot: when its time was last set */
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -68,6 +75,7 @@ struct flight_file *flight_file_new(const char *dir, const char *db)
 {
     struct flight_file *f = mem_new(sizeof(*f));
     char key[17];
+    f->fd = -1;
     if (!dir)
         f->dir = default_dir();
     else if (dir[0] && strcmp(dir, "none") != 0)
@@ -169,7 +177,7 @@ static enum err file_fill(int fd, struct flight_head **ret, struct why *why)
     return OK;
 }
 
-static struct flight_head *file_make(const struct flight_file *f, int dir, struct why *why)
+static struct flight_head *file_make(struct flight_file *f, int dir, struct why *why)
 {
     const char *name = f->name[f->own];
     if (unlinkat(dir, name, 0) && errno != ENOENT) {
@@ -182,12 +190,14 @@ static struct flight_head *file_make(const struct flight_file *f, int dir, struc
         return NULL;
     }
     struct flight_head *h = NULL;
-    enum err err = file_fill(fd, &h, why);
-    close(fd);
-    if (err) {
+    if (file_fill(fd, &h, why)) {
+        close(fd);
         unlinkat(dir, name, 0);
         return NULL;
     }
+    int held = flock(fd, LOCK_EX | LOCK_NB); /* without it another's sweep takes it in a week */
+    (void)held;
+    f->fd = fd;
     char id[RECORDER_ID_SIZE];
     unsigned char random[(RECORDER_ID_SIZE - 1) / 2];
     secret_random(random, sizeof(random));
@@ -214,6 +224,61 @@ struct flight_head *flight_file_make(struct flight_file *f, struct why *why)
     return f->head;
 }
 
+void flight_file_alive(struct flight_file *f, int64_t boot_ms)
+{
+    if (f->fd < 0 || boot_ms < f->alive_ms + ALIVE_MS)
+        return;
+    f->alive_ms = boot_ms;
+    futimens(f->fd, NULL); /* stores through the map do not do that on tmpfs */
+}
+
+/* ---- removing -------------------------------------------------------------------------------- */
+
+/* Some database's recorder of this user, by its name; not one of ours. */
+static bool is_others(const struct flight_file *f, const char *name)
+{
+    size_t key = strrchr(f->name[0], '-') + 1 - f->name[0], n = strlen(f->name[0]);
+    return strlen(name) == n && memcmp(name, f->name[0], key) == 0 &&
+           strspn(name + key, "0123456789abcdef") == n - key - 2 && name[n - 2] == '.' &&
+           (name[n - 1] == 'a' || name[n - 1] == 'b') && memcmp(name, f->name[0], n - 1) != 0;
+}
+
+static bool is_old(int fd, const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & 077) == 0 &&
+           st->st_size == (off_t)BYTES && time(NULL) - st->st_mtime > OLD_S &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static bool remove_old(int dir, const char *name)
+{
+    struct stat st, named;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool gone = fstat(fd, &st) == 0 && is_old(fd, &st) &&
+                fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == st.st_ino &&
+                unlinkat(dir, name, 0) == 0;
+    close(fd);
+    return gone;
+}
+
+int flight_file_sweep(const struct flight_file *f)
+{
+    struct why why = { "" };
+    int fd = f->head ? folder_open(f, &why) : -1, n = 0;
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    for (struct dirent *e; (e = readdir(dir));)
+        n += is_others(f, e->d_name) && remove_old(fd, e->d_name);
+    closedir(dir);
+    return n;
+}
+
 static void file_remove(const struct flight_file *f, int i)
 {
     struct why why = { "" };
@@ -238,6 +303,8 @@ void flight_file_free(struct flight_file *f, bool clean)
         if (clean)
             file_remove(f, f->own);
     }
+    if (f->fd >= 0)
+        close(f->fd);
     free(f->dir);
     free(f);
 }
