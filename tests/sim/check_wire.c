@@ -87,10 +87,13 @@ static void heard_start(struct sim *s, int64_t id)
 }
 
 /* A younger run of the job at the same address, sent when this one had been accepted, or in doubt
- * for as long as messages live, is known to have begun: what is older had its turn. */
+ * for as long as messages live, is known to have begun: what is older had its turn. One whose /run
+ * is under way is neither yet. */
 static bool overtaken(struct sim *s, const struct ghost *g)
 {
     const struct wire *w = &g->wire;
+    if (w->calling)
+        return false;
     int64_t settled = w->doubt_ms ? w->doubt_ms + SETTLED_MS : w->accepted_ms + 1;
     if (w->accepted && w->accepted_ms < settled)
         settled = w->accepted_ms + 1;
