@@ -309,8 +309,9 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
 
 /* One job's rows, newest first, found one after the other: the next smaller id of the job in its
  * chunk of INDEX, or else the next chunk that has rows at all. Rows leave in the order in which
- * they are found, and nothing is read beyond the page. ?1 the job, ?2 the largest id. AND: a
- * further condition on x, or nothing; WHERE: the same, alone. */
+ * they are found, and nothing is read beyond the page, or beyond the chunk of the smallest id. ?1
+ * the job, ?2 the largest id, ?3 the smallest. AND: a further condition on x, or nothing; WHERE:
+ * the same, alone. */
 #define JOB_LOG_FOUND(index, and)                                                                  \
     "(SELECT max(x.id) FROM xxl_job_log x INDEXED BY " index " WHERE x.id >> 12 = w.n AND "        \
     "x.job_id = ?1 AND x.id < ifnull(w.id, ?2 + 1)" and                                            \
@@ -319,15 +320,16 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     "WITH RECURSIVE walk(n, id) AS ("                                                              \
     "SELECT max(x.id) >> 12, NULL FROM xxl_job_log x WHERE x.id <= ?2" and                         \
         " UNION ALL "                                                                              \
-        "SELECT iif(" JOB_LOG_FOUND(                                                               \
-            index, and) " IS NULL, "                                                               \
-                        "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id < w.n << 12" and          \
+        "SELECT iif(" JOB_LOG_FOUND(index,                                                         \
+                                    and) " IS NULL, (SELECT max(x.id) FROM xxl_job_log x WHERE "   \
+                                         "x.id < w.n << 12 AND x.id >= ?3" and                     \
         ") >> 12, w.n), " JOB_LOG_FOUND(                                                           \
             index, and) " FROM walk w WHERE w.n IS NOT NULL) " LOG_COLUMNS                         \
                         "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
 #define JOB_LOG_COUNT(index, and)                                                                  \
     "WITH RECURSIVE chunk(n) AS (SELECT max(x.id) >> 12 FROM xxl_job_log x WHERE x.id <= ?2" and   \
-        " UNION ALL SELECT (SELECT max(x.id) FROM xxl_job_log x WHERE x.id < chunk.n << 12" and    \
+        " UNION ALL SELECT (SELECT max(x.id) FROM xxl_job_log x WHERE x.id < chunk.n << 12 AND "   \
+        "x.id >= ?3" and                                                                           \
         ") >> 12 FROM chunk WHERE chunk.n IS NOT NULL) SELECT l.id AS id FROM chunk CROSS JOIN "   \
         "xxl_job_log l INDEXED BY " index " ON l.id >> 12 = chunk.n AND l.job_id = ?1" LOG_LIVE
 
@@ -437,9 +439,10 @@ static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t
 
 static void query_logs(struct query *p, const struct logs_filter *f, int64_t low, int64_t high)
 {
-    if (f->job_id > 0) { /* the first two parameters: JOB_LOG_SELECT names them */
+    if (f->job_id > 0) { /* the first three parameters: JOB_LOG_SELECT names them */
         query_number(p, "l.job_id = ", f->job_id);
         query_number(p, "l.id <= ", high);
+        query_number(p, "l.id >= ", low);
     }
     if (f->group_id > 0)
         query_number(p, "l.job_group = ", f->group_id);

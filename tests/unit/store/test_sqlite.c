@@ -477,6 +477,26 @@ static void a_newest_page_costs_the_same_however_long_the_log_is(void **state)
     }
 }
 
+/* Of a time in which the job has no row that fits: the rows before it are not looked at. */
+static void a_page_of_a_time_costs_that_time(void **state)
+{
+    struct engine *e = *state;
+    int64_t total, steps;
+    fill_log(e, 1, LONG_LOG);
+    engine_sql(e,
+               "INSERT INTO peal_log_span (slot, first_id, last_id) SELECT trigger_time / 600000, "
+               "min(id), max(id) FROM xxl_job_log GROUP BY 1");
+    for (int status = -1; status <= 2; status++) {
+        struct logs_filter f = newest(FAILS, status);
+        f.from_ms = f.to_ms = (int64_t)LONG_LOG / 2 * 1000; /* another job's second */
+        assert_int_equal(page_of(e->s, f, &total, &steps), 0);
+        assert_int_equal(total, 0);
+        assert_in_range(steps, 1, 250000);
+        f.from_ms = f.to_ms = f.to_ms + 1000;
+        assert_int_equal(page_of(e->s, f, &total, &steps), status == 1 ? 0 : 1);
+    }
+}
+
 static void a_total_is_exact_to_ten_thousand_and_never_too_low(void **state)
 {
     struct engine *e = *state;
@@ -653,6 +673,7 @@ int main(void)
         CASE(a_password_changed_by_another_program_wins),
         CASE(planning_costs_what_is_due_and_not_what_is_stored),
         CASE(a_newest_page_costs_the_same_however_long_the_log_is),
+        CASE(a_page_of_a_time_costs_that_time),
         CASE(a_total_is_exact_to_ten_thousand_and_never_too_low),
         CASE(totals_of_odd_ids_and_offsets_do_not_overflow),
         CASE(a_purge_costs_what_it_deletes_and_a_look_at_each_chunk),
