@@ -306,6 +306,48 @@ static enum err job_write(struct turn *t, struct edit *e, struct job_record *r)
     return err;
 }
 
+struct search { /* for a firing in the log */
+    int64_t moment_ms;
+    bool found;
+};
+
+/* The log knows the second of a run that has ended, and the instant of one that is live. */
+static bool is_firing(void *ctx, const struct log_record *r)
+{
+    struct search *s = ctx;
+    bool scheduled = r->kind == KIND_CRON || r->kind == KIND_MISFIRE || r->kind == KIND_COUNT;
+    s->found |= scheduled && (!r->phase || r->moment_ms == s->moment_ms);
+    return !s->found;
+}
+
+static bool laid_down(const struct turn *t, int64_t job_id, int64_t moment_ms)
+{
+    for (int i = 0; i < t->rows.n; i++)
+        if (t->rows.rows[i].job_id == job_id && t->rows.rows[i].moment_ms == moment_ms)
+            return true;
+    return false;
+}
+
+/* ONCE has no other moment. If that lies within what is decided already (the clock has gone back,
+ * or the center has just started), the bound would hide it for good, so the log is asked whether
+ * the job has had it. */
+static enum err hidden_moment(struct turn *t, const struct edit *e, int64_t moment_ms)
+{
+    if (laid_down(t, e->id, moment_ms))
+        return OK;
+    int64_t second = moment_ms / 1000 * 1000, total;
+    struct search search = { .moment_ms = moment_ms };
+    const struct logs_filter f = {
+        .job_id = e->id, .from_ms = second, .to_ms = second, .limit = INT32_MAX
+    };
+    enum err err = t->ops->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
+    if (err || search.found)
+        return err;
+    plan_moment(t->planner, e->now, moment_ms, t->b->now_ms, &t->rows);
+    rows_of(t, e->now, NULL);
+    return OK;
+}
+
 /* The moments of a job that was started, or whose schedule has changed: those up to the horizon
  * become rows in this transaction, so that none is late or lost for the edit's sake. FIX_DELAY
  * counts from the end of what is out. */
@@ -313,9 +355,12 @@ static enum err job_begin(struct turn *t, struct edit *e, const struct job_recor
 {
     struct due_row due = { r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
     struct plan_result planned;
-    if (due.next_ms > e->plan_until_ms)
+    bool hidden = e->now->schedule.type == SCHEDULE_ONCE && due.next_ms <= due.planned_until_ms;
+    if (due.next_ms > e->plan_until_ms && !hidden)
         return OK;
-    enum err err = job_planned(t, &due, e->plan_until_ms, &planned);
+    enum err err = hidden ? hidden_moment(t, e, due.next_ms) : OK;
+    if (!err)
+        err = job_planned(t, &due, e->plan_until_ms, &planned);
     return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 

@@ -112,6 +112,18 @@ static void note_taken(struct sim *s, const struct batch *b, const struct edit *
     }
 }
 
+/* Has the job had a firing in this second, as its log tells? */
+static bool had_second(struct sim *s, int64_t job_id, int64_t moment_ms)
+{
+    for (int64_t id = s->last_id; id > 0; id--) {
+        const struct ghost *g = &s->ghosts[id];
+        if (g->born && g->job_id == job_id && of_schedule(g->kind) && !g->dropped && !g->fresh &&
+            g->moment_ms / 1000 == moment_ms / 1000)
+            return true;
+    }
+    return false;
+}
+
 /* An edit that leaves the schedule alone leaves its moments alone. Another goes back to the latest
  * moment that any run has served, or to the mark at the center's start, and not behind it. */
 static void after_edit(struct sim *s, const struct batch *b, const struct edit *e, struct shadow *j,
@@ -130,7 +142,10 @@ static void after_edit(struct sim *s, const struct batch *b, const struct edit *
     j->lenient_ms = bound > kept ? bound : kept;
     j->from_ms = b->now_ms;
     j->expect_ms = moment_after(j, b->now_ms);
-    if (j->expect_ms <= j->cover_ms)
+    bool once = j->schedule.type == SCHEDULE_ONCE && j->expect_ms != NEVER_MS;
+    if (once && !had_second(s, e->id, j->expect_ms))
+        j->lenient_ms = b->now_ms; /* it has no other moment: no bound hides it */
+    else if (j->expect_ms <= j->cover_ms)
         j->expect_ms = moment_after(j, j->cover_ms);
 }
 

@@ -489,6 +489,73 @@ static void a_calendar_after_a_rate_repeats_nothing(void **state)
     }
 }
 
+/* The job as it is, by another schedule from now on. */
+static void reschedule(struct fixture *f, const char *type, const char *conf)
+{
+    struct job_record r = core_job_row(f->c, f->job);
+    core_text(&r.schedule_type, type);
+    core_text(&r.schedule_conf, conf);
+    assert_int_equal(core_update(f->c, f->job, &r), OK);
+}
+
+/* A job has run every ten seconds of a minute when the clock goes back by that minute. What it is
+ * then, and the one moment that it gets: behind the start of that minute. */
+static const struct once_row {
+    const char *type, *conf; /* NULL: as it was */
+    int once_ms;
+    bool stopped; /* and started again behind the edit */
+} onces[] = {
+    { NULL, NULL, 33000, false },       /* beyond the horizon */
+    { NULL, NULL, 33250, false },       /* */
+    { NULL, NULL, 12000, false },       /* within it */
+    { NULL, NULL, 40000, false },       /* the job has had it */
+    { NULL, NULL, 33000, true },        /* */
+    { NULL, NULL, 40000, true },        /* */
+    { "FIX_RATE", "3", 33000, false },  /* its bound went back with the clock */
+    { "FIX_RATE", "3", 40000, false },  /* */
+    { "FIX_RATE", "3", 33000, true },   /* */
+    { "FIX_DELAY", "3", 33000, false }, /* */
+};
+
+static void one_moment_of_a_minute_that_comes_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < countof(onces); i++) {
+        const struct once_row *row = &onces[i];
+        struct fixture f = { 0 };
+        char once[RFC3339_SIZE];
+        begin(&f, "CRON");
+        struct core *c = f.c;
+        c->executor = core_accepts;
+        core_run(c, 65000);
+        for (int k = 0; k < c->nsent; k++)
+            core_result(c, c->sent[k].log_id, 200);
+        core_step_clock(c, -60000);
+        core_run(c, 1000);
+        if (row->type)
+            reschedule(&f, row->type, row->conf);
+        core_run(c, 1000);
+        int64_t moment_ms = CORE_NOW_MS + row->once_ms;
+        int before = core_times_sent(c, f.job, moment_ms);
+        if (row->stopped)
+            assert_int_equal(core_switch(c, f.job, EDIT_JOB_STOP), OK);
+        reschedule(&f, "ONCE", rfc3339_format(moment_ms, zone_utc(), once));
+        if (row->stopped)
+            assert_int_equal(core_switch(c, f.job, EDIT_JOB_START), OK);
+        core_register(c, "app", A);
+        core_run(c, moment_ms - 1 - c->now.wall_ms);
+        assert_int_equal(core_times_sent(c, f.job, moment_ms), before);
+        core_run(c, 30000);
+        print_message("           row %d\n", (int)i);
+        assert_int_equal(core_times_sent(c, f.job, moment_ms), 1);
+        struct job_record r = core_job_row(c, f.job);
+        assert_false(r.enabled);
+        assert_string_equal(r.stop_reason, "its one moment has been planned");
+        job_record_done(&r);
+        core_free(c);
+    }
+}
+
 /* ---- what an update leaves goes where the job says now ----------------------------------------
  */
 
@@ -661,6 +728,7 @@ int main(void)
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
         cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
+        cmocka_unit_test(one_moment_of_a_minute_that_comes_again),
         cmocka_unit_test(a_run_that_stays_goes_to_the_new_group),
         cmocka_unit_test(a_run_that_stays_goes_by_the_new_route),
         cmocka_unit_test(a_run_that_stays_is_asked_for_anew),
