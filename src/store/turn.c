@@ -391,11 +391,14 @@ static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
 }
 
 /* A job whose last moment is planned is stopped already; its schedule goes on while that moment has
- * not come. */
-static bool has_unsent(const struct edit *e)
+ * not come. Its rows may be on their way: laid anew with this batch. */
+static bool has_unsent(const struct turn *t, const struct edit *e)
 {
     for (int i = 0; i < e->nruns; i++)
         if (e->runs[i].change.what)
+            return true;
+    for (int i = 0; i < t->b->nspawns; i++)
+        if (t->b->spawns[i].job_id == e->id && t->b->spawns[i].kind == KIND_CRON)
             return true;
     return false;
 }
@@ -430,7 +433,7 @@ static enum err job_update(struct turn *t, struct edit *e)
     struct difference d = difference(&old, r);
     if (r->group_id != old.group_id)
         err = group_there(t, r->group_id, &e->why);
-    if (!err && d.when && !r->enabled && r->stop_reason && has_unsent(e)) {
+    if (!err && d.when && !r->enabled && r->stop_reason && has_unsent(t, e)) {
         r->enabled = true;
         free(r->stop_reason);
         r->stop_reason = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "cron/rfc3339.h"
 
 #define A "http://10.0.0.1:9999/"
 #define B "http://10.0.0.2:9999/"
@@ -205,6 +206,32 @@ static void a_missed_firing_that_is_laid_anew_is_out(void **state)
     assert_waits(c, job);
 }
 
+/* The job's one moment is planned, so it is stopped; it goes on by another schedule while that has
+ * not left, though its row is being laid anew. */
+static void a_schedule_that_changes_while_its_last_row_is_laid_anew(void **state)
+{
+    struct core *c = *state;
+    char once[RFC3339_SIZE];
+    core_register(c, "app", A);
+    core_settle(c);
+    int64_t moment_ms = CORE_NOW_MS + 4000;
+    int64_t job = broadcast_job(c, "ONCE", rfc3339_format(moment_ms, zone_utc(), once));
+    core_run(c, 1000);
+    struct job_record r = core_job_row(c, job);
+    assert_false(r.enabled);
+    core_text(&r.schedule_type, "CRON");
+    core_text(&r.schedule_conf, "* * * * * ?");
+    core_register(c, "app", B); /* with the same batch */
+    assert_int_equal(core_update(c, job, &r), OK);
+    r = core_job_row(c, job);
+    assert_true(r.enabled);
+    job_record_done(&r);
+    c->executor = core_accepts;
+    core_run(c, 6000);
+    for (int i = 2; i < 6; i++)
+        assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + i * 1000), 2);
+}
+
 /* Without a reason rows stay: each has its log id, and a commit is not for nothing. */
 static void rows_that_fit_the_list_stay(void **state)
 {
@@ -280,6 +307,7 @@ int main(void)
         T(a_list_that_changes_while_an_edit_holds_the_rows),
         T(a_firing_that_is_laid_anew_is_out),
         T(a_missed_firing_that_is_laid_anew_is_out),
+        T(a_schedule_that_changes_while_its_last_row_is_laid_anew),
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),
