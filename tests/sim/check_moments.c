@@ -143,7 +143,7 @@ static void after_edit(struct sim *s, const struct batch *b, const struct edit *
     j->from_ms = b->now_ms;
     j->expect_ms = moment_after(j, b->now_ms);
     bool once = j->schedule.type == SCHEDULE_ONCE && j->expect_ms != NEVER_MS;
-    if (once && !had_second(s, e->id, j->expect_ms))
+    if (on && once && !had_second(s, e->id, j->expect_ms))
         j->lenient_ms = b->now_ms; /* it has no other moment: no bound hides it */
     else if (j->expect_ms <= j->cover_ms)
         j->expect_ms = moment_after(j, j->cover_ms);
