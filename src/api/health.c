@@ -134,8 +134,6 @@ void health_metrics(struct web_call *call)
                    why.text[0] ? why.text : err_text(err));
         return;
     }
-    int64_t unaccounted = t.n[TOTAL_PLANNED] - t.n[TOTAL_FINISHED] - t.n[TOTAL_REJECTED] -
-                          t.n[TOTAL_LOST] - t.n[TOTAL_SKIPPED] - t.n[TOTAL_WITHDRAWN] - open;
     call->content_type = "text/plain; version=0.0.4; charset=utf-8";
-    metrics_write(center_metrics(call->center), unaccounted, &call->output);
+    metrics_write(center_metrics(call->center), totals_unaccounted(&t, open), &call->output);
 }

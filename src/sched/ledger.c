@@ -448,8 +448,7 @@ void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phas
     else
         run_dirty(s, r)->what &= ~(unsigned)CHANGE_ALARM;
     s->next->totals.n[total_of(to)]++;
-    if (was_lost)
-        s->next->totals.n[TOTAL_LOST]--;
+    s->next->totals.n[TOTAL_FOUND] += was_lost;
     bool again = failed(to) && !was_lost && wants_retry(r);
     if (again) {
         spawn_retry(s, now, r);

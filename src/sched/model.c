@@ -40,9 +40,9 @@ static const char *const routes[ROUTE_COUNT] = {
 static const char *const blocks[BLOCK_COUNT] = { "SERIAL_EXECUTION", "DISCARD_LATER",
                                                  "COVER_EARLY" };
 static const char *const misfires[MISFIRE_COUNT] = { "DO_NOTHING", "FIRE_ONCE_NOW", "FIRE_ALL" };
-static const char *const totals[TOTAL_COUNT] = { "planned", "finished", "rejected",
-                                                 "lost",    "skipped",  "withdrawn",
-                                                 "sent",    "resent",   "late" };
+static const char *const totals[TOTAL_COUNT] = { "planned", "finished",  "rejected", "lost",
+                                                 "skipped", "withdrawn", "sent",     "resent",
+                                                 "late",    "found" };
 
 const char *phase_text(enum phase p)
 {
@@ -67,6 +67,13 @@ const char *block_text(enum block b)
 const char *misfire_text(enum misfire m)
 {
     return m < MISFIRE_COUNT ? misfires[m] : "?";
+}
+
+int64_t totals_unaccounted(const struct totals *t, int64_t open)
+{
+    int64_t lost = t->n[TOTAL_LOST] - t->n[TOTAL_FOUND];
+    return t->n[TOTAL_PLANNED] - t->n[TOTAL_FINISHED] - t->n[TOTAL_REJECTED] - lost -
+           t->n[TOTAL_SKIPPED] - t->n[TOTAL_WITHDRAWN] - open;
 }
 
 const char *total_name(enum total t)

@@ -256,18 +256,18 @@ struct skip_row {
     bool extend; /* goes on where the job's latest row ends: add to that one */
 };
 
-/* peal_total (job_id 0: the whole center). unaccounted = planned - finished - rejected - lost -
- * skipped - withdrawn - open rows of peal_run; must be 0 after every transaction. */
+/* peal_total (job_id 0: the whole center). None of them ever falls. */
 enum total {
     TOTAL_PLANNED,
     TOTAL_FINISHED,
     TOTAL_REJECTED, /* with UNROUTABLE */
-    TOTAL_LOST,
-    TOTAL_SKIPPED, /* planned runs that went to the misfire policy; the rest is in peal_skip */
+    TOTAL_LOST,     /* found to be lost, whatever came after all */
+    TOTAL_SKIPPED,  /* planned runs that went to the misfire policy; the rest is in peal_skip */
     TOTAL_WITHDRAWN,
     TOTAL_SENT,   /* runs that are known to have left: accepted, or ended by more than us */
     TOTAL_RESENT, /* sends in a cell of the asking table that admits a second run */
     TOTAL_LATE,   /* results that came after the run was closed */
+    TOTAL_FOUND,  /* lost runs whose result came in time after all: lost, and finished */
     TOTAL_COUNT
 };
 const char *total_name(enum total t); /* "planned" */
@@ -275,6 +275,10 @@ const char *total_name(enum total t); /* "planned" */
 struct totals {
     int64_t n[TOTAL_COUNT];
 };
+
+/* What nothing has become of; open: rows of peal_run that have not ended. 0 after every
+ * transaction. */
+int64_t totals_unaccounted(const struct totals *t, int64_t open);
 
 #define RECORDER_ID_SIZE 33 /* 32 hexadecimal digits */
 

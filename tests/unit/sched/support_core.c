@@ -629,6 +629,5 @@ int64_t core_unaccounted(struct core *c)
     struct why why = { "" };
     int64_t open;
     must(c->store->ops->totals_get(c->store, &t, &open, &why), &why);
-    return t.n[TOTAL_PLANNED] - t.n[TOTAL_FINISHED] - t.n[TOTAL_REJECTED] - t.n[TOTAL_LOST] -
-           t.n[TOTAL_SKIPPED] - t.n[TOTAL_WITHDRAWN] - open;
+    return totals_unaccounted(&t, open);
 }
