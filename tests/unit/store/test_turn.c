@@ -33,19 +33,25 @@ static struct batch *edit_alone(struct bench *b, struct edit *e)
     return batch;
 }
 
+static int64_t group_new(struct bench *b, const char *app)
+{
+    struct edit *e = edit_new(EDIT_GROUP_INSERT);
+    e->group.app = mem_dup(app);
+    e->group.title = mem_dup(app);
+    struct batch *batch = edit_alone(b, e);
+    assert_int_equal(e->err, OK);
+    int64_t id = e->id;
+    batch_free(batch);
+    return id;
+}
+
 static int set_up(void **state)
 {
     struct bench *b = mem_new(sizeof(*b));
     struct planner_config c = { .zone_find = only_utc, .last_year = 2125, .seed = 1 };
     b->engine = engine_new(ENGINE_MEMORY);
     b->planner = planner_new(&c);
-    struct edit *e = edit_new(EDIT_GROUP_INSERT);
-    e->group.app = mem_dup("tests");
-    e->group.title = mem_dup("tests");
-    struct batch *batch = edit_alone(b, e);
-    assert_int_equal(e->err, OK);
-    b->group_id = e->id;
-    batch_free(batch);
+    b->group_id = group_new(b, "tests");
     *state = b;
     return 0;
 }
@@ -184,17 +190,144 @@ static enum err edit_id(struct bench *b, enum edit_kind kind, int64_t id, const 
     return err;
 }
 
+/* A CRON job, switched on, or off for that reason (NULL: by a user). */
+static int64_t job_insert(struct bench *b, bool enabled, const char *stop_reason)
+{
+    struct edit *e = job_edit(EDIT_JOB_INSERT, 0, b->group_id);
+    free(e->job.schedule_type);
+    e->job.schedule_type = mem_dup("CRON");
+    e->job.schedule_conf = mem_dup("0 0 3 * * ?");
+    e->job.enabled = enabled;
+    e->job.stop_reason = mem_dup(stop_reason);
+    struct batch *batch = edit_alone(b, e);
+    assert_int_equal(e->err, OK);
+    int64_t id = e->id;
+    batch_free(batch);
+    return id;
+}
+
+static int64_t version_of(struct bench *b, int64_t job)
+{
+    struct job_record r;
+    job_record_init(&r);
+    OP(b->engine->s, job_get, job, &r);
+    int64_t version = r.version;
+    job_record_done(&r);
+    return version;
+}
+
+/* An update that changes one thing, for a job with one planned row. */
+struct change {
+    const char *what;
+    const char *handler, *param, *route;
+    int retries;
+    bool other_group;
+    bool stays; /* the row, of a firing that can be laid down anew; if not, there is a new one */
+    bool part_stays; /* the row of a firing of which a part has left */
+};
+
+static struct edit *update_of(struct bench *b, int64_t job, int64_t group, const struct change *c)
+{
+    struct edit *e = job_edit(EDIT_JOB_UPDATE, job, group);
+    free(e->job.schedule_type);
+    e->job.schedule_type = mem_dup("CRON");
+    e->job.schedule_conf = mem_dup("0 0 3 * * ?");
+    free(e->job.description);
+    e->job.description = mem_dup(c->what);
+    e->job.handler = mem_dup(c->handler);
+    e->job.param = mem_dup(c->param);
+    e->job.route = mem_dup(c->route);
+    e->job.retries = c->retries;
+    e->runs = mem_new(sizeof(*e->runs));
+    e->runs[e->nruns++] = (struct edit_run){
+        .log_id = 1000, .moment_ms = 1700000004000, .version = version_of(b, job), .kind = KIND_CRON
+    };
+    return e;
+}
+
+static void what_was_planned_is_laid_anew_if_it_differs(void **state)
+{
+    struct bench *b = *state;
+    static const struct change rows[] = {
+        { "nothing", "h", "p", "FIRST", 1, false, true, true },
+        { "the handler", "other", "p", "FIRST", 1, false, false, true },
+        { "the parameter", "h", "other", "FIRST", 1, false, false, true },
+        { "no parameter", "h", NULL, "FIRST", 1, false, false, true },
+        { "the retries", "h", "p", "FIRST", 2, false, false, true },
+        { "the route", "h", "p", "LAST", 1, false, false, false },
+        { "the group", "h", "p", "FIRST", 1, true, false, false },
+    };
+    int64_t other = group_new(b, "others");
+    for (size_t i = 0; i < 2 * countof(rows); i++) {
+        const struct change *c = &rows[i / 2];
+        bool whole = i % 2 == 0, stays = whole ? c->stays : c->part_stays;
+        int64_t job = job_insert(b, false, NULL);
+        struct edit *e = update_of(b, job, b->group_id, &rows[0]);
+        batch_free(edit_alone(b, e)); /* the job as it is before */
+        e = update_of(b, job, c->other_group ? other : b->group_id, c);
+        e->runs[0].whole = whole;
+        struct batch *batch = edit_alone(b, e);
+        assert_int_equal(e->err, OK);
+        if (e->runs[0].stays != stays || batch->nplanned != (whole && !stays))
+            fail_msg("%s, %s: stays %d, %d rows anew", c->what, whole ? "whole" : "a part",
+                     e->runs[0].stays, batch->nplanned);
+        if (batch->nplanned)
+            assert_int_equal(batch->planned[0].row.moment_ms, e->runs[0].moment_ms);
+        batch_free(batch);
+    }
+}
+
+/* Asked for by the scheduler under an older version than the job has when it is written. */
+static void a_stop_takes_back_what_the_schedule_asked_for(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        enum kind kind;
+        bool scheduled, enabled;
+        const char *stop_reason; /* the schedule has come to its end */
+        bool taken;
+    } rows[] = {
+        { KIND_MISFIRE, true, false, NULL, true },
+        { KIND_MISFIRE, true, true, NULL, false },
+        { KIND_MISFIRE, true, false, "no further moment", false },
+        { KIND_RETRY, true, false, NULL, true },
+        { KIND_RETRY, true, true, NULL, false },
+        { KIND_RETRY, true, false, "no further moment", false },
+        { KIND_RETRY, false, false, NULL, false }, /* of a run by hand */
+        { KIND_MANUAL, false, false, NULL, false },
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        int64_t job = job_insert(b, rows[i].enabled, rows[i].stop_reason);
+        struct batch *batch = batch_new();
+        batch->now_ms = 1700000000000;
+        batch->spawns = mem_new(sizeof(*batch->spawns));
+        batch->spawns[batch->nspawns++] = (struct spawn){
+            .job_id = job,
+            .kind = rows[i].kind,
+            .moment_ms = batch->now_ms - 1000,
+            .due_ms = batch->now_ms,
+            .cause = rows[i].kind == KIND_RETRY ? 77 : 0,
+            .version = version_of(b, job),
+            .attempt = rows[i].kind == KIND_RETRY,
+            .shard_total = rows[i].kind == KIND_RETRY,
+            .scheduled = rows[i].scheduled,
+        };
+        batch_free(
+            edit_alone(b, update_of(b, job, b->group_id, &(struct change){ .what = "newer" })));
+        turn_run(b->engine->s, b->planner, batch);
+        assert_int_equal(batch->err, OK);
+        assert_int_equal(batch->spawns[0].err, rows[i].taken ? ERR_NOTFOUND : OK);
+        assert_int_equal(batch->nplanned, rows[i].taken ? 0 : 1);
+        batch_free(batch);
+    }
+}
+
 static void a_group_with_jobs_stays_and_so_does_the_last(void **state)
 {
     struct bench *b = *state;
-    struct edit *e = edit_new(EDIT_GROUP_INSERT);
-    e->group.app = mem_dup("others");
-    e->group.title = mem_dup("others");
+    int64_t other = group_new(b, "others");
+    struct edit *e = job_edit(EDIT_JOB_INSERT, 0, other);
     struct batch *batch = edit_alone(b, e);
-    int64_t other = e->id;
-    batch_free(batch);
-    e = job_edit(EDIT_JOB_INSERT, 0, other);
-    batch = edit_alone(b, e);
     int64_t job = e->id;
     batch_free(batch);
     assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, other, "has 1 jobs"), ERR_INVALID);
@@ -250,6 +383,8 @@ int main(void)
         T(a_job_does_not_move_to_a_group_that_is_not_there),
         T(an_update_from_an_older_version_is_refused),
         T(a_group_that_somebody_else_has_changed_is_left_alone),
+        T(what_was_planned_is_laid_anew_if_it_differs),
+        T(a_stop_takes_back_what_the_schedule_asked_for),
         T(a_group_with_jobs_stays_and_so_does_the_last),
         T(the_next_delay_lies_behind_what_was_planned),
     };
