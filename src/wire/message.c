@@ -9,7 +9,7 @@
 #define COLON "\xEF\xBC\x9A" /* the full-width colon */
 #define BR "<br>"
 #define REPLACEMENT "\xEF\xBF\xBD"
-#define MOMENT_MARK "moment" COLON /* in every language: it is read back */
+#define MOMENT_MARK "moment" COLON /* in every language */
 
 enum label {
     L_KIND,
@@ -269,18 +269,6 @@ void wire_trigger_message(struct buf *out, enum wire_lang lang, const struct wir
         out->data[out->len] = '\0';
     }
     buf_text(out, last);
-}
-
-bool wire_trigger_moment(struct slice message, int64_t *ret_ms)
-{
-    size_t n = strlen(BR MOMENT_MARK);
-    for (size_t i = message.n; i >= n; i--)
-        if (message.p[i - 1] < '0' || message.p[i - 1] > '9') {
-            if (memcmp(message.p + i - n, BR MOMENT_MARK, n))
-                return false;
-            return parse_i64(slice_of(message.p + i, message.n - i), ret_ms);
-        }
-    return false;
 }
 
 /* ---- the handle message ---- */

@@ -36,8 +36,6 @@ struct wire_trigger_note {
 };
 
 void wire_trigger_message(struct buf *out, enum wire_lang lang, const struct wire_trigger_note *n);
-/* The moment in a trigger message that wire_trigger_message wrote; false if there is none. */
-bool wire_trigger_moment(struct slice message, int64_t *ret_ms);
 
 /* Old and new text of a run's result, either may be empty, with a <br> between, cut to the limit
  * (the end is cut). */
