@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How fast are expressions? The 6,000 lines of tests/vectors/cron-next.tsv, on one core: the next
- * moment of a parsed object (chains of 8 from each line's start), and parsing alone and with one
- * next. Prints the median of five runs, as a rate of wall time and as CPU nanoseconds each.
- * usage: bench_cron [cron-next.tsv] */
+ * scheduled time of a parsed object (chains of 8 from each line's start), and parsing alone and
+ * with one next. Prints the median of five runs, as a rate of wall time and as CPU nanoseconds
+ * each. usage: bench_cron [cron-next.tsv] */
 #include "base/mem.h"
 #include "cron/cron.h"
 #include "cron/rfc3339.h"

@@ -47,7 +47,7 @@ static void batch(struct store *s, int first)
         bool failed = job == FAILS || (job == FINE && n / 5 / (JOBS - 1) % 1000 == 0);
         rows[i] = (struct run_row){ .job_id = job,
                                     .group_id = 1,
-                                    .moment_ms = 1700000000000 + n,
+                                    .scheduled_ms = 1700000000000 + n,
                                     .due_ms = 1700000000000 + n,
                                     .version = 1,
                                     .shard_total = 1,

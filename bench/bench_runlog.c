@@ -20,7 +20,7 @@ enum { ROUNDS = 5, RUNS = 20000, LINES = 1000000 };
 
 static char folder[] = "/dev/shm/peal-bench-XXXXXX";
 static const char *logs;
-static struct keeper *keeper;
+static struct log_writer *log_writer;
 static struct mailbox *mailbox;
 static int64_t date_ms, next_id = 1;
 
@@ -44,19 +44,19 @@ static void end(struct runlog *l)
     runlog_end(l, "worker-1",
                slice_text("<br>----------- xxl-job job execute end(finish) -----------<br>"
                           "----------- Result: handleCode=200, handleMsg = "));
-    keeper_share(keeper, runlog_take(l));
+    log_writer_share(log_writer, runlog_take(l));
     runlog_done(l);
 }
 
-/* The keeper has written what it was given. */
+/* The log writer has written what it was given. */
 static void settle(void)
 {
-    struct list letters;
-    struct keeper_read r = { .log_id = -1, .log_date_ms = date_ms, .from_line = 1 };
+    struct list messages;
+    struct log_writer_read r = { .log_id = -1, .log_date_ms = date_ms, .from_line = 1 };
     r.log_date_ms += 5 * 86400000ll; /* where nothing is to be searched */
-    list_init(&letters);
-    keeper_read(keeper, &r);
-    while (!mailbox_take(mailbox, &letters))
+    list_init(&messages);
+    log_writer_read(log_writer, &r);
+    while (!mailbox_take(mailbox, &messages))
         mailbox_wait(mailbox, -1);
     buf_done(&r.page.content);
 }
@@ -79,7 +79,7 @@ static void loud_run(void)
 static void noted_run(void)
 {
     loud_run();
-    keeper_note(keeper, next_id - 1, date_ms, "finish");
+    log_writer_note(log_writer, next_id - 1, date_ms, "finish");
 }
 
 static struct runlog large;
@@ -181,7 +181,7 @@ int main(void)
     printf("logs in %s\n", logs);
     date_ms = clock_wall_ms();
     mailbox = mailbox_new();
-    keeper = keeper_new(logs, -1, mailbox);
+    log_writer = log_writer_new(logs, -1, mailbox);
     measure("run that logs nothing", silent_run, RUNS, 1);
     find_id = next_id - 1;
     measure("  its log found, the youngest", find_shared, 100, 1);
@@ -200,7 +200,7 @@ int main(void)
     measure("page from line 1,000,000", read_far, 1000, 1);
     measure("line of raw output, 100 a write", raw_lines, 2000, 100);
     end(&large);
-    keeper_free(keeper);
+    log_writer_free(log_writer);
     mailbox_free(mailbox);
     remove_logs();
     return 0;

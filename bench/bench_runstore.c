@@ -2,7 +2,7 @@
 /* What a run costs in the executor's journal: CPU of the whole process, because a machine shared
  * with others loses wall time without showing it.
  *
- *     bench_runstore [RUNS] [WINDOW] [DIR]
+ *     bench_run_journal [RUNS] [WINDOW] [DIR]
  *
  * WINDOW runs are on their way at a time: ACCEPT (as STARTED, 300 bytes), RESULT (40 bytes) when
  * that is on disk, and a TELL for each 50 results. */
@@ -18,16 +18,16 @@
 enum { TELL = 50, KEEP = 100000 };
 
 struct trip { /* of one run, again and again */
-    struct runstore_op op;
+    struct run_journal_op op;
 };
 
 struct telling {
-    struct runstore_op op;
+    struct run_journal_op op;
     int64_t seqs[TELL];
 };
 
 static struct {
-    struct runstore *store;
+    struct run_journal *store;
     struct mailbox *answers;
     struct telling *telling;
     int64_t seq;
@@ -49,10 +49,10 @@ static double wall_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static void post(struct runstore_op *op, enum runstore_what what)
+static void post(struct run_journal_op *op, enum run_journal_what what)
 {
     op->what = what;
-    runstore_post(b.store, op);
+    run_journal_send(b.store, op);
 }
 
 static void begin(struct trip *t)
@@ -63,16 +63,16 @@ static void begin(struct trip *t)
         return;
     b.todo--;
     b.open++;
-    t->op.row = (struct runstore_row){
+    t->op.row = (struct run_journal_row){
         .seq = b.seq++,
-        .state = RUNSTORE_STARTED,
+        .state = RUN_JOURNAL_STARTED,
         .log_id = b.seq,
         .log_date_ms = 1700000000000,
-        .moment_ms = 1700000000000,
+        .scheduled_ms = 1700000000000,
         .accepted_ms = 1700000000000,
         .request = slice_of(request, 300),
     };
-    post(&t->op, RUNSTORE_ACCEPT);
+    post(&t->op, RUN_JOURNAL_ACCEPT);
 }
 
 static void end(struct trip *t)
@@ -80,7 +80,7 @@ static void end(struct trip *t)
     t->op.row.ended_ms = 1700000000500;
     t->op.row.code = 200;
     t->op.row.msg = slice_text("the forty bytes that a handler leaves  ..");
-    post(&t->op, RUNSTORE_RESULT);
+    post(&t->op, RUN_JOURNAL_RESULT);
 }
 
 static void tell(int64_t seq, bool last)
@@ -92,23 +92,23 @@ static void tell(int64_t seq, bool last)
     if (t->op.nseqs < TELL && !last)
         return;
     t->op.seqs = t->seqs;
-    post(&t->op, RUNSTORE_TELL);
+    post(&t->op, RUN_JOURNAL_TELL);
     b.telling = NULL;
 }
 
-static void on_answer(struct runstore_op *op)
+static void on_answer(struct run_journal_op *op)
 {
     if (op->err) {
         fprintf(stderr, "bench_runstore: %s\n", op->why.text);
         exit(1);
     }
-    if (op->what == RUNSTORE_TELL) {
+    if (op->what == RUN_JOURNAL_TELL) {
         b.open -= (long)op->nseqs;
         free(container_of(op, struct telling, op));
         return;
     }
     struct trip *t = container_of(op, struct trip, op);
-    if (op->what == RUNSTORE_ACCEPT) {
+    if (op->what == RUN_JOURNAL_ACCEPT) {
         end(t);
         return;
     }
@@ -126,14 +126,14 @@ static void go(long runs, long window)
     for (long i = 0; i < window; i++)
         begin(&trips[i]);
     while (b.open > 0) {
-        struct list mail;
-        list_init(&mail);
-        runstore_flush(b.store);
+        struct list incoming;
+        list_init(&incoming);
+        run_journal_flush(b.store);
         mailbox_wait(b.answers, -1);
-        mailbox_take(b.answers, &mail);
-        for (struct list_node *node; (node = list_pop(&mail));)
-            on_answer(
-                container_of(container_of(node, struct letter, node), struct runstore_op, letter));
+        mailbox_take(b.answers, &incoming);
+        for (struct list_node *node; (node = list_pop(&incoming));)
+            on_answer(container_of(container_of(node, struct message, node), struct run_journal_op,
+                                   message));
     }
     cpu = cpu_us() - cpu;
     wall = wall_us() - wall;
@@ -142,7 +142,7 @@ static void go(long runs, long window)
     free(trips);
 }
 
-static void each(void *arg, const struct runstore_row *row)
+static void each(void *arg, const struct run_journal_row *row)
 {
     (void)row;
     ++*(long *)arg;
@@ -163,24 +163,24 @@ int main(int argc, char **argv)
     }
     snprintf(path, sizeof(path), "%s/runs.db", dir);
     b.answers = mailbox_new();
-    struct runstore_config config = { path, KEEP, 86400000, b.answers, each, &rows };
+    struct run_journal_config config = { path, KEEP, 86400000, b.answers, each, &rows };
     config.keep_ms = INT64_MAX / 2;
-    if (runstore_open(&config, &b.store, &why)) {
+    if (run_journal_open(&config, &b.store, &why)) {
         fprintf(stderr, "bench_runstore: %s\n", why.text);
         return 1;
     }
-    b.seq = runstore_first_seq(b.store);
+    b.seq = run_journal_first_seq(b.store);
     printf("%9s %9s %12s %12s %12s\n", "window", "runs", "runs/s", "changes/s", "us CPU/run");
     static const int windows[] = { 100, 1000, 10000 };
     for (size_t i = 0; i < countof(windows); i++)
         if (!window || i == 0)
             go(window ? runs : runs * ((long)i + 1) / 3, window ? window : windows[i]);
-    runstore_free(b.store);
+    run_journal_free(b.store);
     double opened = wall_us();
-    if (runstore_open(&config, &b.store, &why))
+    if (run_journal_open(&config, &b.store, &why))
         return 1;
     printf("opening again with %ld rows: %.1f ms\n", rows, (wall_us() - opened) / 1e3);
-    runstore_free(b.store);
+    run_journal_free(b.store);
     mailbox_free(b.answers);
     static const char *const endings[] = { "", "-wal", ".lock" };
     for (size_t i = 0; i < countof(endings); i++) {

@@ -60,18 +60,18 @@ static void must(enum err err, const struct why *why)
         must((s)->ops->op((s), ##__VA_ARGS__, &why), &why);                                        \
     } while (0)
 
-static void plan(struct store *s, struct run_row *rows, int n, int jobs, int64_t moment_ms,
+static void plan(struct store *s, struct run_row *rows, int n, int jobs, int64_t scheduled_ms,
                  bool sorted)
 {
     struct totals t = { { [TOTAL_PLANNED] = n } };
     for (int i = 0; i < n; i++) {
-        /* planning takes jobs in the order of their moments, which is any order of ids */
+        /* planning takes jobs in the order of their scheduled times, which is any order of ids */
         int64_t job = sorted ? i % jobs : (int64_t)i * 7919 % jobs;
         rows[i] = (struct run_row){
             .job_id = job + 1,
             .group_id = 1,
-            .moment_ms = moment_ms + i / jobs,
-            .due_ms = moment_ms + i / jobs,
+            .scheduled_ms = scheduled_ms + i / jobs,
+            .due_ms = scheduled_ms + i / jobs,
             .version = 1,
             .shard_total = 1,
             .kind = KIND_CRON,
@@ -99,7 +99,7 @@ static void finish(struct store *s, const struct run_row *rows, int n)
             .trigger_code = 200,
             .trigger_msg = ".123", /* what the columns do not hold */
             .handle_code = 200,
-            .handle_ms = rows[i].moment_ms + 12,
+            .handle_ms = rows[i].scheduled_ms + 12,
         };
     MUST(s, begin);
     MUST(s, runs_change, c, n);
@@ -112,7 +112,7 @@ static void finish(struct store *s, const struct run_row *rows, int n)
 static void bench_firings(struct store *s, int firings, int batch, int jobs, int ahead)
 {
     struct run_row *rows = mem_new((size_t)batch * (size_t)ahead * sizeof(*rows));
-    static int64_t moment_ms = 1700000000000;
+    static int64_t scheduled_ms = 1700000000000;
     int rounds = firings / batch;
     double plan_us = 0, finish_us = 0, wall = wall_us();
     for (int i = 0; i < rounds + ahead; i++) {
@@ -122,7 +122,7 @@ static void bench_firings(struct store *s, int firings, int batch, int jobs, int
             finish(s, slot, batch);
         double b = cpu_us();
         if (i < rounds)
-            plan(s, slot, batch, jobs, moment_ms += 1000, false);
+            plan(s, slot, batch, jobs, scheduled_ms += 1000, false);
         plan_us += cpu_us() - b;
         finish_us += b - a;
     }

@@ -124,7 +124,7 @@ static void message(int64_t i)
         .address = slice_text("http://10.0.0.2:9999/"),
         .handler = slice_text("demoJobHandler"),
         .code = 200,
-        .moment_ms = 1700000000000 + i,
+        .scheduled_ms = 1700000000000 + i,
     };
     buf_reset(&out);
     wire_trigger_message(&out, WIRE_LANG_EN, &n);

@@ -140,7 +140,7 @@ class Bench(run.Bench):
         self.program("i", "log lines written and read", "line 1,000,000 as fast as line 1", "bench_runlog")
 
     def store(self):
-        self.program("j", "the journal alone", "", "bench_runstore")
+        self.program("j", "the journal alone", "", "bench_run_journal")
 
     def scripts(self):
         self.program("k", "scripts started", "<= 1.3 x a bare fork+exec loop", "bench_script")

@@ -3,7 +3,7 @@
 """The center comes back after a power cut: how long until nothing is in doubt any more?
 
 The state is written into the database of a stopped center, as the cut leaves it: 20,000 rows PLANNED
-and due within the mark, 80,000 ACCEPTED, on 50 addresses of stock executors (bench/stub: no memory of
+and due within the watermark, 80,000 ACCEPTED, on 50 addresses of stock executors (bench/stub: no memory of
 log ids, idleBeat and log answered as Java answers them). Half of the planned ones had arrived. The
 executors outlived the cut; they tell the results of all runs that they had once more 15 s after the
 center is back (Java: every 30 s). Ten jobs of another group fire each second, 100 ms apart from each
@@ -74,8 +74,8 @@ def write_state(data, options, port):
             for i in range(n):
                 accepted = i < options.accepted
                 k = i if accepted else i - options.accepted
-                moment = now - 20000 - (k // options.jobs) * 1000 if accepted else now + k * 2000 // options.planned
-                yield i + 1, 1000 + i % options.jobs, moment, 4 if accepted else 1, address[i % options.addresses]
+                scheduled = now - 20000 - (k // options.jobs) * 1000 if accepted else now + k * 2000 // options.planned
+                yield i + 1, 1000 + i % options.jobs, scheduled, 4 if accepted else 1, address[i % options.addresses]
         db.executemany("INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, executor_handler, "
                        "executor_param, trigger_time, trigger_code, handle_code) VALUES (?, 900, ?, ?, "
                        "'demoJobHandler', '', ?, ?, 0)",

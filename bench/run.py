@@ -324,8 +324,8 @@ class Bench:
             data = fresh()
             lost = spin(1)
             second = (int(time.time()) + (9 if n < 100000 else 14)) * 1000
-            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
-            fill(data, [("ONCE", moment, "ROUND", second)] * n)
+            scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
+            fill(data, [("ONCE", scheduled, "ROUND", second)] * n)
             center = Center(data)
             stub = Stub(center, "batch", 16)
             until(lambda: center.metrics().get("peal_executors", 0) >= 16, 20)

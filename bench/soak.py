@@ -154,7 +154,7 @@ class Soak:
     # -- the end --
 
     def finish(self, center, stub):
-        """No new moments, then wait until the last run has ended."""
+        """No new scheduled times, then wait until the last run has ended."""
         doubt = 'peal_queue_length{queue="in_doubt"}'
         bench.until(lambda: center.metrics().get(doubt, 0) == 0, 120)
         center.stop()

@@ -357,14 +357,14 @@ static int64_t number_of(struct slice body, const char *name)
 
 static void on_run(struct stub *s, struct httpd_request *q)
 {
-    int64_t now_us = clock_wall_us(), moment_ms;
+    int64_t now_us = clock_wall_us(), scheduled_ms;
     struct result r = { number_of(q->body, "\"logId\":"), number_of(q->body, "\"logDateTime\":") };
     if (r.log_id < 0) {
         reply_text(q, "{\"code\":500,\"msg\":\"logId is missing\"}");
         return;
     }
-    if (parse_i64(httpd_header(q, WIRE_HEADER_MOMENT), &moment_ms))
-        lateness_add(&s->late, now_us - moment_ms * 1000);
+    if (parse_i64(httpd_header(q, WIRE_HEADER_SCHEDULED), &scheduled_ms))
+        lateness_add(&s->late, now_us - scheduled_ms * 1000);
     if (s->tally.runs == 0)
         s->first_us = now_us;
     s->last_us = now_us;

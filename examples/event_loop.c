@@ -47,7 +47,7 @@ static struct host {
     long long sum; /* the loop's thread only */
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .last = &host.first };
 
-static void ring(int fd)
+static void heap(int fd)
 {
     if (write(fd, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
         perror("eventfd");
@@ -78,7 +78,7 @@ static struct request *request_post(long long add)
     *host.last = r;
     host.last = &r->next;
     pthread_mutex_unlock(&host.lock);
-    ring(host.queued);
+    heap(host.queued);
     return r;
 }
 
@@ -96,7 +96,7 @@ static void requests_serve(void)
     while (r) {
         struct request *next = r->next;
         r->sum = host.sum += r->add;
-        ring(r->done);
+        heap(r->done);
         request_drop(r);
         r = next;
     }

@@ -56,7 +56,7 @@ OWNERS = {
     "curl/": ["executor"],
 }
 
-# Symbols that a pure archive may need from outside the house, as whole names.
+# Symbols that a pure archive may need from outside the code base, as whole names.
 PURE_SYMBOLS = re.compile(
     r"mem(cpy|move|set|cmp|chr|rchr|mem|pcpy)|malloc|calloc|realloc|reallocarray|free|abort|"
     r"str(n?len|n?cmp|n?casecmp|chr|rchr|chrnul|str|casestr|pbrk|c?spn|n?dup|lcpy|tod|tol|toll|toul|"

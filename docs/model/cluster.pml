@@ -3,13 +3,13 @@
  *
  * Pauses need no action of their own: a node whose steps are not taken is a node under SIGSTOP,
  * for as long as the clock likes, at any point - also between the look at its lease and the
- * write() that sends. What ledger.pml already shows (the asking table cell by cell, group commit)
+ * write() that sends. What ledger.pml already shows (the reconciliation table cell by cell, group commit)
  * is kept short here: an ask is one step and is believed only when nothing is on the wire.
  *
  * Default = the protocol as the architecture page has it; -DDRAWN_x takes one rule out. */
 
 #ifndef NM
-#define NM 1          /* moments of the one job, due at 1, 2, ...                               */
+#define NM 1          /* scheduled times of the one job, due at 1, 2, ...                               */
 #endif
 #ifndef NID
 #define NID 2         /* log ids, 0 unused                                                      */
@@ -27,7 +27,7 @@
 #define EDITS 0       /* the user stops the job, at node 0                                      */
 #endif
 #ifndef RESETS
-#define RESETS 0      /* another program sets the next-moment column back                       */
+#define RESETS 0      /* another program sets the next-scheduled time column back                       */
 #endif
 #ifndef DBLOSS
 #define DBLOSS 0      /* planning commits whose outcome the node never hears                    */
@@ -64,7 +64,7 @@ byte beat_db[2];                  /* time of the last beat                      
 byte mark_db[2];
 byte dp[NID], own[NID], oep[NID]; /* run: phase, owner node, owner epoch                         */
 byte mom[NID];
-bit  old[NID];                    /* laid down before the user's stop                            */
+bit  old[NID];                    /* planned before the user's stop                            */
 byte nid = 1, pu = 0, nx = 1;
 bit  on_db = 1;
 bit  conf[2];                     /* peal_change: this node has withdrawn what it held           */
@@ -163,7 +163,7 @@ proctype Node_(byte n)
 {
     byte i;
 end:do
-    /* ---- beat: the lease counts from the moment the beat was SENT ---------------------------- */
+    /* ---- beat: the lease counts from the scheduled time the beat was SENT ---------------------------- */
     :: d_step { nd[n].beat == 0 && (beat_db[n] < now || !nd[n].lease) && nd[n].asked != now + 1 ->
         nd[n].asked = now + 1;
         if
@@ -187,7 +187,7 @@ end:do
         epoch_db[n]++; dead_db[n] = 0; beat_db[n] = now; nd[n].ep = epoch_db[n];
         conf[n] = !on_db; nd[n].asked = 0 }
 
-    /* ---- the mark ------------------------------------------------------------------------------ */
+    /* ---- the watermark ------------------------------------------------------------------------------ */
     :: d_step { HAS_LEASE(n) && now + AHEAD > mark_db[n] -> mark_db[n] = now + AHEAD; nd[n].mark = now + AHEAD }
     :: d_step { nd[n].lease && IDLE(n) && nd[n].mark < mark_db[n] -> nd[n].mark = mark_db[n] }   /* at a restart */
 
@@ -203,7 +203,7 @@ end:do
 #endif
             x = 1; y = NEXT;
             do
-            :: x < nid -> assert(mom[x] != y); x++          /* each moment is claimed once       */
+            :: x < nid -> assert(mom[x] != y); x++          /* each scheduled time is claimed once       */
             :: else -> break
             od;
             assert(nid < NID);

@@ -31,7 +31,7 @@
  * (peal_executor_main does). Where memory for something small is missing its threads wait for some;
  * what a request sizes is refused.
  *
- * Texts are UTF-8. Moments are milliseconds since 1970-01-01 UTC. C and C++. */
+ * Texts are UTF-8. Scheduled times are milliseconds since 1970-01-01 UTC. C and C++. */
 #ifndef PEAL_EXECUTOR_H
 #define PEAL_EXECUTOR_H
 

@@ -2,7 +2,7 @@
 /* login.h - who is asking: sessions, the first user. Private to src/api.
  *
  * A session is 32 random bytes; the cookie holds them in base64url, the database their SHA-256, so
- * that a stolen database logs nobody in. It ends at a fixed moment, or at logout. */
+ * that a stolen database logs nobody in. It ends at a fixed scheduled time, or at logout. */
 #ifndef PEAL_API_LOGIN_H
 #define PEAL_API_LOGIN_H
 

@@ -73,7 +73,7 @@ static void write_trigger_msg(struct writing *out, const struct log_record *r)
         .handler = slice_text(r->handler),
         .code = r->trigger_code,
         .msg = slice_text(r->trigger_msg),
-        .moment_ms = r->trigger_ms,
+        .scheduled_ms = r->trigger_ms,
     };
     struct buf b = BUF_INIT(256 * 1024);
     wire_trigger_message(&b, out->call->config->lang, &note);
@@ -107,7 +107,7 @@ static bool add_row(void *ctx, const struct log_record *r)
     jsonw_i64(w, "alarmStatus", r->alarm_status);
     if (r->phase) {
         jsonw_text(w, "pealPhase", phase_text(r->phase));
-        jsonw_i64(w, "pealMoment", r->moment_ms);
+        jsonw_i64(w, "pealMoment", r->scheduled_ms);
         jsonw_i64(w, "pealAttempt", r->attempt);
     }
     jsonw_object_end(w);

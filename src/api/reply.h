@@ -41,7 +41,7 @@ MUST_CHECK enum err page_begin(struct web_call *call, struct page *ret, struct w
 void page_reply(struct web_call *call, struct page *p, int64_t total);
 void page_done(struct page *p);
 
-/* A moment as the shape writes it; ms < 0: null. zone: the server's. */
+/* A scheduled time as the shape writes it; ms < 0: null. zone: the server's. */
 void reply_date(struct jsonw *w, enum shape shape, const struct zone *zone, const char *key,
                 int64_t ms);
 /* The server's zone, counted: the caller's to unref. Never NULL (UTC if it cannot be read). */

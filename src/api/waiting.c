@@ -39,7 +39,7 @@ struct waiting_call *waiting_take(struct waiting *w)
     struct share *s = container_of(list_first(&w->shares), struct share, node);
     struct waiting_call *call = first_of(s);
     list_remove(&s->node);
-    list_push(&w->shares, &s->node); /* its next turn comes after the others' */
+    list_push(&w->shares, &s->node); /* its next iteration comes after the others' */
     leave(w, s, call);
     return call;
 }

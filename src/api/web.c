@@ -26,7 +26,7 @@ static const struct class
     [WEB_PASSWORD] = { 1, 32 },
 };
 
-enum mail_kind { MAIL_MOVED, MAIL_ANSWER, MAIL_STOP };
+enum message_kind { MESSAGE_MOVED, MESSAGE_ANSWER, MESSAGE_STOP };
 
 struct web {
     struct center *center;
@@ -40,12 +40,12 @@ struct web {
     struct httpd *front;
     struct loop_timer patience;
     struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
-    struct loop_mail mail;
-    struct letter stop;
+    struct loop_mailbox incoming;
+    struct message stop;
     pthread_t thread;
     /* scheduler's thread */
     struct mailbox *back; /* connections that turned to what executors call */
-    struct loop_mail back_mail;
+    struct loop_mailbox back_incoming;
     /* workers */
     pthread_t workers[WORKERS];
     int nworkers;
@@ -103,7 +103,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->fetch_site = httpd_header(q, "Sec-Fetch-Site");
     call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
-    call->letter.kind = MAIL_ANSWER;
+    call->message.kind = MESSAGE_ANSWER;
     call->request = q;
     call->config = w->config;
     call->center = w->center;
@@ -174,7 +174,7 @@ static void *work(void *arg)
             log_warn("web", "pages cannot be read: %s", why.text);
         call->db = db;
         w->serve(call);
-        mailbox_post(w->mailbox, &call->letter);
+        mailbox_send(w->mailbox, &call->message);
         pthread_mutex_lock(&w->lock);
         w->running[class]--;
         pthread_cond_signal(&w->ready); /* its class may have had to wait for this */
@@ -190,8 +190,8 @@ static void *work(void *arg)
 static void give_back(struct web *w, struct httpd_request *q)
 {
     struct httpd_moved *m = httpd_detach(q);
-    m->letter.kind = MAIL_MOVED;
-    mailbox_post(w->back, &m->letter);
+    m->message.kind = MESSAGE_MOVED;
+    mailbox_send(w->back, &m->message);
 }
 
 static size_t body_max(const struct web_route *route)
@@ -242,17 +242,17 @@ static void send_answer(struct web_call *call)
     call_free(call);
 }
 
-static void on_web_mail(struct loop_mail *m, struct letter *l)
+static void on_web_message(struct loop_mailbox *m, struct message *l)
 {
-    struct web *w = container_of(m, struct web, mail);
+    struct web *w = container_of(m, struct web, incoming);
     switch (l->kind) {
-    case MAIL_MOVED:
-        httpd_attach(w->front, container_of(l, struct httpd_moved, letter));
+    case MESSAGE_MOVED:
+        httpd_attach(w->front, container_of(l, struct httpd_moved, message));
         break;
-    case MAIL_ANSWER:
-        send_answer(container_of(l, struct web_call, letter));
+    case MESSAGE_ANSWER:
+        send_answer(container_of(l, struct web_call, message));
         break;
-    case MAIL_STOP:
+    case MESSAGE_STOP:
         loop_timer_set(w->loop, &w->patience, loop_now_ms(w->loop) + STOP_MS);
         httpd_drain(w->front);
         break;
@@ -269,7 +269,7 @@ static void on_patience(struct loop_timer *t)
     loop_stop(container_of(t, struct web, patience)->loop);
 }
 
-static void *turn(void *arg)
+static void *web_main(void *arg)
 {
     loop_run(((struct web *)arg)->loop);
     return NULL;
@@ -281,14 +281,14 @@ static void *turn(void *arg)
 void web_take(struct web *w, struct httpd_request *q)
 {
     struct httpd_moved *m = httpd_detach(q);
-    m->letter.kind = MAIL_MOVED;
-    mailbox_post(w->mailbox, &m->letter);
+    m->message.kind = MESSAGE_MOVED;
+    mailbox_send(w->mailbox, &m->message);
 }
 
-static void on_back(struct loop_mail *m, struct letter *l)
+static void on_back(struct loop_mailbox *m, struct message *l)
 {
-    struct web *w = container_of(m, struct web, back_mail);
-    httpd_attach(center_front(w->center), container_of(l, struct httpd_moved, letter));
+    struct web *w = container_of(m, struct web, back_incoming);
+    httpd_attach(center_front(w->center), container_of(l, struct httpd_moved, message));
 }
 
 /* ---- start, stop --------------------------------------------------------------------------------
@@ -296,15 +296,15 @@ static void on_back(struct loop_mail *m, struct letter *l)
 
 static enum err start(struct web *w, struct why *why)
 {
-    enum err err = loop_mail_add(w->loop, &w->mail);
+    enum err err = loop_mailbox_add(w->loop, &w->incoming);
     if (!err)
-        err = loop_mail_add(center_loop(w->center), &w->back_mail);
+        err = loop_mailbox_add(center_loop(w->center), &w->back_incoming);
     if (err) {
         why_set(why, "no descriptors left");
         return err;
     }
     char name[32];
-    int rc = thread_start(&w->thread, "peal-web", 0, turn, w);
+    int rc = thread_start(&w->thread, "peal-web", 0, web_main, w);
     while (!rc && w->nworkers < WORKERS) {
         snprintf(name, sizeof(name), "peal-web-%d", w->nworkers + 1);
         rc = thread_start(&w->workers[w->nworkers], name, 0, work, w);
@@ -339,12 +339,12 @@ enum err web_new(struct center *c, const struct api_config *config,
     w->front = httpd_new(w->loop, &front);
     w->mailbox = mailbox_new();
     w->back = mailbox_new();
-    w->mail.mailbox = w->mailbox;
-    w->mail.letter = on_web_mail;
-    w->back_mail.mailbox = w->back;
-    w->back_mail.letter = on_back;
+    w->incoming.mailbox = w->mailbox;
+    w->incoming.message = on_web_message;
+    w->back_incoming.mailbox = w->back;
+    w->back_incoming.message = on_back;
     w->patience.fire = on_patience;
-    w->stop.kind = MAIL_STOP;
+    w->stop.kind = MESSAGE_STOP;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->ready, NULL);
     for (int i = 0; i < WEB_CLASSES; i++)
@@ -358,18 +358,18 @@ enum err web_new(struct center *c, const struct api_config *config,
     return OK;
 }
 
-static void drop_mail(struct mailbox *m)
+static void drop_messages(struct mailbox *m)
 {
     struct list rest;
     list_init(&rest);
     while (mailbox_take(m, &rest))
         ;
     for (struct list_node *n; (n = list_pop(&rest));) {
-        struct letter *l = container_of(n, struct letter, node);
-        if (l->kind == MAIL_MOVED)
-            httpd_moved_free(container_of(l, struct httpd_moved, letter));
-        else if (l->kind == MAIL_ANSWER)
-            call_free(container_of(l, struct web_call, letter));
+        struct message *l = container_of(n, struct message, node);
+        if (l->kind == MESSAGE_MOVED)
+            httpd_moved_free(container_of(l, struct httpd_moved, message));
+        else if (l->kind == MESSAGE_ANSWER)
+            call_free(container_of(l, struct web_call, message));
     }
 }
 
@@ -377,7 +377,7 @@ void web_free(struct web *w)
 {
     if (!w)
         return;
-    mailbox_post(w->mailbox, &w->stop);
+    mailbox_send(w->mailbox, &w->stop);
     pthread_join(w->thread, NULL);
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
@@ -389,10 +389,10 @@ void web_free(struct web *w)
         for (struct waiting_call *n; (n = waiting_take(&w->queues[i]));)
             call_free(container_of(n, struct web_call, waiting));
     httpd_free(w->front);
-    loop_mail_remove(w->loop, &w->mail);
-    loop_mail_remove(center_loop(w->center), &w->back_mail);
-    drop_mail(w->mailbox);
-    drop_mail(w->back);
+    loop_mailbox_remove(w->loop, &w->incoming);
+    loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
+    drop_messages(w->mailbox);
+    drop_messages(w->back);
     mailbox_free(w->mailbox);
     mailbox_free(w->back);
     loop_free(w->loop);

@@ -26,7 +26,7 @@ enum web_class { WEB_PAGE, WEB_EXECUTOR, WEB_PASSWORD, WEB_CLASSES };
 /* One request and its answer. Belongs to one thread at a time: the web loop, then a worker, then
  * the web loop again. */
 struct web_call {
-    struct letter letter;          /* private: back to the web loop */
+    struct message message;        /* private: back to the web loop */
     struct waiting_call waiting;   /* private: in the queue of its class */
     struct httpd_request *request; /* private: web loop only */
     const struct web_route *route; /* found by the web loop */

@@ -10,8 +10,8 @@
 
 struct mailbox {
     pthread_mutex_t lock; /* held for a few pointer writes only */
-    struct list letters;
-    atomic_bool any; /* whether there are letters; written under the lock */
+    struct list messages;
+    atomic_bool any; /* whether there are messages; written under the lock */
     int fd;
 };
 
@@ -19,7 +19,7 @@ struct mailbox *mailbox_new(void)
 {
     struct mailbox *m = mem_new(sizeof(*m));
     pthread_mutex_init(&m->lock, NULL);
-    list_init(&m->letters);
+    list_init(&m->messages);
     m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (m->fd >= 0)
         return m;
@@ -38,13 +38,13 @@ void mailbox_free(struct mailbox *m)
     free(m);
 }
 
-void mailbox_post_all(struct mailbox *m, struct list *letters)
+void mailbox_send_all(struct mailbox *m, struct list *messages)
 {
-    if (list_empty(letters))
+    if (list_empty(messages))
         return;
     pthread_mutex_lock(&m->lock);
-    bool first = list_empty(&m->letters);
-    list_move(&m->letters, letters);
+    bool first = list_empty(&m->messages);
+    list_move(&m->messages, messages);
     atomic_store_explicit(&m->any, true, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     if (!first)
@@ -54,12 +54,12 @@ void mailbox_post_all(struct mailbox *m, struct list *letters)
         ;
 }
 
-void mailbox_post(struct mailbox *m, struct letter *l)
+void mailbox_send(struct mailbox *m, struct message *l)
 {
     struct list one;
     list_init(&one);
     list_push(&one, &l->node);
-    mailbox_post_all(m, &one);
+    mailbox_send_all(m, &one);
 }
 
 bool mailbox_take(struct mailbox *m, struct list *into)
@@ -68,8 +68,8 @@ bool mailbox_take(struct mailbox *m, struct list *into)
     ssize_t n = read(m->fd, &count, sizeof(count)); /* EAGAIN: no bell since the last time */
     (void)n;
     pthread_mutex_lock(&m->lock);
-    bool any = !list_empty(&m->letters);
-    list_move(into, &m->letters);
+    bool any = !list_empty(&m->messages);
+    list_move(into, &m->messages);
     atomic_store_explicit(&m->any, false, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     return any;

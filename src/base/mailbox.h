@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mailbox.h - how threads speak: posting gives the message away, nobody waits to post.
  *
- * Many posters, one receiver. A letter is embedded in the sender's message, so posting allocates
+ * Many senders, one receiver. A message is embedded in the sender's message, so posting allocates
  * nothing and cannot fail. The receiver either sleeps in mailbox_wait, or has the descriptor in
  * its epoll set (eventfd, readable while there may be mail). */
 #ifndef PEAL_BASE_MAILBOX_H
@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include <stdint.h>
 
-struct letter {
+struct message {
     struct list_node node; /* private to the mailbox until taken */
     int kind;              /* for the receiver's switch */
 };
@@ -19,12 +19,12 @@ struct mailbox;
 
 /* Aborts when the system has no descriptor for it; in libpeal: NULL. */
 struct mailbox *mailbox_new(void);
-void mailbox_free(struct mailbox *m); /* must be empty; no poster may be left */
-/* Any thread. The letter belongs to the receiver from here on. */
-void mailbox_post(struct mailbox *m, struct letter *l);
+void mailbox_free(struct mailbox *m); /* must be empty; no sender may be left */
+/* Any thread. The message belongs to the receiver from here on. */
+void mailbox_send(struct mailbox *m, struct message *l);
 /* The same for many, in their order; the list is empty afterwards. */
-void mailbox_post_all(struct mailbox *m, struct list *letters);
-/* Receiver. All letters so far, oldest first, moved to the end of into. False if none. */
+void mailbox_send_all(struct mailbox *m, struct list *messages);
+/* Receiver. All messages so far, oldest first, moved to the end of into. False if none. */
 bool mailbox_take(struct mailbox *m, struct list *into);
 /* Receiver. May there be mail? One load: for a receiver that looks often between other work. */
 bool mailbox_any(const struct mailbox *m);

@@ -94,8 +94,8 @@ static bool next_settle(struct next_args *a)
     return true;
 }
 
-static int print_moments(const struct cron *c, const struct zone *z, const struct next_args *a,
-                         int64_t ms)
+static int print_times(const struct cron *c, const struct zone *z, const struct next_args *a,
+                       int64_t ms)
 {
     char text[RFC3339_SIZE];
     int i = 0;
@@ -122,7 +122,7 @@ static int next_one(const char *expression, const struct next_args *a)
     if (zones_get(zones, a->zone ? a->zone : "", &z, &why)) {
         complain("peal cron next", why.text);
     } else {
-        status = print_moments(&c, z, a, ms);
+        status = print_times(&c, z, a, ms);
         zone_unref(z);
     }
     zones_free(zones);

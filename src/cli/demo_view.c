@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log list has whole seconds only, as XXL-JOB's has, so "late" comes from the center's metric:
- * the mean over what left in the second of the run's moment. */
+ * the mean over what left in the second of the run's scheduled time. */
 #include "cli/demo_view.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -192,7 +192,8 @@ static void line(struct view *v, const json_t *row, int64_t now_ms)
     if (late->second == second && late->runs > 0)
         snprintf(ms, sizeof(ms), "%.2f", late->sum_s / late->runs * 1000);
     if (job && job->retries && number_of(row, "executorFailRetryCount") < job->retries)
-        snprintf(ms, sizeof(ms), "-"); /* a retry leaves later than its moment, as it should */
+        snprintf(ms, sizeof(ms),
+                 "-"); /* a retry leaves later than its scheduled time, as it should */
     clock_text(now, now_ms);
     printf("%s%s%s  %-22.22s  %-8.8s  %7s  %-19s  %4lld  ", colour(v, grey), now, colour(v, plain),
            job ? job->name : "?", strlen(date) > 11 ? date + 11 : "", ms,

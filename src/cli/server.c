@@ -232,7 +232,7 @@ static void catch_signals(struct center *c)
     sigaction(SIGPIPE, &ignore, NULL);
 }
 
-static int turn(struct center *c, struct greeter *g)
+static int iterate(struct center *c, struct greeter *g)
 {
     pthread_t hello;
     catch_signals(c);
@@ -288,7 +288,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     if (api_new(g.center, api_config, &g.api, &why))
         fprintf(stderr, "peal server: %s\n", why.text);
     else
-        status = turn(g.center, &g);
+        status = iterate(g.center, &g);
     signal(SIGTERM, SIG_IGN); /* the center is about to go */
     signal(SIGINT, SIG_IGN);
     api_free(g.api);

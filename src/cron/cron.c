@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding moments. On the wall everything is a search in bitmaps, from the second upwards; real
- * time comes in only afterwards. Away from a zone's changes - further than wall and UTC can ever
- * be apart - one subtraction maps back, and only there policies differ. */
+/* Finding scheduled times. On the wall everything is a search in bitmaps, from the second upwards;
+ * real time comes in only afterwards. Away from a zone's changes - further than wall and UTC can
+ * ever be apart - one subtraction maps back, and only there policies differ. */
 #include "cron/cron.h"
 #include "cron/civil.h"
 
@@ -181,7 +181,7 @@ static enum err next_once(const struct cron *c, const struct zone *z, bool smart
     if (smart && from_s == span.begin_s) {
         int64_t before = from_s + zone_offset_at(z, from_s - 1);
         if (before < wall)
-            wall = before; /* the gap's moments fire right here */
+            wall = before; /* the gap's scheduled times fire right here */
     }
     int64_t at;
     while (next_wall(c, wall, &at)) {

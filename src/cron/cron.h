@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cron.h - cron expressions: the language of XXL-JOB 3.4 (docs/cron.md), its next moment.
+/* cron.h - cron expressions: the language of XXL-JOB 3.4 (docs/cron.md), its next scheduled time.
  *
- * A parsed expression is a few bitmaps; finding the next moment jumps from set bit to set bit and
- * computes with days since 1970, so its cost does not depend on how far away the moment is within
- * a day, and is at most one step a month beyond. Nothing here allocates. Pure; any thread. */
+ * A parsed expression is a few bitmaps; finding the next scheduled time jumps from set bit to set
+ * bit and computes with days since 1970, so its cost does not depend on how far away the scheduled
+ * time is within a day, and is at most one step a month beyond. Nothing here allocates. Pure; any
+ * thread. */
 #ifndef PEAL_CRON_CRON_H
 #define PEAL_CRON_CRON_H
 
@@ -52,19 +53,19 @@ struct cron {                        /* by value; read-only for everyone but cro
     uint64_t years[CRON_YEAR_WORDS]; /* bit y - CRON_YEAR_MIN */
 };
 
-/* Read an expression (verbatim, not trimmed). No moment will lie after last_year, which callers
- * set to the year of now + 100 as XXL-JOB does; it is cut to CRON_YEAR_MAX. On ERR_INVALID or
- * ERR_TOOBIG *ret is untouched and why names field, column and rule, and the form that works. */
+/* Read an expression (verbatim, not trimmed). No scheduled time will lie after last_year, which
+ * callers set to the year of now + 100 as XXL-JOB does; it is cut to CRON_YEAR_MAX. On ERR_INVALID
+ * or ERR_TOOBIG *ret is untouched and why names field, column and rule, and the form that works. */
 MUST_CHECK enum err cron_parse(struct slice text, int last_year, struct cron *ret, struct why *why);
 
-/* The first moment strictly after after_ms floored to the second (epoch ms; the result is a whole
- * second). ERR_NEVER if there is none. */
+/* The first scheduled time strictly after after_ms floored to the second (epoch ms; the result is a
+ * whole second). ERR_NEVER if there is none. */
 MUST_CHECK enum err cron_next(const struct cron *c, const struct zone *z, enum dst_policy dst,
                               int64_t after_ms, int64_t *ret_ms);
 
-/* first_ms is a moment: those of its whole wall day or hour from there on, if they all lie before
- * until_ms, are at least least, and the zone does not change near them. Their number, and the last
- * of them; 0: look at each. */
+/* first_ms is a scheduled time: those of its whole wall day or hour from there on, if they all lie
+ * before until_ms, are at least least, and the zone does not change near them. Their number, and
+ * the last of them; 0: look at each. */
 int cron_leap(const struct cron *c, const struct zone *z, int64_t first_ms, int64_t until_ms,
               int least, int64_t *ret_last_ms);
 

@@ -148,7 +148,7 @@ static char *put_wall(char *p, int64_t wall_s, char separator)
     return put_digits(p, s % 60, 2);
 }
 
-/* Keeps moment and wall time within what four digits can say. */
+/* Keeps time and wall time within what four digits can say. */
 static int64_t clamp_ms(int64_t ms, int offset)
 {
     int64_t low = text_min_ms, high = text_max_ms;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum { MS = 1000 };
-static const int64_t end_ms = 10413792000 * MS; /* 2300-01-01: no moment lies there or later */
+static const int64_t end_ms =
+    10413792000 * MS; /* 2300-01-01: no scheduled time lies there or later */
 
 static const char *const type_names[] = {
     [SCHEDULE_NONE] = "NONE",           [SCHEDULE_CRON] = "CRON", [SCHEDULE_FIX_RATE] = "FIX_RATE",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h - when a job is due: its schedule_type and schedule_conf, parsed.
  *
- * | type      | conf                       | next moment after base                               |
+ * | type      | conf                       | next scheduled time after base |
  * |-----------|----------------------------|------------------------------------------------------|
  * | NONE      | ignored                    | never                                                |
  * | CRON      | a cron expression          | cron.h                                               |
@@ -46,13 +46,13 @@ MUST_CHECK enum err schedule_parse(struct slice type, struct slice conf, struct 
 void schedule_done(struct schedule *s); /* leaves type NONE; twice is fine, so is zeroed memory */
 void schedule_copy(struct schedule *to, const struct schedule *from); /* counts the zone again */
 
-/* The next moment after base_ms (epoch ms), see the table; ERR_NEVER if there is none (also where
- * it would lie beyond the year 2299). */
+/* The next scheduled time after base_ms (epoch ms), see the table; ERR_NEVER if there is none (also
+ * where it would lie beyond the year 2299). */
 MUST_CHECK enum err schedule_next(const struct schedule *s, int64_t base_ms, int64_t *ret_ms);
 
-/* first_ms is a moment. Many of those from there on that lie before until_ms, counted without
- * looking at each: their number, and the last of them; 0: look at each. What is not counted holds
- * least moments, or what is counted does. */
+/* first_ms is a scheduled time. Many of those from there on that lie before until_ms, counted
+ * without looking at each: their number, and the last of them; 0: look at each. What is not counted
+ * holds least scheduled times, or what is counted does. */
 int64_t schedule_leap(const struct schedule *s, int64_t first_ms, int64_t until_ms, int least,
                       int64_t *ret_last_ms);
 

@@ -188,7 +188,7 @@ static bool text_number(struct text *t, int max, int *ret)
     return t->p != from;
 }
 
-static bool is_letter(char c)
+static bool is_message(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
@@ -197,8 +197,8 @@ static bool text_designation(struct text *t)
 {
     bool quoted = text_char(t, '<');
     const char *from = t->p;
-    while (t->p != t->end && (is_letter(*t->p) || (quoted && ((*t->p >= '0' && *t->p <= '9') ||
-                                                              *t->p == '+' || *t->p == '-'))))
+    while (t->p != t->end && (is_message(*t->p) || (quoted && ((*t->p >= '0' && *t->p <= '9') ||
+                                                               *t->p == '+' || *t->p == '-'))))
         t->p++;
     return t->p - from >= 3 && (!quoted || text_char(t, '>'));
 }

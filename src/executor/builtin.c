@@ -49,10 +49,10 @@ enum err builtin_check(const struct builtin_config *c, struct why *why)
 {
     struct slice rest = slice_text(c->samples);
     for (struct slice name; slice_item(&rest, &name);) {
-        bool known = slice_eq(name, "*");
+        bool dedup = slice_eq(name, "*");
         for (size_t i = 0; i < countof(all); i++)
-            known |= samples[i] && slice_eq(name, samples[i]);
-        if (known)
+            dedup |= samples[i] && slice_eq(name, samples[i]);
+        if (dedup)
             continue;
         why_set(why,
                 "peal.executor.samples: there is no %.*s; there are demo, sharding, fail, sleep, "

@@ -17,7 +17,7 @@ int builtin_command(struct peal_run *run)
     struct slice allowed = slice_text(config->commands);
     struct why why = { { 0 } };
     char **argv = NULL;
-    enum err err = words_split(line, &argv, &why);
+    enum err err = argv_split(line, &argv, &why);
     if (err) {
         peal_result(run, 500, "%s", why.text[0] ? why.text : err_text(err));
         return 0;

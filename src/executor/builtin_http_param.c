@@ -227,10 +227,10 @@ static void note_unknown(struct http_param *p, json_t *object)
     json_t *value;
     json_object_foreach(object, name, value)
     {
-        bool known = false;
+        bool dedup = false;
         for (size_t i = 0; i < countof(keys); i++)
-            known |= strcmp(name, keys[i]) == 0;
-        if (!known)
+            dedup |= strcmp(name, keys[i]) == 0;
+        if (!dedup)
             why_set(&p->note, "%.100s is no setting of httpJobHandler and is left alone", name);
     }
 }

@@ -289,7 +289,7 @@ static void send_results(struct centers *c)
     }
 }
 
-/* What a turn brings goes together. */
+/* What an iteration brings goes together. */
 static void send_later(struct loop_task *t)
 {
     send_results(container_of(t, struct centers, send_task));

@@ -7,9 +7,9 @@
 #include "base/log.h"
 #include "executor/runlog_file.h"
 
-void cleaner_init(struct cleaner *c, const char *logpath, int days)
+void log_pruner_init(struct log_pruner *c, const char *logpath, int days)
 {
-    *c = (struct cleaner){ .logpath = logpath, .days = days };
+    *c = (struct log_pruner){ .logpath = logpath, .days = days };
 }
 
 static void close_dir(DIR **d)
@@ -19,7 +19,7 @@ static void close_dir(DIR **d)
     *d = NULL;
 }
 
-void cleaner_done(struct cleaner *c)
+void log_pruner_done(struct log_pruner *c)
 {
     close_dir(&c->day);
     close_dir(&c->base);
@@ -54,7 +54,7 @@ static int64_t days_of(int year, int month, int day)
     return y * 365 + y / 4 - y / 100 + y / 400 + in_year - 719468;
 }
 
-bool cleaner_date(const char *name, int64_t *ret_days)
+bool log_pruner_date(const char *name, int64_t *ret_days)
 {
     if (strlen(name) != 10 || name[4] != '-' || name[7] != '-')
         return false;
@@ -76,7 +76,7 @@ static DIR *open_folder(int at, const char *name, int flags)
     return d;
 }
 
-static int64_t end_round(struct cleaner *c)
+static int64_t end_round(struct log_pruner *c)
 {
     if (c->ndays)
         log_info("executor", "logs of %lld old days were removed, %lld files", c->ndays, c->nfiles);
@@ -85,16 +85,16 @@ static int64_t end_round(struct cleaner *c)
     return RUNLOG_DAY_MS;
 }
 
-static bool is_old(const struct cleaner *c, const char *name, int64_t now_ms)
+static bool is_old(const struct log_pruner *c, const char *name, int64_t now_ms)
 {
     char text[RUNLOG_DAY];
     int64_t day, today;
     runlog_day(now_ms, text);
-    return cleaner_date(name, &day) && cleaner_date(text, &today) && today - day > c->days;
+    return log_pruner_date(name, &day) && log_pruner_date(text, &today) && today - day > c->days;
 }
 
 /* The next old day; false: there is none. */
-static bool next_day(struct cleaner *c, int64_t now_ms)
+static bool next_day(struct log_pruner *c, int64_t now_ms)
 {
     for (struct dirent *d; (d = readdir(c->base));) {
         if (!is_old(c, d->d_name, now_ms))
@@ -110,7 +110,7 @@ static bool next_day(struct cleaner *c, int64_t now_ms)
 }
 
 /* All its names were read once. */
-static void end_day(struct cleaner *c)
+static void end_day(struct log_pruner *c)
 {
     if (unlinkat(dirfd(c->base), c->name, AT_REMOVEDIR) == 0) {
         c->ndays++;
@@ -124,9 +124,9 @@ static void end_day(struct cleaner *c)
     close_dir(&c->day);
 }
 
-static void clean_day(struct cleaner *c)
+static void clean_day(struct log_pruner *c)
 {
-    for (int i = 0; i < CLEANER_STEP; i++) {
+    for (int i = 0; i < LOG_PRUNER_STEP; i++) {
         struct dirent *d = readdir(c->day);
         if (!d) {
             end_day(c);
@@ -141,9 +141,9 @@ static void clean_day(struct cleaner *c)
     }
 }
 
-int64_t cleaner_step(struct cleaner *c, int64_t now_ms)
+int64_t log_pruner_step(struct log_pruner *c, int64_t now_ms)
 {
-    if (c->days < CLEANER_DAYS_MIN)
+    if (c->days < LOG_PRUNER_DAYS_MIN)
         return -1;
     if (!c->base && !(c->base = open_folder(AT_FDCWD, c->logpath, 0))) {
         log_warn("executor", "old logs cannot be looked for: %s", strerror(errno));
@@ -152,5 +152,5 @@ int64_t cleaner_step(struct cleaner *c, int64_t now_ms)
     if (!c->day && !next_day(c, now_ms))
         return end_round(c);
     clean_day(c);
-    return CLEANER_PAUSE_MS;
+    return LOG_PRUNER_PAUSE_MS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cleaner.h - takes away the logs of days gone by.
+/* log pruner.h - takes away the logs of days gone by.
  *
  * At the first step and then daily: each folder directly under logpath whose name is a real date
  * (yyyy-MM-dd) that lies more than "days" days before today, local zone. Its files go, then the
@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 enum {
-    CLEANER_STEP = 256,    /* files of one step */
-    CLEANER_PAUSE_MS = 10, /* between two steps */
-    CLEANER_DAYS_MIN = 3,
+    LOG_PRUNER_STEP = 256,    /* files of one step */
+    LOG_PRUNER_PAUSE_MS = 10, /* between two steps */
+    LOG_PRUNER_DAYS_MIN = 3,
 };
 
-struct cleaner { /* embed it; all members are private */
+struct log_pruner { /* embed it; all members are private */
     const char *logpath;
     int days;
     DIR *base, *day;         /* NULL: between two rounds, two days */
@@ -30,12 +30,12 @@ struct cleaner { /* embed it; all members are private */
 };
 
 /* logpath: borrowed. */
-void cleaner_init(struct cleaner *c, const char *logpath, int days);
-void cleaner_done(struct cleaner *c);
+void log_pruner_init(struct log_pruner *c, const char *logpath, int days);
+void log_pruner_done(struct log_pruner *c);
 /* now_ms: wall clock. How many ms to wait before the next step; -1: never. */
-int64_t cleaner_step(struct cleaner *c, int64_t now_ms);
+int64_t log_pruner_step(struct log_pruner *c, int64_t now_ms);
 
 /* Days from 1970-01-01 to a name that is a real date; false: it is none. */
-bool cleaner_date(const char *name, int64_t *ret_days);
+bool log_pruner_date(const char *name, int64_t *ret_days);
 
 #endif

@@ -31,26 +31,26 @@ enum {
     DESCRIPTORS_RUN = 8, /* its bell, log and index, and what the start of a child takes */
 };
 
-/* --- the loop's turn --- */
+/* --- the loop's iteration --- */
 
-static void letter(struct loop_mail *m, struct letter *l)
+static void message(struct loop_mailbox *m, struct message *l)
 {
-    struct executor *e = container_of(m, struct executor, mail);
-    switch ((enum executor_letter)l->kind) {
-    case LETTER_BEGUN:
+    struct executor *e = container_of(m, struct executor, incoming);
+    switch ((enum executor_message)l->kind) {
+    case MESSAGE_BEGUN:
         jobs_begun(&e->jobs, container_of(l, struct peal_run, begun));
         break;
-    case LETTER_OVER:
+    case MESSAGE_OVER:
         jobs_over(&e->jobs, container_of(l, struct peal_run, over));
         break;
-    case LETTER_PAGE:
-        front_page(container_of(l, struct keeper_read, letter));
+    case MESSAGE_PAGE:
+        endpoint_page(container_of(l, struct log_writer_read, message));
         break;
-    case LETTER_KEPT:
+    case MESSAGE_KEPT:
         jobs_kept(&e->jobs, l);
         break;
-    case LETTER_WRITTEN:
-        life_written(e, container_of(l, struct write, op.letter));
+    case MESSAGE_WRITTEN:
+        lifecycle_written(e, container_of(l, struct write, op.message));
         break;
     }
 }
@@ -67,13 +67,13 @@ static void count(struct executor *e)
     c->results = (int64_t)e->results.n;
 }
 
-/* What a turn has gathered goes on together: one wake for the workers. */
+/* What an iteration has gathered goes on together: one wake for the workers. */
 static void end_of_turn(void *arg)
 {
     struct executor *e = arg;
     e->jobs.other_bytes = e->results.bytes;
     pool_flush(e->pool);
-    runstore_flush(e->store);
+    run_journal_flush(e->store);
     count(e);
 }
 
@@ -337,8 +337,8 @@ static enum err open_front(struct executor *e, struct why *why)
     const struct httpd_config front = {
         .max_connections = connections_max(&e->cf),
         .body_max = WIRE_REQUEST_MAX,
-        .on_request = front_request,
-        .on_head = front_head,
+        .on_request = endpoint_request,
+        .on_head = endpoint_head,
         .arg = e,
     };
     e->front = httpd_new(e->loop, &front);
@@ -353,19 +353,19 @@ static enum err open_centers(struct executor *e, struct why *why)
         .token = e->cf.token,
         .appname = e->cf.appname,
         .address = e->address,
-        .told = life_told,
+        .told = lifecycle_told,
         .left = left,
         .arg = e,
     };
     return centers_new(e->loop, &e->centers_config, &e->centers, why);
 }
 
-static enum err open_mail(struct executor *e)
+static enum err open_mailbox(struct executor *e)
 {
     e->mailbox = mailbox_new();
-    e->mail.letter = letter;
-    e->mail.mailbox = e->mailbox;
-    enum err err = loop_mail_add(e->loop, &e->mail);
+    e->incoming.message = message;
+    e->incoming.mailbox = e->mailbox;
+    enum err err = loop_mailbox_add(e->loop, &e->incoming);
     if (err) {
         mailbox_free(e->mailbox);
         e->mailbox = NULL;
@@ -378,10 +378,10 @@ static enum err open_store(struct executor *e, struct why *why)
     int n = e->cf.journal[0]
                 ? snprintf(e->journal, sizeof(e->journal), "%s", e->cf.journal)
                 : snprintf(e->journal, sizeof(e->journal), "%s/journal.db", e->cf.logpath);
-    const struct runstore_config config = {
+    const struct run_journal_config config = {
         .path = e->journal,
         .keep = e->cf.remember,
-        .keep_ms = KNOWN_FOR_MS,
+        .keep_ms = DEDUP_FOR_MS,
         .answers = e->mailbox,
         .each = recover_row,
         .arg = e,
@@ -391,12 +391,12 @@ static enum err open_store(struct executor *e, struct why *why)
     if (n >= (int)sizeof(e->journal))
         why_set(&reason, "its path is too long");
     else
-        err = runstore_open(&config, &e->store, &reason);
+        err = run_journal_open(&config, &e->store, &reason);
     if (err)
         why_set(why, "peal.executor.journal: %.200s: %s", e->journal,
                 reason.text[0] ? reason.text : err_text(err));
     else
-        e->next_seq = runstore_first_seq(e->store);
+        e->next_seq = run_journal_first_seq(e->store);
     return err;
 }
 
@@ -416,7 +416,7 @@ static void prepare(struct executor *e)
     e->stopped_task.run = tell_stopped;
     list_init(&e->recovered_runs);
     list_init(&e->recovered_results);
-    jobs_init(&e->jobs, e->loop, &limits, &life_hooks, e);
+    jobs_init(&e->jobs, e->loop, &limits, &lifecycle_hooks, e);
     results_init(&e->results, e->loop);
 }
 
@@ -458,7 +458,7 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
     if (!err)
         err = prepare_scripts(e, why);
     if (!err)
-        err = open_mail(e);
+        err = open_mailbox(e);
     if (!err)
         err = open_front(e, why);
     if (!err)
@@ -467,7 +467,8 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
         err = open_store(e, why);
     if (!err)
         err = pool_new(e->cf.workers, e->cf.stack, &e->pool, why);
-    if (!err && !(e->keeper = keeper_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
+    if (!err &&
+        !(e->log_writer = log_writer_new(e->cf.logpath, e->cf.retention_days, e->mailbox))) {
         why_set(why, "the system gives no thread for the logs");
         err = ERR_IO;
     }
@@ -502,14 +503,14 @@ static void drop_results(struct list *results)
         result_free(container_of(n, struct result, node));
 }
 
-/* Letters that came after the last turn. */
-static void read_mail(struct executor *e)
+/* Messages that came after the last iteration. */
+static void read_messages(struct executor *e)
 {
-    struct list letters;
-    list_init(&letters);
-    while (mailbox_take(e->mailbox, &letters))
-        for (struct list_node *n; (n = list_pop(&letters));)
-            letter(&e->mail, container_of(n, struct letter, node));
+    struct list messages;
+    list_init(&messages);
+    while (mailbox_take(e->mailbox, &messages))
+        for (struct list_node *n; (n = list_pop(&messages));)
+            message(&e->incoming, container_of(n, struct message, node));
 }
 
 /* Results of those that were at work still go into the journal; what they make the jobs want to do
@@ -520,18 +521,18 @@ static void close_threads(struct executor *e)
     jobs_close(&e->jobs);
     pool_free(e->pool);
     e->pool = NULL;
-    read_mail(e);
+    read_messages(e);
     while (e->promises) { /* they come back, written or not */
-        runstore_flush(e->store);
+        run_journal_flush(e->store);
         mailbox_wait(e->mailbox, -1);
-        read_mail(e);
+        read_messages(e);
     }
     results_flush(&e->results);
-    runstore_free(e->store);
+    run_journal_free(e->store);
     e->store = NULL;
-    keeper_free(e->keeper);
-    e->keeper = NULL;
-    read_mail(e);
+    log_writer_free(e->log_writer);
+    e->log_writer = NULL;
+    read_messages(e);
 }
 
 void executor_free(struct executor *e)
@@ -545,11 +546,11 @@ void executor_free(struct executor *e)
     loop_timer_clear(e->loop, &e->stop_timer);
     loop_timer_clear(e->loop, &e->leave_timer);
     loop_undefer(e->loop, &e->stopped_task);
-    keeper_free(e->keeper);
+    log_writer_free(e->log_writer);
     pool_free(e->pool);
-    runstore_free(e->store);
+    run_journal_free(e->store);
     if (e->mailbox) {
-        loop_mail_remove(e->loop, &e->mail);
+        loop_mailbox_remove(e->loop, &e->incoming);
         mailbox_free(e->mailbox);
     }
     drop_runs(&e->recovered_runs);

@@ -2,9 +2,9 @@
 /* executor.h - the executor: takes runs from scheduling centers, runs them, reports their ends.
  *
  * It lives on its caller's loop and adds threads of its own: workers, in which handlers run, and a
- * keeper, which reads logs, and the journal's. What it has promised (queues, results that no center
- * has taken yet, known log ids) is in the journal. It touches no signals: the caller says when to
- * stop. docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
+ * log writer, which reads logs, and the journal's. What it has promised (queues, results that no
+ * center has taken yet, known log ids) is in the journal. It touches no signals: the caller says
+ * when to stop. docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
 #ifndef PEAL_EXECUTOR_EXECUTOR_H
 #define PEAL_EXECUTOR_EXECUTOR_H
 
@@ -54,7 +54,7 @@ MUST_CHECK enum err executor_new(struct loop *l, const struct executor_config *c
                                  struct executor **ret, struct why *why);
 /* The address that centers are told. */
 const char *executor_address(const struct executor *e);
-/* Numbers that any thread may read (inside.h), as of the last turn. */
+/* Numbers that any thread may read (inside.h), as of the last iteration. */
 struct executor_counts;
 const struct executor_counts *executor_counts(const struct executor *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What centers ask: /beat, /idleBeat, /run, /kill, /log; and what operators ask, in front_peal.c.
- * Everything is answered with HTTP 200, and at once, except for /log, which the keeper reads, and
- * for /run, which is answered when the journal has the run. */
+/* What centers ask: /beat, /idleBeat, /run, /kill, /log; and what operators ask, in
+ * endpoint_peal.c. Everything is answered with HTTP 200, and at once, except for /log, which the
+ * log writer reads, and for /run, which is answered when the journal has the run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "wire/texts.h"
 
 #define CONTENT_TYPE "application/json;charset=UTF-8"
-#define MOMENT_MAX_MS 253402300799999ll      /* the year 9999 */
+#define SCHEDULED_MAX_MS 253402300799999ll   /* the year 9999 */
 #define REPLY_MAX (RUNLOG_PAGE * 12 + 65536) /* twice the page, each byte escaped */
 
 static void answer(struct httpd_request *q, const struct buf *reply)
@@ -124,8 +124,8 @@ static enum err choose_script(const struct executor *e, const struct wire_run_re
     return OK;
 }
 
-enum err front_choose(const struct executor *e, const struct wire_run_request *q,
-                      struct peal_run *r, struct why *why)
+enum err endpoint_choose(const struct executor *e, const struct wire_run_request *q,
+                         struct peal_run *r, struct why *why)
 {
     if (slice_eq(q->glue_type, "BEAN"))
         return choose_handler(e, q, r, why);
@@ -148,7 +148,7 @@ static enum err admit(const struct executor *e, const struct wire_run_request *q
         why_set(why, "%d results wait for a center to take them", RESULTS_MAX);
         return ERR_FULL;
     }
-    return front_choose(e, q, r, why);
+    return endpoint_choose(e, q, r, why);
 }
 
 /* A number of a header; untouched if there is none. */
@@ -172,11 +172,11 @@ static enum err number_header(const struct httpd_request *q, const char *name, i
 static enum err read_headers(const struct httpd_request *q, struct peal_run *r, struct why *why)
 {
     int64_t attempt = 0, not_after = INT64_MAX;
-    enum err err = number_header(q, WIRE_HEADER_MOMENT, MOMENT_MAX_MS, &r->moment_ms, why);
+    enum err err = number_header(q, WIRE_HEADER_SCHEDULED, SCHEDULED_MAX_MS, &r->scheduled_ms, why);
     if (!err)
         err = number_header(q, WIRE_HEADER_ATTEMPT, INT32_MAX, &attempt, why);
     if (!err)
-        err = number_header(q, WIRE_HEADER_NOT_AFTER, MOMENT_MAX_MS, &not_after, why);
+        err = number_header(q, WIRE_HEADER_NOT_AFTER, SCHEDULED_MAX_MS, &not_after, why);
     if (err)
         return err;
     r->attempt = (int)attempt;
@@ -206,7 +206,7 @@ static void answer_duplicate(struct executor *e, struct httpd_request *q, int64_
 static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id,
                          int64_t log_date_ms)
 {
-    if (known_find(&e->jobs.known, log_id, log_date_ms) == KNOWN_NOT)
+    if (dedup_find(&e->jobs.dedup, log_id, log_date_ms) == DEDUP_NOT)
         return false;
     struct peal_run *r = jobs_writing(&e->jobs, log_id, log_date_ms);
     if (r) {
@@ -255,7 +255,7 @@ static void run_request(struct executor *e, struct httpd_request *q)
     wire_run_request_done(&request);
 }
 
-void front_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why)
+void endpoint_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why)
 {
     char text[sizeof(why->text) + 64];
     struct httpd_request *first = r->asker, *next;
@@ -276,7 +276,7 @@ void front_accepted(struct executor *e, struct peal_run *r, enum err err, const 
 /* --- /log --- */
 
 /* A live run whose lines are in memory: no file to wait for. */
-static bool peeked(struct peal_run *run, struct keeper_read *r)
+static bool peeked(struct peal_run *run, struct log_writer_read *r)
 {
     struct buf text = BUF_INIT(WIRE_REQUEST_MAX + 65536);
     bool found = run && runlog_peek(&run->log, &text);
@@ -294,8 +294,8 @@ static void log_request(struct executor *e, struct httpd_request *q)
         answer_bad(q, &why);
         return;
     }
-    struct keeper_read *r = mem_new(sizeof(*r));
-    r->letter.kind = LETTER_PAGE;
+    struct log_writer_read *r = mem_new(sizeof(*r));
+    r->message.kind = MESSAGE_PAGE;
     r->log_id = request.log_id;
     r->log_date_ms = request.log_date_ms;
     r->from_line = request.from_line;
@@ -303,12 +303,12 @@ static void log_request(struct executor *e, struct httpd_request *q)
     struct peal_run *run = jobs_running(&e->jobs, request.log_id);
     r->whole_lines = run != NULL;
     if (peeked(run, r))
-        front_page(r);
+        endpoint_page(r);
     else
-        keeper_read(e->keeper, r);
+        log_writer_read(e->log_writer, r);
 }
 
-void front_page(struct keeper_read *r)
+void endpoint_page(struct log_writer_read *r)
 {
     struct buf reply = BUF_INIT(REPLY_MAX);
     const struct runlog_page *p = &r->page;
@@ -345,14 +345,14 @@ static struct slice target_of(const struct httpd_request *q)
     return slice_of(q->path.p, q->path.n + (query ? 1 + q->query.n : 0));
 }
 
-void front_request(struct httpd_request *q, void *executor)
+void endpoint_request(struct httpd_request *q, void *executor)
 {
     struct executor *e = executor;
     struct buf refusal = BUF_INIT(65536);
     bool token = token_ok(e, q);
     if (token)
         httpd_proved(q);
-    if (token && front_peal(e, q))
+    if (token && endpoint_peal(e, q))
         return;
     switch (wire_action_of(q->method, target_of(q), token, &refusal)) {
     case WIRE_REFUSED:
@@ -378,7 +378,7 @@ void front_request(struct httpd_request *q, void *executor)
 }
 
 /* Who has no token does not get a large body read. */
-size_t front_head(struct httpd_request *q, void *executor)
+size_t endpoint_head(struct httpd_request *q, void *executor)
 {
     struct executor *e = executor;
     if (token_ok(e, q))

@@ -70,7 +70,7 @@ static void write_status(struct buf *to, const struct executor *e)
     jsonw_object_end(&w);
 }
 
-bool front_peal(struct executor *e, struct httpd_request *q)
+bool endpoint_peal(struct executor *e, struct httpd_request *q)
 {
     if (!slice_eq(q->method, "POST") || q->query.n)
         return false;

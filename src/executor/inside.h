@@ -35,11 +35,11 @@ struct executor {
     struct executor_config cf; /* texts borrowed, none NULL */
     struct limits *limits;     /* of scripts and commands */
     struct httpd *front;
-    struct mailbox *mailbox; /* from workers, keeper and journal */
-    struct loop_mail mail;
+    struct mailbox *mailbox; /* from workers, log writer and journal */
+    struct loop_mailbox incoming;
     struct pool *pool;
-    struct keeper *keeper;
-    struct runstore *store;
+    struct log_writer *log_writer;
+    struct run_journal *store;
     int64_t next_seq;
     int promises; /* ACCEPTs and STARTs on their way to the journal */
     struct centers_config centers_config;
@@ -57,12 +57,12 @@ struct executor {
     struct executor_counts counts;
 };
 
-enum executor_letter {
-    LETTER_BEGUN = RUN_BEGUN,
-    LETTER_OVER = RUN_OVER,
-    LETTER_PAGE,
-    LETTER_KEPT = JOBS_LETTER_KEPT,
-    LETTER_WRITTEN = RESULTS_LETTER_WRITTEN,
+enum executor_message {
+    MESSAGE_BEGUN = RUN_BEGUN,
+    MESSAGE_OVER = RUN_OVER,
+    MESSAGE_PAGE,
+    MESSAGE_KEPT = JOBS_MESSAGE_KEPT,
+    MESSAGE_WRITTEN = RESULTS_MESSAGE_WRITTEN,
 };
 
 /* executor.c: look whether the phase's condition is met, after each event that might have met it.
@@ -70,28 +70,29 @@ enum executor_letter {
 void executor_advance(struct executor *e);
 
 /* life.c */
-extern const struct jobs_hooks life_hooks; /* arg: the executor */
-void life_written(struct executor *e, struct write *w);
-void life_told(struct result *r, bool acknowledged, void *executor);
+extern const struct jobs_hooks lifecycle_hooks; /* arg: the executor */
+void lifecycle_written(struct executor *e, struct write *w);
+void lifecycle_told(struct result *r, bool acknowledged, void *executor);
 /* A result for a run that has none of its own; code 500. */
-struct result *life_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text);
+struct result *lifecycle_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text);
 
 /* recover.c: rows of the journal, and then what follows from them. */
-void recover_row(void *executor, const struct runstore_row *row);
+void recover_row(void *executor, const struct run_journal_row *row);
 void recover_begin(struct executor *e);
 
 /* front.c: one request of a center, and the answer to /log when it has been read. */
-void front_request(struct httpd_request *q, void *executor);
+void endpoint_request(struct httpd_request *q, void *executor);
 /* Of a large one, before its body is read: how large it may be. */
-size_t front_head(struct httpd_request *q, void *executor);
-void front_page(struct keeper_read *r);
+size_t endpoint_head(struct httpd_request *q, void *executor);
+void endpoint_page(struct log_writer_read *r);
 /* The handler or script of a run; why has the answer's text. */
-MUST_CHECK enum err front_choose(const struct executor *e, const struct wire_run_request *q,
-                                 struct peal_run *r, struct why *why);
+MUST_CHECK enum err endpoint_choose(const struct executor *e, const struct wire_run_request *q,
+                                    struct peal_run *r, struct why *why);
 /* The journal has it, or has not: what those hear who sent it. */
-void front_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why);
+void endpoint_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why);
 
-/* front_peal.c: /peal/drain, /peal/undrain, /peal/status; the token was right. False: neither. */
-bool front_peal(struct executor *e, struct httpd_request *q);
+/* endpoint_peal.c: /peal/drain, /peal/undrain, /peal/status; the token was right. False: neither.
+ */
+bool endpoint_peal(struct executor *e, struct httpd_request *q);
 
 #endif

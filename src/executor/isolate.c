@@ -23,7 +23,7 @@
 #include "wire/texts.h"
 
 enum {
-    TURN_PIECES =
+    ITERATION_PIECES =
         64, /* of output in a row: who never stops writing must not keep us from the rest */
     LAST_PIECES = 512, /* after the end: more than pipe and socket can hold */
     NO_MEM_MS = 10,
@@ -93,7 +93,7 @@ static bool send_facts(const struct visit *v)
         .job_id = r->job_id,
         .glue_update_ms = r->glue_update_ms,
         .timeout_s = r->timeout_s,
-        .moment_ms = r->moment_ms,
+        .scheduled_ms = r->scheduled_ms,
         .deadline_ms = r->deadline_ms,
         .shard = r->shard,
         .shard_total = r->shard_total,
@@ -284,7 +284,7 @@ static void watch(struct visit *v)
             { .fd = v->ending == RUNNING ? v->run->bell : -1, .events = POLLIN },
         };
         poll(fds, countof(fds), wait_ms(v));
-        take_all(v, TURN_PIECES);
+        take_all(v, ITERATION_PIECES);
         if (fds[0].revents)
             isolate_hear(&v->process);
         if (fds[3].revents && !run_stopping(v->run))

@@ -105,7 +105,7 @@ static struct child *hear_run(int fd)
         .job_id = q.job_id,
         .glue_update_ms = q.glue_update_ms,
         .timeout_s = q.timeout_s,
-        .moment_ms = q.moment_ms,
+        .scheduled_ms = q.scheduled_ms,
         .deadline_ms = q.deadline_ms,
         .shard = q.shard,
         .shard_total = q.shard_total,

@@ -82,7 +82,7 @@ struct frame {
 };
 
 struct run_facts {
-    int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s, moment_ms, deadline_ms;
+    int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s, scheduled_ms, deadline_ms;
     int32_t shard, shard_total, attempt;
     uint64_t params; /* bytes */
 };

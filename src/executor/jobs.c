@@ -22,7 +22,7 @@ struct job {
     struct loop_timer timer; /* of running: its timeout, then its grace; idle: the state's end */
     struct keep *keep;       /* owned, except while it is ending */
     bool ending;             /* a worker ends the keep */
-    struct letter kept;
+    struct message kept;
     /* what the youngest run is made of: another one means that the job was changed */
     const struct peal_handler *handler;
     const struct script_kind *script;
@@ -40,7 +40,7 @@ static struct job *job_get(struct jobs *j, int64_t id)
     job->jobs = j;
     job->id = id;
     job->timer.fire = timer_fired;
-    job->kept.kind = JOBS_LETTER_KEPT;
+    job->kept.kind = JOBS_MESSAGE_KEPT;
     list_init(&job->waiting);
     map_set(&j->by_id, (uint64_t)id, job);
     return job;
@@ -65,7 +65,7 @@ static void forget(struct jobs *j, const struct peal_run *r)
 /* With the result that r has. */
 static void leave(struct jobs *j, struct peal_run *r)
 {
-    known_finish(&j->known, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
+    dedup_finish(&j->dedup, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
     forget(j, r);
     j->hooks->ended(r, r->code, buf_take(&r->msg), j->arg);
 }
@@ -105,7 +105,7 @@ static void give(struct job *job, struct peal_run *r)
         job->keep = keep_new(r->handler);
     r->keep = job->keep;
     r->stage = RUN_AT_WORK;
-    r->loop = j->mail;
+    r->loop = j->incoming;
     j->busy++;
     pool_give(j->pool, &r->task);
 }
@@ -140,7 +140,8 @@ static void count_ended(struct jobs *j)
     t->now++;
 }
 
-/* Workers that will be free by the time a START is on disk, as far as the last moments tell. */
+/* Workers that will be free by the time a START is on disk, as far as the last scheduled times
+ * tell. */
 static int soon_free(const struct jobs *j)
 {
     const struct turnover *t = &j->turnover;
@@ -205,7 +206,7 @@ static void end_state(struct job *job)
     j->at_work++;
     j->busy++;
     job->ending = true;
-    keep_end_later(job->keep, j->pool, j->mail, &job->kept);
+    keep_end_later(job->keep, j->pool, j->incoming, &job->kept);
     job->keep = NULL;
 }
 
@@ -251,7 +252,7 @@ static void wake_up(struct job *job)
     loop_timer_clear(job->jobs->loop, &job->timer);
 }
 
-void jobs_kept(struct jobs *j, struct letter *l)
+void jobs_kept(struct jobs *j, struct message *l)
 {
     struct job *job = container_of(l, struct job, kept);
     job->ending = false;
@@ -300,7 +301,7 @@ static void would_not_stop(struct job *job)
     if (r->stage == RUN_AT_WORK && run_would_not_stop(r, &code, &text)) {
         r->stage = RUN_REPORTED;
         j->stuck++;
-        known_finish(&j->known, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
+        dedup_finish(&j->dedup, r->log_id, r->log_date_ms, loop_now_ms(j->loop));
         forget(j, r);
         j->hooks->ended(r, code, buf_take(&text), j->arg);
     }
@@ -367,7 +368,7 @@ static void take(struct job *job, struct peal_run *r)
     job->handler = r->handler;
     job->script = r->script;
     job->glue_update_ms = r->glue_update_ms;
-    known_begin(&j->known, r->log_id, r->log_date_ms);
+    dedup_begin(&j->dedup, r->log_id, r->log_date_ms);
     j->live++;
     j->bytes += (int64_t)r->size;
 }
@@ -409,7 +410,7 @@ enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_block block, s
         queue(job, r);
     }
     if (r->log_id)
-        map_set(&j->writing, known_key(r->log_id, r->log_date_ms), r);
+        map_set(&j->writing, dedup_key(r->log_id, r->log_date_ms), r);
     j->hooks->accept(r, at_once && needs_start(r), j->arg);
     return OK;
 }
@@ -427,7 +428,7 @@ void jobs_restore(struct jobs *j, struct peal_run *r)
 static void not_accepted(struct jobs *j, struct peal_run *r)
 {
     struct job *job = map_find(&j->by_id, (uint64_t)r->job_id);
-    known_drop(&j->known, r->log_id, r->log_date_ms);
+    dedup_drop(&j->dedup, r->log_id, r->log_date_ms);
     forget(j, r);
     if (r->stage == RUN_STARTING)
         put_down(job);
@@ -441,7 +442,7 @@ static void not_accepted(struct jobs *j, struct peal_run *r)
 void jobs_accepted(struct jobs *j, struct peal_run *r, enum err err)
 {
     if (r->log_id)
-        map_take(&j->writing, known_key(r->log_id, r->log_date_ms));
+        map_take(&j->writing, dedup_key(r->log_id, r->log_date_ms));
     j->bytes -= (int64_t)r->asked;
     r->size -= r->asked;
     if (err) {
@@ -513,16 +514,16 @@ void jobs_init(struct jobs *j, struct loop *l, const struct jobs_limits *limits,
     j->again.fire = start_again;
     map_init(&j->by_id);
     map_init(&j->writing);
-    known_init(&j->known, (size_t)limits->remember);
+    dedup_init(&j->dedup, (size_t)limits->remember);
     list_init(&j->ready);
     list_init(&j->started);
     list_init(&j->idle);
 }
 
-void jobs_begin(struct jobs *j, struct pool *pool, struct mailbox *mail)
+void jobs_begin(struct jobs *j, struct pool *pool, struct mailbox *incoming)
 {
     j->pool = pool;
-    j->mail = mail;
+    j->incoming = incoming;
 }
 
 void jobs_done(struct jobs *j)
@@ -539,7 +540,7 @@ void jobs_done(struct jobs *j)
     }
     map_done(&j->by_id);
     map_done(&j->writing);
-    known_done(&j->known);
+    dedup_done(&j->dedup);
 }
 
 bool jobs_busy(const struct jobs *j, int64_t job_id)
@@ -550,7 +551,7 @@ bool jobs_busy(const struct jobs *j, int64_t job_id)
 
 struct peal_run *jobs_writing(const struct jobs *j, int64_t log_id, int64_t log_date_ms)
 {
-    return map_find(&j->writing, known_key(log_id, log_date_ms));
+    return map_find(&j->writing, dedup_key(log_id, log_date_ms));
 }
 
 struct peal_run *jobs_at_work(const struct jobs *j, size_t *i)

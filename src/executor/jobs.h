@@ -48,19 +48,19 @@ struct jobs { /* embed it; jobs_init fills it */
     struct jobs_limits limits;
     const struct jobs_hooks *hooks;
     void *arg;
-    struct map by_id;        /* struct job, owned */
-    struct map writing;      /* known_key -> struct peal_run whose ACCEPT is under way, borrowed */
-    struct known known;      /* log ids */
-    struct list ready;       /* struct job: its first run waits for a worker and nothing else */
-    struct list idle;        /* struct job, the longest idle first */
-    struct loop *loop;       /* borrowed */
-    struct pool *pool;       /* borrowed */
-    struct mailbox *mail;    /* borrowed: letters of keeps */
-    struct loop_timer again; /* a START could not be written */
-    struct list started;     /* struct peal_run: STARTED, and no worker was free after all */
-    int at_work, live;       /* workers taken or promised; runs that have not ended */
-    int busy;                /* workers that the pool has tasks for */
-    struct turnover {        /* runs that ended in this slice of soon_ms, and in the one before */
+    struct map by_id;         /* struct job, owned */
+    struct map writing;       /* dedup_key -> struct peal_run whose ACCEPT is under way, borrowed */
+    struct dedup dedup;       /* log ids */
+    struct list ready;        /* struct job: its first run waits for a worker and nothing else */
+    struct list idle;         /* struct job, the longest idle first */
+    struct loop *loop;        /* borrowed */
+    struct pool *pool;        /* borrowed */
+    struct mailbox *incoming; /* borrowed: messages of keeps */
+    struct loop_timer again;  /* a START could not be written */
+    struct list started;      /* struct peal_run: STARTED, and no worker was free after all */
+    int at_work, live;        /* workers taken or promised; runs that have not ended */
+    int busy;                 /* workers that the pool has tasks for */
+    struct turnover {         /* runs that ended in this slice of soon_ms, and in the one before */
         int64_t slice;
         int now, before;
     } turnover;
@@ -71,12 +71,12 @@ struct jobs { /* embed it; jobs_init fills it */
     int64_t other_bytes; /* that count too: the owner's */
 };
 
-enum { JOBS_LETTER_KEPT = 8 }; /* kind of the letter that a job's state is gone */
+enum { JOBS_MESSAGE_KEPT = 8 }; /* kind of the message that a job's state is gone */
 
 void jobs_init(struct jobs *j, struct loop *l, const struct jobs_limits *limits,
                const struct jobs_hooks *hooks, void *arg);
 /* pool, mail: borrowed until jobs_done. */
-void jobs_begin(struct jobs *j, struct pool *pool, struct mailbox *mail);
+void jobs_begin(struct jobs *j, struct pool *pool, struct mailbox *incoming);
 /* Runs still waiting are freed, states ended; none may be at work. */
 void jobs_done(struct jobs *j);
 
@@ -89,10 +89,10 @@ void jobs_restore(struct jobs *j, struct peal_run *r);
 /* The journal has it; with err it has not: then r is the caller's again, and known no more. */
 void jobs_accepted(struct jobs *j, struct peal_run *r, enum err err);
 void jobs_started(struct jobs *j, struct peal_run *r, enum err err);
-/* Letters. */
+/* Messages. */
 void jobs_begun(struct jobs *j, struct peal_run *r);
 void jobs_over(struct jobs *j, struct peal_run *r);
-void jobs_kept(struct jobs *j, struct letter *l);
+void jobs_kept(struct jobs *j, struct message *l);
 
 bool jobs_busy(const struct jobs *j, int64_t job_id);
 /* Its ACCEPT is under way; else NULL. */

@@ -33,13 +33,13 @@ static void end(struct pool_task *t, const struct pool_worker *w)
 {
     struct keep *k = container_of(t, struct keep, task);
     struct mailbox *loop = k->loop;
-    struct letter *ended = k->ended;
+    struct message *ended = k->ended;
     (void)w;
     keep_end(k);
-    mailbox_post(loop, ended);
+    mailbox_send(loop, ended);
 }
 
-void keep_end_later(struct keep *k, struct pool *p, struct mailbox *loop, struct letter *ended)
+void keep_end_later(struct keep *k, struct pool *p, struct mailbox *loop, struct message *ended)
 {
     k->task.work = end;
     k->loop = loop;

@@ -13,9 +13,9 @@ struct keep {
     const struct peal_handler *handler;
     void *state;
     bool ready; /* init was called, and destroy was not */
-    /* to have it ended by a worker; the letter says that it is, and the keep is gone */
+    /* to have it ended by a worker; the message says that it is, and the keep is gone */
     struct pool_task task;
-    struct letter *ended;
+    struct message *ended;
     struct mailbox *loop;
 };
 
@@ -30,6 +30,6 @@ int keep_begin(struct keep *k);
 /* destroy, if there is anything to destroy, and free. Any thread that owns k; NULL is fine. */
 void keep_end(struct keep *k);
 /* The same on a worker; ended is posted to loop afterwards. */
-void keep_end_later(struct keep *k, struct pool *p, struct mailbox *loop, struct letter *ended);
+void keep_end_later(struct keep *k, struct pool *p, struct mailbox *loop, struct message *ended);
 
 #endif

@@ -23,18 +23,18 @@ struct note {
 };
 
 struct work {            /* what waits, or what was taken to be done */
-    struct list reads;   /* struct keeper_read */
+    struct list reads;   /* struct log_writer_read */
     struct list records; /* struct shared_record */
     struct list notes;
     size_t bytes;   /* of records and notes */
     int64_t missed; /* of them dropped */
 };
 
-struct keeper {
+struct log_writer {
     const char *logpath;
     struct mailbox *loop;
     struct log_sink *sink;
-    struct cleaner cleaner;
+    struct log_pruner log_pruner;
     struct shared_map map;
     int64_t clean_ms; /* boot: when its next step is due; -1: never */
     pthread_t thread;
@@ -56,7 +56,7 @@ static void work_init(struct work *w)
 
 /* --- shares and notes --- */
 
-static void append(struct keeper *k, const char *day, struct buf *b, int *n)
+static void append(struct log_writer *k, const char *day, struct buf *b, int *n)
 {
     if (*n && shared_append(k->logpath, day, slice_of(b->data, b->len)))
         log_warn("executor", "start and end lines of %d runs are lost: %s", *n, strerror(errno));
@@ -64,15 +64,15 @@ static void append(struct keeper *k, const char *day, struct buf *b, int *n)
     *n = 0;
 }
 
-static void write_records(struct keeper *k, struct list *records)
+static void write_records(struct log_writer *k, struct list *records)
 {
     char day[RUNLOG_DAY] = "", other[RUNLOG_DAY];
-    struct buf b = BUF_INIT(KEEPER_GATHER_BYTES + SHARED_RECORD);
+    struct buf b = BUF_INIT(LOG_WRITER_GATHER_BYTES + SHARED_RECORD);
     int n = 0;
     for (struct list_node *node; (node = list_pop(records));) {
         struct shared_record *r = container_of(node, struct shared_record, node);
         runlog_day(r->date_ms, other);
-        if (b.len >= KEEPER_GATHER_BYTES || strcmp(day, other) != 0)
+        if (b.len >= LOG_WRITER_GATHER_BYTES || strcmp(day, other) != 0)
             append(k, day, &b, &n);
         memcpy(day, other, sizeof(day));
         buf_add(&b, r->text, r->n);
@@ -83,7 +83,7 @@ static void write_records(struct keeper *k, struct list *records)
     buf_done(&b);
 }
 
-static void write_notes(struct keeper *k, struct list *notes)
+static void write_notes(struct log_writer *k, struct list *notes)
 {
     for (struct list_node *node; (node = list_pop(notes));) {
         struct note *n = container_of(node, struct note, node);
@@ -94,7 +94,7 @@ static void write_notes(struct keeper *k, struct list *notes)
 
 /* --- the thread --- */
 
-static void do_work(struct keeper *k, struct work *w)
+static void do_work(struct log_writer *k, struct work *w)
 {
     if (w->missed)
         log_warn("executor", "late lines of %lld runs are lost: the disk under the logs is slow",
@@ -102,26 +102,26 @@ static void do_work(struct keeper *k, struct work *w)
     write_records(k, &w->records);
     write_notes(k, &w->notes);
     for (struct list_node *n; (n = list_pop(&w->reads));) {
-        struct keeper_read *r = container_of(n, struct keeper_read, letter.node);
+        struct log_writer_read *r = container_of(n, struct log_writer_read, message.node);
         runlog_read(k->logpath, r->log_date_ms, r->log_id, r->from_line, r->whole_lines, &k->map,
                     &r->page);
-        mailbox_post(k->loop, &r->letter);
+        mailbox_send(k->loop, &r->message);
     }
 }
 
-static void clean(struct keeper *k)
+static void clean(struct log_writer *k)
 {
     if (k->clean_ms < 0 || clock_boot_ms() < k->clean_ms)
         return;
-    int64_t wait = cleaner_step(&k->cleaner, clock_wall_ms());
+    int64_t wait = log_pruner_step(&k->log_pruner, clock_wall_ms());
     k->clean_ms = wait < 0 ? -1 : clock_boot_ms() + wait;
 }
 
 /* With the lock held. Milliseconds until there is something to do. */
-static int64_t time_left(const struct keeper *k)
+static int64_t time_left(const struct log_writer *k)
 {
     int64_t now = clock_boot_ms(), left = SLEEP_MAX_MS;
-    if (k->ending || !list_empty(&k->work.reads) || k->work.bytes >= KEEPER_GATHER_BYTES)
+    if (k->ending || !list_empty(&k->work.reads) || k->work.bytes >= LOG_WRITER_GATHER_BYTES)
         return 0;
     if (k->gather_ms && k->gather_ms - now < left)
         left = k->gather_ms - now;
@@ -130,7 +130,7 @@ static int64_t time_left(const struct keeper *k)
     return left;
 }
 
-static void wait_ms(struct keeper *k, int64_t ms)
+static void wait_ms(struct log_writer *k, int64_t ms)
 {
     struct timespec t = clock_after_ms(ms);
     pthread_cond_timedwait(&k->bell, &k->lock, &t);
@@ -143,7 +143,7 @@ static void take_list(struct list *from, struct list *to)
 }
 
 /* Sleeps until there is something to do, and takes it. False: it was the last. */
-static bool take_work(struct keeper *k, struct work *to)
+static bool take_work(struct log_writer *k, struct work *to)
 {
     int64_t left;
     work_init(to);
@@ -164,7 +164,7 @@ static bool take_work(struct keeper *k, struct work *to)
 
 static void *keep(void *arg)
 {
-    struct keeper *k = arg;
+    struct log_writer *k = arg;
     struct work work;
     log_to(k->sink);
     while (take_work(k, &work)) {
@@ -177,23 +177,23 @@ static void *keep(void *arg)
 
 /* --- for the others --- */
 
-static void destroy(struct keeper *k)
+static void destroy(struct log_writer *k)
 {
-    cleaner_done(&k->cleaner);
+    log_pruner_done(&k->log_pruner);
     shared_map_done(&k->map);
     pthread_cond_destroy(&k->bell);
     pthread_mutex_destroy(&k->lock);
     free(k);
 }
 
-struct keeper *keeper_new(const char *logpath, int retention_days, struct mailbox *loop)
+struct log_writer *log_writer_new(const char *logpath, int retention_days, struct mailbox *loop)
 {
-    struct keeper *k = mem_new(sizeof(*k));
+    struct log_writer *k = mem_new(sizeof(*k));
     pthread_condattr_t attr;
     k->logpath = logpath;
     k->loop = loop;
     k->sink = log_sink_here();
-    cleaner_init(&k->cleaner, logpath, retention_days);
+    log_pruner_init(&k->log_pruner, logpath, retention_days);
     work_init(&k->work);
     pthread_mutex_init(&k->lock, NULL);
     pthread_condattr_init(&attr);
@@ -206,7 +206,7 @@ struct keeper *keeper_new(const char *logpath, int retention_days, struct mailbo
     return NULL;
 }
 
-void keeper_free(struct keeper *k)
+void log_writer_free(struct log_writer *k)
 {
     if (!k)
         return;
@@ -218,18 +218,19 @@ void keeper_free(struct keeper *k)
     destroy(k);
 }
 
-void keeper_read(struct keeper *k, struct keeper_read *r)
+void log_writer_read(struct log_writer *k, struct log_writer_read *r)
 {
-    r->letter.node = (struct list_node){ NULL, NULL };
+    r->message.node = (struct list_node){ NULL, NULL };
     pthread_mutex_lock(&k->lock);
-    list_push(&k->work.reads, &r->letter.node);
+    list_push(&k->work.reads, &r->message.node);
     pthread_cond_signal(&k->bell);
     pthread_mutex_unlock(&k->lock);
 }
 
-/* A record or a note, if there is room. The keeper wakes for the first, which sets the time, and
- * when enough has come together. */
-static bool gather(struct keeper *k, struct list *to, struct list_node *n, size_t bytes, size_t max)
+/* A record or a note, if there is room. The log writer wakes for the first, which sets the time,
+ * and when enough has come together. */
+static bool gather(struct log_writer *k, struct list *to, struct list_node *n, size_t bytes,
+                   size_t max)
 {
     pthread_mutex_lock(&k->lock);
     size_t before = k->work.bytes;
@@ -238,8 +239,9 @@ static bool gather(struct keeper *k, struct list *to, struct list_node *n, size_
         list_push(to, n);
         k->work.bytes += bytes;
         if (!before)
-            k->gather_ms = clock_boot_ms() + KEEPER_GATHER_MS;
-        if (!before || (before < KEEPER_GATHER_BYTES && before + bytes >= KEEPER_GATHER_BYTES))
+            k->gather_ms = clock_boot_ms() + LOG_WRITER_GATHER_MS;
+        if (!before ||
+            (before < LOG_WRITER_GATHER_BYTES && before + bytes >= LOG_WRITER_GATHER_BYTES))
             pthread_cond_signal(&k->bell);
     } else {
         k->work.missed++;
@@ -248,21 +250,21 @@ static bool gather(struct keeper *k, struct list *to, struct list_node *n, size_
     return room;
 }
 
-void keeper_share(struct keeper *k, struct shared_record *r)
+void log_writer_share(struct log_writer *k, struct shared_record *r)
 {
     if (!r)
         return;
     r->node = (struct list_node){ NULL, NULL };
-    if (!gather(k, &k->work.records, &r->node, sizeof(*r) + r->n, KEEPER_WAITING_MAX))
+    if (!gather(k, &k->work.records, &r->node, sizeof(*r) + r->n, LOG_WRITER_WAITING_MAX))
         free(r);
 }
 
-void keeper_note(struct keeper *k, int64_t log_id, int64_t log_date_ms, const char *word)
+void log_writer_note(struct log_writer *k, int64_t log_id, int64_t log_date_ms, const char *word)
 {
     struct note *n = try_alloc(sizeof(*n));
     if (!n)
         return;
     *n = (struct note){ .log_id = log_id, .date_ms = log_date_ms, .word = word };
-    if (!gather(k, &k->work.notes, &n->node, sizeof(*n), KEEPER_NOTES_MAX))
+    if (!gather(k, &k->work.notes, &n->node, sizeof(*n), LOG_WRITER_NOTES_MAX))
         free(n);
 }

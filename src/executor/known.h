@@ -11,29 +11,29 @@
 
 #include "base/map.h"
 
-#define KNOWN_FOR_MS 86400000
+#define DEDUP_FOR_MS 86400000
 
-struct known {
-    struct map ids; /* by known_key; values: two marks, live and finished */
-    struct known_entry {
+struct dedup {
+    struct map ids; /* by dedup_key; values: two marks, live and finished */
+    struct dedup_entry {
         uint64_t key;
         int64_t finished_ms;
     } * entries; /* the finished ones, a ring in order of time; owned */
     size_t cap, first, len, keep;
 };
 
-void known_init(struct known *k, size_t keep);
-void known_done(struct known *k);
-enum known_state { KNOWN_NOT, KNOWN_LIVE, KNOWN_FINISHED };
-enum known_state known_find(const struct known *k, int64_t id, int64_t date_ms);
-/* A run that is KNOWN_NOT becomes live. */
-void known_begin(struct known *k, int64_t id, int64_t date_ms);
+void dedup_init(struct dedup *k, size_t keep);
+void dedup_done(struct dedup *k);
+enum dedup_state { DEDUP_NOT, DEDUP_LIVE, DEDUP_FINISHED };
+enum dedup_state dedup_find(const struct dedup *k, int64_t id, int64_t date_ms);
+/* A run that is DEDUP_NOT becomes live. */
+void dedup_begin(struct dedup *k, int64_t id, int64_t date_ms);
 /* A live run is finished; now_ms never goes back. */
-void known_finish(struct known *k, int64_t id, int64_t date_ms, int64_t now_ms);
+void dedup_finish(struct dedup *k, int64_t id, int64_t date_ms, int64_t now_ms);
 /* A live run was not taken after all: forget it. */
-void known_drop(struct known *k, int64_t id, int64_t date_ms);
+void dedup_drop(struct dedup *k, int64_t id, int64_t date_ms);
 /* Both in one number. Two runs of a million have the same once in 10^13 times: then the second is
  * taken for a repeat of the first. */
-uint64_t known_key(int64_t id, int64_t date_ms);
+uint64_t dedup_key(int64_t id, int64_t date_ms);
 
 #endif

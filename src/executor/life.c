@@ -10,35 +10,35 @@
 static void write_accept(struct peal_run *r, bool started, void *executor)
 {
     struct executor *e = executor;
-    struct write *w = write_new(RUNSTORE_ACCEPT, r, 0);
+    struct write *w = write_new(RUN_JOURNAL_ACCEPT, r, 0);
     r->seq = e->next_seq++;
     r->in_started = started;
-    w->op.row = (struct runstore_row){
+    w->op.row = (struct run_journal_row){
         .seq = r->seq,
-        .state = started ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED,
+        .state = started ? RUN_JOURNAL_STARTED : RUN_JOURNAL_ACCEPTED,
         .log_id = r->log_id,
         .log_date_ms = r->log_date_ms,
-        .moment_ms = r->moment_ms,
+        .scheduled_ms = r->scheduled_ms,
         .accepted_ms = clock_wall_ms(),
         .attempt = r->attempt,
         .request = r->asker->body, /* it stays until the answer */
     };
     e->promises++;
-    runstore_post(e->store, &w->op);
+    run_journal_send(e->store, &w->op);
 }
 
 static void write_start(struct peal_run *r, void *executor)
 {
     struct executor *e = executor;
-    struct write *w = write_new(RUNSTORE_START, r, 0);
+    struct write *w = write_new(RUN_JOURNAL_START, r, 0);
     w->op.row.seq = r->seq;
     e->promises++;
-    runstore_post(e->store, &w->op);
+    run_journal_send(e->store, &w->op);
 }
 
-static void accepted(struct executor *e, struct peal_run *r, const struct runstore_op *op)
+static void accepted(struct executor *e, struct peal_run *r, const struct run_journal_op *op)
 {
-    front_accepted(e, r, op->err, &op->why);
+    endpoint_accepted(e, r, op->err, &op->why);
     if (op->err)
         log_error("executor", "runs are refused: the journal takes none: %s", op->why.text);
     else
@@ -50,7 +50,7 @@ static void accepted(struct executor *e, struct peal_run *r, const struct runsto
     }
 }
 
-static void started(struct executor *e, struct peal_run *r, const struct runstore_op *op)
+static void started(struct executor *e, struct peal_run *r, const struct run_journal_op *op)
 {
     if (op->err)
         log_error("executor", "runs wait: the journal does not take their start: %s", op->why.text);
@@ -58,26 +58,26 @@ static void started(struct executor *e, struct peal_run *r, const struct runstor
     jobs_started(&e->jobs, r, op->err);
 }
 
-void life_written(struct executor *e, struct write *w)
+void lifecycle_written(struct executor *e, struct write *w)
 {
     struct peal_run *r = w->of;
     switch (w->op.what) {
-    case RUNSTORE_ACCEPT:
+    case RUN_JOURNAL_ACCEPT:
         e->promises--;
         accepted(e, r, &w->op);
         free(w);
         break;
-    case RUNSTORE_START:
+    case RUN_JOURNAL_START:
         e->promises--;
         started(e, r, &w->op);
         free(w);
         break;
-    case RUNSTORE_RESULT:
-    case RUNSTORE_TELL:
+    case RUN_JOURNAL_RESULT:
+    case RUN_JOURNAL_TELL:
         results_written(&e->results, w);
         executor_advance(e);
         break;
-    case RUNSTORE_FORGET:
+    case RUN_JOURNAL_FORGET:
         free(w);
         break;
     }
@@ -88,7 +88,7 @@ static bool share_log(struct executor *e, struct peal_run *r)
 {
     if (!r->started)
         return false;
-    keeper_share(e->keeper, runlog_take(&r->log));
+    log_writer_share(e->log_writer, runlog_take(&r->log));
     return runlog_has_file(&r->log);
 }
 
@@ -121,20 +121,20 @@ static void ended(struct peal_run *r, int code, char *msg, void *executor)
     executor_advance(e);
 }
 
-const struct jobs_hooks life_hooks = { write_accept, write_start, ended, returned };
+const struct jobs_hooks lifecycle_hooks = { write_accept, write_start, ended, returned };
 
-void life_told(struct result *r, bool acknowledged, void *executor)
+void lifecycle_told(struct result *r, bool acknowledged, void *executor)
 {
     struct executor *e = executor;
     if (r->has_log)
-        keeper_note(e->keeper, r->log_id, r->log_date_ms, acknowledged ? "finish" : "fail");
+        log_writer_note(e->log_writer, r->log_id, r->log_date_ms, acknowledged ? "finish" : "fail");
     if (!acknowledged)
         return;
     results_told(&e->results, r);
     executor_advance(e);
 }
 
-struct result *life_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text)
+struct result *lifecycle_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text)
 {
     struct result *r = mem_new(sizeof(*r));
     r->seq = seq;

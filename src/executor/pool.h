@@ -2,9 +2,9 @@
 /* pool.h - the worker threads: at most so many, started when there is work for them.
  *
  * A task given to the pool belongs to it until its work function has let go of it. Each worker has
- * a bell (an eventfd) that wakes what it does from a wait. What is given in one turn of the loop is
- * handed over together, and a worker that finds more wakes the next one: no thread is woken for
- * work that another has done before it got there. The one lock of the executor is in here. */
+ * a bell (an eventfd) that wakes what it does from a wait. What is given in one iteration of the
+ * loop is handed over together, and a worker that finds more wakes the next one: no thread is woken
+ * for work that another has done before it got there. The one lock of the executor is in here. */
 #ifndef PEAL_EXECUTOR_POOL_H
 #define PEAL_EXECUTOR_POOL_H
 

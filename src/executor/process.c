@@ -17,7 +17,7 @@
 
 #define TEXT_COMMAND_EXIT "command exit value(%d) is failed"
 
-enum { TURN_PIECES = 64, FACT_MAX = 48, PROGRAM_MAX = 4096 };
+enum { ITERATION_PIECES = 64, FACT_MAX = 48, PROGRAM_MAX = 4096 };
 
 struct process {
     struct peal_run *run;
@@ -44,8 +44,9 @@ static bool env_make(struct env *e, const struct peal_run *r, const struct limit
         const char *name;
         int64_t value;
     } facts[FACTS] = {
-        { "JOB_ID", r->job_id },           { "LOG_ID", r->log_id },   { "SHARD_INDEX", r->shard },
-        { "SHARD_TOTAL", r->shard_total }, { "ATTEMPT", r->attempt }, { "MOMENT_MS", r->moment_ms },
+        { "JOB_ID", r->job_id },           { "LOG_ID", r->log_id },
+        { "SHARD_INDEX", r->shard },       { "SHARD_TOTAL", r->shard_total },
+        { "ATTEMPT", r->attempt },         { "MOMENT_MS", r->scheduled_ms },
         { "DEADLINE_MS", r->deadline_ms },
     };
     e->list = try_alloc((l->nenv + FACTS + 1) * sizeof(*e->list));
@@ -105,7 +106,7 @@ static bool begin(struct process *p, char *const argv[], struct why *why)
 static void take_output(struct process *p)
 {
     char piece[16384];
-    for (int i = 0; i < TURN_PIECES && p->output >= 0; i++) {
+    for (int i = 0; i < ITERATION_PIECES && p->output >= 0; i++) {
         ssize_t n = read(p->output, piece, sizeof(piece));
         if (n > 0) {
             run_output(p->run, piece, (size_t)n);

@@ -7,23 +7,23 @@
 #include "base/mem.h"
 #include "executor/inside.h"
 
-static void fails(struct executor *e, const struct runstore_row *row, const char *text)
+static void fails(struct executor *e, const struct run_journal_row *row, const char *text)
 {
-    struct result *r = life_failed(row->seq, row->log_id, row->log_date_ms, text);
+    struct result *r = lifecycle_failed(row->seq, row->log_id, row->log_date_ms, text);
     list_push(&e->recovered_results, &r->node);
 }
 
 /* A run as it was sent; NULL: why not. */
-static struct peal_run *make_run(struct executor *e, const struct runstore_row *row,
+static struct peal_run *make_run(struct executor *e, const struct run_journal_row *row,
                                  struct why *why)
 {
     struct wire_run_request request;
     if (wire_run_request_parse(row->request, &request, why))
         return NULL;
-    struct peal_run *r = run_make(&request, &e->cf, row->state == RUNSTORE_STARTED);
+    struct peal_run *r = run_make(&request, &e->cf, row->state == RUN_JOURNAL_STARTED);
     if (!r) {
         why_set(why, "out of memory when the executor started again");
-    } else if (front_choose(e, &request, r, why)) {
+    } else if (endpoint_choose(e, &request, r, why)) {
         run_drop(r);
         r = NULL;
     }
@@ -31,18 +31,18 @@ static struct peal_run *make_run(struct executor *e, const struct runstore_row *
     if (!r)
         return NULL;
     r->seq = row->seq;
-    r->moment_ms = row->moment_ms;
+    r->scheduled_ms = row->scheduled_ms;
     r->attempt = row->attempt;
-    r->in_started = row->state == RUNSTORE_STARTED;
+    r->in_started = row->state == RUN_JOURNAL_STARTED;
     return r;
 }
 
-static void row_of_run(struct executor *e, const struct runstore_row *row)
+static void row_of_run(struct executor *e, const struct run_journal_row *row)
 {
     struct why why = { { 0 } };
     struct peal_run *r = make_run(e, row, &why);
     bool idempotent = r && r->handler && (r->handler->flags & PEAL_IDEMPOTENT);
-    if (row->state == RUNSTORE_STARTED && !idempotent) {
+    if (row->state == RUN_JOURNAL_STARTED && !idempotent) {
         fails(e, row, "the executor died while it ran");
         run_drop(r);
     } else if (!r) {
@@ -52,7 +52,7 @@ static void row_of_run(struct executor *e, const struct runstore_row *row)
     }
 }
 
-static void row_of_result(struct executor *e, const struct runstore_row *row)
+static void row_of_result(struct executor *e, const struct run_journal_row *row)
 {
     struct result *r = mem_new(sizeof(*r));
     r->seq = row->seq;
@@ -66,29 +66,29 @@ static void row_of_result(struct executor *e, const struct runstore_row *row)
 }
 
 /* Known ids age by a clock that never steps, their rows are in order of another. */
-static void known_from(struct executor *e, const struct runstore_row *row)
+static void dedup_from(struct executor *e, const struct run_journal_row *row)
 {
     int64_t ago = clock_wall_ms() - row->ended_ms;
     int64_t when = clock_boot_ms() - (ago < 0 ? 0 : ago);
     if (when > e->recovered_ms)
         e->recovered_ms = when;
-    known_finish(&e->jobs.known, row->log_id, row->log_date_ms, e->recovered_ms);
+    dedup_finish(&e->jobs.dedup, row->log_id, row->log_date_ms, e->recovered_ms);
 }
 
-void recover_row(void *executor, const struct runstore_row *row)
+void recover_row(void *executor, const struct run_journal_row *row)
 {
     struct executor *e = executor;
     switch (row->state) {
-    case RUNSTORE_ACCEPTED:
-    case RUNSTORE_STARTED:
+    case RUN_JOURNAL_ACCEPTED:
+    case RUN_JOURNAL_STARTED:
         row_of_run(e, row);
         break;
-    case RUNSTORE_ENDED:
-        known_from(e, row);
+    case RUN_JOURNAL_ENDED:
+        dedup_from(e, row);
         row_of_result(e, row);
         break;
-    case RUNSTORE_TOLD:
-        known_from(e, row);
+    case RUN_JOURNAL_TOLD:
+        dedup_from(e, row);
         break;
     }
 }
@@ -104,7 +104,7 @@ void recover_begin(struct executor *e)
             continue;
         }
         died++;
-        known_finish(&e->jobs.known, r->log_id, r->log_date_ms, loop_now_ms(e->loop));
+        dedup_finish(&e->jobs.dedup, r->log_id, r->log_date_ms, loop_now_ms(e->loop));
         results_add(&e->results, r, clock_wall_ms());
     }
     for (struct list_node *n; (n = list_pop(&e->recovered_runs)); runs++)

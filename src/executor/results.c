@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-struct write *write_new(enum runstore_what what, void *of, size_t nseqs)
+struct write *write_new(enum run_journal_what what, void *of, size_t nseqs)
 {
     struct write *w = mem_new(sizeof(*w) + nseqs * sizeof(*w->seqs));
-    w->op.letter.kind = RESULTS_LETTER_WRITTEN;
+    w->op.message.kind = RESULTS_MESSAGE_WRITTEN;
     w->op.what = what;
     w->op.seqs = w->seqs;
     w->op.nseqs = nseqs;
@@ -53,19 +53,19 @@ static void out_of_patience(struct loop_timer *t)
 
 void results_add(struct results *s, struct result *r, int64_t ended_ms)
 {
-    struct write *w = write_new(RUNSTORE_RESULT, r, 0);
-    w->op.row = (struct runstore_row){ .seq = r->seq,
-                                       .log_id = r->log_id,
-                                       .log_date_ms = r->log_date_ms,
-                                       .ended_ms = ended_ms,
-                                       .code = r->code,
-                                       .has_log = r->has_log,
-                                       .msg = slice_text(r->msg) };
+    struct write *w = write_new(RUN_JOURNAL_RESULT, r, 0);
+    w->op.row = (struct run_journal_row){ .seq = r->seq,
+                                          .log_id = r->log_id,
+                                          .log_date_ms = r->log_date_ms,
+                                          .ended_ms = ended_ms,
+                                          .code = r->code,
+                                          .has_log = r->has_log,
+                                          .msg = slice_text(r->msg) };
     s->n++;
     s->bytes += size_of(r);
     list_push(&s->unwritten, &r->late);
     wait_for_oldest(s);
-    runstore_post(s->store, &w->op);
+    run_journal_send(s->store, &w->op);
 }
 
 void results_restore(struct results *s, struct result *r)
@@ -94,11 +94,11 @@ void results_flush(struct results *s)
     loop_undefer(s->loop, &s->tell);
     if (!s->ntold)
         return;
-    struct write *w = write_new(RUNSTORE_TELL, NULL, s->ntold);
+    struct write *w = write_new(RUN_JOURNAL_TELL, NULL, s->ntold);
     memcpy(w->seqs, s->told, s->ntold * sizeof(*s->told));
     qsort(w->seqs, s->ntold, sizeof(*w->seqs), by_seq);
     s->ntold = 0;
-    runstore_post(s->store, &w->op);
+    run_journal_send(s->store, &w->op);
 }
 
 void results_told(struct results *s, struct result *r)
@@ -125,7 +125,7 @@ static void drop(struct result *r)
 void results_written(struct results *s, struct write *w)
 {
     struct result *r = w->of;
-    if (w->op.what == RUNSTORE_RESULT) {
+    if (w->op.what == RUN_JOURNAL_RESULT) {
         r->journalled = true;
         if (r->acknowledged)
             result_free(r);

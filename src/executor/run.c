@@ -56,7 +56,7 @@ struct peal_run *run_make(const struct wire_run_request *q, const struct executo
     r->shard_total = q->shard_total;
     r->params = keep_text(&at, q->params);
     r->source = keep_text(&at, q->glue_source);
-    r->moment_ms = q->log_date_ms;
+    r->scheduled_ms = q->log_date_ms;
     r->percent = -1;
     r->config = config;
     r->size = sizeof(*r) + q->params.n + q->glue_source.n;
@@ -242,7 +242,7 @@ void run_work(struct pool_task *t, const struct pool_worker *w)
     if (r->timeout_s > 0) {
         int64_t s = r->timeout_s < RUN_TIMEOUT_MAX_S ? r->timeout_s : RUN_TIMEOUT_MAX_S;
         r->deadline_ms = clock_wall_ms() + s * 1000;
-        mailbox_post(r->loop, &r->begun);
+        mailbox_send(r->loop, &r->begun);
     }
     keep_end(r->retired);
     r->retired = NULL;
@@ -251,7 +251,7 @@ void run_work(struct pool_task *t, const struct pool_worker *w)
         settle(r);
     else
         execute(r);
-    mailbox_post(r->loop, &r->over);
+    mailbox_send(r->loop, &r->over);
 }
 
 /* --- for handlers --- */

@@ -45,7 +45,7 @@ enum run_stop {
 
 enum run_stage { RUN_WRITING, RUN_WAITING, RUN_STARTING, RUN_AT_WORK, RUN_REPORTED };
 
-enum run_letter { RUN_BEGUN, RUN_OVER }; /* kinds of the letters to the loop */
+enum run_message { RUN_BEGUN, RUN_OVER }; /* kinds of the messages to the loop */
 
 /* Where what a handler says goes: into the run's log, or, in a child process, to the parent. Called
  * on the handler's threads, one call at a time. */
@@ -61,20 +61,20 @@ struct peal_run {
     const struct run_io *io; /* run_io_log unless somebody else speaks for the handler */
     struct list_node node;   /* in its job's queue */
     struct pool_task task;
-    struct letter begun; /* worker -> loop, if there is a timeout: it counts from now */
-    struct letter over;  /* worker -> loop: the result stands, the run is yours again */
-    size_t size;         /* bytes that it takes, about; the next ones included */
-    size_t asked;        /* bytes of its request, as long as somebody waits for the answer */
+    struct message begun; /* worker -> loop, if there is a timeout: it counts from now */
+    struct message over;  /* worker -> loop: the result stands, the run is yours again */
+    size_t size;          /* bytes that it takes, about; the next ones included */
+    size_t asked;         /* bytes of its request, as long as somebody waits for the answer */
     /* what it is */
     int64_t seq; /* in the journal */
     int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s;
-    int64_t moment_ms; /* planned for */
+    int64_t scheduled_ms; /* planned for */
     int shard, shard_total, attempt;
     const struct peal_handler *handler; /* NULL: a script */
     const struct script_kind *script;   /* NULL: a handler */
     struct slice params, source;        /* owned: they follow the struct; each ends in a NUL */
     const struct executor_config *config;
-    struct mailbox *loop; /* borrowed: where its letters go */
+    struct mailbox *loop; /* borrowed: where its messages go */
     /* the loop's */
     enum run_stage stage;
     bool in_started;             /* the journal says STARTED: it needs no START */

@@ -32,7 +32,7 @@ int64_t peal_log_id(const struct peal_run *run)
 
 int64_t peal_moment_ms(const struct peal_run *run)
 {
-    return run->moment_ms;
+    return run->scheduled_ms;
 }
 
 int peal_shard_index(const struct peal_run *run)

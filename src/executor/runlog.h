@@ -65,8 +65,8 @@ void runlog_line(struct runlog *l, const char *where, const char *function, int 
 void runlog_end(struct runlog *l, const char *thread, struct slice text);
 /* After runlog_end. Had the run a file of its own? */
 bool runlog_has_file(const struct runlog *l);
-/* After runlog_end. NULL if the run had a file; else its start and end line, for keeper_share. The
- * caller owns it. */
+/* After runlog_end. NULL if the run had a file; else its start and end line, for log_writer_share.
+ * The caller owns it. */
 struct shared_record *runlog_take(struct runlog *l);
 
 /* What a live run has said so far, if that is in memory and nowhere else: its lines, each with its

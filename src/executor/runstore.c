@@ -34,20 +34,20 @@ enum {
 
 #define HELD ERR_FULL /* op->err of one that waits; nobody else sees it */
 
-struct runstore {
+struct run_journal {
     struct rdb *db;
     struct mailbox *in, *answers;
     struct list outbox; /* the loop's: not handed over yet */
     struct log_sink *log;
     int64_t keep, keep_ms, first_seq;
     pthread_t thread;
-    struct letter stop;
+    struct message stop;
 
     /* the thread's own */
-    struct list mail;     /* taken, not looked at yet */
+    struct list incoming; /* taken, not looked at yet */
     struct list held;     /* RESULT, TELL, FORGET that the disk has not taken yet, in order */
     size_t nheld, waited; /* now; at the most since the disk was full */
-    struct runstore_op *group[GROUP_OPS];
+    struct run_journal_op *group[GROUP_OPS];
     size_t n;
     bool stopping;
     bool refused;           /* something of this group was not written */
@@ -61,19 +61,20 @@ struct runstore {
     int64_t prune_ms, checkpoint_ms;        /* not before */
 };
 
-static bool may_wait(const struct runstore_op *op)
+static bool may_wait(const struct run_journal_op *op)
 {
-    return op->what == RUNSTORE_RESULT || op->what == RUNSTORE_FORGET || op->what == RUNSTORE_TELL;
+    return op->what == RUN_JOURNAL_RESULT || op->what == RUN_JOURNAL_FORGET ||
+           op->what == RUN_JOURNAL_TELL;
 }
 
-static size_t bytes_of(const struct runstore_op *op)
+static size_t bytes_of(const struct run_journal_op *op)
 {
     switch (op->what) {
-    case RUNSTORE_ACCEPT:
+    case RUN_JOURNAL_ACCEPT:
         return 64 + op->row.request.n;
-    case RUNSTORE_RESULT:
+    case RUN_JOURNAL_RESULT:
         return 64 + op->row.msg.n;
-    case RUNSTORE_TELL:
+    case RUN_JOURNAL_TELL:
         return 64 * op->nseqs;
     default:
         return 64;
@@ -82,13 +83,13 @@ static size_t bytes_of(const struct runstore_op *op)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void pruned(struct runstore *s, int n, int64_t now)
+static void pruned(struct run_journal *s, int n, int64_t now)
 {
     s->prune_ms = now + (n >= PRUNE_SLICE / 2 ? PRUNE_MS : PRUNE_IDLE_MS);
 }
 
 /* In a transaction. */
-static enum err prune(struct runstore *s, size_t told, struct why *why)
+static enum err prune(struct run_journal *s, size_t told, struct why *why)
 {
     int64_t now = clock_boot_ms();
     int64_t before = INT64_MIN;
@@ -106,11 +107,11 @@ static enum err prune(struct runstore *s, size_t told, struct why *why)
 }
 
 /* What concerns one change alone stays with it; the first other error ends the transaction. */
-static enum err apply_all(struct runstore *s, struct runstore_op *const *ops, size_t n,
+static enum err apply_all(struct run_journal *s, struct run_journal_op *const *ops, size_t n,
                           size_t *ret_told, struct why *why)
 {
     for (size_t i = 0; i < n; i++) {
-        struct runstore_op *op = ops[i];
+        struct run_journal_op *op = ops[i];
         struct why own;
         own.text[0] = '\0';
         if (s->holding && may_wait(op)) {
@@ -124,13 +125,13 @@ static enum err apply_all(struct runstore *s, struct runstore_op *const *ops, si
         }
         if (op->err)
             op->why = own;
-        if (op->what == RUNSTORE_TELL)
+        if (op->what == RUN_JOURNAL_TELL)
             *ret_told += op->nseqs;
     }
     return OK;
 }
 
-static enum err write_once(struct runstore *s, struct runstore_op *const *ops, size_t n,
+static enum err write_once(struct run_journal *s, struct run_journal_op *const *ops, size_t n,
                            struct why *why)
 {
     size_t told = 0;
@@ -146,7 +147,7 @@ static enum err write_once(struct runstore *s, struct runstore_op *const *ops, s
     return err;
 }
 
-static void works_again(struct runstore *s)
+static void works_again(struct run_journal *s)
 {
     int64_t now = clock_boot_ms();
     if (s->told_trouble)
@@ -159,7 +160,7 @@ static void works_again(struct runstore *s)
     s->pause_ms = RETRY_MIN_MS;
 }
 
-static void in_trouble(struct runstore *s, enum err err, const struct why *why)
+static void in_trouble(struct run_journal *s, enum err err, const struct why *why)
 {
     int64_t now = clock_boot_ms();
     if (!s->trouble) {
@@ -172,7 +173,7 @@ static void in_trouble(struct runstore *s, enum err err, const struct why *why)
 }
 
 /* Halves until it is clear what cannot be written: op->err says it for each. */
-static void write_range(struct runstore *s, struct runstore_op **ops, size_t n)
+static void write_range(struct run_journal *s, struct run_journal_op **ops, size_t n)
 {
     struct why why = { "" };
     if (!s->hopeless) {
@@ -196,23 +197,24 @@ static void write_range(struct runstore *s, struct runstore_op **ops, size_t n)
     }
 }
 
-/* ---- one turn -------------------------------------------------------------------------------- */
+/* ---- one iteration
+ * -------------------------------------------------------------------------------- */
 
 /* The next changes of the mail; false when there are none. */
-static bool gather(struct runstore *s)
+static bool gather(struct run_journal *s)
 {
     size_t bytes = 0;
     s->n = 0;
     for (struct list_node *node; s->n < GROUP_OPS && bytes < GROUP_BYTES;) {
-        node = list_pop(&s->mail);
+        node = list_pop(&s->incoming);
         if (!node)
             break;
-        struct letter *l = container_of(node, struct letter, node);
+        struct message *l = container_of(node, struct message, node);
         if (l == &s->stop) {
             s->stopping = true;
             continue;
         }
-        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        struct run_journal_op *op = container_of(l, struct run_journal_op, message);
         op->err = OK;
         op->why.text[0] = '\0';
         bytes += bytes_of(op);
@@ -221,35 +223,35 @@ static bool gather(struct runstore *s)
     return s->n > 0;
 }
 
-static bool is_held(const struct runstore_op *op)
+static bool is_held(const struct run_journal_op *op)
 {
     return may_wait(op) && rdb_is_trouble(op->err);
 }
 
 /* New changes that must wait go to the end of the held; old ones (again) stay where they are in
  * that list until they are written. */
-static void answer(struct runstore *s, bool again)
+static void answer(struct run_journal *s, bool again)
 {
     struct list answers;
     list_init(&answers);
     for (size_t i = 0; i < s->n; i++) {
-        struct runstore_op *op = s->group[i];
+        struct run_journal_op *op = s->group[i];
         if (is_held(op) && !again) {
-            list_push(&s->held, &op->letter.node);
+            list_push(&s->held, &op->message.node);
             s->nheld++;
         } else if (!is_held(op)) {
-            list_remove(&op->letter.node);
+            list_remove(&op->message.node);
             s->nheld -= again;
-            list_push(&answers, &op->letter.node);
+            list_push(&answers, &op->message.node);
         }
     }
-    mailbox_post_all(s->answers, &answers);
+    mailbox_send_all(s->answers, &answers);
     s->n = 0;
     if (s->nheld > s->waited)
         s->waited = s->nheld;
 }
 
-static void tell_trouble(struct runstore *s)
+static void tell_trouble(struct run_journal *s)
 {
     if (s->told_trouble)
         return;
@@ -260,14 +262,14 @@ static void tell_trouble(struct runstore *s)
               s->why.text, err_text(s->trouble));
 }
 
-static void next_retry(struct runstore *s)
+static void next_retry(struct run_journal *s)
 {
     s->pause_ms = s->pause_ms * 2 < RETRY_MAX_MS ? s->pause_ms * 2 : RETRY_MAX_MS;
     s->retry_ms = clock_boot_ms() + s->pause_ms;
 }
 
 /* The group's changes, of the mail or (again) of those that were held. */
-static void write_group(struct runstore *s, bool again)
+static void write_group(struct run_journal *s, bool again)
 {
     s->refused = s->hopeless = false;
     s->halve_until_ms = clock_boot_ms() + HALVE_MS;
@@ -283,7 +285,7 @@ static void write_group(struct runstore *s, bool again)
 }
 
 /* Only what a failed checkpoint costs: a longer log. It is not tried for each group then. */
-static void checkpoint(struct runstore *s, int frames)
+static void checkpoint(struct run_journal *s, int frames)
 {
     struct why why = { "" };
     int64_t now = clock_boot_ms();
@@ -297,7 +299,7 @@ static void checkpoint(struct runstore *s, int frames)
 
 /* Those that wait, or, without any, a change of nothing: until it succeeds, a group that was
  * refused could still stand in the log and come back to life with the next start. */
-static void retry(struct runstore *s)
+static void retry(struct run_journal *s)
 {
     struct why why = { "" };
     size_t bytes = 0;
@@ -309,8 +311,8 @@ static void retry(struct runstore *s)
     checkpoint(s, 1); /* the log begins anew then, in room that it has already */
     list_each(&s->held, n, tmp)
     {
-        struct letter *l = container_of(n, struct letter, node);
-        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        struct message *l = container_of(n, struct message, node);
+        struct run_journal_op *op = container_of(l, struct run_journal_op, message);
         if (s->n == GROUP_OPS || bytes >= GROUP_BYTES)
             break;
         bytes += bytes_of(op);
@@ -327,7 +329,7 @@ static void retry(struct runstore *s)
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /* Nothing waits: prune what is old, make the log short. Returns the ms until there is more. */
-static int idle(struct runstore *s)
+static int idle(struct run_journal *s)
 {
     struct why why = { "" };
     if (!s->trouble && clock_boot_ms() >= s->prune_ms) {
@@ -342,7 +344,7 @@ static int idle(struct runstore *s)
     return wait < 0 ? 0 : (int)wait;
 }
 
-static void abandon(struct runstore *s)
+static void abandon(struct run_journal *s)
 {
     size_t n = s->nheld;
     if (n)
@@ -351,16 +353,16 @@ static void abandon(struct runstore *s)
                   "reported again, or as broken off; %s",
                   n, s->why.text);
     for (struct list_node *node; (node = list_pop(&s->held));) {
-        struct letter *l = container_of(node, struct letter, node);
-        struct runstore_op *op = container_of(l, struct runstore_op, letter);
+        struct message *l = container_of(node, struct message, node);
+        struct run_journal_op *op = container_of(l, struct run_journal_op, message);
         op->err = s->trouble ? s->trouble : ERR_FULL;
         op->why = s->why;
-        mailbox_post(s->answers, l);
+        mailbox_send(s->answers, l);
     }
     s->nheld = 0;
 }
 
-static void stop(struct runstore *s)
+static void stop(struct run_journal *s)
 {
     int64_t until = clock_boot_ms() + STOP_MS;
     while (s->nheld && clock_boot_ms() < until) {
@@ -372,12 +374,12 @@ static void stop(struct runstore *s)
     abandon(s);
 }
 
-static void *runstore_main(void *arg)
+static void *run_journal_main(void *arg)
 {
-    struct runstore *s = arg;
+    struct run_journal *s = arg;
     log_to(s->log);
     for (;;) {
-        mailbox_take(s->in, &s->mail);
+        mailbox_take(s->in, &s->incoming);
         if (gather(s)) {
             write_group(s, false);
             checkpoint(s, WAL_MAX_FRAMES);
@@ -386,7 +388,7 @@ static void *runstore_main(void *arg)
         }
         if ((s->trouble || s->nheld) && clock_boot_ms() >= s->retry_ms)
             retry(s);
-        else if (!s->stopping && list_empty(&s->mail) && !mailbox_take(s->in, &s->mail))
+        else if (!s->stopping && list_empty(&s->incoming) && !mailbox_take(s->in, &s->incoming))
             mailbox_wait(s->in, idle(s));
     }
     stop(s);
@@ -395,7 +397,8 @@ static void *runstore_main(void *arg)
 
 /* ---- for the loop ---------------------------------------------------------------------------- */
 
-enum err runstore_open(const struct runstore_config *config, struct runstore **ret, struct why *why)
+enum err run_journal_open(const struct run_journal_config *config, struct run_journal **ret,
+                          struct why *why)
 {
     struct rdb *db;
     enum err err = rdb_open(config->path, &db, why);
@@ -406,7 +409,7 @@ enum err runstore_open(const struct runstore_config *config, struct runstore **r
         rdb_close(db);
         return err;
     }
-    struct runstore *s = mem_new(sizeof(*s));
+    struct run_journal *s = mem_new(sizeof(*s));
     s->db = db;
     s->in = mailbox_new();
     s->answers = config->answers;
@@ -415,9 +418,9 @@ enum err runstore_open(const struct runstore_config *config, struct runstore **r
     s->keep_ms = config->keep_ms;
     s->first_seq = db->seq_limit;
     list_init(&s->outbox);
-    list_init(&s->mail);
+    list_init(&s->incoming);
     list_init(&s->held);
-    if (thread_start(&s->thread, "peal-journal", 0, runstore_main, s)) {
+    if (thread_start(&s->thread, "peal-journal", 0, run_journal_main, s)) {
         why_set(why, "no thread for the journal: the system has no more");
         mailbox_free(s->in);
         rdb_close(db);
@@ -428,30 +431,30 @@ enum err runstore_open(const struct runstore_config *config, struct runstore **r
     return OK;
 }
 
-void runstore_free(struct runstore *s)
+void run_journal_free(struct run_journal *s)
 {
     if (!s)
         return;
-    runstore_flush(s);
-    mailbox_post(s->in, &s->stop);
+    run_journal_flush(s);
+    mailbox_send(s->in, &s->stop);
     pthread_join(s->thread, NULL);
     mailbox_free(s->in);
     rdb_close(s->db);
     free(s);
 }
 
-void runstore_post(struct runstore *s, struct runstore_op *op)
+void run_journal_send(struct run_journal *s, struct run_journal_op *op)
 {
-    op->letter.node = (struct list_node){ NULL, NULL };
-    list_push(&s->outbox, &op->letter.node);
+    op->message.node = (struct list_node){ NULL, NULL };
+    list_push(&s->outbox, &op->message.node);
 }
 
-void runstore_flush(struct runstore *s)
+void run_journal_flush(struct run_journal *s)
 {
-    mailbox_post_all(s->in, &s->outbox);
+    mailbox_send_all(s->in, &s->outbox);
 }
 
-int64_t runstore_first_seq(const struct runstore *s)
+int64_t run_journal_first_seq(const struct run_journal *s)
 {
     return s->first_seq;
 }

@@ -197,31 +197,32 @@ static enum err reserve(struct rdb *s, int64_t limit, struct why *why)
     return err;
 }
 
-static enum err accept(struct rdb *s, const struct runstore_row *row, struct why *why)
+static enum err accept(struct rdb *s, const struct run_journal_row *row, struct why *why)
 {
     sqlite3_stmt *q = s->q[RDB_ACCEPT];
-    if (row->seq < 1 || row->seq >= RUNSTORE_SEQ_MAX) {
+    if (row->seq < 1 || row->seq >= RUN_JOURNAL_SEQ_MAX) {
         why_set(why, "%lld cannot be a run's number", (long long)row->seq);
         return ERR_INVALID;
     }
     if (row->seq >= s->seq_limit) {
         int64_t limit = row->seq + RDB_SEQ_BLOCK;
-        enum err err = reserve(s, limit < RUNSTORE_SEQ_MAX ? limit : RUNSTORE_SEQ_MAX, why);
+        enum err err = reserve(s, limit < RUN_JOURNAL_SEQ_MAX ? limit : RUN_JOURNAL_SEQ_MAX, why);
         if (err)
             return err;
     }
     sqlite3_bind_int64(q, 1, row->seq);
-    sqlite3_bind_int(q, 2, row->state == RUNSTORE_STARTED ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED);
+    sqlite3_bind_int(
+        q, 2, row->state == RUN_JOURNAL_STARTED ? RUN_JOURNAL_STARTED : RUN_JOURNAL_ACCEPTED);
     sqlite3_bind_int64(q, 3, row->log_id);
     sqlite3_bind_int64(q, 4, row->log_date_ms);
-    sqlite3_bind_int64(q, 5, row->moment_ms);
+    sqlite3_bind_int64(q, 5, row->scheduled_ms);
     sqlite3_bind_int64(q, 6, row->accepted_ms);
     sqlite3_bind_int(q, 7, row->attempt);
     int rc = bind_slice(q, 8, row->request);
     return rc ? rdb_fail(s, rc, why) : run(s, RDB_ACCEPT, why);
 }
 
-static enum err result(struct rdb *s, const struct runstore_row *row, struct why *why)
+static enum err result(struct rdb *s, const struct run_journal_row *row, struct why *why)
 {
     sqlite3_stmt *q = s->q[RDB_RESULT];
     sqlite3_bind_int64(q, 1, row->seq);
@@ -258,7 +259,7 @@ static enum err tell(struct rdb *s, int64_t first, int64_t last, struct why *why
 }
 
 /* Neighbours together: the trees are searched once for all of them. */
-static enum err tell_all(struct rdb *s, const struct runstore_op *op, struct why *why)
+static enum err tell_all(struct rdb *s, const struct run_journal_op *op, struct why *why)
 {
     enum err err = OK;
     for (size_t i = 0, n; i < op->nseqs && !err; i += n) {
@@ -269,18 +270,18 @@ static enum err tell_all(struct rdb *s, const struct runstore_op *op, struct why
     return err;
 }
 
-enum err rdb_apply(struct rdb *s, const struct runstore_op *op, struct why *why)
+enum err rdb_apply(struct rdb *s, const struct run_journal_op *op, struct why *why)
 {
     switch (op->what) {
-    case RUNSTORE_ACCEPT:
+    case RUN_JOURNAL_ACCEPT:
         return accept(s, &op->row, why);
-    case RUNSTORE_START:
+    case RUN_JOURNAL_START:
         return by_seq(s, RDB_START, op->row.seq, why);
-    case RUNSTORE_RESULT:
+    case RUN_JOURNAL_RESULT:
         return result(s, &op->row, why);
-    case RUNSTORE_FORGET:
+    case RUN_JOURNAL_FORGET:
         return by_seq(s, RDB_FORGET, op->row.seq, why);
-    case RUNSTORE_TELL:
+    case RUN_JOURNAL_TELL:
         return tell_all(s, op, why);
     }
     why_set(why, "%d is no change of the journal", (int)op->what);
@@ -351,10 +352,10 @@ static struct slice column_slice(sqlite3_stmt *q, int i)
     return slice_of(p ? p : "", p ? (size_t)sqlite3_column_bytes(q, i) : 0);
 }
 
-static void told_row(sqlite3_stmt *q, struct runstore_row *row)
+static void told_row(sqlite3_stmt *q, struct run_journal_row *row)
 {
-    *row = (struct runstore_row){
-        .state = RUNSTORE_TOLD,
+    *row = (struct run_journal_row){
+        .state = RUN_JOURNAL_TOLD,
         .seq = sqlite3_column_int64(q, 1),
         .log_id = sqlite3_column_int64(q, 2),
         .ended_ms = sqlite3_column_int64(q, 3),
@@ -364,14 +365,14 @@ static void told_row(sqlite3_stmt *q, struct runstore_row *row)
     };
 }
 
-static void run_row(sqlite3_stmt *q, struct runstore_row *row)
+static void run_row(sqlite3_stmt *q, struct run_journal_row *row)
 {
-    *row = (struct runstore_row){
+    *row = (struct run_journal_row){
         .seq = sqlite3_column_int64(q, 0),
-        .state = (enum runstore_state)sqlite3_column_int(q, 1),
+        .state = (enum run_journal_state)sqlite3_column_int(q, 1),
         .log_id = sqlite3_column_int64(q, 2),
         .log_date_ms = sqlite3_column_int64(q, 3),
-        .moment_ms = sqlite3_column_int64(q, 4),
+        .scheduled_ms = sqlite3_column_int64(q, 4),
         .accepted_ms = sqlite3_column_int64(q, 5),
         .attempt = sqlite3_column_int(q, 6),
         .ended_ms = sqlite3_column_int64(q, 7),
@@ -382,17 +383,17 @@ static void run_row(sqlite3_stmt *q, struct runstore_row *row)
     };
 }
 
-typedef void row_fn(sqlite3_stmt *q, struct runstore_row *row);
+typedef void row_fn(sqlite3_stmt *q, struct run_journal_row *row);
 
 /* Keys that do not grow are a tree that leads in circles. */
-static enum err read_table(struct rdb *s, const char *text, row_fn *read, runstore_each_fn *each,
+static enum err read_table(struct rdb *s, const char *text, row_fn *read, run_journal_each_fn *each,
                            void *arg, struct why *why)
 {
     sqlite3_stmt *q = NULL;
     int64_t last = 0;
     int rc = sqlite3_prepare_v2(s->db, text, -1, &q, NULL);
     while (!rc && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        struct runstore_row row;
+        struct run_journal_row row;
         int64_t key = sqlite3_column_int64(q, 0);
         rc = key > last ? SQLITE_OK : SQLITE_CORRUPT;
         last = key;
@@ -405,7 +406,7 @@ static enum err read_table(struct rdb *s, const char *text, row_fn *read, runsto
     return err;
 }
 
-enum err rdb_each(struct rdb *s, runstore_each_fn *each, void *arg, struct why *why)
+enum err rdb_each(struct rdb *s, run_journal_each_fn *each, void *arg, struct why *why)
 {
     enum err err =
         read_table(s, "SELECT n, seq, log_id, ended_ms, log_date_ms FROM told ORDER BY n", told_row,
@@ -479,7 +480,7 @@ static enum err newer(const struct rdb *s, int64_t version, struct why *why)
     why_set(why,
             "the journal %s was written by a newer version (format %lld, this one knows %d); start "
             "that version, or name another file",
-            s->path, (long long)version, RUNSTORE_FORMAT);
+            s->path, (long long)version, RUN_JOURNAL_FORMAT);
     return ERR_INVALID;
 }
 
@@ -492,7 +493,7 @@ static enum err create(struct rdb *s, struct why *why)
     snprintf(pragmas, sizeof(pragmas),
              "INSERT INTO mark VALUES (1, 1); PRAGMA application_id = %d; "
              "PRAGMA user_version = %d; COMMIT",
-             APPLICATION, RUNSTORE_FORMAT);
+             APPLICATION, RUN_JOURNAL_FORMAT);
     return err ? err : rdb_exec(s, pragmas, why);
 }
 
@@ -568,12 +569,12 @@ static enum err check(struct rdb *s, struct why *why)
                 s->path);
         return ERR_INVALID;
     }
-    if (version > RUNSTORE_FORMAT)
+    if (version > RUN_JOURNAL_FORMAT)
         return newer(s, version, why);
     if (all != RDB_TABLES || ours != all || version < 1)
         return damaged(s, "its tables are not what they should be", why);
     err = check_all(s, why);
-    if (!err && version < RUNSTORE_FORMAT)
+    if (!err && version < RUN_JOURNAL_FORMAT)
         err = rdb_exec(s, from_1, why);
     return err;
 }

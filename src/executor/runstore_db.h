@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runstore_db.h - the file of the executor's journal: opening, changes, errors. Private to
- * runstore*.c; one thread at a time.
+/* run_journal_db.h - the file of the executor's journal: opening, changes, errors. Private to
+ * run_journal*.c; one thread at a time.
  *
  * Two tables. `run` has what is still owed, keyed by seq; `told` the ids of what a center has, in
  * the order in which it got them. A row that moves on leaves `run`, so that its pages are used
  * again at once and a million remembered ids are 30 MB and not the pages that their requests once
  * filled. */
-#ifndef PEAL_EXECUTOR_RUNSTORE_DB_H
-#define PEAL_EXECUTOR_RUNSTORE_DB_H
+#ifndef PEAL_EXECUTOR_RUN_JOURNAL_DB_H
+#define PEAL_EXECUTOR_RUN_JOURNAL_DB_H
 
 #include <sqlite3.h>
 #include "base/filelock.h"
 #include "executor/runstore.h"
 
-#define RUNSTORE_FORMAT 2       /* PRAGMA user_version */
+#define RUN_JOURNAL_FORMAT 2    /* PRAGMA user_version */
 #define RDB_SEQ_BLOCK (1 << 20) /* numbers are reserved in blocks */
-#define RUNSTORE_SEQ_MAX ((int64_t)1 << 62)
+#define RUN_JOURNAL_SEQ_MAX ((int64_t)1 << 62)
 
 enum rdb_statement {
     RDB_BEGIN,
@@ -44,18 +44,18 @@ struct rdb {
     int wal_frames;                                       /* after the last commit */
 };
 
-/* See runstore_open. */
+/* See run_journal_open. */
 MUST_CHECK enum err rdb_open(const char *path, struct rdb **ret, struct why *why);
 void rdb_close(struct rdb *s); /* NULL is fine */
 /* TOLD rows in the order in which they were told, then the others in order of seq. */
-MUST_CHECK enum err rdb_each(struct rdb *s, runstore_each_fn *each, void *arg, struct why *why);
+MUST_CHECK enum err rdb_each(struct rdb *s, run_journal_each_fn *each, void *arg, struct why *why);
 
 /* ---- changes: begin, any number of them, commit; after an error that is the disk's: rollback ---
  */
 MUST_CHECK enum err rdb_begin(struct rdb *s, struct why *why);
 MUST_CHECK enum err rdb_commit(struct rdb *s, struct why *why);
 void rdb_rollback(struct rdb *s);
-MUST_CHECK enum err rdb_apply(struct rdb *s, const struct runstore_op *op, struct why *why);
+MUST_CHECK enum err rdb_apply(struct rdb *s, const struct run_journal_op *op, struct why *why);
 /* At most `most` TOLD rows: those beyond `keep`, and those that ended before before_ms. */
 MUST_CHECK enum err rdb_prune(struct rdb *s, int64_t keep, int64_t before_ms, int most,
                               int *ret_pruned, struct why *why);
@@ -74,7 +74,8 @@ static inline bool rdb_is_trouble(enum err err)
  * everything fails. */
 MUST_CHECK enum err rdb_reopen(struct rdb *s, struct why *why);
 
-/* ---- between runstore_db.c and runstore_mend.c ----------------------------------------------- */
+/* ---- between run_journal_db.c and run_journal_mend.c
+ * ----------------------------------------------- */
 
 enum { RDB_MARK, RDB_RUN, RDB_TOLD, RDB_TABLES };
 extern const char *const rdb_schema[RDB_TABLES]; /* each as it stands in sqlite_schema */

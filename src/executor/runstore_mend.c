@@ -152,8 +152,8 @@ static bool log_damaged(int fd, const char *path)
     add_sum(sum, header, 24, header[3] & 1);
     bool whole = (be32(header) & ~1u) == 0x377f0682 && sum[0] == be32(header + 24) &&
                  sum[1] == be32(header + 28);
-    bool known = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
-    if (whole && known)
+    bool dedup = be32(header + 4) == 3007000 && be32(header + 8) == PAGE;
+    if (whole && dedup)
         return frames_damaged(fd, header, sum, rdb_pages_max(path));
     /* is there anything that it stood for? */
     return read_whole(fd, &more, 1, sizeof(header) + PAGE) || (whole && !errno);
@@ -281,8 +281,8 @@ static void put_row(struct salvage *g, const struct table *t, sqlite3_stmt *row)
 {
     for (int i = 0; i < sqlite3_column_count(row); i++)
         sqlite3_bind_value(g->put, i + 1, sqlite3_column_value(row, i));
-    if (t->number == RDB_RUN && g->doubtful && sqlite3_column_int(row, 1) == RUNSTORE_ACCEPTED)
-        sqlite3_bind_int(g->put, 2, RUNSTORE_STARTED);
+    if (t->number == RDB_RUN && g->doubtful && sqlite3_column_int(row, 1) == RUN_JOURNAL_ACCEPTED)
+        sqlite3_bind_int(g->put, 2, RUN_JOURNAL_STARTED);
     int rc = sqlite3_step(g->put);
     sqlite3_reset(g->put);
     if (rc == SQLITE_DONE)
@@ -336,9 +336,9 @@ static bool find_beyond(struct salvage *g, const struct table *t, int64_t from, 
     bool found = false, end = false;
     if (sqlite3_prepare_v2(g->from, t->forward, -1, &q, NULL))
         return false;
-    for (int64_t step = 1; step < RUNSTORE_SEQ_MAX - from && !found && !end; step *= 2) {
+    for (int64_t step = 1; step < RUN_JOURNAL_SEQ_MAX - from && !found && !end; step *= 2) {
         sqlite3_bind_int64(q, 1, from + step);
-        sqlite3_bind_int64(q, 2, RUNSTORE_SEQ_MAX);
+        sqlite3_bind_int64(q, 2, RUN_JOURNAL_SEQ_MAX);
         int rc = sqlite3_step(q);
         found = rc == SQLITE_ROW;
         end = rc == SQLITE_DONE;
@@ -355,7 +355,7 @@ static void read_what_can_be(struct salvage *g, const struct table *t)
     int64_t at = 0, next, edge; /* everything up to at is read, or lost */
     for (unsigned gaps = 0; !g->err && g->budget >= 0; gaps++) {
         edge = at;
-        if (read_range(g, t, false, at + 1, RUNSTORE_SEQ_MAX, &edge))
+        if (read_range(g, t, false, at + 1, RUN_JOURNAL_SEQ_MAX, &edge))
             return;
         at = edge;
         g->gaps++;
@@ -389,12 +389,12 @@ static void salvage_mark(struct salvage *g)
         sqlite3_step(q) == SQLITE_ROW)
         limit = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
-    if (limit < 0 || limit > RUNSTORE_SEQ_MAX - RDB_SEQ_BLOCK)
+    if (limit < 0 || limit > RUN_JOURNAL_SEQ_MAX - RDB_SEQ_BLOCK)
         limit = 0;
     snprintf(text, sizeof(text),
              "UPDATE mark SET seq_limit = min(%lld, %d + max(%lld, "
              "(SELECT coalesce(max(seq), 0) FROM run), (SELECT coalesce(max(seq), 0) FROM told)))",
-             (long long)RUNSTORE_SEQ_MAX, RDB_SEQ_BLOCK, (long long)limit);
+             (long long)RUN_JOURNAL_SEQ_MAX, RDB_SEQ_BLOCK, (long long)limit);
     to_exec(g, text);
 }
 

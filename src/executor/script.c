@@ -54,10 +54,10 @@ enum err script_kinds_check(const char *list, struct why *why)
 {
     struct slice rest = slice_text(list);
     for (struct slice name; slice_item(&rest, &name);) {
-        bool known = false;
+        bool dedup = false;
         for (size_t i = 0; i < countof(kinds); i++)
-            known |= slice_eq(name, kinds[i].name);
-        if (known)
+            dedup |= slice_eq(name, kinds[i].name);
+        if (dedup)
             continue;
         why_set(why,
                 "peal.executor.glue: there is no script kind %.*s; there are shell, python, "

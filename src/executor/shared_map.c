@@ -10,7 +10,7 @@ void shared_map_done(struct shared_map *m)
 {
     for (int i = 0; i < SHARED_MAP_DAYS; i++)
         free(m->days[i].blocks);
-    *m = (struct shared_map){ .turn = 0 };
+    *m = (struct shared_map){ .searches = 0 };
 }
 
 static void forget(struct shared_day *d, int fd, const struct stat *st)
@@ -38,14 +38,14 @@ static struct shared_day *day_of(struct shared_map *m, int fd, const struct stat
     for (int i = 0; i < SHARED_MAP_DAYS; i++) {
         struct shared_day *other = &m->days[i];
         if (is_file(other, fd, st)) {
-            other->used = ++m->turn;
+            other->used = ++m->searches;
             return other;
         }
         if (other->used < d->used)
             d = other;
     }
     forget(d, fd, st);
-    d->used = ++m->turn;
+    d->used = ++m->searches;
     return d;
 }
 

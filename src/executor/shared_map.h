@@ -30,7 +30,7 @@ struct shared_map { /* embed it, zeroed */
         struct shared_block *blocks;
         size_t n, cap;
     } days[SHARED_MAP_DAYS];
-    uint64_t turn;
+    uint64_t searches;
 };
 
 void shared_map_done(struct shared_map *m);

@@ -67,7 +67,7 @@ static enum err split(struct splitter *s, struct why *why)
     return ERR_INVALID;
 }
 
-enum err words_split(struct slice line, char ***ret, struct why *why)
+enum err argv_split(struct slice line, char ***ret, struct why *why)
 {
     if (line.n && memchr(line.p, '\0', line.n)) {
         why_set(why, "command: must not contain a NUL");

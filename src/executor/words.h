@@ -15,6 +15,6 @@
 
 /* *ret: WORDS_MAX words at most, then NULL; one allocation, release it with free(). ERR_INVALID
  * for a NUL, an open quote, no word at all; ERR_TOOBIG; ERR_NOMEM. */
-MUST_CHECK enum err words_split(struct slice line, char ***ret, struct why *why);
+MUST_CHECK enum err argv_split(struct slice line, char ***ret, struct why *why);
 
 #endif

@@ -30,7 +30,7 @@ enum {
 };
 
 /*   RESOLVING -> CONNECTING -> [HANDSHAKE ->] BUSY <-> IDLE
- *   any of the first four -> FAILED, until done has been called after this turn. */
+ *   any of the first four -> FAILED, until done has been called after this iteration. */
 enum conn_state { RESOLVING, CONNECTING, HANDSHAKE, BUSY, IDLE, FAILED };
 
 struct httpc_conn {
@@ -79,7 +79,7 @@ struct httpc {
     struct buf spare; /* the answer's bytes while done runs; swapped with a connection's */
     struct tls_client *tls;
     struct resolver *resolver;
-    struct loop_mail mail;
+    struct loop_mailbox incoming;
 };
 
 static void conn_ready(struct loop_fd *f, uint32_t events);
@@ -144,7 +144,7 @@ static struct httpc_conn *conn_new(struct httpc_peer *p)
 
 /* --- endings --- */
 
-/* The call, if there is one yet, ends without an answer: reset now, done after this turn. */
+/* The call, if there is one yet, ends without an answer: reset now, done after this iteration. */
 static void conn_fail(struct httpc_conn *k, enum err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -172,7 +172,8 @@ static void conn_fail(struct httpc_conn *k, enum err err, const char *format, ..
 static void run_failed(struct loop_task *t)
 {
     struct httpc *c = container_of(t, struct httpc, failed_task);
-    struct list now; /* what fails while done runs waits a turn: a caller may try again at once */
+    struct list
+        now; /* what fails while done runs waits an iteration: a caller may try again at once */
     list_init(&now);
     for (struct list_node *n; (n = list_pop(&c->failed));)
         list_push(&now, n);
@@ -551,9 +552,9 @@ static void peer_ask(struct httpc_peer *p)
     resolver_ask(p->c->resolver, q);
 }
 
-static void on_resolved(struct loop_mail *m, struct letter *letter)
+static void on_resolved(struct loop_mailbox *m, struct message *message)
 {
-    struct lookup *q = container_of(letter, struct lookup, letter);
+    struct lookup *q = container_of(message, struct lookup, message);
     struct httpc_peer *p = q->user;
     (void)m;
     p->asking = false;
@@ -579,8 +580,9 @@ static enum err need_resolver(struct httpc *c, struct why *why)
         return OK;
     struct resolver *r = resolver_new();
     if (r) {
-        c->mail = (struct loop_mail){ .mailbox = resolver_mailbox(r), .letter = on_resolved };
-        if (!loop_mail_add(c->loop, &c->mail)) {
+        c->incoming =
+            (struct loop_mailbox){ .mailbox = resolver_mailbox(r), .message = on_resolved };
+        if (!loop_mailbox_add(c->loop, &c->incoming)) {
             c->resolver = r;
             return OK;
         }
@@ -944,7 +946,7 @@ void httpc_free(struct httpc *c)
         peer_unref(p);
     }
     if (c->resolver) {
-        loop_mail_remove(c->loop, &c->mail);
+        loop_mailbox_remove(c->loop, &c->incoming);
         resolver_free(c->resolver);
     }
     loop_undefer(c->loop, &c->failed_task);

@@ -438,7 +438,7 @@ static void waiting_for_more(struct conn *c)
     }
 }
 
-/* After this turn look at what the buffer still holds. */
+/* After this iteration look at what the buffer still holds. */
 static void look_again(struct conn *c)
 {
     if (c->state != READING || conn_unsent(c) || c->in.len == 0 || list_linked(&c->more))

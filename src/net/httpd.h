@@ -93,8 +93,8 @@ void httpd_reply_error(struct httpd_request *q, int status, const char *text);
 
 /* A request on its way to another front: its connection, unread bytes, and unsent answers. */
 struct httpd_moved {
-    struct letter letter; /* for a mailbox; kind is the sender's */
-    void *user;           /* q->user */
+    struct message message; /* for a mailbox; kind is the sender's */
+    void *user;             /* q->user */
 };
 
 /* Take q off its front. The caller owns the result: post it, attach it, or free it. */

@@ -15,7 +15,7 @@
 #include "net/addr.h"
 
 enum {
-    ACCEPT_BATCH = 64, /* a turn; the rest comes in the next */
+    ACCEPT_BATCH = 64, /* an iteration; the rest comes in the next */
     PAUSE_MS = 100,    /* when out of descriptors */
     FIRST_PASSED = 3,  /* SD_LISTEN_FDS_START of sd_listen_fds(3) */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* epoll for descriptors, a binary heap for timers, and an absolute timerfd for the wall clock,
  * because epoll's own timeout rounds up to a whole millisecond and knows nothing of clock steps.
- * The heap is lazy: a timer moved to a later moment keeps its old place (key_ms) and is put right
+ * The heap is lazy: a timer moved to a later time keeps its old place (key_ms) and is put right
  * when that comes up, so that a connection's timeout costs one store per request. */
 #include "net/loop.h"
 #include <errno.h>
@@ -24,19 +24,19 @@ struct loop {
     struct loop_fd stop_fd, wall_fd;
     atomic_bool stop;
     int64_t now_ms;
-    uint64_t turns;
+    uint64_t iterations;
     struct epoll_event batch[LOOP_BATCH];
-    int nbatch, batch_at; /* events of this turn not yet handed out */
+    int nbatch, batch_at; /* events of this iteration not yet handed out */
     struct loop_timer **heap;
     size_t nheap, heap_cap;
-    struct list deferred, mails;
+    struct list deferred, mailboxes;
     void (*before_sleep)(void *arg);
     void *before_sleep_arg;
     void (*on_wake)(void *arg);
     void (*on_set)(void *arg);
     void *wall_arg;
     int64_t wake_ms;
-    bool clock_set; /* noticed while arming: told at the end of the turn */
+    bool clock_set; /* noticed while arming: told at the end of the iteration */
 };
 
 static void stop_ready(struct loop_fd *f, uint32_t events)
@@ -47,7 +47,7 @@ static void stop_ready(struct loop_fd *f, uint32_t events)
     (void)n; /* the flag tells, the descriptor only wakes */
 }
 
-/* Arm the timerfd. Without a moment it stands in the far future: only an armed one reports that
+/* Arm the timerfd. Without a time it stands in the far future: only an armed one reports that
  * the clock was set. */
 static void wall_arm(struct loop *l)
 {
@@ -100,7 +100,7 @@ struct loop *loop_new(void)
 {
     struct loop *l = mem_new(sizeof(*l));
     list_init(&l->deferred);
-    list_init(&l->mails);
+    list_init(&l->mailboxes);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wall = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     l->stop_fd = (struct loop_fd){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
@@ -125,9 +125,9 @@ int64_t loop_now_ms(const struct loop *l)
     return l->now_ms;
 }
 
-uint64_t loop_turns(const struct loop *l)
+uint64_t loop_iterations(const struct loop *l)
 {
-    return l->turns;
+    return l->iterations;
 }
 
 /* --- descriptors --- */
@@ -220,7 +220,7 @@ void loop_timer_clear(struct loop *l, struct loop_timer *t)
         heap_down(l, i, last);
 }
 
-/* Put right the timers whose place is before their moment, until the first one tells the truth. */
+/* Put right the timers whose place is before their time, until the first one tells the truth. */
 static int64_t heap_first(struct loop *l)
 {
     while (l->nheap) {
@@ -235,7 +235,7 @@ static int64_t heap_first(struct loop *l)
 
 static void fire_timers(struct loop *l)
 {
-    /* What a callback sets for now fires in the next turn, else it could keep us here. */
+    /* What a callback sets for now fires in the next iteration, else it could keep us here. */
     for (size_t bound = l->nheap; bound > 0 && heap_first(l) <= l->now_ms; bound--) {
         struct loop_timer *t = l->heap[0];
         loop_timer_clear(l, t);
@@ -261,7 +261,7 @@ static void run_deferred(struct loop *l)
 {
     if (list_empty(&l->deferred))
         return;
-    struct loop_task end = { .run = NULL }; /* what is deferred from here on waits a turn */
+    struct loop_task end = { .run = NULL }; /* what is deferred from here on waits an iteration */
     list_push(&l->deferred, &end.node);
     for (struct list_node *n; (n = list_pop(&l->deferred)) != &end.node;) {
         struct loop_task *t = container_of(n, struct loop_task, node);
@@ -294,33 +294,33 @@ void loop_wake_at(struct loop *l, int64_t wall_ms)
 
 /* --- mail --- */
 
-static void deliver(struct loop_mail *m)
+static void deliver(struct loop_mailbox *m)
 {
-    struct list letters;
-    list_init(&letters);
-    mailbox_take(m->mailbox, &letters);
-    for (struct list_node *n; (n = list_pop(&letters));)
-        m->letter(m, container_of(n, struct letter, node));
+    struct list messages;
+    list_init(&messages);
+    mailbox_take(m->mailbox, &messages);
+    for (struct list_node *n; (n = list_pop(&messages));)
+        m->message(m, container_of(n, struct message, node));
 }
 
-static void mail_ready(struct loop_fd *f, uint32_t events)
+static void mailbox_ready(struct loop_fd *f, uint32_t events)
 {
     (void)events;
-    deliver(container_of(f, struct loop_mail, fd));
+    deliver(container_of(f, struct loop_mailbox, fd));
 }
 
-enum err loop_mail_add(struct loop *l, struct loop_mail *m)
+enum err loop_mailbox_add(struct loop *l, struct loop_mailbox *m)
 {
     m->node = (struct list_node){ NULL, NULL };
     m->fd =
-        (struct loop_fd){ .fd = mailbox_fd(m->mailbox), .events = EPOLLIN, .ready = mail_ready };
+        (struct loop_fd){ .fd = mailbox_fd(m->mailbox), .events = EPOLLIN, .ready = mailbox_ready };
     enum err err = loop_fd_add(l, &m->fd);
     if (!err)
-        list_push(&l->mails, &m->node);
+        list_push(&l->mailboxes, &m->node);
     return err;
 }
 
-void loop_mail_remove(struct loop *l, struct loop_mail *m)
+void loop_mailbox_remove(struct loop *l, struct loop_mailbox *m)
 {
     loop_fd_remove(l, &m->fd);
     list_remove(&m->node);
@@ -343,31 +343,31 @@ static int sleep_ms(struct loop *l, int max_ms)
     return wait > 60000 ? 60000 : (int)wait;
 }
 
-/* What must not wait for its turn in epoll's list. One mailbox at a time: a letter may remove any;
+/* What must not wait for its turn in epoll's list. One mailbox at a time: a message may remove any;
  * the one that had its turn goes to the end. */
 static void look_around(struct loop *l)
 {
-    list_each(&l->mails, n, tmp)
+    list_each(&l->mailboxes, n, tmp)
     {
-        struct loop_mail *m = container_of(n, struct loop_mail, node);
+        struct loop_mailbox *m = container_of(n, struct loop_mailbox, node);
         if (!mailbox_any(m->mailbox))
             continue;
         list_remove(n);
-        list_push(&l->mails, n);
+        list_push(&l->mailboxes, n);
         deliver(m);
         break;
     }
     if (l->on_wake && l->wake_ms <= clock_wall_ms()) {
-        l->wake_ms = INT64_MAX; /* the timerfd is armed anew with the next moment */
+        l->wake_ms = INT64_MAX; /* the timerfd is armed anew with the next time */
         l->on_wake(l->wall_arg);
     }
 }
 
-void loop_turn(struct loop *l, int max_ms)
+void loop_iterate(struct loop *l, int max_ms)
 {
     int n = epoll_wait(l->epoll, l->batch, LOOP_BATCH, sleep_ms(l, max_ms));
     l->now_ms = clock_boot_ms();
-    l->turns++;
+    l->iterations++;
     l->nbatch = n > 0 ? n : 0;
     for (l->batch_at = 0; l->batch_at < l->nbatch;) {
         struct epoll_event *ev = &l->batch[l->batch_at++];
@@ -393,7 +393,7 @@ void loop_turn(struct loop *l, int max_ms)
 void loop_run(struct loop *l)
 {
     while (!atomic_load(&l->stop))
-        loop_turn(l, -1);
+        loop_iterate(l, -1);
     atomic_store(&l->stop, false);
 }
 

@@ -22,10 +22,10 @@ struct resolver {
     struct mailbox *mailbox;
 };
 
-static void free_letters(struct list *l)
+static void free_messages(struct list *l)
 {
     for (struct list_node *n; (n = list_pop(l));)
-        free(container_of(container_of(n, struct letter, node), struct lookup, letter));
+        free(container_of(container_of(n, struct message, node), struct lookup, message));
 }
 
 /* Called with the lock held; gives it up. */
@@ -38,8 +38,8 @@ static void unref_and_unlock(struct resolver *r)
     struct list left;
     list_init(&left);
     mailbox_take(r->mailbox, &left);
-    free_letters(&left);
-    free_letters(&r->queue);
+    free_messages(&left);
+    free_messages(&r->queue);
     mailbox_free(r->mailbox);
     pthread_cond_destroy(&r->work);
     pthread_mutex_destroy(&r->lock);
@@ -80,9 +80,9 @@ static void *resolver_thread(void *arg)
         r->queued--;
         pthread_mutex_unlock(&r->lock);
         struct lookup *k =
-            container_of(container_of(n, struct letter, node), struct lookup, letter);
+            container_of(container_of(n, struct message, node), struct lookup, message);
         resolve(k);
-        mailbox_post(r->mailbox, &k->letter);
+        mailbox_send(r->mailbox, &k->message);
         pthread_mutex_lock(&r->lock);
     }
     unref_and_unlock(r);
@@ -127,17 +127,17 @@ void resolver_free(struct resolver *r)
 void resolver_ask(struct resolver *r, struct lookup *k)
 {
     k->nfound = 0;
-    k->letter.node.prev = k->letter.node.next = NULL;
+    k->message.node.prev = k->message.node.next = NULL;
     pthread_mutex_lock(&r->lock);
-    list_push(&r->queue, &k->letter.node);
+    list_push(&r->queue, &k->message.node);
     r->queued++;
     if (r->queued > r->sleeping && r->threads < THREADS_MAX)
         start_thread(r);
     if (r->threads == 0) { /* the system gives us no thread: that is an answer too */
-        list_remove(&k->letter.node);
+        list_remove(&k->message.node);
         r->queued--;
         k->why = "no thread for name resolution";
-        mailbox_post(r->mailbox, &k->letter);
+        mailbox_send(r->mailbox, &k->message);
     }
     pthread_cond_signal(&r->work);
     pthread_mutex_unlock(&r->lock);

@@ -14,7 +14,7 @@
 enum { RESOLVER_ADDRESSES = 4 };
 
 struct lookup {
-    struct letter letter;
+    struct message message;
     char host[ADDR_HOST_MAX + 1];
     uint16_t port;
     void *user;
@@ -32,7 +32,7 @@ struct resolver;
 struct resolver *resolver_new(void); /* NULL as mailbox_new */
 /* Does not wait for names being asked; their lookups are freed. */
 void resolver_free(struct resolver *r);
-/* The resolver owns k until it comes back as a letter (free it then). */
+/* The resolver owns k until it comes back as a message (free it then). */
 void resolver_ask(struct resolver *r, struct lookup *k);
 struct mailbox *resolver_mailbox(struct resolver *r);
 

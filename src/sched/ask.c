@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask.c - what became of a run that did not answer: the asking table.
+/* ask.c - what became of a run that did not answer: the reconciliation table.
  *
  * One round is idleBeat for the job first, /log of the id second (the other way round a whole run
  * fits between them). One idleBeat serves all runs of the job that wait for a round at the address
  * when it is sent; their /log calls follow its answer. A cell acts when two rounds at least
- * ask_gap_ms apart agree, because what was on its way when the connection was reset has arrived or
- * died by then. The table, its proofs and what goes wrong without each rule: docs/model/README.md.
+ * reconcile_gap_ms apart agree, because what was on its way when the connection was reset has
+ * arrived or died by then. The table, its proofs and what goes wrong without each rule:
+ * docs/model/README.md.
  */
 #include "sched/state.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define ASKS_AT_ONCE 24  /* calls in flight to one address, of the places kept for such */
-#define ROUND_LOOKS 256  /* runs looked at for others of the same job that wait */
-#define ASK_MAX_MS 60000 /* longest pause between rounds */
+#define RECONCILE_AT_ONCE 24   /* calls in flight to one address, of the places kept for such */
+#define ROUND_LOOKS 256        /* runs looked at for others of the same job that wait */
+#define RECONCILE_MAX_MS 60000 /* longest pause between rounds */
 
 enum cell {
     CELL_NONE_YET,
@@ -26,42 +27,42 @@ enum cell {
     CELL_BUSY_CANNOT,
 };
 
-static struct ask *ask_of(struct run *r)
+static struct reconcile *reconcile_of(struct run *r)
 {
-    if (!r->ask)
-        r->ask = mem_new(sizeof(*r->ask));
-    return r->ask;
+    if (!r->reconcile)
+        r->reconcile = mem_new(sizeof(*r->reconcile));
+    return r->reconcile;
 }
 
 static bool overtaken(const struct run *r, int64_t gap_ms);
-static void unheard(struct sched *s, struct moment_now now, struct run *r);
+static void unheard(struct sched *s, struct now now, struct run *r);
 
-void ask_stop(struct sched *s, struct run *r)
+void reconcile_stop(struct sched *s, struct run *r)
 {
     (void)s;
-    if (r->ask && r->ask->step == ASK_LOG && r->lane)
-        r->lane->asking--;
-    free(r->ask);
-    r->ask = NULL;
+    if (r->reconcile && r->reconcile->step == RECONCILE_LOG && r->lane)
+        r->lane->querying--;
+    free(r->reconcile);
+    r->reconcile = NULL;
 }
 
-static void later(int64_t *at_ms, struct moment_now now, int64_t ms)
+static void later(int64_t *at_ms, struct now now, int64_t ms)
 {
     if (*at_ms)
         *at_ms = *at_ms + ms < now.boot_ms ? *at_ms + ms : now.boot_ms;
 }
 
-void ask_paused(struct run *r, struct moment_now now, int64_t ms)
+void reconcile_paused(struct run *r, struct now now, int64_t ms)
 {
-    if (!r->ask)
+    if (!r->reconcile)
         return;
-    later(&r->ask->begun_ms, now, ms);
-    later(&r->ask->settled_ms, now, ms);
-    later(&r->ask->since_ms, now, ms);
-    later(&r->ask->overtaken_ms, now, ms);
+    later(&r->reconcile->begun_ms, now, ms);
+    later(&r->reconcile->settled_ms, now, ms);
+    later(&r->reconcile->since_ms, now, ms);
+    later(&r->reconcile->overtaken_ms, now, ms);
 }
 
-void ask_soon(struct sched *s, struct moment_now now, struct run *r, int64_t in_ms)
+void reconcile_soon(struct sched *s, struct now now, struct run *r, int64_t in_ms)
 {
     wait_until(s, r, now.boot_ms + in_ms);
 }
@@ -74,10 +75,10 @@ struct round { /* an idleBeat under way, and who waits for its answer */
     uint32_t ticket;
 };
 
-static uint32_t ask_call(struct sched *s, struct run *r, enum call_kind kind)
+static uint32_t reconcile_call(struct sched *s, struct run *r, enum call_kind kind)
 {
-    s->stats.asks++;
-    r->lane->asking++;
+    s->stats.queries++;
+    r->lane->querying++;
     call_out(s, r->lane,
              (struct call){
                  .kind = kind,
@@ -85,26 +86,26 @@ static uint32_t ask_call(struct sched *s, struct run *r, enum call_kind kind)
                  .ticket = ++s->ticket,
                  .job_id = r->job->id,
                  .log_time_ms = run_log_time(r),
-                 .idle = kind == CALL_LOG ? r->ask->ticket : 0,
+                 .idle = kind == CALL_LOG ? r->reconcile->ticket : 0,
              });
     return s->ticket;
 }
 
-static void join(struct sched *s, struct moment_now now, struct round *round, struct run *r)
+static void join(struct sched *s, struct now now, struct round *round, struct run *r)
 {
-    struct ask *a = ask_of(r);
+    struct reconcile *a = reconcile_of(r);
     list_remove(&r->place);
     list_push(&round->runs, &r->place);
-    a->step = ASK_IDLE;
+    a->step = RECONCILE_IDLE;
     a->rounds++;
     a->begun_ms = now.boot_ms;
-    if (!a->overtaken_ms && overtaken(r, s->config.ask_gap_ms))
+    if (!a->overtaken_ms && overtaken(r, s->config.reconcile_gap_ms))
         a->overtaken_ms = now.boot_ms;
 }
 
 /* All of the job that wait for a round here, by the shorter way: what the job has, or, if that is
  * many, what waits next in the lane. */
-static void gather(struct sched *s, struct moment_now now, struct round *round, struct run *first)
+static void gather(struct sched *s, struct now now, struct round *round, struct run *first)
 {
     struct lane *lane = first->lane;
     struct live_job *job = first->job;
@@ -113,13 +114,13 @@ static void gather(struct sched *s, struct moment_now now, struct round *round, 
         list_each(&job->runs, n, tmp)
         {
             struct run *r = container_of(n, struct run, of_job);
-            if (r->lane == lane && r->ask && r->ask->step == ASK_QUEUED)
+            if (r->lane == lane && r->reconcile && r->reconcile->step == RECONCILE_QUEUED)
                 join(s, now, round, r);
         }
         return;
     }
     int looks = 0;
-    list_each(&lane->asks, n, tmp)
+    list_each(&lane->queries, n, tmp)
     {
         struct run *r = container_of(n, struct run, place);
         if (looks++ == ROUND_LOOKS)
@@ -129,27 +130,27 @@ static void gather(struct sched *s, struct moment_now now, struct round *round, 
     }
 }
 
-static void round_begin(struct sched *s, struct moment_now now, struct lane *lane)
+static void round_begin(struct sched *s, struct now now, struct lane *lane)
 {
-    struct run *first = container_of(list_first(&lane->asks), struct run, place);
+    struct run *first = container_of(list_first(&lane->queries), struct run, place);
     struct round *round = mem_new(sizeof(*round));
     list_init(&round->runs);
     list_push(&lane->rounds, &round->node);
     gather(s, now, round, first);
-    round->ticket = ask_call(s, first, CALL_IDLE);
+    round->ticket = reconcile_call(s, first, CALL_IDLE);
 }
 
 /* Rounds that have begun go before new ones: the less time lies between their two calls, the more
  * often they agree. */
-void ask_pump(struct sched *s, struct moment_now now, struct lane *lane)
+void reconcile_pump(struct sched *s, struct now now, struct lane *lane)
 {
-    while (!s->draining && lane->asking < ASKS_AT_ONCE) {
+    while (!s->draining && lane->querying < RECONCILE_AT_ONCE) {
         struct list_node *n = list_pop(&lane->logs);
         if (n) {
             struct run *r = container_of(n, struct run, place);
-            r->ask->step = ASK_LOG;
-            r->ask->ticket = ask_call(s, r, CALL_LOG);
-        } else if (!list_empty(&lane->asks)) {
+            r->reconcile->step = RECONCILE_LOG;
+            r->reconcile->ticket = reconcile_call(s, r, CALL_LOG);
+        } else if (!list_empty(&lane->queries)) {
             round_begin(s, now, lane);
         } else {
             return;
@@ -158,24 +159,24 @@ void ask_pump(struct sched *s, struct moment_now now, struct lane *lane)
 }
 
 /* Once all runs whose wait ended in the same moment stand in their lists: they share rounds. */
-void ask_pump_all(struct sched *s, struct moment_now now)
+void reconcile_pump_all(struct sched *s, struct now now)
 {
-    for (struct list_node *n; (n = list_pop(&s->asking));)
-        ask_pump(s, now, container_of(n, struct lane, asking_node));
+    for (struct list_node *n; (n = list_pop(&s->querying));)
+        reconcile_pump(s, now, container_of(n, struct lane, reconcile_node));
 }
 
-void asks_free(struct lane *lane)
+void reconcile_free(struct lane *lane)
 {
-    list_remove(&lane->asking_node);
+    list_remove(&lane->reconcile_node);
     for (struct list_node *n; (n = list_pop(&lane->rounds));)
         free(container_of(n, struct round, node));
 }
 
 /* The run's wait is over: LOST goes, the others are asked about. */
-void ask_timer(struct sched *s, struct moment_now now, struct run *r)
+void reconcile_timer(struct sched *s, struct now now, struct run *r)
 {
     if (r->flags & RUN_HELD) { /* an edit ends it, or gives it back */
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
         return;
     }
     if (r->phase == PHASE_LOST) {
@@ -183,22 +184,22 @@ void ask_timer(struct sched *s, struct moment_now now, struct run *r)
         s->wanted = true;
         return;
     }
-    if (!r->lane || list_linked(&r->place) || (r->ask && r->ask->step))
+    if (!r->lane || list_linked(&r->place) || (r->reconcile && r->reconcile->step))
         return;
     if (r->lane->dead) { /* its beat is asked for each second, and brings the rounds back */
-        ask_of(r)->rounds++;
+        reconcile_of(r)->rounds++;
         unheard(s, now, r);
         return;
     }
-    ask_of(r)->step = ASK_QUEUED;
-    list_push(&r->lane->asks, &r->place);
-    if (!list_linked(&r->lane->asking_node))
-        list_push(&s->asking, &r->lane->asking_node);
+    reconcile_of(r)->step = RECONCILE_QUEUED;
+    list_push(&r->lane->queries, &r->place);
+    if (!list_linked(&r->lane->reconcile_node))
+        list_push(&s->querying, &r->lane->reconcile_node);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void lose(struct sched *s, struct moment_now now, struct run *r, const char *proof)
+static void lose(struct sched *s, struct now now, struct run *r, const char *proof)
 {
     run_finish(s, now, r, PHASE_LOST, 500, proof);
 }
@@ -209,14 +210,15 @@ static bool current(const struct run *r)
     return same && !r->job->deleted;
 }
 
-/* Never arrived: a planned run again, for which moment, mark, address and edits count as ever. */
-static void unsent(struct sched *s, struct moment_now now, struct run *r)
+/* Never arrived: a planned run again, for which scheduled time, watermark, address and edits count
+ * as ever. */
+static void unsent(struct sched *s, struct now now, struct run *r)
 {
     if (r->phase != PHASE_UNKNOWN) {
         lose(s, now, r, "lost: the executor is idle and knows nothing of an accepted run");
         return;
     }
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     r->flags &= ~(uint32_t)(RUN_LEFT | RUN_DOUBT);
     if (!current(r)) {
         run_withdraw(s, now, r, PHASE_WITHDRAWN, "the job was changed; the run never arrived");
@@ -225,49 +227,49 @@ static void unsent(struct sched *s, struct moment_now now, struct run *r)
     run_unlink(s, r);
     run_move(s, now, r, PHASE_PLANNED);
     run_dirty(s, r);
-    fire_plan(s, r);
+    dispatch_plan(s, r);
 }
 
 /* A cell that admits a second run: send the same id once more, and count it. */
-static void resend(struct sched *s, struct moment_now now, struct run *r)
+static void resend(struct sched *s, struct now now, struct run *r)
 {
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     run_unlink(s, r);
     r->flags |= RUN_RESENT;
     s->stats.resent++;
     s->next->totals.n[TOTAL_RESENT]++;
     run_move(s, now, r, PHASE_SENT);
     run_dirty(s, r);
-    fire_call(s, r); /* sent_ms stays: the first copy may be the one that starts */
+    dispatch_call(s, r); /* sent_ms stays: the first copy may be the one that starts */
 }
 
-static bool may_resend(const struct sched *s, struct moment_now now, const struct run *r)
+static bool may_resend(const struct sched *s, struct now now, const struct run *r)
 {
     return r->phase == PHASE_UNKNOWN && !(r->flags & RUN_RESENT) && current(r) &&
-           r->due_ms <= now.wall_ms && r->due_ms <= s->mark_ms;
+           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms;
 }
 
 /* Growing pauses, not in step with the job's own period: it may be busy whenever it is asked. */
-static void again(struct sched *s, struct moment_now now, struct run *r)
+static void again(struct sched *s, struct now now, struct run *r)
 {
-    int64_t gap = s->config.ask_gap_ms;
-    for (int i = 2; i < r->ask->rounds && gap < ASK_MAX_MS; i++)
+    int64_t gap = s->config.reconcile_gap_ms;
+    for (int i = 2; i < r->reconcile->rounds && gap < RECONCILE_MAX_MS; i++)
         gap += gap / 2;
     int64_t ms = gap + dice_below(&s->dice, (uint32_t)(gap / 4 + 1));
-    if (ms > ASK_MAX_MS)
-        ms = ASK_MAX_MS - dice_below(&s->dice, ASK_MAX_MS / 4);
-    ask_soon(s, now, r, ms);
+    if (ms > RECONCILE_MAX_MS)
+        ms = RECONCILE_MAX_MS - dice_below(&s->dice, RECONCILE_MAX_MS / 4);
+    reconcile_soon(s, now, r, ms);
 }
 
 /* Has the answer been the same long enough that what was on its way would have come? */
 static bool waited(const struct sched *s, const struct run *r, int64_t from_ms)
 {
-    return r->ask->begun_ms - from_ms >= s->config.end_wait_ms;
+    return r->reconcile->begun_ms - from_ms >= s->config.end_wait_ms;
 }
 
-static void decide_idle(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+static void decide_idle(struct sched *s, struct now now, struct run *r, enum cell cell)
 {
-    bool late = waited(s, r, r->ask->settled_ms);
+    bool late = waited(s, r, r->reconcile->settled_ms);
     bool away = r->flags & RUN_AWAY;
     switch (cell) {
     case CELL_IDLE_STARTED:
@@ -292,14 +294,14 @@ static void decide_idle(struct sched *s, struct moment_now now, struct run *r, e
     }
 }
 
-static void decide_busy(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+static void decide_busy(struct sched *s, struct now now, struct run *r, enum cell cell)
 {
     if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
-        ask_stop(s, r);
+        reconcile_stop(s, r);
         r->flags &= ~(uint32_t)RUN_DOUBT;
         run_move(s, now, r, PHASE_ACCEPTED);
         run_note_trigger(s, r, 200, NULL);
-        ask_soon(s, now, r, s->config.ask_first_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_first_ms);
     } else if (cell == CELL_BUSY_NONE && r->job->def->block == BLOCK_SERIAL &&
                may_resend(s, now, r)) {
         resend(s, now, r);
@@ -308,13 +310,13 @@ static void decide_busy(struct sched *s, struct moment_now now, struct run *r, e
     }
 }
 
-static void decide(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+static void decide(struct sched *s, struct now now, struct run *r, enum cell cell)
 {
-    if (cell == CELL_END && waited(s, r, r->ask->settled_ms))
+    if (cell == CELL_END && waited(s, r, r->reconcile->settled_ms))
         lose(s, now, r, "lost: the run has ended, but its result did not come within 90 s");
     else if (cell == CELL_END)
         again(s, now, r);
-    else if (r->ask->idle)
+    else if (r->reconcile->idle)
         decide_idle(s, now, r, cell);
     else
         decide_busy(s, now, r, cell);
@@ -364,11 +366,11 @@ static bool needs_grace(const struct run *r, enum cell cell)
 
 /* True if that decided: idle or busy, and earlier rounds need not agree. But the one that covers
  * begins beside the one that has just left the queue. */
-static bool decide_overtaken(struct sched *s, struct moment_now now, struct run *r, enum cell cell)
+static bool decide_overtaken(struct sched *s, struct now now, struct run *r, enum cell cell)
 {
-    const struct ask *a = r->ask;
+    const struct reconcile *a = r->reconcile;
     bool none = cell == CELL_IDLE_NONE || cell == CELL_BUSY_NONE;
-    int64_t settle = covers(r) ? s->config.ask_gap_ms : 0;
+    int64_t settle = covers(r) ? s->config.reconcile_gap_ms : 0;
     if (!a->overtaken_ms || a->begun_ms - a->overtaken_ms < settle || cell == CELL_END)
         return false;
     if (none && r->phase == PHASE_UNKNOWN)
@@ -396,9 +398,9 @@ static enum cell cell_of(bool idle, enum log_state log)
     }
 }
 
-static void round_done(struct sched *s, struct moment_now now, struct run *r, enum log_state log)
+static void round_done(struct sched *s, struct now now, struct run *r, enum log_state log)
 {
-    struct ask *a = r->ask;
+    struct reconcile *a = r->reconcile;
     enum cell cell = cell_of(a->idle, log);
     if (log == LOG_STARTED || log == LOG_ENDED)
         job_started(r);
@@ -407,9 +409,9 @@ static void round_done(struct sched *s, struct moment_now now, struct run *r, en
     if (a->cell != cell) {
         a->cell = (uint8_t)cell;
         a->settled_ms = a->begun_ms;
-        ask_soon(s, now, r, s->config.ask_gap_ms);
-    } else if (a->begun_ms - a->settled_ms < s->config.ask_gap_ms) {
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+    } else if (a->begun_ms - a->settled_ms < s->config.reconcile_gap_ms) {
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
     } else {
         decide(s, now, r, cell);
     }
@@ -418,9 +420,9 @@ static void round_done(struct sched *s, struct moment_now now, struct run *r, en
 /* Nobody answers, which takes nothing from what whole rounds have said. Only an address that is
  * neither registered nor answering for ten minutes proves anything (XXL-JOB's rule for lost
  * results). */
-static void unheard(struct sched *s, struct moment_now now, struct run *r)
+static void unheard(struct sched *s, struct now now, struct run *r)
 {
-    struct ask *a = r->ask;
+    struct reconcile *a = r->reconcile;
     if (!a->since_ms || a->since_ms < r->lane->heard_ms) /* somebody else may have heard of it */
         a->since_ms = now.boot_ms;
     if (r->lane->registered == 0 && now.boot_ms - a->since_ms >= s->config.gone_after_ms) {
@@ -431,7 +433,7 @@ static void unheard(struct sched *s, struct moment_now now, struct run *r)
 }
 
 /* What a call to this address tells about it. */
-static void heard_of(struct sched *s, struct moment_now now, struct lane *lane,
+static void heard_of(struct sched *s, struct now now, struct lane *lane,
                      const struct call_result *c)
 {
     if (c->outcome == CALL_ANSWERED)
@@ -440,21 +442,21 @@ static void heard_of(struct sched *s, struct moment_now now, struct lane *lane,
         lane_dead(s, now, lane);
 }
 
-static void round_ends(struct sched *s, struct moment_now now, struct run *r,
-                       const struct call_result *c, bool heard)
+static void round_ends(struct sched *s, struct now now, struct run *r, const struct call_result *c,
+                       bool heard)
 {
-    r->ask->step = ASK_NOTHING;
+    r->reconcile->step = RECONCILE_NOTHING;
     if (s->draining)
         return; /* nothing is sent or asked: the next process begins anew */
     if (r->flags & RUN_HELD || c->outcome == CALL_FULL) /* or it was not asked */
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
     else if (heard)
         round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
     else
         unheard(s, now, r);
 }
 
-static void on_idle(struct sched *s, struct moment_now now, struct lane *lane, struct round *round,
+static void on_idle(struct sched *s, struct now now, struct lane *lane, struct round *round,
                     const struct call_result *c)
 {
     bool heard = c->outcome == CALL_ANSWERED;
@@ -465,16 +467,16 @@ static void on_idle(struct sched *s, struct moment_now now, struct lane *lane, s
             round_ends(s, now, r, c, false);
             continue;
         }
-        r->ask->idle = c->code == 200;
-        r->ask->since_ms = 0;
-        r->ask->step = ASK_WAITS;
-        r->ask->ticket = c->ticket;
+        r->reconcile->idle = c->code == 200;
+        r->reconcile->since_ms = 0;
+        r->reconcile->step = RECONCILE_WAITS;
+        r->reconcile->ticket = c->ticket;
         list_push(&lane->logs, &r->place);
     }
     free(round);
 }
 
-bool ask_on_idle(struct sched *s, struct moment_now now, const struct call_result *c)
+bool reconcile_on_idle(struct sched *s, struct now now, const struct call_result *c)
 {
     struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
     struct round *round = NULL;
@@ -489,27 +491,28 @@ bool ask_on_idle(struct sched *s, struct moment_now now, const struct call_resul
     if (!round)
         return false;
     lane->refs++;
-    lane->asking--;
+    lane->querying--;
     heard_of(s, now, lane, c);
     on_idle(s, now, lane, round, c);
-    ask_pump(s, now, lane);
+    reconcile_pump(s, now, lane);
     lane_put(s, lane);
     return true;
 }
 
-void ask_on_log(struct sched *s, struct moment_now now, const struct call_result *c)
+void reconcile_on_log(struct sched *s, struct now now, const struct call_result *c)
 {
     struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
-    bool its = r && r->ask && r->ask->step == ASK_LOG && r->ask->ticket == c->ticket;
+    bool its = r && r->reconcile && r->reconcile->step == RECONCILE_LOG &&
+               r->reconcile->ticket == c->ticket;
     struct lane *lane = its ? r->lane : textmap_find(&s->lanes, slice_text(c->address));
     if (!lane)
         return;
     lane->refs++;
     if (its) { /* else the run has ended meanwhile: others wait for its place */
-        lane->asking--;
+        lane->querying--;
         heard_of(s, now, lane, c);
         round_ends(s, now, r, c, c->outcome == CALL_ANSWERED || c->outcome == CALL_NOT_HTTP);
     }
-    ask_pump(s, now, lane);
+    reconcile_pump(s, now, lane);
     lane_put(s, lane);
 }

@@ -5,7 +5,7 @@
  * gathered as one batch (group commit). A batch that fails as a whole is kept and tried again
  * unchanged, so nothing that memory believes is ever taken back; a single edit may fail alone.
  * Order of effect inside the transaction: views, registry, changes, late results, edits, spawns,
- * delays, planning, totals, mark. The batch owns everything that it points to. */
+ * delays, planning, totals, watermark. The batch owns everything that it points to. */
 #ifndef PEAL_SCHED_BATCH_H
 #define PEAL_SCHED_BATCH_H
 
@@ -30,10 +30,10 @@ enum edit_kind {
 /* An open run of the job whose schedule asked for it, when an edit of the job is taken up. */
 struct edit_run {
     struct run_change change; /* how the edit takes it; what 0: it cannot, the run has left */
-    int64_t log_id, moment_ms, version;
+    int64_t log_id, scheduled_ms, version;
     enum kind kind;
     bool by_hand; /* a retry of what somebody asked for: no stop takes it */
-    bool whole;   /* nothing of its firing has left or was in doubt: it can be laid down anew */
+    bool whole;   /* nothing of its firing has left or was in doubt: it can be planned again */
     /* result */
     bool stays; /* the run is left as it is, and belongs to the new version */
 };
@@ -53,16 +53,17 @@ struct edit {
     void *reply; /* who waits; not looked at here */
 
     /* filled by the scheduler when it takes the edit up */
-    struct edit_run *runs; /* by moment */
+    struct edit_run *runs; /* by scheduled time */
     int nruns;
     bool waits;            /* a run of the schedule is out, or its retry is there or on its way */
-    int64_t sent_until_ms; /* no firing of a later moment is overdue, or has left this database */
-    int64_t plan_until_ms; /* a new schedule's moments are laid down up to here */
+    int64_t sent_until_ms; /* no firing of a later scheduled time is overdue, or has left this
+                              database */
+    int64_t plan_until_ms; /* a new schedule's scheduled times are planned up to here */
 
     /* result */
     enum err err;
     struct why why;
-    bool anew;       /* planned by another schedule, or from another moment, than before */
+    bool anew;       /* planned by another schedule, or from another scheduled time, than before */
     bool moved;      /* group or route are others: what waits goes where they say */
     struct job *now; /* the job after it, counted; NULL for others and for a deleted job */
 };
@@ -70,7 +71,7 @@ struct edit {
 struct edit *edit_new(enum edit_kind kind);
 void edit_free(struct edit *e);
 
-struct planned { /* a row that the transaction laid down */
+struct planned { /* a row that the transaction planned */
     struct run_row row;
     struct job *job;           /* counted */
     const struct spawn *spawn; /* of the batch; NULL if the schedule asked */
@@ -93,7 +94,7 @@ struct registry_change {
 enum sweep {
     SWEEP_NONE,
     SWEEP_REBASE, /* the clock stepped back: rate jobs go on from now, they have no calendar */
-    SWEEP_ZONES,  /* tzdata has changed: CRON jobs' next moments are computed anew */
+    SWEEP_ZONES,  /* tzdata has changed: CRON jobs' next scheduled times are computed anew */
 };
 
 struct batch {
@@ -118,13 +119,13 @@ struct batch {
     int ndelays;
     int64_t plan_until_ms; /* 0: no planning in this one */
     int plan_max_rows;
-    enum sweep sweep;     /* a look at all jobs of a kind, a slice a batch */
-    int64_t sweep_from;   /* behind this job id */
-    uint32_t sweep_no;    /* the scheduler's, to tell an outdated slice */
-    int64_t sweep_ms;     /* SWEEP_REBASE: those that wait beyond this moment */
-    bool forget_jobs;     /* zones have changed: parse every job anew */
-    struct mark mark;     /* until_ms 0: leave */
-    bool clean;           /* what is planned on disk after this one has not been sent */
+    enum sweep sweep;           /* a look at all jobs of a kind, a slice a batch */
+    int64_t sweep_from;         /* behind this job id */
+    uint32_t sweep_no;          /* the scheduler's, to tell an outdated slice */
+    int64_t sweep_ms;           /* SWEEP_REBASE: those that wait beyond this scheduled time */
+    bool forget_jobs;           /* zones have changed: parse every job anew */
+    struct watermark watermark; /* until_ms 0: leave */
+    bool clean;                 /* what is planned on disk after this one has not been sent */
     struct totals totals; /* of the changes; the turn adds what it plans and withdraws itself */
 
     /* results */
@@ -133,11 +134,12 @@ struct batch {
     struct why why;
     struct planned *planned;
     int nplanned, cplanned;
-    int64_t sweep_next;   /* go on behind this job id; 0: the sweep is through */
-    bool plan_more;       /* a bound was reached: plan again at once */
-    int64_t plan_next_ms; /* earliest next moment that is not planned yet, NEVER_MS if none */
-    int njobs_planned;    /* jobs that planning looked at */
-    int64_t plan_us;      /* CPU-side time that planning took; for the metric */
+    int64_t sweep_next; /* go on behind this job id; 0: the sweep is through */
+    bool plan_more;     /* a bound was reached: plan again at once */
+    int64_t
+        plan_next_ms;  /* earliest next scheduled time that is not planned yet, NEVER_MS if none */
+    int njobs_planned; /* jobs that planning looked at */
+    int64_t plan_us;   /* CPU-side time that planning took; for the metric */
 };
 
 struct batch *batch_new(void);

@@ -21,7 +21,7 @@ static char *text_of(struct slice msg)
 }
 
 /* Not live any more, or never: the writer looks whether the row was given up. */
-static void late(struct sched *s, struct moment_now now, int64_t log_id, int code, struct slice msg)
+static void late(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
     if (s->next->nlate >= LATE_MAX || s->next->late_bytes + msg.n > LATE_BYTES_MAX) {
         s->stats.ignored_results++;
@@ -33,8 +33,7 @@ static void late(struct sched *s, struct moment_now now, int64_t log_id, int cod
     s->wanted = true;
 }
 
-static void finish(struct sched *s, struct moment_now now, struct run *r, int code,
-                   struct slice msg)
+static void finish(struct sched *s, struct now now, struct run *r, int code, struct slice msg)
 {
     char *text = text_of(msg);
     run_finish(s, now, r, phase_of_code(code), code, text);
@@ -60,7 +59,7 @@ static bool retry_gathers(struct sched *s, struct run *r, bool cancel)
 }
 
 /* A LOST run is finished after all if its retry has not left; the retry then goes. */
-static void result_of_lost(struct sched *s, struct moment_now now, struct run *r, int code,
+static void result_of_lost(struct sched *s, struct now now, struct run *r, int code,
                            struct slice msg)
 {
     struct run *retry = retry_of(r);
@@ -85,7 +84,7 @@ static void result_of_lost(struct sched *s, struct moment_now now, struct run *r
     finish(s, now, r, code, msg);
 }
 
-void results_again(struct sched *s, struct moment_now now, int64_t log_id)
+void results_again(struct sched *s, struct now now, int64_t log_id)
 {
     struct batch *b = s->next;
     for (int i = 0, n = b->nlate; i < n; i++) {
@@ -116,8 +115,7 @@ bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
            date_ms < own_ms - FOREIGN_MS;
 }
 
-void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int code,
-                  struct slice msg)
+void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
     struct run *r = map_find(&s->runs, (uint64_t)log_id);
     if (code <= 0) { /* says neither yes nor no: the run stays as it is, asking finds its end */
@@ -156,7 +154,7 @@ void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int co
     finish(s, now, r, code, msg);
 }
 
-void sched_ack_after(struct sched *s, struct moment_now now, struct ack *ack)
+void sched_ack_after(struct sched *s, struct now now, struct ack *ack)
 {
     (void)now;
     ack->seq = s->seq;
@@ -236,7 +234,7 @@ void kill_forget(struct sched *s, struct run *r)
     killed_after(s, r);
 }
 
-void sched_kill(struct sched *s, struct moment_now now, int64_t log_id, void *reply)
+void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply)
 {
     struct run *r = map_find(&s->runs, (uint64_t)log_id);
     if (!r || r->flags & RUN_CLOSED || !phase_open(r->phase)) {
@@ -264,14 +262,14 @@ void sched_kill(struct sched *s, struct moment_now now, int64_t log_id, void *re
             .kind = CALL_KILL, .log_id = log_id, .ticket = ++s->ticket, .job_id = r->job->id });
 }
 
-static void kill_finish(struct sched *s, struct moment_now now, struct run *r)
+static void kill_finish(struct sched *s, struct now now, struct run *r)
 {
     char msg[256];
     snprintf(msg, sizeof(msg), "killed by a user: %s", r->kill->text);
     run_finish(s, now, r, PHASE_KILLED, 500, msg);
 }
 
-void kill_settle(struct sched *s, struct moment_now now, struct run *r)
+void kill_settle(struct sched *s, struct now now, struct run *r)
 {
     struct kill *k = r->kill;
     if (!k)
@@ -296,7 +294,7 @@ static void kill_refused(struct sched *s, struct run *r)
     free(k);
 }
 
-void kill_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
+void kill_on_call(struct sched *s, struct now now, const struct call_result *c)
 {
     struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     struct kill *k = r ? r->kill : NULL;

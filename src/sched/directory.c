@@ -108,7 +108,7 @@ static void app_remove(struct sched *s, struct app *app, int i)
     lane_put(s, lane);
 }
 
-static void note_registry(struct sched *s, struct moment_now now, const struct app *app,
+static void note_registry(struct sched *s, struct now now, const struct app *app,
                           const char *address, bool gone)
 {
     struct registry_change c = { .gone = gone };
@@ -118,8 +118,8 @@ static void note_registry(struct sched *s, struct moment_now now, const struct a
     s->wanted = true;
 }
 
-bool sched_register(struct sched *s, struct moment_now now, struct slice app_name,
-                    struct slice address, bool ours)
+bool sched_register(struct sched *s, struct now now, struct slice app_name, struct slice address,
+                    bool ours)
 {
     struct app *app = app_of_executor(s, app_name);
     struct registered *r = app ? app_add(s, app, address) : NULL;
@@ -136,14 +136,13 @@ bool sched_register(struct sched *s, struct moment_now now, struct slice app_nam
     return true;
 }
 
-static void forget_address(struct sched *s, struct moment_now now, struct app *app, int i)
+static void forget_address(struct sched *s, struct now now, struct app *app, int i)
 {
     note_registry(s, now, app, app->addresses[i].lane->address, true);
     app_remove(s, app, i);
 }
 
-void sched_unregister(struct sched *s, struct moment_now now, struct slice app_name,
-                      struct slice address)
+void sched_unregister(struct sched *s, struct now now, struct slice app_name, struct slice address)
 {
     struct app *app = textmap_find(&s->apps, app_name);
     if (!app)
@@ -155,7 +154,7 @@ void sched_unregister(struct sched *s, struct moment_now now, struct slice app_n
     app_forget(s, app);
 }
 
-void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r)
+void sched_load_registry(struct sched *s, struct now now, const struct registry_record *r)
 {
     if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
         return;
@@ -168,7 +167,7 @@ void sched_load_registry(struct sched *s, struct moment_now now, const struct re
 }
 
 /* The process stood still: no beat can have come in that time. */
-void directory_paused(struct sched *s, struct moment_now now, int64_t ms)
+void directory_paused(struct sched *s, struct now now, int64_t ms)
 {
     void *value;
     for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
@@ -180,7 +179,7 @@ void directory_paused(struct sched *s, struct moment_now now, int64_t ms)
     }
 }
 
-void directory_sweep(struct sched *s, struct moment_now now)
+void directory_sweep(struct sched *s, struct now now)
 {
     struct app **unused = NULL;
     int nunused = 0;
@@ -367,8 +366,8 @@ static bool any_shard_left(const struct run *like)
     list_each(&like->job->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_job);
-        if (r->moment_ms != like->moment_ms || r->kind != like->kind || r->cause != like->cause ||
-            r->flags & RUN_CLOSED)
+        if (r->scheduled_ms != like->scheduled_ms || r->kind != like->kind ||
+            r->cause != like->cause || r->flags & RUN_CLOSED)
             continue;
         if (r->phase != PHASE_PLANNED || r->flags & (RUN_LEFT | RUN_DOUBTED | RUN_HELD))
             return true;
@@ -377,12 +376,12 @@ static bool any_shard_left(const struct run *like)
     return there < like->shard_total;
 }
 
-static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
+static void replan(struct sched *s, struct now now, struct run *like)
 {
     struct spawn spawn = {
         .job_id = like->job->id,
         .kind = like->kind,
-        .moment_ms = like->moment_ms,
+        .scheduled_ms = like->scheduled_ms,
         .due_ms = like->due_ms,
         .cause = like->cause,
         .version = like->version,
@@ -396,8 +395,8 @@ static void lay_anew(struct sched *s, struct moment_now now, struct run *like)
     list_each(&j->runs, n, tmp)
     {
         struct run *r = container_of(n, struct run, of_job);
-        if (r->phase == PHASE_PLANNED && r->moment_ms == spawn.moment_ms && r->kind == spawn.kind &&
-            r->cause == spawn.cause)
+        if (r->phase == PHASE_PLANNED && r->scheduled_ms == spawn.scheduled_ms &&
+            r->kind == spawn.kind && r->cause == spawn.cause)
             run_forget(s, now, r, PHASE_WITHDRAWN, "the group's addresses changed");
     }
     j->nruns--;
@@ -414,8 +413,8 @@ static bool as_listed(const struct group_view *v, const struct run *like)
     list_each(&like->job->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_job);
-        if (r->moment_ms != like->moment_ms || r->kind != like->kind || r->cause != like->cause ||
-            r->flags & RUN_CLOSED)
+        if (r->scheduled_ms != like->scheduled_ms || r->kind != like->kind ||
+            r->cause != like->cause || r->flags & RUN_CLOSED)
             continue;
         if (v->n == 0 && !r->lane)
             continue;
@@ -425,16 +424,16 @@ static bool as_listed(const struct group_view *v, const struct run *like)
     return true;
 }
 
-void broadcast_check(struct sched *s, struct moment_now now, struct run *r)
+void broadcast_check(struct sched *s, struct now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
     if (g && g->view && r->shard == 0 && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
         unsent_broadcast(r) && !any_shard_left(r) && !as_listed(g->view, r))
-        lay_anew(s, now, r);
+        replan(s, now, r);
 }
 
 /* Lays the unsent broadcasts anew of all groups that are marked so. */
-static void relay(struct sched *s, struct moment_now now)
+static void relay(struct sched *s, struct now now)
 {
     struct run **runs = NULL;
     int n = 0;
@@ -474,7 +473,7 @@ void directory_stale(struct sched *s, struct group *g)
     s->wanted = true;
 }
 
-void directory_now(struct sched *s, struct moment_now now, struct group *g)
+void directory_now(struct sched *s, struct now now, struct group *g)
 {
     make_anew(s, g);
     if (!s->started)
@@ -484,13 +483,13 @@ void directory_now(struct sched *s, struct moment_now now, struct group *g)
     g->relay = false;
 }
 
-void directory_freshen(struct sched *s, struct moment_now now, struct group *g)
+void directory_freshen(struct sched *s, struct now now, struct group *g)
 {
     if (list_linked(&g->stale) && (group_size(g) <= CHEAP_VIEW || g->view_seq != s->seq))
         directory_now(s, now, g);
 }
 
-void directory_refresh(struct sched *s, struct moment_now now)
+void directory_refresh(struct sched *s, struct now now)
 {
     struct list made;
     list_init(&made);

@@ -2,9 +2,9 @@
 /* edit.c - what a user's edit does to runs that are planned but have not left.
  *
  * Memory knows what is unsent, the disk knows what the job was: so the runs that an edit may take
- * are held out of the ring first, the edit's own transaction decides which of them go and lays
- * down what the new definition wants in their place (turn.c), and only then the user is answered.
- * The others, and all if the edit is refused, come back. */
+ * are held out of the timer heap first, the edit's own transaction decides which of them go and
+ * lays down what the new definition wants in their place (turn.c), and only then the user is
+ * answered. The others, and all if the edit is refused, come back. */
 #include "sched/state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool unsent(const struct run *r)
     return r->phase == PHASE_PLANNED && !(r->flags & (RUN_CALLING | RUN_CLOSED));
 }
 
-static struct run_change taken(struct moment_now now, const struct edit *e, const struct run *r)
+static struct run_change taken(struct now now, const struct edit *e, const struct run *r)
 {
     struct run_change c = { 0 };
     const char *reason = e->kind == EDIT_JOB_DELETE ? "the job was deleted"
@@ -42,7 +42,7 @@ static struct run_change taken(struct moment_now now, const struct edit *e, cons
 
 /* A deleted job's runs that are out: they count as finished, their log rows go with the job. LOST
  * ones have been counted already. */
-static struct run_change ended_with_job(struct sched *s, struct moment_now now, struct run *r)
+static struct run_change ended_with_job(struct sched *s, struct now now, struct run *r)
 {
     if (r->pending) /* what it went through until now is written with the edit, not dropped with it
                      */
@@ -71,10 +71,10 @@ static void hold(struct sched *s, struct run *r)
 
 /* Runs of which the edit's transaction must know: those that it takes, and those of the schedule,
  * which belong to the new version if it leaves them. */
-static void note(struct sched *s, struct moment_now now, struct edit *e, struct run *r)
+static void note(struct sched *s, struct now now, struct edit *e, struct run *r)
 {
     struct edit_run x = { .log_id = r->log_id,
-                          .moment_ms = r->moment_ms,
+                          .scheduled_ms = r->scheduled_ms,
                           .version = r->version,
                           .kind = (enum kind)r->kind };
     if (unsent(r) && may_take(e, r))
@@ -85,8 +85,8 @@ static void note(struct sched *s, struct moment_now now, struct edit *e, struct 
         return;
     else
         e->waits |= r->flags & RUN_SCHEDULED;
-    if (r->kind == KIND_MISFIRE && r->moment_ms > e->sent_until_ms)
-        e->sent_until_ms = r->moment_ms;
+    if (r->kind == KIND_MISFIRE && r->scheduled_ms > e->sent_until_ms)
+        e->sent_until_ms = r->scheduled_ms;
     x.by_hand = !(r->flags & RUN_SCHEDULED);
     if (x.change.what)
         hold(s, r);
@@ -94,21 +94,21 @@ static void note(struct sched *s, struct moment_now now, struct edit *e, struct 
     array_push(e->runs, e->nruns, x);
 }
 
-static int by_moment(const void *a, const void *b)
+static int by_scheduled(const void *a, const void *b)
 {
     const struct edit_run *x = a, *y = b;
-    if (x->moment_ms != y->moment_ms)
-        return x->moment_ms < y->moment_ms ? -1 : 1;
+    if (x->scheduled_ms != y->scheduled_ms)
+        return x->scheduled_ms < y->scheduled_ms ? -1 : 1;
     return x->log_id < y->log_id ? -1 : x->log_id > y->log_id;
 }
 
-/* A firing of several shards can be laid down anew only if all of them are there and none has left:
+/* A firing of several shards can be planned again only if all of them are there and none has left:
  * shards that are gone from memory have left and ended. */
 static void find_whole(struct sched *s, struct edit *e)
 {
     for (int i = 0, end; i < e->nruns; i = end) {
         int unsent_shards = 0;
-        for (end = i; end < e->nruns && e->runs[end].moment_ms == e->runs[i].moment_ms; end++)
+        for (end = i; end < e->nruns && e->runs[end].scheduled_ms == e->runs[i].scheduled_ms; end++)
             unsent_shards += e->runs[end].kind == KIND_CRON && e->runs[end].whole;
         for (int k = i; k < end; k++) {
             const struct run *r = map_find(&s->runs, (uint64_t)e->runs[k].log_id);
@@ -117,7 +117,7 @@ static void find_whole(struct sched *s, struct edit *e)
     }
 }
 
-/* A missed firing is laid anew with the edit's own batch, and no update takes it. */
+/* A missed firing is planned again with the edit's own batch, and no update takes it. */
 static bool missed_anew(const struct sched *s, const struct live_job *j)
 {
     const struct batch *b = s->next;
@@ -127,7 +127,7 @@ static bool missed_anew(const struct sched *s, const struct live_job *j)
     return false;
 }
 
-void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
+void edit_prepare(struct sched *s, struct now now, struct edit *e)
 {
     if (e->kind > EDIT_JOB_DELETE || e->kind == EDIT_JOB_INSERT)
         return;
@@ -145,31 +145,31 @@ void edit_prepare(struct sched *s, struct moment_now now, struct edit *e)
             note(s, now, e, r);
     }
     if (e->nruns)
-        qsort(e->runs, (size_t)e->nruns, sizeof(*e->runs), by_moment);
+        qsort(e->runs, (size_t)e->nruns, sizeof(*e->runs), by_scheduled);
     find_whole(s, e);
 }
 
-static void release(struct sched *s, struct moment_now now, struct run *r)
+static void release(struct sched *s, struct now now, struct run *r)
 {
     r->flags &= ~(uint32_t)RUN_HELD;
     kill_settle(s, now, r);
     if (r->flags & RUN_CLOSED)
         return;
     if (r->phase == PHASE_PLANNED)
-        fire_plan(s, r);
+        dispatch_plan(s, r);
     else if (phase_open(r->phase) && !(r->flags & RUN_CALLING))
-        ask_soon(s, now, r, 0);
+        reconcile_soon(s, now, r, 0);
     results_again(s, now, r->log_id);
 }
 
-static void drop_held(struct sched *s, struct moment_now now, struct run *r)
+static void drop_held(struct sched *s, struct now now, struct run *r)
 {
     int64_t cause = r->kind == KIND_RETRY ? r->cause : 0;
     flight_told(&s->flight, r->place_of_word, r->log_id, s->seq); /* the edit wrote its end */
     run_release_cause(s, now, r);
     r->flags |= RUN_CLOSED;
     run_unlink(s, r);
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     r->flags |= RUN_WRITTEN;
     if (!(r->flags & RUN_CALLING)) /* else it goes when the call ends */
         run_free(s, r);
@@ -177,7 +177,7 @@ static void drop_held(struct sched *s, struct moment_now now, struct run *r)
         results_again(s, now, cause);
 }
 
-static void edit_run_done(struct sched *s, struct moment_now now, const struct edit *e,
+static void edit_run_done(struct sched *s, struct now now, const struct edit *e,
                           const struct edit_run *x)
 {
     struct run *r = map_find(&s->runs, (uint64_t)x->log_id);
@@ -195,8 +195,7 @@ static void edit_run_done(struct sched *s, struct moment_now now, const struct e
 
 /* What an update leaves goes where the job's group and route say now: none of these runs was held.
  * Shards keep their addresses once one has left; before that the firing is laid out anew. */
-static void move_runs(struct sched *s, struct moment_now now, const struct edit *e,
-                      struct live_job *j)
+static void move_runs(struct sched *s, struct now now, const struct edit *e, struct live_job *j)
 {
     struct run **shards = NULL;
     int n = 0;
@@ -205,7 +204,7 @@ static void move_runs(struct sched *s, struct moment_now now, const struct edit 
         struct run *r = container_of(node, struct run, of_job);
         if (!phase_open(r->phase) || r->flags & RUN_CLOSED || r->version >= e->now->version)
             continue;
-        fire_moved(s, r);
+        dispatch_moved(s, r);
         if (r->flags & RUN_BROADCAST)
             array_push(shards, n, r);
     }
@@ -214,7 +213,7 @@ static void move_runs(struct sched *s, struct moment_now now, const struct edit 
     free(shards);
 }
 
-static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
+static void edit_runs(struct sched *s, struct now now, struct edit *e)
 {
     struct live_job *j = job_live(s, e->id);
     if (!j)
@@ -233,12 +232,12 @@ static void edit_runs(struct sched *s, struct moment_now now, struct edit *e)
             broadcast_check(s, now, r);
     }
     j->nruns--;
-    if (!e->err) /* withdrawn, and its moment is not planned again */
+    if (!e->err) /* withdrawn, and its scheduled time is not planned again */
         job_delay(s, now, j);
     job_settle(s, j);
 }
 
-void edit_done(struct sched *s, struct moment_now now, struct edit *e)
+void edit_done(struct sched *s, struct now now, struct edit *e)
 {
     switch (e->kind) {
     case EDIT_JOB_UPDATE:

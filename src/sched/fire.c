@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fire.c - from due to answered: the mark, the address, the lane, the call's end.
+/* fire.c - from due to answered: the watermark, the address, the lane, the call's end.
  *
- * Three gates stand before a send, each asserted by the simulation: the moment has come, it is not
- * beyond the mark that is on disk, and the address on disk is the one that is used. */
+ * Three gates stand before a send, each asserted by the simulation: the scheduled time has come, it
+ * is not beyond the watermark that is on disk, and the address on disk is the one that is used. */
 #include "sched/state.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #define HOPS_MAX 100      /* length of a chain of child jobs */
 #define FIRE_AT_ONCE 1000 /* due runs that one tick takes up: about a millisecond's work */
 
-void fire_plan(struct sched *s, struct run *r)
+void dispatch_plan(struct sched *s, struct run *r)
 {
-    ring_add(&s->due, &r->timer.entry, r->due_ms);
+    heap_add(&s->due, &r->timer.entry, r->due_ms);
 }
 
 /* ---- where to ------------------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static struct lane *next_lane(struct sched *s, const struct run *r)
 
 /* The address that the route gives now; NULL if the group is empty. The view may be a batch old, so
  * what it says is looked at once more. */
-static struct lane *pick_lane(struct sched *s, struct moment_now now, const struct run *r)
+static struct lane *pick_lane(struct sched *s, struct now now, const struct run *r)
 {
     struct group *g = group_of(s, r->job->def->group_id);
     if (!g || group_size(g) == 0)
@@ -74,15 +74,14 @@ static struct lane *pick_lane(struct sched *s, struct moment_now now, const stru
 #define NOBODY_TEXT "no executor is registered for the job's group, and none is listed"
 
 /* Change the address: on disk first, the send comes when that is committed. */
-void fire_readdress(struct sched *s, struct run *r, struct lane *lane)
+void dispatch_readdress(struct sched *s, struct run *r, struct lane *lane)
 {
     run_set_lane(s, r, lane);
     r->flags |= RUN_ADDRESS;
     s->wanted = true;
 }
 
-void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum phase to,
-                 const char *why)
+void dispatch_refuse(struct sched *s, struct now now, struct run *r, enum phase to, const char *why)
 {
     s->stats.refused++;
     run_finish(s, now, r, to, 500, why);
@@ -90,7 +89,7 @@ void fire_refuse(struct sched *s, struct moment_now now, struct run *r, enum pha
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-void fire_call(struct sched *s, struct run *r)
+void dispatch_call(struct sched *s, struct run *r)
 {
     flight_leaving(&s->flight, &r->place_of_word, r->log_id, s->seq); /* before the send exists */
     r->flags |= RUN_CALLING;
@@ -109,13 +108,13 @@ void fire_call(struct sched *s, struct run *r)
                  .shard = r->shard,
                  .shard_total = r->shard_total > 0 ? r->shard_total : 1,
                  .attempt = r->attempt,
-                 .moment_ms = r->moment_ms,
+                 .scheduled_ms = r->scheduled_ms,
                  .due_ms = r->due_ms,
                  .log_time_ms = run_log_time(r),
              });
 }
 
-static void send_run(struct sched *s, struct moment_now now, struct run *r)
+static void send_run(struct sched *s, struct now now, struct run *r)
 {
     if (r->kind == KIND_RETRY) { /* the run that it retries cannot be finished any more */
         struct run *cause = map_find(&s->runs, (uint64_t)r->cause);
@@ -123,20 +122,20 @@ static void send_run(struct sched *s, struct moment_now now, struct run *r)
             run_close_lost(s, cause);
     }
     run_move(s, now, r, PHASE_SENT);
-    /* not written: a planned row within the mark is asked about after a crash just the same */
+    /* not written: a planned row within the watermark is asked about after a crash just the same */
     r->flags |= RUN_LEFT;
     r->sent_ms = now.boot_ms;
     s->stats.fired++;
-    fire_call(s, r);
+    dispatch_call(s, r);
 }
 
-/* Was the job changed since this row was laid down? Runs that nobody's schedule asked for stay. */
+/* Was the job changed since this row was planned? Runs that nobody's schedule asked for stay. */
 static bool outdated(const struct run *r)
 {
     return r->version < r->job->def->version && r->flags & RUN_SCHEDULED;
 }
 
-bool fire_outdated(struct sched *s, struct moment_now now, struct run *r)
+bool dispatch_outdated(struct sched *s, struct now now, struct run *r)
 {
     if (!outdated(r))
         return false;
@@ -146,7 +145,7 @@ bool fire_outdated(struct sched *s, struct moment_now now, struct run *r)
 
 /* The clock may have gone back and the job may have changed while a run waited for its address, its
  * probe or a free connection: both are looked at again with each send. */
-void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
+void lane_pump(struct sched *s, struct now now, struct lane *lane)
 {
     while (!s->draining && !lane->resting && lane->in_flight < lane->window) {
         struct list_node *n = list_first(&lane->queue);
@@ -154,18 +153,18 @@ void lane_pump(struct sched *s, struct moment_now now, struct lane *lane)
             return;
         struct run *r = container_of(n, struct run, place);
         run_unlink(s, r);
-        if (fire_outdated(s, now, r))
+        if (dispatch_outdated(s, now, r))
             continue;
         if (r->due_ms > now.wall_ms)
-            fire_plan(s, r);
+            dispatch_plan(s, r);
         else
             send_run(s, now, r);
     }
     bool held = lane_may_widen(s, lane) && !list_empty(&lane->queue);
-    if (!held || lane->dead || ring_linked(&lane->timer.entry))
+    if (!held || lane->dead || heap_linked(&lane->timer.entry))
         return;
     lane->answers = 0;
-    ring_add(&s->waits, &lane->timer.entry, now.boot_ms + WIDEN_MS);
+    heap_add(&s->waits, &lane->timer.entry, now.boot_ms + WIDEN_MS);
 }
 
 static void lane_wait(struct run *r, bool first)
@@ -178,7 +177,7 @@ static void lane_wait(struct run *r, bool first)
     r->flags |= RUN_QUEUED;
 }
 
-void lane_enqueue(struct sched *s, struct moment_now now, struct run *r)
+void lane_enqueue(struct sched *s, struct now now, struct run *r)
 {
     int64_t busy_ms = r->lane->heard_ms > r->lane->warm_ms ? r->lane->heard_ms : r->lane->warm_ms;
     if (r->lane->in_flight == 0 && now.boot_ms - busy_ms > QUIET_MS)
@@ -188,13 +187,13 @@ void lane_enqueue(struct sched *s, struct moment_now now, struct run *r)
 }
 
 /* A yes of the old group, or to the old route, is none. */
-void fire_moved(struct sched *s, struct run *r)
+void dispatch_moved(struct sched *s, struct run *r)
 {
     r->flags = (r->flags & ~(uint32_t)RUN_PROBED) | RUN_MOVED;
     if (r->phase != PHASE_PLANNED || !list_linked(&r->place))
         return;
     run_unlink(s, r); /* it waits in a lane, or for a yes */
-    fire_plan(s, r);
+    dispatch_plan(s, r);
 }
 
 static bool by_hand(const struct run *r)
@@ -204,16 +203,15 @@ static bool by_hand(const struct run *r)
 
 /* The run's address is dead, has left the group, is another group's, or there is none yet. NULL:
  * nobody is there. */
-static struct lane *other_lane(struct sched *s, struct moment_now now, const struct run *r,
-                               bool listed)
+static struct lane *other_lane(struct sched *s, struct now now, const struct run *r, bool listed)
 {
     struct lane *other = pick_lane(s, now, r);
     return listed && other && other->dead ? r->lane
                                           : other; /* all are dead: its attempt says why */
 }
 
-/* Due, within the mark, chosen: put it on its lane, or find another. */
-void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
+/* Due, within the watermark, chosen: put it on its lane, or find another. */
+void dispatch_run(struct sched *s, struct now now, struct run *r)
 {
     if (r->flags & (RUN_ADDRESS | RUN_HELD))
         return; /* comes back when the commit does */
@@ -240,19 +238,19 @@ void fire_dispatch(struct sched *s, struct moment_now now, struct run *r)
     else if (free_places(s, r->lane) <= 0 && !sticky(r))
         to = next_lane(s, r);
     if (!to && !listed)
-        fire_refuse(s, now, r, PHASE_UNROUTABLE, NOBODY_TEXT);
+        dispatch_refuse(s, now, r, PHASE_UNROUTABLE, NOBODY_TEXT);
     else if (!to || to == r->lane)
         lane_enqueue(s, now, r);
     else
-        fire_readdress(s, r, to);
+        dispatch_readdress(s, r, to);
 }
 
-void fire_addressed(struct sched *s, struct moment_now now, struct run *r)
+void dispatch_addressed(struct sched *s, struct now now, struct run *r)
 {
     if (probe_wanted(r)) /* the route is another since the address was chosen */
         probe_begin(s, now, r);
     else
-        fire_dispatch(s, now, r);
+        dispatch_run(s, now, r);
 }
 
 /* ---- due ------------------------------------------------------------------------------------ */
@@ -263,7 +261,7 @@ static bool younger_overdue(const struct run *r, int64_t now_ms)
     list_each(&r->job->runs, n, tmp)
     {
         const struct run *other = container_of(n, struct run, of_job);
-        if (other != r && other->phase == PHASE_PLANNED && other->moment_ms > r->moment_ms &&
+        if (other != r && other->phase == PHASE_PLANNED && other->scheduled_ms > r->scheduled_ms &&
             other->due_ms <= now_ms && other->kind == r->kind)
             return true;
     }
@@ -273,7 +271,7 @@ static bool younger_overdue(const struct run *r, int64_t now_ms)
 /* A planned row that could not be sent within its start deadline (the center was away, or held up)
  * goes to the misfire policy. What nobody schedules - manual runs, retries, children - still runs.
  */
-static bool misfired(struct sched *s, struct moment_now now, struct run *r)
+static bool misfired(struct sched *s, struct now now, struct run *r)
 {
     const struct job *def = r->job->def;
     if (r->kind != KIND_CRON || now.wall_ms - r->due_ms <= def->start_deadline_ms)
@@ -287,7 +285,7 @@ static bool misfired(struct sched *s, struct moment_now now, struct run *r)
 }
 
 /* A shard leaves by the group's list as it is now: did that take this one back? */
-static bool laid_anew(struct sched *s, struct moment_now now, const struct run *r)
+static bool replanned(struct sched *s, struct now now, const struct run *r)
 {
     struct group *g = r->flags & RUN_BROADCAST ? group_of(s, r->job->def->group_id) : NULL;
     if (!g || !list_linked(&g->stale))
@@ -296,11 +294,11 @@ static bool laid_anew(struct sched *s, struct moment_now now, const struct run *
     return r->flags & RUN_CLOSED;
 }
 
-static void fire(struct sched *s, struct moment_now now, struct run *r)
+static void fire(struct sched *s, struct now now, struct run *r)
 {
-    if (fire_outdated(s, now, r) || laid_anew(s, now, r))
+    if (dispatch_outdated(s, now, r) || replanned(s, now, r))
         return;
-    if (r->due_ms > s->mark_ms) {
+    if (r->due_ms > s->watermark_ms) {
         list_push(&s->beyond, &r->place);
         s->wanted = true;
         return;
@@ -308,21 +306,21 @@ static void fire(struct sched *s, struct moment_now now, struct run *r)
     if (misfired(s, now, r))
         return;
     if (r->hops > HOPS_MAX)
-        fire_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
+        dispatch_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
     else
-        fire_addressed(s, now, r);
+        dispatch_addressed(s, now, r);
 }
 
 /* A part of what is due: sched_next_wall stays in the past while there is more, so that the driver
  * looks at results and commits between two parts. */
-void fire_due(struct sched *s, struct moment_now now)
+void dispatch_due(struct sched *s, struct now now)
 {
-    struct ring_entry *e;
-    for (int n = 0; n < FIRE_AT_ONCE && !s->draining && (e = ring_pop(&s->due, now.wall_ms)); n++)
+    struct heap_entry *e;
+    for (int n = 0; n < FIRE_AT_ONCE && !s->draining && (e = heap_pop(&s->due, now.wall_ms)); n++)
         fire(s, now, container_of(e, struct run, timer.entry));
 }
 
-void fire_mark(struct sched *s, struct moment_now now)
+void dispatch_watermark(struct sched *s, struct now now)
 {
     if (s->draining)
         return;
@@ -333,24 +331,24 @@ void fire_mark(struct sched *s, struct moment_now now)
     for (struct list_node *n; (n = list_pop(&waiting));) {
         struct run *r = container_of(n, struct run, place);
         if (r->due_ms > now.wall_ms) /* the clock went back meanwhile */
-            fire_plan(s, r);
+            dispatch_plan(s, r);
         else
             fire(s, now, r); /* may put it back */
     }
 }
 
-bool fire_overdue(struct moment_now now, const struct run *r)
+bool dispatch_overdue(struct now now, const struct run *r)
 {
     int64_t waited = now.boot_ms - r->since_ms, late = now.wall_ms - r->due_ms;
     return (late < waited ? late : waited) > r->job->def->start_deadline_ms;
 }
 
-static void sweep_lane(struct sched *s, struct moment_now now, struct lane *lane)
+static void sweep_lane(struct sched *s, struct now now, struct lane *lane)
 {
     list_each(&lane->queue, n, tmp)
     {
         struct run *r = container_of(n, struct run, place);
-        if (!fire_overdue(now, r))
+        if (!dispatch_overdue(now, r))
             continue;
         char why[200];
         long long deadline = r->job->def->start_deadline_ms;
@@ -364,11 +362,11 @@ static void sweep_lane(struct sched *s, struct moment_now now, struct lane *lane
                      "the executor was too busy to take it within the start deadline (%lld ms): "
                      "all of its %d connections wait for answers",
                      deadline, lane->window);
-        fire_refuse(s, now, r, PHASE_REJECTED, why);
+        dispatch_refuse(s, now, r, PHASE_REJECTED, why);
     }
 }
 
-void fire_sweep(struct sched *s, struct moment_now now)
+void dispatch_sweep(struct sched *s, struct now now)
 {
     void *value;
     for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) {
@@ -384,24 +382,24 @@ void fire_sweep(struct sched *s, struct moment_now now)
 
 /* Nothing can have been delivered: an ordinary planned run again. False: it is taken care of; an
  * earlier copy may still be there, and only asking tells, or it is to be routed anew. */
-static bool take_back(struct sched *s, struct moment_now now, struct run *r)
+static bool take_back(struct sched *s, struct now now, struct run *r)
 {
     if (r->flags & RUN_DOUBT) {
         run_move(s, now, r, PHASE_UNKNOWN);
         run_dirty(s, r);
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
         return false;
     }
     run_move(s, now, r, PHASE_PLANNED);
     flight_unsent(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_LEFT;
     if (r->flags & RUN_MOVED)
-        fire_plan(s, r);
+        dispatch_plan(s, r);
     return !(r->flags & RUN_MOVED);
 }
 
 /* The client had no room for it, which says nothing about the address: it waits as before. */
-static void no_room(struct sched *s, struct moment_now now, struct run *r)
+static void no_room(struct sched *s, struct now now, struct run *r)
 {
     if (r->lane->window > LANE_FAIR)
         lane_set_window(s, r->lane, LANE_FAIR);
@@ -411,8 +409,7 @@ static void no_room(struct sched *s, struct moment_now now, struct run *r)
 }
 
 /* For another address if there is one. When all have refused, the attempt says why. */
-static void not_sent(struct sched *s, struct moment_now now, struct run *r,
-                     const struct call_result *c)
+static void not_sent(struct sched *s, struct now now, struct run *r, const struct call_result *c)
 {
     struct lane *failed = r->lane;
     lane_dead(s, now, failed);
@@ -421,47 +418,45 @@ static void not_sent(struct sched *s, struct moment_now now, struct run *r,
     struct lane *other =
         r->flags & RUN_BROADCAST || (r->text && r->text->choices) ? NULL : next_lane(s, r);
     if (other && r->tried++ < 16) {
-        fire_readdress(s, r, other);
+        dispatch_readdress(s, r, other);
         return;
     }
     char why[512];
     snprintf(why, sizeof(why), "cannot connect to %.200s: %.*s", failed->address, (int)c->msg.n,
              c->msg.p ? c->msg.p : "");
-    fire_refuse(s, now, r, PHASE_REJECTED, why);
+    dispatch_refuse(s, now, r, PHASE_REJECTED, why);
 }
 
 /* The call cannot be made, whatever the address. */
-static void unfit(struct sched *s, struct moment_now now, struct run *r,
-                  const struct call_result *c)
+static void unfit(struct sched *s, struct now now, struct run *r, const struct call_result *c)
 {
     if (!take_back(s, now, r))
         return;
     char why[256];
     snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
              c->msg.p ? c->msg.p : "");
-    fire_refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "the call cannot be made");
+    dispatch_refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "the call cannot be made");
 }
 
-static void in_doubt(struct sched *s, struct moment_now now, struct run *r)
+static void in_doubt(struct sched *s, struct now now, struct run *r)
 {
     s->stats.doubts++;
     r->flags |= RUN_DOUBT | RUN_DOUBTED;
     run_move(s, now, r, PHASE_UNKNOWN);
     run_urgent(s, r); /* a row that was ever in doubt must be known as such */
-    ask_soon(s, now, r, 0);
+    reconcile_soon(s, now, r, 0);
 }
 
-static void accepted(struct sched *s, struct moment_now now, struct run *r)
+static void accepted(struct sched *s, struct now now, struct run *r)
 {
     flight_accepted(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_DOUBT;
     run_move(s, now, r, PHASE_ACCEPTED);
     run_note_trigger(s, r, 200, NULL);
-    ask_soon(s, now, r, s->config.ask_first_ms);
+    reconcile_soon(s, now, r, s->config.reconcile_first_ms);
 }
 
-static void answered(struct sched *s, struct moment_now now, struct run *r,
-                     const struct call_result *c)
+static void answered(struct sched *s, struct now now, struct run *r, const struct call_result *c)
 {
     if (c->code == 200 || c->repeat) {
         accepted(s, now, r);
@@ -470,14 +465,14 @@ static void answered(struct sched *s, struct moment_now now, struct run *r,
     if (r->flags & RUN_DOUBT) { /* the refused one may be the second copy */
         run_move(s, now, r, PHASE_UNKNOWN);
         run_dirty(s, r);
-        ask_soon(s, now, r, s->config.ask_gap_ms);
+        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
         return;
     }
     char why[1024];
     snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
              c->msg.p ? c->msg.p : "");
-    fire_refuse(s, now, r, PHASE_REJECTED,
-                why[0] ? why : "refused by the executor without a message");
+    dispatch_refuse(s, now, r, PHASE_REJECTED,
+                    why[0] ? why : "refused by the executor without a message");
 }
 
 /* A callback was faster, and proves that the run was accepted: what this answer says, a refusal of
@@ -488,7 +483,7 @@ static void late_answer(struct sched *s, struct run *r)
         run_free(s, r);
 }
 
-void fire_on_run(struct sched *s, struct moment_now now, const struct call_result *c)
+void dispatch_on_run(struct sched *s, struct now now, const struct call_result *c)
 {
     struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     if (!r || !(r->flags & RUN_CALLING) || r->ticket != c->ticket)
@@ -516,7 +511,7 @@ void fire_on_run(struct sched *s, struct moment_now now, const struct call_resul
     } else if (c->outcome == CALL_UNFIT) {
         unfit(s, now, r, c);
     } else if (c->outcome == CALL_NOT_HTTP && !(r->flags & RUN_DOUBT)) {
-        fire_refuse(
+        dispatch_refuse(
             s, now, r, PHASE_REJECTED,
             "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)");
     } else {

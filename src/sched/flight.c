@@ -36,8 +36,8 @@ static bool same_text(const char *field, size_t size, const char *text)
     return n < size && memcmp(field, text, n + 1) == 0;
 }
 
-static bool head_believed(const struct flight_head *h, size_t bytes, const struct mark *mark,
-                          const char *boot, struct why *why)
+static bool head_believed(const struct flight_head *h, size_t bytes,
+                          const struct watermark *watermark, const char *boot, struct why *why)
 {
     const char *fault = NULL;
     if (bytes < FLIGHT_HEAD || h->magic != MAGIC)
@@ -46,11 +46,11 @@ static bool head_believed(const struct flight_head *h, size_t bytes, const struc
         fault = "another release wrote it";
     else if (h->slots == 0 || bytes != flight_bytes(h->slots))
         fault = "its size is wrong";
-    else if (!mark->recorder[0] || !same_text(h->id, sizeof(h->id), mark->recorder))
+    else if (!watermark->recorder[0] || !same_text(h->id, sizeof(h->id), watermark->recorder))
         fault = "the database names another one";
     else if (!boot[0] || !same_text(h->boot, sizeof(h->boot), boot))
         fault = "the machine was started since";
-    else if (mark->renewals < 0 || (uint64_t)mark->renewals < h->renewals)
+    else if (watermark->renewals < 0 || (uint64_t)watermark->renewals < h->renewals)
         fault = "the database is older than it";
     else if (h->without_word)
         fault = "it was full, and runs were sent that it does not know";
@@ -90,19 +90,19 @@ static bool words_read(const flight_word *words, uint32_t slots, int64_t last_id
     return true;
 }
 
-bool flight_read(const void *file, size_t bytes, const struct mark *mark, const char *boot,
-                 struct flight_said *ret, struct why *why)
+bool flight_read(const void *file, size_t bytes, const struct watermark *watermark,
+                 const char *boot, struct flight_said *ret, struct why *why)
 {
     *ret = (struct flight_said){ 0 };
     map_init(&ret->states);
-    if (!mark->recorder[0])
+    if (!watermark->recorder[0])
         why_set(why, "the last process had none");
     else if (!file)
         why_set(why, "there is no file with its id");
-    else if (head_believed(file, bytes, mark, boot, why))
+    else if (head_believed(file, bytes, watermark, boot, why))
         ret->believed =
             words_read((const flight_word *)((const char *)file + FLIGHT_HEAD),
-                       ((const struct flight_head *)file)->slots, mark->last_id, ret, why);
+                       ((const struct flight_head *)file)->slots, watermark->last_id, ret, why);
     return ret->believed;
 }
 

@@ -5,7 +5,7 @@
  * simulation has an array) holds one word for each run that is out: its log id and how far it is
  * known to have come. A word is written before the send exists, by one store, and given back once
  * the database says as much. The next process reads the words: a planned row without one was
- * certainly not sent, wherever the mark stands.
+ * certainly not sent, wherever the watermark stands.
  *
  * This file has the rules and touches nothing but the memory that it is given. The protocol is
  * docs/model/ledger.pml with -DRECORDER; when a file may be believed: flight_read. */
@@ -33,7 +33,7 @@ struct flight_head { /* the first page of the file; the words follow at FLIGHT_H
     uint32_t version, slots;
     char boot[40];             /* the kernel's boot id: an older state than this boot's is none */
     char id[40];               /* as in struct mark */
-    _Atomic uint64_t renewals; /* of the mark that have been heard; written before the words
+    _Atomic uint64_t renewals; /* of the watermark that have been heard; written before the words
                                 * that they cover are freed */
     _Atomic uint64_t without_word; /* 1: runs may be out of which no word tells */
 };
@@ -55,7 +55,7 @@ void flight_make(struct flight_head *h, uint32_t slots, const char *boot, const 
  */
 
 enum flight_known {
-    FLIGHT_KNOWS_NOTHING, /* ask the mark */
+    FLIGHT_KNOWS_NOTHING, /* ask the watermark */
     FLIGHT_KNOWS_UNSENT,
     FLIGHT_KNOWS_LEFT, /* may have arrived */
     FLIGHT_KNOWS_ACCEPTED,
@@ -71,8 +71,8 @@ struct flight_said {
  * there is none. mark is what the database says, boot this kernel's boot id. If not, why says which
  * rule failed and every answer is FLIGHT_KNOWS_NOTHING. ret is always to be given to
  * flight_said_done. */
-bool flight_read(const void *file, size_t bytes, const struct mark *mark, const char *boot,
-                 struct flight_said *ret, struct why *why);
+bool flight_read(const void *file, size_t bytes, const struct watermark *watermark,
+                 const char *boot, struct flight_said *ret, struct why *why);
 enum flight_known flight_known(const struct flight_said *said, int64_t log_id);
 void flight_said_done(struct flight_said *said);
 

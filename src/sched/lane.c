@@ -21,7 +21,7 @@ struct lane *lane_get(struct sched *s, struct slice address)
         lane->address = mem_dupn(address.p, address.n);
         lane_narrow(s, lane);
         list_init(&lane->queue);
-        list_init(&lane->asks);
+        list_init(&lane->queries);
         list_init(&lane->logs);
         list_init(&lane->rounds);
         list_init(&lane->beats);
@@ -38,18 +38,18 @@ struct lane *lane_get(struct sched *s, struct slice address)
 void lane_free(struct lane *lane)
 {
     probes_free(lane);
-    asks_free(lane);
+    reconcile_free(lane);
     free(lane->address);
     free(lane);
 }
 
 void lane_put(struct sched *s, struct lane *lane)
 {
-    if (--lane->refs > 0 || lane->probing || lane->in_flight || lane->asking)
+    if (--lane->refs > 0 || lane->probing || lane->in_flight || lane->querying)
         return; /* the last call's end comes by here again */
     if (!list_empty(&lane->beats))
         return; /* the timer does */
-    ring_remove(&s->waits, &lane->timer.entry);
+    heap_remove(&s->waits, &lane->timer.entry);
     textmap_take(&s->lanes, slice_text(lane->address));
     s->ndead -= lane->dead;
     lane_set_window(s, lane, 0);
@@ -132,7 +132,7 @@ static void tell_groups(struct sched *s, const struct lane *lane, int dead)
 }
 
 /* When a dead lane is asked: thousands of them must not be asked at once. */
-static int64_t next_beat(struct sched *s, struct moment_now now)
+static int64_t next_beat(struct sched *s, struct now now)
 {
     int64_t turn = (int64_t)s->ndead * BEAT_GAP_MS;
     int64_t last = now.boot_ms + (turn > PROBE_MS ? turn : PROBE_MS);
@@ -145,26 +145,26 @@ static int64_t next_beat(struct sched *s, struct moment_now now)
     return at;
 }
 
-void lane_dead(struct sched *s, struct moment_now now, struct lane *lane)
+void lane_dead(struct sched *s, struct now now, struct lane *lane)
 {
     if (lane->dead)
         return;
     lane->dead = true;
     lane->dead_ms = now.boot_ms;
     tell_groups(s, lane, 1);
-    ring_add(&s->waits, &lane->timer.entry, next_beat(s, now));
+    heap_add(&s->waits, &lane->timer.entry, next_beat(s, now));
 }
 
 /* The executor answered. After a silence it may have been another process: its runs are asked
  * about at once. */
-void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
+void lane_alive(struct sched *s, struct now now, struct lane *lane)
 {
     lane->heard_ms = now.boot_ms;
     if (!lane->dead)
         return;
     lane->dead = false;
     lane->alive_ms = now.boot_ms;
-    ring_remove(&s->waits, &lane->timer.entry);
+    heap_remove(&s->waits, &lane->timer.entry);
     if (lane->resting)
         lane_rest(s, now, lane);
     tell_groups(s, lane, -1);
@@ -172,8 +172,8 @@ void lane_alive(struct sched *s, struct moment_now now, struct lane *lane)
     {
         struct run *r = container_of(n, struct run, of_lane);
         if ((r->phase == PHASE_ACCEPTED || r->phase == PHASE_UNKNOWN) && !list_linked(&r->place) &&
-            !(r->ask && r->ask->step))
-            ask_soon(s, now, r, 0);
+            !(r->reconcile && r->reconcile->step))
+            reconcile_soon(s, now, r, 0);
     }
 }
 
@@ -186,7 +186,7 @@ void lane_beat(struct sched *s, struct lane *lane)
     call_out(s, lane, (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket });
 }
 
-void lane_on_beat(struct sched *s, struct moment_now now, const struct call_result *c)
+void lane_on_beat(struct sched *s, struct now now, const struct call_result *c)
 {
     struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
     if (!lane || !lane->probing || lane->ticket != c->ticket)
@@ -198,7 +198,7 @@ void lane_on_beat(struct sched *s, struct moment_now now, const struct call_resu
     else if (c->outcome == CALL_NOT_SENT)
         lane_dead(s, now, lane);
     if (lane->dead && lane->refs > 1)
-        ring_add(&s->waits, &lane->timer.entry, next_beat(s, now));
+        heap_add(&s->waits, &lane->timer.entry, next_beat(s, now));
     if (c->outcome == CALL_FULL)
         lane_rest(s, now, lane);
     else
@@ -206,14 +206,14 @@ void lane_on_beat(struct sched *s, struct moment_now now, const struct call_resu
     lane_put(s, lane);
 }
 
-void lane_rest(struct sched *s, struct moment_now now, struct lane *lane)
+void lane_rest(struct sched *s, struct now now, struct lane *lane)
 {
     lane->resting = true;
     if (!lane->dead) /* a dead one has its beat's timer */
-        ring_add(&s->waits, &lane->timer.entry, now.boot_ms + REST_MS);
+        heap_add(&s->waits, &lane->timer.entry, now.boot_ms + REST_MS);
 }
 
-void lane_timer(struct sched *s, struct moment_now now, struct lane *lane)
+void lane_timer(struct sched *s, struct now now, struct lane *lane)
 {
     lane->refs++;
     bool rested = lane->resting;

@@ -96,14 +96,13 @@ static struct run_text *text_of(const struct run_row *row, const struct job *def
     return t;
 }
 
-struct run *run_new(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *def)
+struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def)
 {
     struct run *r = mem_new(sizeof(*r));
     r->job = job_enter(s, def);
     r->timer.kind = TIMER_RUN;
     r->log_id = row->log_id;
-    r->moment_ms = row->moment_ms;
+    r->scheduled_ms = row->scheduled_ms;
     r->due_ms = row->due_ms;
     r->cause = row->cause;
     r->version = row->version;
@@ -157,7 +156,7 @@ void run_free(struct sched *s, struct run *r)
         run_change_done(r->pending);
         free(r->pending);
     }
-    free(r->ask);
+    free(r->reconcile);
     struct live_job *j = r->job;
     j->nruns--;
     free(r);
@@ -169,7 +168,7 @@ void run_free(struct sched *s, struct run *r)
 
 void run_unlink(struct sched *s, struct run *r)
 {
-    ring_remove(r->flags & RUN_IN_WAITS ? &s->waits : &s->due, &r->timer.entry);
+    heap_remove(r->flags & RUN_IN_WAITS ? &s->waits : &s->due, &r->timer.entry);
     r->flags &= ~(uint32_t)(RUN_IN_WAITS | RUN_PROBING);
     if (!list_linked(&r->place))
         return;
@@ -190,7 +189,7 @@ static bool proves_sent(enum phase from, enum phase to)
     return to == PHASE_ACCEPTED || to == PHASE_LOST || BIT(to) & ENDED || refused;
 }
 
-void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase to)
+void run_move(struct sched *s, struct now now, struct run *r, enum phase to)
 {
     if (!phase_may(r->phase, to))
         __builtin_trap(); /* our bug: better a restart and recovery than a false ledger */
@@ -203,8 +202,8 @@ void run_move(struct sched *s, struct moment_now now, struct run *r, enum phase 
         run_dirty(s, r)->sent = true;
     bool of_schedule = r->kind == KIND_CRON || r->kind == KIND_MISFIRE;
     if (to != PHASE_PLANNED && to != PHASE_WITHDRAWN && of_schedule &&
-        r->moment_ms > s->sent_until_ms)
-        s->sent_until_ms = r->moment_ms; /* sent, or rejected or skipped in place of that */
+        r->scheduled_ms > s->sent_until_ms)
+        s->sent_until_ms = r->scheduled_ms; /* sent, or rejected or skipped in place of that */
 }
 
 struct run_change *run_dirty(struct sched *s, struct run *r)
@@ -247,8 +246,8 @@ void run_set_lane(struct sched *s, struct run *r, struct lane *lane)
 
 int64_t run_log_time(const struct run *r)
 {
-    return run_log_ms(r->flags & RUN_MOMENT ? KIND_CRON : (enum kind)r->kind, r->moment_ms,
-                      r->due_ms);
+    return run_log_ms(r->flags & RUN_SCHEDULED_LOG ? KIND_CRON : (enum kind)r->kind,
+                      r->scheduled_ms, r->due_ms);
 }
 
 void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg)
@@ -262,8 +261,8 @@ void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg)
     }
 }
 
-static void note_finish(struct sched *s, struct moment_now now, struct run *r, int code,
-                        const char *msg, int64_t took_ms)
+static void note_finish(struct sched *s, struct now now, struct run *r, int code, const char *msg,
+                        int64_t took_ms)
 {
     struct run_change *c = run_dirty(s, r);
     c->what |= CHANGE_FINISH;
@@ -277,7 +276,7 @@ static void note_finish(struct sched *s, struct moment_now now, struct run *r, i
 static void close_row(struct sched *s, struct run *r)
 {
     run_unlink(s, r);
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     r->flags |= RUN_CLOSED;
     run_urgent(s, r)->what |= CHANGE_CLOSE;
 }
@@ -331,12 +330,12 @@ static bool wants_retry(const struct run *r)
     return r->retries_left > 0 && !stopped;
 }
 
-static void spawn_retry(struct sched *s, struct moment_now now, struct run *r)
+static void spawn_retry(struct sched *s, struct now now, struct run *r)
 {
     struct spawn again = {
         .job_id = r->job->id,
         .kind = KIND_RETRY,
-        .moment_ms = r->moment_ms,
+        .scheduled_ms = r->scheduled_ms,
         .due_ms = now.wall_ms + retry_delay(s, r),
         .cause = r->log_id,
         .version = r->job->def->version,
@@ -353,7 +352,7 @@ static void spawn_retry(struct sched *s, struct moment_now now, struct run *r)
     spawn_add(s, &again);
 }
 
-static void spawn_children(struct sched *s, struct moment_now now, const struct run *r)
+static void spawn_children(struct sched *s, struct now now, const struct run *r)
 {
     for (int i = 0; i < r->job->def->nchildren; i++) {
         int64_t child = r->job->def->children[i];
@@ -362,7 +361,7 @@ static void spawn_children(struct sched *s, struct moment_now now, const struct 
         struct spawn spawn = {
             .job_id = child,
             .kind = KIND_PARENT,
-            .moment_ms = now.wall_ms,
+            .scheduled_ms = now.wall_ms,
             .due_ms = now.wall_ms,
             .cause = r->log_id,
             .retries_left = -1,
@@ -391,7 +390,7 @@ bool job_is_out(const struct sched *s, const struct live_job *j)
     return false;
 }
 
-void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
+void job_delay(struct sched *s, struct now now, const struct live_job *j)
 {
     if (j->def->schedule.type != SCHEDULE_FIX_DELAY || j->deleted || job_is_out(s, j))
         return;
@@ -400,7 +399,7 @@ void job_delay(struct sched *s, struct moment_now now, const struct live_job *j)
     s->wanted = true;
 }
 
-static void settle_delay(struct sched *s, struct moment_now now, const struct run *r)
+static void settle_delay(struct sched *s, struct now now, const struct run *r)
 {
     if (r->flags & RUN_SCHEDULED)
         job_delay(s, now, r->job);
@@ -428,7 +427,7 @@ static bool failed(enum phase p)
     return p != PHASE_SUCCEEDED;
 }
 
-void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phase to, int code,
+void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, int code,
                 const char *msg)
 {
     bool was_lost = r->phase == PHASE_LOST;
@@ -463,13 +462,13 @@ void run_finish(struct sched *s, struct moment_now now, struct run *r, enum phas
         close_row(s, r);
         return;
     }
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     run_urgent(s, r);
     if (!again)
         wait_until(s, r, now.boot_ms + s->config.lost_keep_ms);
 }
 
-void run_release_cause(struct sched *s, struct moment_now now, const struct run *retry)
+void run_release_cause(struct sched *s, struct now now, const struct run *retry)
 {
     struct run *cause =
         retry->kind == KIND_RETRY ? map_find(&s->runs, (uint64_t)retry->cause) : NULL;
@@ -503,12 +502,11 @@ struct run_change *change_withdrawn(struct run_change *c, const struct run *r, i
     return c;
 }
 
-void run_forget(struct sched *s, struct moment_now now, struct run *r, enum phase to,
-                const char *reason)
+void run_forget(struct sched *s, struct now now, struct run *r, enum phase to, const char *reason)
 {
     run_unlink(s, r);
     run_move(s, now, r, to);
-    ask_stop(s, r);
+    reconcile_stop(s, r);
     struct run_change *c = run_urgent(s, r);
     run_change_done(c);
     change_withdrawn(c, r, now.wall_ms, to, reason);
@@ -517,8 +515,7 @@ void run_forget(struct sched *s, struct moment_now now, struct run *r, enum phas
     run_release_cause(s, now, r);
 }
 
-void run_withdraw(struct sched *s, struct moment_now now, struct run *r, enum phase to,
-                  const char *reason)
+void run_withdraw(struct sched *s, struct now now, struct run *r, enum phase to, const char *reason)
 {
     run_forget(s, now, r, to, reason);
     settle_delay(s, now, r);

@@ -173,9 +173,9 @@ void registry_record_done(struct registry_record *r)
     memset(r, 0, sizeof(*r));
 }
 
-int64_t run_log_ms(enum kind kind, int64_t moment_ms, int64_t due_ms)
+int64_t run_log_ms(enum kind kind, int64_t scheduled_ms, int64_t due_ms)
 {
-    int64_t ms = kind == KIND_RETRY ? due_ms : moment_ms, rest = ms % 1000;
+    int64_t ms = kind == KIND_RETRY ? due_ms : scheduled_ms, rest = ms % 1000;
     if (rest >= 0)
         return ms - rest;
     return ms < INT64_MIN + 1000 ? INT64_MIN : ms - rest - 1000;

@@ -14,7 +14,7 @@
 #include "base/why.h"
 #include "cron/schedule.h"
 
-#define NEVER_MS INT64_MAX /* a next moment that does not exist; NULL in the database */
+#define NEVER_MS INT64_MAX /* a next scheduled time that does not exist; NULL in the database */
 
 /* ---- enums, with the texts that the database and the protocols use -------------------------- */
 
@@ -125,7 +125,7 @@ struct job {
     enum misfire misfire;
     enum on_doubt on_doubt;
     bool enabled, bean;
-    bool ended; /* not enabled because its schedule has no further moment, not by a user */
+    bool ended; /* not enabled because its schedule has no further scheduled time, not by a user */
     int timeout_s, retries, misfire_max;
     int64_t retry_delay_ms, start_deadline_ms, glue_updated_ms;
     double retry_backoff;
@@ -188,11 +188,12 @@ void group_view_unref(struct group_view *v);
 struct run_row {
     int64_t log_id; /* 0 until the store has given one */
     int64_t job_id, group_id;
-    int64_t moment_ms; /* the planned instant of the firing; a retry keeps that of its first run */
-    int64_t due_ms;    /* when to send: the moment, or later (retry, misfire) */
-    int64_t log_ms;    /* read only: trigger_time of its log row; -1: there is none */
-    int64_t cause;   /* 0 for cron and misfire; log id for retry and parent; request number else */
-    int64_t version; /* of the job when the row was laid down */
+    int64_t
+        scheduled_ms; /* the planned instant of the firing; a retry keeps that of its first run */
+    int64_t due_ms;   /* when to send: the scheduled time, or later (retry, misfire) */
+    int64_t log_ms;   /* read only: trigger_time of its log row; -1: there is none */
+    int64_t cause;    /* 0 for cron and misfire; log id for retry and parent; request number else */
+    int64_t version;  /* of the job when the row was planned */
     int32_t shard, shard_total;
     int32_t attempt; /* 0 = first run */
     int32_t retries_left;
@@ -208,8 +209,8 @@ struct run_row {
 
 void run_row_done(struct run_row *r);
 /* trigger_time of the run's log row, and the logDateTime that its executor gets: the whole second
- * of the moment, or of the time at which a retry is due. */
-int64_t run_log_ms(enum kind kind, int64_t moment_ms, int64_t due_ms);
+ * of the scheduled time, or of the time at which a retry is due. */
+int64_t run_log_ms(enum kind kind, int64_t scheduled_ms, int64_t due_ms);
 
 /* What one run went through since it was last written, merged. Text is owned. */
 enum run_change_what {
@@ -249,7 +250,7 @@ struct due_row {
     int64_t job_id, next_ms, last_ms, planned_until_ms, version;
 };
 
-/* peal_skip: moments that were not fired, one row a job and outage. */
+/* peal_skip: scheduled times that were not fired, one row a job and outage. */
 struct skip_row {
     int64_t job_id, from_ms, to_ms, count;
     enum misfire policy;
@@ -265,7 +266,7 @@ enum total {
     TOTAL_SKIPPED,  /* planned runs that went to the misfire policy; the rest is in peal_skip */
     TOTAL_WITHDRAWN,
     TOTAL_SENT,   /* runs that are known to have left: accepted, or ended by more than us */
-    TOTAL_RESENT, /* sends in a cell of the asking table that admits a second run */
+    TOTAL_RESENT, /* sends in a cell of the reconciliation table that admits a second run */
     TOTAL_LATE,   /* results that came after the run was closed */
     TOTAL_FOUND,  /* lost runs whose result came in time after all: lost, and finished */
     TOTAL_COUNT
@@ -283,7 +284,7 @@ int64_t totals_unaccounted(const struct totals *t, int64_t open);
 #define RECORDER_ID_SIZE 33 /* 32 hexadecimal digits */
 
 /* peal_mark, and what goes with it. The recorder is described in flight.h. */
-struct mark {
+struct watermark {
     int64_t until_ms; /* nothing that is due later has been sent */
     bool clean;       /* the last process was stopped cleanly: nothing PLANNED has been sent */
     char recorder[RECORDER_ID_SIZE]; /* of the life that renewed it last, "" = it has none */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CACHE_MAX 65536                  /* parsed jobs kept */
-#define MISSED_BUDGET 20000              /* steps of counting missed moments in one slice */
+#define MISSED_BUDGET 20000              /* steps of counting missed scheduled times in one slice */
 #define COUNT_BACK_MS (400LL * 86400000) /* an outage longer than this is not counted out */
 
 struct planner {
@@ -128,12 +128,13 @@ static struct run_row *row_new(struct plan_rows *out)
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-static struct run_row row_of(const struct job *j, enum kind kind, int64_t moment_ms, int64_t due_ms)
+static struct run_row row_of(const struct job *j, enum kind kind, int64_t scheduled_ms,
+                             int64_t due_ms)
 {
     struct run_row row = {
         .job_id = j->id,
         .group_id = j->group_id,
-        .moment_ms = moment_ms,
+        .scheduled_ms = scheduled_ms,
         .due_ms = due_ms,
         .version = j->version,
         .shard_total = 1,
@@ -182,8 +183,8 @@ static void add_row(struct plan_rows *out, const struct run_row *like, const str
 
 /* The rows of one firing: one, or one per address for a broadcast. A broadcast to nobody is one
  * row without an address, laid out anew when an executor appears (scheduler). */
-static void lay_rows(struct planner *p, const struct job *j, struct run_row like,
-                     const struct spawn *s, int64_t now_ms, struct plan_rows *out)
+static void plan_rows(struct planner *p, const struct job *j, struct run_row like,
+                      const struct spawn *s, int64_t now_ms, struct plan_rows *out)
 {
     const char *param = s ? s->param : NULL, *choices = s ? s->choices : NULL;
     struct group_view *own = choices ? view_of_choices(j->group_id, choices) : NULL;
@@ -208,7 +209,8 @@ static void lay_rows(struct planner *p, const struct job *j, struct run_row like
     group_view_unref(own);
 }
 
-/* ---- moments ----------------------------------------------------------------------------------
+/* ---- scheduled times
+ * ----------------------------------------------------------------------------------
  */
 
 int64_t plan_first(const struct job *j, int64_t now_ms)
@@ -217,37 +219,38 @@ int64_t plan_first(const struct job *j, int64_t now_ms)
     return schedule_next(&j->schedule, now_ms, &next) == OK ? next : NEVER_MS;
 }
 
-/* The moment after this one. FIX_DELAY and ONCE have none: completion sets the former's next. */
-static int64_t moment_after(const struct job *j, int64_t moment_ms)
+/* The scheduled time after this one. FIX_DELAY and ONCE have none: completion sets the former's
+ * next. */
+static int64_t next_after(const struct job *j, int64_t scheduled_ms)
 {
     int64_t next;
     if (j->schedule.type == SCHEDULE_FIX_DELAY || j->schedule.type == SCHEDULE_ONCE)
         return NEVER_MS;
-    return schedule_next(&j->schedule, moment_ms, &next) == OK ? next : NEVER_MS;
+    return schedule_next(&j->schedule, scheduled_ms, &next) == OK ? next : NEVER_MS;
 }
 
-struct missed { /* moments too old to fire as planned */
+struct missed { /* scheduled times too old to fire as planned */
     int64_t from_ms, to_ms, count;
     int64_t *last; /* the newest of them, a circle of max */
     int max, n, at;
     int64_t leapt_ms; /* first of those that were last counted without looking at each, 0 = none */
 };
 
-static void missed_keep(struct missed *m, int64_t moment_ms)
+static void missed_keep(struct missed *m, int64_t scheduled_ms)
 {
     if (m->max == 0)
         return;
-    m->last[m->at] = moment_ms;
+    m->last[m->at] = scheduled_ms;
     m->at = (m->at + 1) % m->max;
     m->n += m->n < m->max;
 }
 
-static void missed_add(struct missed *m, int64_t moment_ms)
+static void missed_add(struct missed *m, int64_t scheduled_ms)
 {
     if (m->count++ == 0)
-        m->from_ms = moment_ms;
-    m->to_ms = moment_ms;
-    missed_keep(m, moment_ms);
+        m->from_ms = scheduled_ms;
+    m->to_ms = scheduled_ms;
+    missed_keep(m, scheduled_ms);
 }
 
 static void missed_leap(struct missed *m, int64_t first_ms, int64_t last_ms, int64_t n)
@@ -266,19 +269,20 @@ static void missed_look_back(const struct job *j, struct missed *m, int64_t limi
     if (m->n == m->max || !m->leapt_ms)
         return;
     m->n = m->at = 0;
-    for (int64_t next = m->leapt_ms; next < limit_ms; next = moment_after(j, next))
+    for (int64_t next = m->leapt_ms; next < limit_ms; next = next_after(j, next))
         missed_keep(m, next);
 }
 
-/* Runs from the newest missed moments that the policy still wants; the rest counts as skipped. */
+/* Runs from the newest missed scheduled times that the policy still wants; the rest counts as
+ * skipped. */
 static void missed_fire(struct planner *p, const struct job *j, struct missed *m, int64_t now_ms,
                         struct plan_rows *out)
 {
     int circle = m->max ? m->max : 1;
     int first = (m->at - m->n + circle) % circle;
     for (int i = 0; i < m->n; i++) {
-        int64_t moment = m->last[(first + i) % circle];
-        lay_rows(p, j, row_of(j, KIND_MISFIRE, moment, now_ms), NULL, now_ms, out);
+        int64_t scheduled_ms = m->last[(first + i) % circle];
+        plan_rows(p, j, row_of(j, KIND_MISFIRE, scheduled_ms, now_ms), NULL, now_ms, out);
     }
     m->count -= m->n;
     if (m->n && m->count > 0)
@@ -297,13 +301,13 @@ static int policy_max(const struct job *j)
     }
 }
 
-/* Count the moments before limit_ms out, in bounded steps: one for each, or for all of an hour, a
- * day, or an interval. Returns the first moment at or after it. */
+/* Count the scheduled times before limit_ms out, in bounded steps: one for each, or for all of an
+ * hour, a day, or an interval. Returns the first scheduled time at or after it. */
 static int64_t count_missed(struct planner *p, const struct job *j, int64_t next, int64_t limit_ms,
                             struct missed *m, bool *ret_more)
 {
     if (next < limit_ms - COUNT_BACK_MS) { /* too long ago to count: go on 400 days back */
-        int64_t later = moment_after(j, limit_ms - COUNT_BACK_MS);
+        int64_t later = next_after(j, limit_ms - COUNT_BACK_MS);
         missed_add(m, next);
         next = later;
     }
@@ -318,7 +322,7 @@ static int64_t count_missed(struct planner *p, const struct job *j, int64_t next
             missed_leap(m, next, last, n);
         else
             missed_add(m, next);
-        next = moment_after(j, last);
+        next = next_after(j, last);
     }
     missed_look_back(j, m, limit_ms);
     return next;
@@ -368,7 +372,7 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
     }
     if (next <= due->planned_until_ms) /* served already: clock stepped back, or a foreign write */
         next = j->schedule.type == SCHEDULE_FIX_DELAY ? due->planned_until_ms + 1
-                                                      : moment_after(j, due->planned_until_ms);
+                                                      : next_after(j, due->planned_until_ms);
     int start0 = out->n;
     int64_t limit = now_ms - p->config.misfire_threshold_ms;
     if (next < limit)
@@ -379,14 +383,15 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
             ret->more = true;
             break;
         }
-        lay_rows(p, j, row_of(j, KIND_CRON, next, next), NULL, now_ms, out);
+        plan_rows(p, j, row_of(j, KIND_CRON, next, next), NULL, now_ms, out);
         ret->due.last_ms = next;
         if (next > ret->due.planned_until_ms)
             ret->due.planned_until_ms = next;
-        next = moment_after(j, next);
+        next = next_after(j, next);
     }
     if (next == NEVER_MS && j->schedule.type == SCHEDULE_FIX_DELAY && out->n == start0)
-        next = plan_first(j, now_ms); /* its moment was missed: no run whose end would set it */
+        next = plan_first(
+            j, now_ms); /* its scheduled time was missed: no run whose end would set it */
     ret->due.next_ms = next;
     if (next == NEVER_MS && j->schedule.type != SCHEDULE_FIX_DELAY)
         ret->stop = stop_reason(j);
@@ -395,16 +400,16 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
 void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, int64_t now_ms,
                 struct plan_rows *out)
 {
-    struct run_row like = row_of(j, s->kind, s->moment_ms, s->due_ms);
+    struct run_row like = row_of(j, s->kind, s->scheduled_ms, s->due_ms);
     like.cause = s->cause;
     like.attempt = s->attempt;
     if (s->retries_left >= 0)
         like.retries_left = s->retries_left;
-    lay_rows(p, j, like, s, now_ms, out);
+    plan_rows(p, j, like, s, now_ms, out);
 }
 
-void plan_moment(struct planner *p, const struct job *j, int64_t moment_ms, int64_t now_ms,
-                 struct plan_rows *out)
+void plan_scheduled(struct planner *p, const struct job *j, int64_t scheduled_ms, int64_t now_ms,
+                    struct plan_rows *out)
 {
-    lay_rows(p, j, row_of(j, KIND_CRON, moment_ms, moment_ms), NULL, now_ms, out);
+    plan_rows(p, j, row_of(j, KIND_CRON, scheduled_ms, scheduled_ms), NULL, now_ms, out);
 }

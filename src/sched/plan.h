@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.h - from a job's schedule to rows of the ledger: which moments, which misfire policy, which
- * address. The pure function that a store's planning transaction calls.
+/* plan.h - from a job's schedule to rows of the ledger: which scheduled times, which misfire
+ * policy, which address. The pure function that a store's planning transaction calls.
  *
  * A planner belongs to the thread that plans (the writer's). It caches parsed jobs by version, and
  * holds the groups' views and the routing state for everything that is born there: firings of a
@@ -16,7 +16,8 @@ struct planner_config {
     zone_find_fn *zone_find;
     void *zone_ctx;
     int last_year;                /* cron expressions are searched up to this year */
-    int64_t misfire_threshold_ms; /* a moment older than this when planned is a misfire (5000) */
+    int64_t misfire_threshold_ms; /* a scheduled time older than this when planned is a misfire
+                                     (5000) */
     uint64_t seed;
 };
 
@@ -47,13 +48,14 @@ struct plan_result {
     bool more;            /* a bound was reached: plan this job again soon */
 };
 
-/* A slice of planning begins: so much work may be spent on moments that were missed. */
+/* A slice of planning begins: so much work may be spent on scheduled times that were missed. */
 void planner_slice(struct planner *p);
-/* Moments before this one are misfires. */
+/* Scheduled times before this one are misfires. */
 int64_t planner_behind(const struct planner *p, int64_t now_ms);
 
-/* Lay down all moments of the job up to until_ms that planned_until does not cover, oldest first,
- * at most max_rows rows. Moments older than the misfire threshold go to the job's policy. */
+/* Plan all scheduled times of the job up to until_ms that planned_until does not cover, oldest
+ * first, at most max_rows rows. Scheduled times older than the misfire threshold go to the job's
+ * policy. */
 void plan_job(struct planner *p, const struct job *j, const struct due_row *due, int64_t now_ms,
               int64_t until_ms, int max_rows, struct plan_rows *out, struct plan_result *ret);
 
@@ -61,7 +63,7 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
 struct spawn {
     int64_t job_id;
     enum kind kind;
-    int64_t moment_ms, due_ms, cause;
+    int64_t scheduled_ms, due_ms, cause;
     int64_t version; /* of the job that wants it; older than the job's: see turn.c. 0 = any */
     int32_t attempt, retries_left; /* retries_left < 0: the job's own count */
     int32_t shard, shard_total;    /* of a retry; shard_total 0: laid out here */
@@ -87,11 +89,12 @@ int plan_choices(const char *choices);
 void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, int64_t now_ms,
                 struct plan_rows *out);
 
-/* The rows of one firing of the schedule, whose moment is decided. */
-void plan_moment(struct planner *p, const struct job *j, int64_t moment_ms, int64_t now_ms,
-                 struct plan_rows *out);
+/* The rows of one firing of the schedule, whose scheduled time is decided. */
+void plan_scheduled(struct planner *p, const struct job *j, int64_t scheduled_ms, int64_t now_ms,
+                    struct plan_rows *out);
 
-/* First moment of a schedule from now on (start, update, insert): NEVER_MS if there is none. */
+/* First scheduled time of a schedule from now on (start, update, insert): NEVER_MS if there is
+ * none. */
 int64_t plan_first(const struct job *j, int64_t now_ms);
 
 #endif

@@ -127,7 +127,7 @@ static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
 
 /* The next address to ask; NULL: none is left. The list is gone through twice: the living, then
  * those that were dead all the time, or have come back since. */
-static struct lane *next_to_ask(const struct group *g, struct run *r)
+static struct lane *next_to_query(const struct group *g, struct run *r)
 {
     for (int n = group_size(g); r->probe < 2 * n; r->probe++) {
         struct lane *lane = group_lane(g, r->probe % n);
@@ -147,16 +147,16 @@ static const char *route_of(const struct run *r)
     return r->job->def->route == ROUTE_BUSYOVER ? "BUSYOVER" : "FAILOVER";
 }
 
-static void nobody(struct sched *s, struct moment_now now, struct run *r, int listed)
+static void nobody(struct sched *s, struct now now, struct run *r, int listed)
 {
     bool busy = r->job->def->route == ROUTE_BUSYOVER;
-    fire_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
-                !listed ? "no executor is registered for the job's group, and none is listed"
-                : busy  ? "BUSYOVER: no executor of the group is idle"
-                        : "FAILOVER: no executor of the group answers");
+    dispatch_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
+                    !listed ? "no executor is registered for the job's group, and none is listed"
+                    : busy  ? "BUSYOVER: no executor of the group is idle"
+                            : "FAILOVER: no executor of the group answers");
 }
 
-static void ask_next(struct sched *s, struct moment_now now, struct run *r)
+static void reconcile_next(struct sched *s, struct now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
     if (g && r->probe_list !=
@@ -164,7 +164,7 @@ static void ask_next(struct sched *s, struct moment_now now, struct run *r)
         r->probe_list = group_list_no(g);
         r->probe = 0;
     }
-    struct lane *lane = g ? next_to_ask(g, r) : NULL;
+    struct lane *lane = g ? next_to_query(g, r) : NULL;
     if (!lane)
         nobody(s, now, r, g ? group_size(g) : 0);
     else if (r->job->def->route == ROUTE_BUSYOVER && !lane->dead)
@@ -173,54 +173,53 @@ static void ask_next(struct sched *s, struct moment_now now, struct run *r)
         wait_beat(s, r, lane);
 }
 
-void probe_begin(struct sched *s, struct moment_now now, struct run *r)
+void probe_begin(struct sched *s, struct now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
     r->probe = 0;
     r->probe_list = g ? group_list_no(g) : 0;
     r->probing_ms = now.boot_ms;
     r->flags &= ~(uint32_t)RUN_MOVED;
-    ask_next(s, now, r);
+    reconcile_next(s, now, r);
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static void chosen(struct sched *s, struct moment_now now, struct run *r, struct lane *lane)
+static void chosen(struct sched *s, struct now now, struct run *r, struct lane *lane)
 {
     r->flags |= RUN_PROBED;
     if (r->lane == lane)
         lane_enqueue(s, now, r);
     else
-        fire_readdress(s, r, lane);
+        dispatch_readdress(s, r, lane);
 }
 
 /* The lane has answered for these runs, or has not. They leave the list. */
-static void settle(struct sched *s, struct moment_now now, struct list *runs, struct lane *lane,
-                   bool yes)
+static void settle(struct sched *s, struct now now, struct list *runs, struct lane *lane, bool yes)
 {
     for (struct list_node *n; (n = list_pop(runs));) {
         struct run *r = container_of(n, struct run, place);
         r->flags &= ~(uint32_t)RUN_PROBING;
-        if (s->draining || fire_outdated(s, now, r))
+        if (s->draining || dispatch_outdated(s, now, r))
             continue;
         if (yes) {
             chosen(s, now, r, lane);
             continue;
         }
         r->probe++;
-        ask_next(s, now, r);
+        reconcile_next(s, now, r);
     }
 }
 
-void probe_beaten(struct sched *s, struct moment_now now, struct lane *lane, bool yes)
+void probe_beaten(struct sched *s, struct now now, struct lane *lane, bool yes)
 {
     struct list runs, busyover;
     list_init(&runs);
     list_init(&busyover);
     for (struct list_node *n; (n = list_pop(&lane->beats));) {
         const struct run *r = container_of(n, struct run, place);
-        bool ask = yes && r->job->def->route == ROUTE_BUSYOVER; /* it lives: is it idle? */
-        list_push(ask ? &busyover : &runs, n);
+        bool reconcile = yes && r->job->def->route == ROUTE_BUSYOVER; /* it lives: is it idle? */
+        list_push(reconcile ? &busyover : &runs, n);
     }
     for (struct list_node *n; (n = list_pop(&busyover));)
         wait_idle(s, container_of(n, struct run, place), lane);
@@ -248,7 +247,7 @@ static void gather_waiting(struct sched *s, struct list *runs, struct lane *lane
     }
 }
 
-void probe_on_idle(struct sched *s, struct moment_now now, const struct call_result *c)
+void probe_on_idle(struct sched *s, struct now now, const struct call_result *c)
 {
     struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
     struct probe *p = lane ? asked(lane, c->ticket) : NULL;
@@ -279,22 +278,22 @@ void probe_on_idle(struct sched *s, struct moment_now now, const struct call_res
 
 /* ---- start deadlines ------------------------------------------------------------------------ */
 
-static void sweep(struct sched *s, struct moment_now now, struct list *runs)
+static void sweep(struct sched *s, struct now now, struct list *runs)
 {
     list_each(runs, n, tmp)
     {
         struct run *r = container_of(n, struct run, place);
-        if (!fire_overdue(now, r))
+        if (!dispatch_overdue(now, r))
             continue;
         char why[160];
         snprintf(why, sizeof(why),
                  "%s: no executor of the group said yes within the start deadline (%lld ms)",
                  route_of(r), (long long)r->job->def->start_deadline_ms);
-        fire_refuse(s, now, r, PHASE_REJECTED, why);
+        dispatch_refuse(s, now, r, PHASE_REJECTED, why);
     }
 }
 
-void probe_sweep(struct sched *s, struct moment_now now, struct lane *lane)
+void probe_sweep(struct sched *s, struct now now, struct lane *lane)
 {
     sweep(s, now, &lane->beats);
     list_each(&lane->probes, n, tmp) sweep(s, now, &container_of(n, struct probe, node)->runs);

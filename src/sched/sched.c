@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWEEP_MS 1000      /* registry, start deadlines */
-#define MARK_RENEW_MS 1000 /* the mark is renewed every second */
+#define SWEEP_MS 1000           /* registry, start deadlines */
+#define WATERMARK_RENEW_MS 1000 /* the watermark is renewed every second */
 #define WAITS_AT_ONCE 1000 /* waits that end with one tick; more leave the wake-up in the past */
 #define BATCH_GAP_MS 4     /* between two starts: small commits cost more than they hurry */
 #define PAUSE_MS 2000      /* a sweep that comes so late: the process stood still */
@@ -21,12 +21,12 @@ void sched_config_default(struct sched_config *c)
         .plan_max_rows = 2000,
         .planned_max = 200000,
         .live_max = 2000000,
-        .mark_ahead_ms = 2000,
+        .watermark_ahead_ms = 2000,
         .dead_after_ms = 90000,
-        .ask_gap_ms = 3000,
+        .reconcile_gap_ms = 3000,
         .end_wait_ms = 90000,
         .gone_after_ms = 600000,
-        .ask_first_ms = 10000,
+        .reconcile_first_ms = 10000,
         .lost_keep_ms = 3600000,
     };
 }
@@ -37,8 +37,8 @@ struct sched *sched_new(const struct sched_config *config)
     s->config = *config;
     s->dice.state = config->seed;
     s->router = router_new(dice_u64(&s->dice));
-    ring_init(&s->due);
-    ring_init(&s->waits);
+    heap_init(&s->due);
+    heap_init(&s->waits);
     map_init(&s->runs);
     map_init(&s->jobs);
     map_init(&s->groups);
@@ -49,7 +49,7 @@ struct sched *sched_new(const struct sched_config *config)
     list_init(&s->beyond);
     list_init(&s->dirty);
     list_init(&s->lazy);
-    list_init(&s->asking);
+    list_init(&s->querying);
     list_init(&s->acks);
     list_init(&s->kills);
     s->next = batch_new();
@@ -105,8 +105,8 @@ void sched_free(struct sched *s)
         lane_free(value);
     }
     textmap_done(&s->lanes);
-    ring_done(&s->due);
-    ring_done(&s->waits);
+    heap_done(&s->due);
+    heap_done(&s->waits);
     router_free(s->router);
     batch_free(s->next);
     flight_done(&s->flight);
@@ -174,11 +174,11 @@ bool sched_pop(struct sched *s, struct action *ret)
 
 /* ---- start ---------------------------------------------------------------------------------- */
 
-void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean)
+void sched_load_watermark(struct sched *s, int64_t watermark_ms, bool clean)
 {
-    s->mark_ms = mark_ms;
-    s->mark_asked_ms = mark_ms;
-    s->sent_until_ms = mark_ms;
+    s->watermark_ms = watermark_ms;
+    s->watermark_requested_ms = watermark_ms;
+    s->sent_until_ms = watermark_ms;
     s->clean_start = clean;
 }
 
@@ -188,12 +188,13 @@ void sched_record(struct sched *s, struct flight_head *recorder)
 }
 
 /* May a planned row have been sent? Not without an address, nor after a clean stop. Else the
- * recorder knows; without one a row beyond the mark was certainly not sent. */
+ * recorder knows; without one a row beyond the watermark was certainly not sent. */
 static bool may_have_left(const struct sched *s, const struct run_row *row, enum flight_known known)
 {
     if (!row->address || s->clean_start)
         return false;
-    return known == FLIGHT_KNOWS_NOTHING ? row->due_ms <= s->mark_ms : known == FLIGHT_KNOWS_LEFT;
+    return known == FLIGHT_KNOWS_NOTHING ? row->due_ms <= s->watermark_ms
+                                         : known == FLIGHT_KNOWS_LEFT;
 }
 
 /* Found in the phase to; recovery, not a move of this incarnation. */
@@ -208,8 +209,8 @@ static void found(struct sched *s, struct run *r, enum phase to)
 
 /* What the disk says was so when the last commit was made. The recorder's word only adds to a row
  * that is not known to have arrived. */
-void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job, enum flight_known known)
+void sched_load_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,
+                    enum flight_known known)
 {
     struct run *r = run_new(s, now, row, job);
     r->flags |= RUN_AWAY;
@@ -221,36 +222,36 @@ void sched_load_run(struct sched *s, struct moment_now now, const struct run_row
         r->flags |= RUN_UNSENT;
     if (row->kind == KIND_RETRY) {
         if (row->version == job->version && !job->enabled && !job->ended)
-            r->flags &= ~(uint32_t)RUN_SCHEDULED; /* laid down while the job was off: by hand */
+            r->flags &= ~(uint32_t)RUN_SCHEDULED; /* planned while the job was off: by hand */
         if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
             r->version = job->version;
     }
     if (row->group_id != job->group_id)
         r->flags |= RUN_MOVED;
     if (row->log_ms >= 0 && row->log_ms != run_log_time(r)) /* its executor knows it by that */
-        r->flags |= RUN_MOMENT;
+        r->flags |= RUN_SCHEDULED_LOG;
     if (row->phase == PHASE_PLANNED && !sent) {
-        fire_plan(s, r);
+        dispatch_plan(s, r);
     } else if (taken) {
         found(s, r, PHASE_ACCEPTED);
         run_dirty(s, r)->sent = true;
         run_note_trigger(s, r, 200, NULL);
-        ask_soon(s, now, r, 0);
+        reconcile_soon(s, now, r, 0);
     } else if (sent) {
         r->flags |= RUN_DOUBT | RUN_DOUBTED;
         found(s, r, PHASE_UNKNOWN);
-        ask_soon(s, now, r, 0);
+        reconcile_soon(s, now, r, 0);
     } else if (row->phase == PHASE_LOST) {
         wait_until(s, r, now.boot_ms + s->config.lost_keep_ms);
     } else {
-        ask_soon(s, now, r, 0);
+        reconcile_soon(s, now, r, 0);
     }
 }
 
-void sched_started(struct sched *s, struct moment_now now)
+void sched_started(struct sched *s, struct now now)
 {
-    s->mark_ms = INT64_MIN; /* nothing leaves before the first commit */
-    s->mark_renew_boot_ms = now.boot_ms;
+    s->watermark_ms = INT64_MIN; /* nothing leaves before the first commit */
+    s->watermark_renew_boot_ms = now.boot_ms;
     s->sweep_boot_ms = now.boot_ms;
     s->replan = true;
     s->started = true;
@@ -274,7 +275,7 @@ void sched_started(struct sched *s, struct moment_now now)
  * way, and none will be. */
 static bool want_clean(const struct sched *s)
 {
-    return s->draining && s->started && !s->clean_asked && s->nphase[PHASE_SENT] == 0;
+    return s->draining && s->started && !s->clean_requested && s->nphase[PHASE_SENT] == 0;
 }
 
 void sched_drain(struct sched *s)
@@ -294,23 +295,23 @@ bool sched_drained(const struct sched *s)
 void wait_until(struct sched *s, struct run *r, int64_t boot_ms)
 {
     if (!(r->flags & RUN_IN_WAITS))
-        ring_remove(&s->due, &r->timer.entry);
+        heap_remove(&s->due, &r->timer.entry);
     r->flags |= RUN_IN_WAITS;
-    ring_add(&s->waits, &r->timer.entry, boot_ms);
+    heap_add(&s->waits, &r->timer.entry, boot_ms);
 }
 
-static void sweep(struct sched *s, struct moment_now now)
+static void sweep(struct sched *s, struct now now)
 {
     s->sweep_boot_ms = now.boot_ms + SWEEP_MS;
     directory_sweep(s, now);
-    fire_sweep(s, now);
+    dispatch_sweep(s, now);
     warm_lanes(s, now);
 }
 
 /* The process stood still, or its machine did: nobody can have been heard in that time, so what
  * counts how long somebody has been silent goes on from there. For a run that is out it is as if
  * the center had been away: executors repeat results that they could not deliver. */
-static void notice_pause(struct sched *s, struct moment_now now)
+static void notice_pause(struct sched *s, struct now now)
 {
     int64_t late = now.boot_ms - s->sweep_boot_ms;
     if (late < PAUSE_MS || !s->started || s->draining)
@@ -323,35 +324,35 @@ static void notice_pause(struct sched *s, struct moment_now now)
         if (!phase_open(r->phase) || r->phase == PHASE_PLANNED)
             continue;
         r->flags |= RUN_AWAY;
-        ask_paused(r, now, late);
+        reconcile_paused(r, now, late);
     }
 }
 
-void sched_tick(struct sched *s, struct moment_now now)
+void sched_tick(struct sched *s, struct now now)
 {
     notice_pause(s, now);
     if (s->draining)
         return;
-    struct ring_entry *e;
-    for (int n = 0; n < WAITS_AT_ONCE && (e = ring_pop(&s->waits, now.boot_ms)); n++) {
+    struct heap_entry *e;
+    for (int n = 0; n < WAITS_AT_ONCE && (e = heap_pop(&s->waits, now.boot_ms)); n++) {
         struct timer *t = container_of(e, struct timer, entry);
         if (t->kind == TIMER_LANE) {
             lane_timer(s, now, container_of(t, struct lane, timer));
         } else {
             struct run *r = container_of(t, struct run, timer);
             r->flags &= ~(uint32_t)RUN_IN_WAITS;
-            ask_timer(s, now, r);
+            reconcile_timer(s, now, r);
         }
     }
-    ask_pump_all(s, now);
-    fire_due(s, now);
+    reconcile_pump_all(s, now);
+    dispatch_due(s, now);
     if (now.boot_ms >= s->sweep_boot_ms)
         sweep(s, now);
 }
 
 int64_t sched_next_wall(const struct sched *s)
 {
-    return s->draining ? NEVER_MS : ring_next(&s->due);
+    return s->draining ? NEVER_MS : heap_next(&s->due);
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -367,7 +368,7 @@ static bool full(const struct sched *s)
 
 int64_t sched_next_boot(const struct sched *s)
 {
-    int64_t next = s->draining ? NEVER_MS : least(ring_next(&s->waits), s->sweep_boot_ms);
+    int64_t next = s->draining ? NEVER_MS : least(heap_next(&s->waits), s->sweep_boot_ms);
     if (s->writing || !s->started)
         return next;
     if (s->draining) {
@@ -375,7 +376,7 @@ int64_t sched_next_boot(const struct sched *s)
         return more ? s->batch_boot_ms : NEVER_MS;
     }
     bool soon = s->wanted || (s->replan && !full(s));
-    return least(next, soon ? s->batch_boot_ms : s->mark_renew_boot_ms);
+    return least(next, soon ? s->batch_boot_ms : s->watermark_renew_boot_ms);
 }
 
 static void sweep_begin(struct sched *s, enum sweep kind)
@@ -386,7 +387,7 @@ static void sweep_begin(struct sched *s, enum sweep kind)
     s->wanted = true;
 }
 
-void sched_clock_stepped(struct sched *s, struct moment_now now, int64_t by_ms)
+void sched_clock_stepped(struct sched *s, struct now now, int64_t by_ms)
 {
     s->replan = true;
     s->horizon_ms = 0; /* nothing is known to be planned by the new clock */
@@ -407,22 +408,22 @@ void sched_zones_changed(struct sched *s)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *c)
+void sched_on_call(struct sched *s, struct now now, const struct call_result *c)
 {
     notice_pause(s, now);
     switch (c->kind) {
     case CALL_RUN:
-        fire_on_run(s, now, c);
+        dispatch_on_run(s, now, c);
         break;
     case CALL_BEAT:
         lane_on_beat(s, now, c);
         break;
     case CALL_IDLE:
-        if (!ask_on_idle(s, now, c))
+        if (!reconcile_on_idle(s, now, c))
             probe_on_idle(s, now, c);
         break;
     case CALL_LOG:
-        ask_on_log(s, now, c);
+        reconcile_on_log(s, now, c);
         break;
     case CALL_KILL:
         kill_on_call(s, now, c);
@@ -432,14 +433,14 @@ void sched_on_call(struct sched *s, struct moment_now now, const struct call_res
 
 /* ---- users ---------------------------------------------------------------------------------- */
 
-void sched_edit(struct sched *s, struct moment_now now, struct edit *e)
+void sched_edit(struct sched *s, struct now now, struct edit *e)
 {
     (void)now;
     array_push(s->next->edits, s->next->nedits, e);
     s->wanted = true;
 }
 
-void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn)
+void sched_trigger(struct sched *s, struct now now, struct spawn *spawn)
 {
     (void)now;
     spawn_add(s, spawn);
@@ -450,7 +451,7 @@ void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn)
 
 /* Planning runs ahead in steps of half a horizon, so that a per-second job is looked at every
  * few seconds and not every second; a bound on rows pauses it. */
-static bool want_plan(const struct sched *s, struct moment_now now)
+static bool want_plan(const struct sched *s, struct now now)
 {
     if (s->draining || full(s) || !s->born) /* the first commit is waited for: it stays small */
         return false;
@@ -461,12 +462,13 @@ static bool want_plan(const struct sched *s, struct moment_now now)
            s->plan_next_ms <= now.wall_ms + s->config.horizon_ms;
 }
 
-static bool want_mark(const struct sched *s, struct moment_now now)
+static bool want_watermark(const struct sched *s, struct now now)
 {
     if (s->draining)
         return false;
-    return !s->born || now.boot_ms >= s->mark_renew_boot_ms ||
-           (!list_empty(&s->beyond) && s->mark_ms < now.wall_ms + s->config.mark_ahead_ms / 2);
+    return !s->born || now.boot_ms >= s->watermark_renew_boot_ms ||
+           (!list_empty(&s->beyond) &&
+            s->watermark_ms < now.wall_ms + s->config.watermark_ahead_ms / 2);
 }
 
 static int list_length(const struct list *l)
@@ -516,7 +518,8 @@ static void defer_edits(struct batch *b, struct batch *next)
     b->nedits = kept;
 }
 
-/* What has been planned meanwhile, or is laid anew, sets the next moment with its own end. */
+/* What has been planned meanwhile, or is planned again, sets the next scheduled time with its own
+ * end. */
 static void delays_settle(struct sched *s, struct batch *b)
 {
     int kept = 0;
@@ -528,13 +531,13 @@ static void delays_settle(struct sched *s, struct batch *b)
     b->ndelays = kept;
 }
 
-struct batch *sched_take_batch(struct sched *s, struct moment_now now)
+struct batch *sched_take_batch(struct sched *s, struct now now)
 {
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
-    bool plan = want_plan(s, now), mark = want_mark(s, now);
+    bool plan = want_plan(s, now), watermark = want_watermark(s, now);
     bool clean = want_clean(s), last = clean || (s->draining && !list_empty(&s->lazy));
-    if (!plan && !mark && !last && !s->wanted)
+    if (!plan && !watermark && !last && !s->wanted)
         return NULL;
     directory_refresh(s, now);
     struct batch *b = s->next, *next = batch_new();
@@ -542,7 +545,7 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
     delays_settle(s, b);
     for (int i = 0; i < b->nedits; i++)
         edit_prepare(s, now, b->edits[i]);
-    take_changes(s, b, mark || s->draining);
+    take_changes(s, b, watermark || s->draining);
     b->seq = s->seq++;
     b->now_ms = now.wall_ms;
     b->plan_max_rows = s->config.plan_max_rows;
@@ -558,18 +561,19 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
         b->sweep_no = s->sweep_no;
         b->sweep_ms = s->sweep_ms;
     }
-    if (mark) {
-        int64_t until = now.wall_ms + s->config.mark_ahead_ms;
-        b->mark.until_ms =
-            until > s->mark_asked_ms ? until : s->mark_asked_ms; /* never goes back */
-        s->mark_asked_ms = b->mark.until_ms;
-        s->mark_renew_boot_ms = now.boot_ms + MARK_RENEW_MS;
-        b->mark.renewals = ++s->renewals;
+    if (watermark) {
+        int64_t until = now.wall_ms + s->config.watermark_ahead_ms;
+        b->watermark.until_ms = until > s->watermark_requested_ms
+                                    ? until
+                                    : s->watermark_requested_ms; /* never goes back */
+        s->watermark_requested_ms = b->watermark.until_ms;
+        s->watermark_renew_boot_ms = now.boot_ms + WATERMARK_RENEW_MS;
+        b->watermark.renewals = ++s->renewals;
         if (s->flight.head)
-            memcpy(b->mark.recorder, s->flight.head->id, sizeof(b->mark.recorder));
+            memcpy(b->watermark.recorder, s->flight.head->id, sizeof(b->watermark.recorder));
     }
     b->clean = clean;
-    s->clean_asked |= clean;
+    s->clean_requested |= clean;
     s->batch_boot_ms = now.boot_ms + BATCH_GAP_MS;
     s->next = next;
     s->wanted = next->nedits > 0;
@@ -578,8 +582,7 @@ struct batch *sched_take_batch(struct sched *s, struct moment_now now)
 }
 
 /* The change is on disk: what waited for that goes on. */
-static void change_done(struct sched *s, struct moment_now now, const struct run_change *c,
-                        uint64_t seq)
+static void change_done(struct sched *s, struct now now, const struct run_change *c, uint64_t seq)
 {
     struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
     if (!r)
@@ -599,11 +602,11 @@ static void change_done(struct sched *s, struct moment_now now, const struct run
     if (r->flags & RUN_ADDRESS && !again) {
         r->flags &= ~(uint32_t)RUN_ADDRESS;
         if (r->phase == PHASE_PLANNED && !(r->flags & (RUN_CLOSED | RUN_HELD)))
-            fire_addressed(s, now, r);
+            dispatch_addressed(s, now, r);
     }
 }
 
-static void planned_done(struct sched *s, struct moment_now now, const struct planned *p)
+static void planned_done(struct sched *s, struct now now, const struct planned *p)
 {
     if (p->row.log_id < 0)
         return; /* the key says that it exists already */
@@ -622,11 +625,11 @@ static void planned_done(struct sched *s, struct moment_now now, const struct pl
     }
     if (old)
         r->version = j->def->version;
-    fire_plan(s, r);
+    dispatch_plan(s, r);
 }
 
-/* A retry is laid down, or could not be: results of the LOST run that waited for that. */
-static void retry_done(struct sched *s, struct moment_now now, const struct spawn *spawn)
+/* A retry is planned, or could not be: results of the LOST run that waited for that. */
+static void retry_done(struct sched *s, struct now now, const struct spawn *spawn)
 {
     struct run *cause =
         spawn->kind == KIND_RETRY ? map_find(&s->runs, (uint64_t)spawn->cause) : NULL;
@@ -652,7 +655,7 @@ static void spawn_done_action(struct sched *s, const struct spawn *spawn)
 
 static void plan_done(struct sched *s, const struct batch *b)
 {
-    if (b->ndelays) /* next moments that the last look ahead did not know */
+    if (b->ndelays) /* next scheduled times that the last look ahead did not know */
         s->replan = true;
     if (!b->plan_until_ms)
         return;
@@ -684,14 +687,14 @@ static void acks_done(struct sched *s, uint64_t seq)
     }
 }
 
-void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
+void sched_batch_done(struct sched *s, struct now now, struct batch *b)
 {
     notice_pause(s, now);
     s->writing = false;
-    bool mark = b->mark.until_ms > s->mark_ms;
-    int64_t renewals = b->mark.renewals;
-    if (mark)
-        s->mark_ms = b->mark.until_ms;
+    bool watermark = b->watermark.until_ms > s->watermark_ms;
+    int64_t renewals = b->watermark.renewals;
+    if (watermark)
+        s->watermark_ms = b->watermark.until_ms;
     s->born |= renewals > 0;
     for (int i = 0; i < b->nchanges; i++)
         change_done(s, now, &b->changes[i], b->seq);
@@ -717,9 +720,9 @@ void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b)
     batch_free(b);
     if (renewals) /* after all changes that it covers */
         flight_renewed(&s->flight, (uint64_t)renewals);
-    if (mark)
-        fire_mark(s, now);
-    fire_due(s, now);
+    if (watermark)
+        dispatch_watermark(s, now);
+    dispatch_due(s, now);
 }
 
 /* ---- looks ---------------------------------------------------------------------------------- */
@@ -736,7 +739,7 @@ void sched_stats(const struct sched *s, struct sched_stats *ret)
     ret->without_word = s->flight.without_word;
     ret->recorded = s->flight.head;
     ret->horizon_ms = s->horizon_ms;
-    ret->mark_ms = s->mark_ms;
+    ret->watermark_ms = s->watermark_ms;
     ret->addresses = (int)s->lanes.len;
     void *value;
     for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) {

@@ -17,7 +17,7 @@
 
 struct sched;
 
-struct moment_now {  /* the two clocks */
+struct now {         /* the two clocks */
     int64_t wall_ms; /* CLOCK_REALTIME: calendars */
     int64_t boot_ms; /* CLOCK_BOOTTIME: waits */
 };
@@ -31,13 +31,13 @@ struct sched_config {
     int plan_max_rows;     /* rows of one slice (2000) */
     int planned_max;       /* planned rows in memory at which planning pauses (200,000) */
     int live_max;          /* live runs at which planning pauses (2,000,000) */
-    int64_t mark_ahead_ms; /* 2000 */
-    int64_t dead_after_ms; /* an address that has not beaten for so long is gone (90,000) */
-    int64_t ask_gap_ms;    /* between two rounds of asks (3000) */
+    int64_t watermark_ahead_ms; /* 2000 */
+    int64_t dead_after_ms;      /* an address that has not beaten for so long is gone (90,000) */
+    int64_t reconcile_gap_ms;   /* between two rounds of asks (3000) */
     int64_t end_wait_ms;   /* a run whose log has ended waits so long for its callback (90,000) */
     int64_t gone_after_ms; /* neither registered nor answering for so long: LOST (600,000) */
-    int64_t ask_first_ms;  /* an accepted run is first asked about after (10,000) */
-    int64_t lost_keep_ms;  /* a LOST run without a retry may still be finished for (3,600,000) */
+    int64_t reconcile_first_ms; /* an accepted run is first asked about after (10,000) */
+    int64_t lost_keep_ms; /* a LOST run without a retry may still be finished for (3,600,000) */
 };
 
 void sched_config_default(struct sched_config *c);
@@ -46,36 +46,37 @@ struct sched *sched_new(const struct sched_config *config);
 void sched_free(struct sched *s);
 
 /* ---- start: what the disk holds, then sched_started once ------------------------------------- */
-/* First of all: the mark, and whether the last process left it clean (store.h, mark_clean). */
-void sched_load_mark(struct sched *s, int64_t mark_ms, bool clean);
+/* First of all: the watermark, and whether the last process left it clean (store.h,
+ * watermark_clean). */
+void sched_load_watermark(struct sched *s, int64_t watermark_ms, bool clean);
 void sched_load_group(struct sched *s, const struct group_record *g);
-void sched_load_registry(struct sched *s, struct moment_now now, const struct registry_record *r);
-/* The recorder of this life, empty; it outlives s. None: the next life goes by the mark. */
+void sched_load_registry(struct sched *s, struct now now, const struct registry_record *r);
+/* The recorder of this life, empty; it outlives s. None: the next life goes by the watermark. */
 void sched_record(struct sched *s, struct flight_head *recorder);
 /* Takes a reference of its own to the job; the row is copied. known: what the recorder of the life
  * before says about this id. */
-void sched_load_run(struct sched *s, struct moment_now now, const struct run_row *row,
-                    struct job *job, enum flight_known known);
+void sched_load_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,
+                    enum flight_known known);
 /* Nothing is sent before the first batch is done: it says on disk what was decided about each row,
  * and names the new recorder, or none. */
-void sched_started(struct sched *s, struct moment_now now);
+void sched_started(struct sched *s, struct now now);
 
 /* Nothing is sent, planned or asked from now on; results and commits still come in. When no send is
- * under way any more, a last batch leaves the mark clean: what is planned then was not sent, and
- * the next start need not ask about it. */
+ * under way any more, a last batch leaves the watermark clean: what is planned then was not sent,
+ * and the next start need not ask about it. */
 void sched_drain(struct sched *s);
 bool sched_drained(const struct sched *s); /* everything that was to be written is on disk */
 
 /* ---- time ------------------------------------------------------------------------------------ */
 /* Takes up what is due, a bounded part of it. When sched_next_wall lies in the past afterwards
  * there is more: the driver looks at its other events and ticks again. */
-void sched_tick(struct sched *s, struct moment_now now);
+void sched_tick(struct sched *s, struct now now);
 int64_t sched_next_wall(const struct sched *s); /* call sched_tick then; NEVER_MS: nothing waits */
 int64_t sched_next_boot(const struct sched *s);
 /* The wall clock was set; by_ms < 0: back. */
-void sched_clock_stepped(struct sched *s, struct moment_now now, int64_t by_ms);
-/* The system's time zones have changed: every job is parsed anew, CRON jobs' next moments follow.
- * What is planned already (at most the horizon) fires as it was planned. */
+void sched_clock_stepped(struct sched *s, struct now now, int64_t by_ms);
+/* The system's time zones have changed: every job is parsed anew, CRON jobs' next scheduled times
+ * follow. What is planned already (at most the horizon) fires as it was planned. */
 void sched_zones_changed(struct sched *s);
 
 /* ---- actions --------------------------------------------------------------------------------- */
@@ -83,7 +84,7 @@ enum action_kind {
     ACTION_CALL,    /* an HTTP call to an executor; answer with sched_on_call */
     ACTION_ACK,     /* the results that this ack stands for are kept: answer the callback */
     ACTION_EDITED,  /* an edit is done: edit->err; the driver frees it */
-    ACTION_SPAWNED, /* a manual trigger is laid down, or refused: reply, err */
+    ACTION_SPAWNED, /* a manual trigger is planned, or refused: reply, err */
     ACTION_KILLED,  /* a kill is done: reply, err, text */
     ACTION_WARM, /* a burst comes: open so many connections to call.address, if there are fewer */
 };
@@ -100,7 +101,7 @@ struct call {
     struct job *job; /* borrowed, as address */
     const char *param;
     int32_t shard, shard_total, attempt;
-    int64_t moment_ms, due_ms;
+    int64_t scheduled_ms, due_ms;
     int64_t log_time_ms; /* logDateTime of RUN and LOG: see run_log_ms */
     uint32_t idle;       /* for LOG: the ticket of the idleBeat whose answer it follows */
 };
@@ -145,14 +146,13 @@ struct call_result {
     enum log_state log;
 };
 
-void sched_on_call(struct sched *s, struct moment_now now, const struct call_result *r);
+void sched_on_call(struct sched *s, struct now now, const struct call_result *r);
 
 /* ---- what executors say ---------------------------------------------------------------------- */
 /* ours: the executor remembers log ids. False if the app or address cannot be taken (limits). */
-bool sched_register(struct sched *s, struct moment_now now, struct slice app, struct slice address,
+bool sched_register(struct sched *s, struct now now, struct slice app, struct slice address,
                     bool ours);
-void sched_unregister(struct sched *s, struct moment_now now, struct slice app,
-                      struct slice address);
+void sched_unregister(struct sched *s, struct now now, struct slice app, struct slice address);
 
 /* Who waits for results to be kept. Embedded by the driver; comes back once by ACTION_ACK. */
 struct ack {
@@ -165,32 +165,31 @@ struct ack {
  * it learns from each what the address sends. */
 bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
 /* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
-void sched_result(struct sched *s, struct moment_now now, int64_t log_id, int code,
-                  struct slice msg);
+void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg);
 /* After all results of a request. */
-void sched_ack_after(struct sched *s, struct moment_now now, struct ack *ack);
+void sched_ack_after(struct sched *s, struct now now, struct ack *ack);
 
 /* ---- what users ask -------------------------------------------------------------------------- */
-void sched_edit(struct sched *s, struct moment_now now, struct edit *e); /* takes e */
+void sched_edit(struct sched *s, struct now now, struct edit *e); /* takes e */
 /* Run a job now; the spawn is copied, its text taken. Answered by ACTION_SPAWNED. */
-void sched_trigger(struct sched *s, struct moment_now now, struct spawn *spawn);
+void sched_trigger(struct sched *s, struct now now, struct spawn *spawn);
 /* Answered by ACTION_KILLED; a kill that worked, when the run's end is kept. */
-void sched_kill(struct sched *s, struct moment_now now, int64_t log_id, void *reply);
+void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply);
 /* Is the address registered for the group, or in its list? */
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 /* What has gathered, or NULL if there is nothing to write. One batch at a time. */
-struct batch *sched_take_batch(struct sched *s, struct moment_now now);
+struct batch *sched_take_batch(struct sched *s, struct now now);
 /* It was committed (b->err OK), takes b. A failed one is given to the writer again instead. */
-void sched_batch_done(struct sched *s, struct moment_now now, struct batch *b);
+void sched_batch_done(struct sched *s, struct now now, struct batch *b);
 
 /* ---- what it looks like from outside --------------------------------------------------------- */
 struct sched_stats {
     int live, planned, in_flight, in_doubt, accepted, lost, addresses, dead, lanes_waiting;
-    int64_t horizon_ms; /* planned up to this moment */
-    int64_t mark_ms;
-    uint64_t fired, refused, doubts, resent, asks, ignored_results;
+    int64_t horizon_ms; /* planned up to this scheduled time */
+    int64_t watermark_ms;
+    uint64_t fired, refused, doubts, resent, queries, ignored_results;
     uint64_t contradicted; /* results of runs that the recorder had called unsent */
     int words;             /* in the recorder: runs that are out, as far as the disk knows */
     int without_word;      /* runs that are out and found no place in it */

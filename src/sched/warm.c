@@ -2,9 +2,10 @@
 /* warm.c - connections ahead of a burst.
  *
  * Thousands of jobs are due at the same second, and opening a connection costs several times what a
- * send costs. What is planned is known seconds ahead, so once a second the ring is looked through:
- * a lane that has many runs on one millisecond gets its connections before, and may use them all at
- * once. A steady load, however high, has no such milliseconds and pays for the look only. */
+ * send costs. What is planned is known seconds ahead, so once a second the timer heap is looked
+ * through: a lane that has many runs on one millisecond gets its connections before, and may use
+ * them all at once. A steady load, however high, has no such milliseconds and pays for the look
+ * only. */
 #include "sched/state.h"
 #include <string.h>
 
@@ -21,7 +22,7 @@ struct look {
     struct list lanes; /* those with runs in a burst */
 };
 
-static void count(void *ctx, struct ring_entry *e, int64_t at_ms)
+static void count(void *ctx, struct heap_entry *e, int64_t at_ms)
 {
     struct look *l = ctx;
     (void)e;
@@ -31,7 +32,7 @@ static void count(void *ctx, struct ring_entry *e, int64_t at_ms)
         l->most = n;
 }
 
-static void gather(void *ctx, struct ring_entry *e, int64_t at_ms)
+static void gather(void *ctx, struct heap_entry *e, int64_t at_ms)
 {
     struct look *l = ctx;
     if (l->at[at_ms - l->from_ms] < l->burst)
@@ -44,7 +45,7 @@ static void gather(void *ctx, struct ring_entry *e, int64_t at_ms)
     lane->coming++;
 }
 
-static void warm(struct sched *s, struct moment_now now, struct lane *lane)
+static void warm(struct sched *s, struct now now, struct lane *lane)
 {
     int most = s->config.lane_connections < LANE_FAIR ? s->config.lane_connections : LANE_FAIR;
     int n = lane->coming < most ? lane->coming : most;
@@ -61,20 +62,20 @@ static void warm(struct sched *s, struct moment_now now, struct lane *lane)
     lane->refs++;
 }
 
-void warm_lanes(struct sched *s, struct moment_now now)
+void warm_lanes(struct sched *s, struct now now)
 {
     int64_t until = now.wall_ms + AHEAD_MS;
     struct look l = { .from_ms = s->warmed_ms };
     if (l.from_ms < now.wall_ms || l.from_ms > until) /* the first time; or the clock was set */
         l.from_ms = now.wall_ms;
     s->warmed_ms = until;
-    ring_each(&s->due, l.from_ms, until, count, &l);
+    heap_each(&s->due, l.from_ms, until, count, &l);
     uint32_t mean = l.total / (uint32_t)(until - l.from_ms + 1);
     l.burst = mean * BURST_OVER > BURST_MIN ? mean * BURST_OVER : BURST_MIN;
     if (l.most < l.burst)
         return;
     list_init(&l.lanes);
-    ring_each(&s->due, l.from_ms, until, gather, &l);
+    heap_each(&s->due, l.from_ms, until, gather, &l);
     for (struct list_node *n; (n = list_pop(&l.lanes));)
         warm(s, now, container_of(n, struct lane, coming_node));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask.c - how other threads speak with the scheduler: a letter there, a condition back.
+/* ask.c - how other threads speak with the scheduler: a message there, a condition back.
  *
  * An asker may give up (10 s, 2 s while the database takes no writes), the scheduler may still be
- * at it: the letter is counted, whoever lets go last frees it. What comes when the database is
+ * at it: the message is counted, whoever lets go last frees it. What comes when the database is
  * known to take none is refused at once: that nothing was changed is worth more than a place in the
  * queue. */
 #include "base/clock.h"
@@ -22,12 +22,19 @@
 #define LOG_TIMEOUT_MS 5000
 #define LOG_MAX (8u << 20)
 
-enum ask_kind { ASK_EDIT, ASK_TRIGGER, ASK_KILL, ASK_LOG, ASK_KNOWN, ASK_ADDRESSES };
+enum request_kind {
+    REQUEST_EDIT,
+    REQUEST_TRIGGER,
+    REQUEST_KILL,
+    REQUEST_LOG,
+    REQUEST_KNOWN,
+    REQUEST_ADDRESSES
+};
 
-struct ask {
-    struct letter letter;
+struct request {
+    struct message message;
     struct list_node node; /* in center.asks while the scheduler is at it */
-    enum ask_kind kind;
+    enum request_kind kind;
     pthread_mutex_t lock; /* guards refs and done; the rest belongs to one side at a time */
     pthread_cond_t ready;
     int refs;
@@ -45,13 +52,13 @@ struct ask {
     char text[256];
     char *list;
     struct center_log log;
-    struct httpc_call http; /* ASK_LOG */
+    struct httpc_call http; /* REQUEST_LOG */
 };
 
-static struct ask *ask_new(enum ask_kind kind)
+static struct request *request_new(enum request_kind kind)
 {
-    struct ask *a = mem_new(sizeof(*a));
-    a->letter.kind = MAIL_ASK;
+    struct request *a = mem_new(sizeof(*a));
+    a->message.kind = MESSAGE_REQUEST;
     a->kind = kind;
     a->refs = 2;
     pthread_mutex_init(&a->lock, NULL);
@@ -63,7 +70,7 @@ static struct ask *ask_new(enum ask_kind kind)
     return a;
 }
 
-static void ask_put(struct ask *a)
+static void request_put(struct request *a)
 {
     pthread_mutex_lock(&a->lock);
     bool last = --a->refs == 0;
@@ -81,11 +88,11 @@ static void ask_put(struct ask *a)
 }
 
 /* Asker's side: post, wait for the answer. A center that stops meanwhile does not say so to
- * letters that it never opened: look from time to time. */
-static enum err ask_wait(struct center *c, struct ask *a)
+ * messages that it never opened: look from time to time. */
+static enum err request_wait(struct center *c, struct request *a)
 {
     int64_t begun_ms = clock_boot_ms();
-    mailbox_post(c->mailbox, &a->letter);
+    mailbox_send(c->mailbox, &a->message);
     pthread_mutex_lock(&a->lock);
     bool late = false;
     while (!a->done && !late && !c->closed) {
@@ -101,7 +108,7 @@ static enum err ask_wait(struct center *c, struct ask *a)
 }
 
 /* Scheduler's side: everything that is an answer has been written. */
-static void ask_answer(struct ask *a, enum err err)
+static void request_answer(struct request *a, enum err err)
 {
     list_remove(&a->node);
     pthread_mutex_lock(&a->lock);
@@ -109,52 +116,52 @@ static void ask_answer(struct ask *a, enum err err)
     a->done = true;
     pthread_cond_signal(&a->ready);
     pthread_mutex_unlock(&a->lock);
-    ask_put(a);
+    request_put(a);
 }
 
 /* ---- the scheduler's side ---------------------------------------------------------------------
  */
 
-void ask_edited(struct center *c, struct edit *e)
+void request_edited(struct center *c, struct edit *e)
 {
     (void)c;
-    struct ask *a = e->reply;
+    struct request *a = e->reply;
     if (!a) {
         edit_free(e);
         return;
     }
     a->edit = e;
     a->why = e->why;
-    ask_answer(a, e->err);
+    request_answer(a, e->err);
 }
 
-void ask_spawned(struct center *c, const struct action *act)
+void request_spawned(struct center *c, const struct action *act)
 {
     (void)c;
-    struct ask *a = act->reply;
+    struct request *a = act->reply;
     a->log_id = act->log_id;
     if (act->err)
         why_set(&a->why, "there is no such job");
-    ask_answer(a, act->err);
+    request_answer(a, act->err);
 }
 
-void ask_killed(struct center *c, const struct action *act)
+void request_killed(struct center *c, const struct action *act)
 {
     (void)c;
-    struct ask *a = act->reply;
+    struct request *a = act->reply;
     snprintf(a->text, sizeof(a->text), "%s", act->text);
     if (act->err)
         why_set(&a->why, "%s", act->text);
-    ask_answer(a, act->err);
+    request_answer(a, act->err);
 }
 
 static void log_done(struct httpc_call *http)
 {
-    struct ask *a = container_of(http, struct ask, http);
+    struct request *a = container_of(http, struct request, http);
     if (http->outcome != HTTPC_ANSWERED) {
         why_set(&a->why, "the executor at %s cannot be asked for the log: %s", a->address,
                 http->why ? http->why : err_text(http->err));
-        ask_answer(a, ERR_NET);
+        request_answer(a, ERR_NET);
         return;
     }
     struct wire_log_page page;
@@ -177,14 +184,14 @@ static void log_done(struct httpc_call *http)
                 page.reply.msg.n ? page.reply.msg.p : "");
     }
     wire_log_page_done(&page);
-    ask_answer(a, err);
+    request_answer(a, err);
 }
 
-static void ask_log(struct center *c, struct ask *a)
+static void request_log(struct center *c, struct request *a)
 {
-    struct httpc_peer *peer = dispatch_peer(c, a->address, &a->why);
+    struct httpc_peer *peer = calls_peer(c, a->address, &a->why);
     if (!peer) {
-        ask_answer(a, ERR_INVALID);
+        request_answer(a, ERR_INVALID);
         return;
     }
     struct buf body = BUF_INIT(1024);
@@ -197,7 +204,7 @@ static void ask_log(struct center *c, struct ask *a)
     buf_done(&body);
     if (err) {
         why_set(&a->why, "too many calls to %s are under way, try again", a->address);
-        ask_answer(a, err);
+        request_answer(a, err);
     }
 }
 
@@ -210,74 +217,74 @@ static void add_address(void *ctx, const char *address, bool dead)
     buf_text(b, address);
 }
 
-static void ask_addresses(struct center *c, struct ask *a)
+static void request_addresses(struct center *c, struct request *a)
 {
     struct buf b = BUF_INIT(1 << 20);
     sched_addresses(c->sched, a->id, add_address, &b);
     a->list = buf_take(&b);
-    ask_answer(a, OK);
+    request_answer(a, OK);
 }
 
-void ask_refuse(struct letter *l)
+void request_refuse(struct message *l)
 {
-    ask_answer(container_of(l, struct ask, letter), ERR_STOPPING);
+    request_answer(container_of(l, struct request, message), ERR_STOPPING);
 }
 
-void ask_refuse_all(struct center *c)
+void requests_refuse(struct center *c)
 {
     struct list_node *n;
-    while ((n = list_first(&c->asks))) {
-        struct ask *a = container_of(n, struct ask, node);
-        if (a->kind == ASK_LOG) /* still here: its call is open */
+    while ((n = list_first(&c->requests))) {
+        struct request *a = container_of(n, struct request, node);
+        if (a->kind == REQUEST_LOG) /* still here: its call is open */
             (void)httpc_abort(&a->http);
-        ask_answer(a, ERR_STOPPING);
+        request_answer(a, ERR_STOPPING);
     }
 }
 
 /* What would wait for a commit that is known to fail; a kill is for the executor first. */
-static bool refused(struct center *c, struct ask *a)
+static bool refused(struct center *c, struct request *a)
 {
     char trouble[300];
-    if (a->kind != ASK_EDIT && a->kind != ASK_TRIGGER)
+    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_TRIGGER)
         return false;
     if (!writer_in_trouble(c->writer) || !writer_trouble(c->writer, trouble, sizeof(trouble)))
         return false;
     why_set(&a->why, "the database does not take writes, nothing was changed: %s", trouble);
-    ask_answer(a, ERR_IO);
+    request_answer(a, ERR_IO);
     return true;
 }
 
-void ask_letter(struct center *c, struct letter *l)
+void request_open(struct center *c, struct message *l)
 {
-    struct ask *a = container_of(l, struct ask, letter);
-    struct moment_now now = center_now();
+    struct request *a = container_of(l, struct request, message);
+    struct now now = center_now();
     struct edit *e = a->edit;
-    list_push(&c->asks, &a->node);
+    list_push(&c->requests, &a->node);
     if (refused(c, a))
         return;
     switch (a->kind) {
-    case ASK_EDIT:
+    case REQUEST_EDIT:
         e->reply = a;
         a->edit = NULL;
         sched_edit(c->sched, now, e);
         break;
-    case ASK_TRIGGER:
+    case REQUEST_TRIGGER:
         a->spawn.reply = a;
-        a->spawn.moment_ms = a->spawn.due_ms = now.wall_ms;
+        a->spawn.scheduled_ms = a->spawn.due_ms = now.wall_ms;
         sched_trigger(c->sched, now, &a->spawn);
         break;
-    case ASK_KILL:
+    case REQUEST_KILL:
         sched_kill(c->sched, now, a->id, a);
         break;
-    case ASK_LOG:
-        ask_log(c, a);
+    case REQUEST_LOG:
+        request_log(c, a);
         break;
-    case ASK_KNOWN:
-        ask_answer(a, sched_address_known(c->sched, a->id, slice_text(a->address)) ? OK
-                                                                                   : ERR_NOTFOUND);
+    case REQUEST_KNOWN:
+        request_answer(
+            a, sched_address_known(c->sched, a->id, slice_text(a->address)) ? OK : ERR_NOTFOUND);
         break;
-    case ASK_ADDRESSES:
-        ask_addresses(c, a);
+    case REQUEST_ADDRESSES:
+        request_addresses(c, a);
         break;
     }
 }
@@ -286,82 +293,82 @@ void ask_letter(struct center *c, struct letter *l)
  */
 
 /* The last word about an ask: its reason, or that nothing was heard. */
-static enum err ask_end(struct ask *a, enum err err, struct why *why)
+static enum err request_end(struct request *a, enum err err, struct why *why)
 {
     if (err == ERR_TIMEOUT)
         why_set(why, "not confirmed in time: the database may be unavailable (see /readyz); "
                      "the request may still take effect");
     else if (err)
         why_set(why, "%s", a->why.text[0] ? a->why.text : err_text(err));
-    ask_put(a);
+    request_put(a);
     return err;
 }
 
 enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
 {
-    struct ask *a = ask_new(ASK_EDIT);
+    struct request *a = request_new(REQUEST_EDIT);
     a->edit = e;
-    enum err err = ask_wait(c, a);
+    enum err err = request_wait(c, a);
     if (!err) {
         *ret = a->edit;
         a->edit = NULL;
     }
-    return ask_end(a, err, why);
+    return request_end(a, err, why);
 }
 
 enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id, struct why *why)
 {
-    struct ask *a = ask_new(ASK_TRIGGER);
+    struct request *a = request_new(REQUEST_TRIGGER);
     a->spawn = *spawn;
     memset(spawn, 0, sizeof(*spawn));
-    enum err err = ask_wait(c, a);
+    enum err err = request_wait(c, a);
     if (!err)
         *ret_log_id = a->log_id;
-    return ask_end(a, err, why);
+    return request_end(a, err, why);
 }
 
 enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why)
 {
-    struct ask *a = ask_new(ASK_KILL);
+    struct request *a = request_new(REQUEST_KILL);
     a->id = log_id;
-    enum err err = ask_wait(c, a);
+    enum err err = request_wait(c, a);
     if (!err)
         memcpy(ret_text, a->text, sizeof(a->text));
-    return ask_end(a, err, why);
+    return request_end(a, err, why);
 }
 
 enum err center_log_page(struct center *c, const char *address, int64_t log_id, int64_t trigger_ms,
                          int from_line, struct center_log *ret, struct why *why)
 {
-    struct ask *a = ask_new(ASK_LOG);
+    struct request *a = request_new(REQUEST_LOG);
     a->address = mem_dup(address);
     a->id = log_id;
     a->trigger_ms = trigger_ms;
     a->from_line = from_line;
-    enum err err = ask_wait(c, a);
+    enum err err = request_wait(c, a);
     if (!err) {
         *ret = a->log;
         a->log.content = NULL;
     }
-    return ask_end(a, err, why);
+    return request_end(a, err, why);
 }
 
 bool center_address_known(struct center *c, int64_t group_id, struct slice address)
 {
-    struct ask *a = ask_new(ASK_KNOWN);
+    struct request *a = request_new(REQUEST_KNOWN);
     a->id = group_id;
     a->address = mem_dupn(address.n ? address.p : "", address.n);
-    return ask_end(a, ask_wait(c, a), NULL) == OK;
+    return request_end(a, request_wait(c, a), NULL) == OK;
 }
 
 char *center_addresses(struct center *c, int64_t group_id)
 {
-    struct ask *a = ask_new(ASK_ADDRESSES);
+    struct request *a = request_new(REQUEST_ADDRESSES);
     a->id = group_id;
-    enum err err = ask_wait(c, a);
+    enum err err = request_wait(c, a);
     char *list = err ? mem_dup("") : a->list;
     if (!err)
         a->list = NULL;
-    ask_end(a, err, NULL);
+    request_end(a, err, NULL);
     return list;
 }

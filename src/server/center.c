@@ -39,22 +39,22 @@ static void do_action(struct center *c, const struct action *a)
 {
     switch (a->kind) {
     case ACTION_CALL:
-        dispatch_call(c, &a->call);
+        calls_start(c, &a->call);
         break;
     case ACTION_ACK:
         results_ack(c, a->ack);
         break;
     case ACTION_EDITED:
-        ask_edited(c, a->edit);
+        request_edited(c, a->edit);
         break;
     case ACTION_SPAWNED:
-        ask_spawned(c, a);
+        request_spawned(c, a);
         break;
     case ACTION_KILLED:
-        ask_killed(c, a);
+        request_killed(c, a);
         break;
     case ACTION_WARM:
-        dispatch_warm(c, a->call.address, a->connections);
+        calls_warm(c, a->call.address, a->connections);
         break;
     }
 }
@@ -64,7 +64,7 @@ static void publish(struct center *c)
     struct sched_stats st;
     sched_stats(c->sched, &st);
     struct metrics *m = &c->metrics;
-    atomic_store_explicit(&m->queue_ring, st.planned, memory_order_relaxed);
+    atomic_store_explicit(&m->queue_planned, st.planned, memory_order_relaxed);
     atomic_store_explicit(&m->queue_lanes, st.lanes_waiting, memory_order_relaxed);
     atomic_store_explicit(&m->in_flight, st.in_flight, memory_order_relaxed);
     atomic_store_explicit(&m->in_doubt, st.in_doubt, memory_order_relaxed);
@@ -118,7 +118,7 @@ void center_pump(struct center *c)
 
 static void drained(struct center *c)
 {
-    bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->asks) &&
+    bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->requests) &&
                 sched_drained(c->sched) &&
                 (httpd_empty(c->front) || clock_boot_ms() >= c->answers_until_ms);
     if (!idle && clock_boot_ms() < c->drain_until_ms)
@@ -141,7 +141,7 @@ static void before_sleep(void *arg)
 /* The difference between the clocks tells a step from time that has passed. */
 static void look_at_clocks(struct center *c)
 {
-    struct moment_now now = center_now();
+    struct now now = center_now();
     int64_t difference = now.wall_ms - now.boot_ms, by = difference - c->wall_minus_boot_ms;
     if (by > -CLOCK_STEP_MS && by < CLOCK_STEP_MS)
         return;
@@ -171,7 +171,7 @@ static void on_timer(struct loop_timer *t)
 {
     struct center *c = container_of(t, struct center, timer);
     results_overdue(c, clock_boot_ms());
-    dispatch_sweep(c, clock_boot_ms());
+    calls_sweep(c, clock_boot_ms());
     flight_file_alive(c->flight, clock_boot_ms());
     publish(c);
     tick(c);
@@ -188,9 +188,9 @@ static void batch_done(struct center *c)
     for (int i = 0; i < TOTAL_COUNT; i++)
         atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
-    if (b->mark.until_ms > c->mark_ms)
-        c->mark_ms = b->mark.until_ms;
-    if (b->mark.until_ms && !c->settled) {
+    if (b->watermark.until_ms > c->watermark_ms)
+        c->watermark_ms = b->watermark.until_ms;
+    if (b->watermark.until_ms && !c->settled) {
         c->settled = true;
         flight_file_settle(c->flight);
     }
@@ -200,21 +200,21 @@ static void batch_done(struct center *c)
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
 
-static void zones_changed(struct center *c, struct letter *l)
+static void zones_changed(struct center *c, struct message *l)
 {
     sched_zones_changed(c->sched);
     free(l);
 }
 
-static void on_letter(struct loop_mail *m, struct letter *l)
+static void on_message(struct loop_mailbox *m, struct message *l)
 {
-    struct center *c = container_of(m, struct center, mail);
-    if (l->kind == MAIL_BATCH_DONE)
+    struct center *c = container_of(m, struct center, incoming);
+    if (l->kind == MESSAGE_BATCH_DONE)
         batch_done(c);
-    else if (l->kind == MAIL_JOURNAL)
-        results_journalled(c, container_of(l, struct journal_mail, letter));
-    else if (l->kind == MAIL_ASK)
-        ask_letter(c, l);
+    else if (l->kind == MESSAGE_JOURNAL)
+        results_journalled(c, container_of(l, struct journal_message, message));
+    else if (l->kind == MESSAGE_REQUEST)
+        request_open(c, l);
     else
         zones_changed(c, l);
 }
@@ -246,7 +246,7 @@ struct loading {
     struct center *c;
     struct store *store;
     struct planner *planner;
-    struct moment_now now;
+    struct now now;
     int runs;
     struct flight_said said;
     enum err err;
@@ -254,11 +254,12 @@ struct loading {
 };
 
 /* What the last process left in its recorder. */
-static void recorder_read(struct center *c, const struct mark *mark, struct flight_said *said)
+static void recorder_read(struct center *c, const struct watermark *watermark,
+                          struct flight_said *said)
 {
     struct why why = { "" };
-    bool believed = flight_file_read(c->flight, mark, said, &why);
-    if (mark->clean || !mark->until_ms)
+    bool believed = flight_file_read(c->flight, watermark, said, &why);
+    if (watermark->clean || !watermark->until_ms)
         return; /* nothing that is planned has been sent, whatever a file says */
     if (believed)
         log_info(
@@ -273,7 +274,7 @@ static void recorder_read(struct center *c, const struct mark *mark, struct flig
                  why.text);
 }
 
-static void recorder_make(struct center *c, const struct mark *last)
+static void recorder_make(struct center *c, const struct watermark *last)
 {
     struct why why = { "" };
     struct flight_head *head = flight_file_make(c->flight, &why);
@@ -344,10 +345,10 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
     };
     struct totals totals;
     int64_t open = 0;
-    struct mark mark = { 0 };
-    enum err err = ops->mark_get(store, &mark, why);
-    sched_load_mark(c->sched, mark.until_ms, mark.clean);
-    recorder_read(c, &mark, &l.said);
+    struct watermark watermark = { 0 };
+    enum err err = ops->watermark_get(store, &watermark, why);
+    sched_load_watermark(c->sched, watermark.until_ms, watermark.clean);
+    recorder_read(c, &watermark, &l.said);
     if (!err)
         err = ops->totals_get(store, &totals, &open, why);
     if (!err)
@@ -361,7 +362,7 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         return err ? err : l.err;
     for (int i = 0; i < TOTAL_COUNT; i++)
         c->metrics.totals[i] = totals.n[i];
-    recorder_make(c, &mark);
+    recorder_make(c, &watermark);
     sched_started(c->sched, l.now);
     if (l.runs)
         log_info("center", "%d runs were open when the last process ended; they go on", l.runs);
@@ -437,11 +438,11 @@ static enum err core_new(struct center *c, struct why *why)
         planner_free(planner);
         return err;
     }
-    c->writer = writer_new(store, planner, c->mailbox, MAIL_BATCH_DONE, &c->metrics);
+    c->writer = writer_new(store, planner, c->mailbox, MESSAGE_BATCH_DONE, &c->metrics);
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err)
-        c->tender = tender_new(reader, c->zones, c->mailbox, MAIL_ZONES);
+        c->maintenance = maintenance_new(reader, c->zones, c->mailbox, MESSAGE_ZONES);
     if (!err)
         err = results_replay(c, why);
     return err;
@@ -492,14 +493,14 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     c->mailbox = mailbox_new();
     c->zones = zones_new(NULL);
     c->timer.fire = on_timer;
-    c->mail.mailbox = c->mailbox;
-    c->mail.letter = on_letter;
+    c->incoming.mailbox = c->mailbox;
+    c->incoming.message = on_message;
     textmap_init(&c->peers);
     list_init(&c->held);
     list_init(&c->replies);
     list_init(&c->fresh);
     list_init(&c->calls);
-    list_init(&c->asks);
+    list_init(&c->requests);
     enum err err = OK;
     if (mkdir(config->data, 0750) < 0 && errno != EEXIST) {
         why_set(why, "cannot make the data folder %s: %s", config->data, strerror(errno));
@@ -508,7 +509,7 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     if (!err)
         err = zone_choose(c, why);
     if (!err)
-        err = loop_mail_add(c->loop, &c->mail);
+        err = loop_mailbox_add(c->loop, &c->incoming);
     if (!err)
         err = net_new(c, why); /* before the store: a taken port must not cost a migration */
     if (!err)
@@ -549,10 +550,10 @@ void center_run(struct center *c)
         else if (c->stop > 1)
             c->finished = true;
     }
-    dispatch_abort_all(c);
+    calls_abort(c);
     results_overdue(c, INT64_MAX);
     c->closed = true;
-    ask_refuse_all(c);
+    requests_refuse(c);
 }
 
 void center_stop(struct center *c)
@@ -565,7 +566,7 @@ void center_free(struct center *c)
 {
     if (!c)
         return;
-    tender_free(c->tender);
+    maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
     journalling_free(c);
     struct list rest;
@@ -573,12 +574,12 @@ void center_free(struct center *c)
     while (mailbox_take(c->mailbox, &rest))
         ;
     for (struct list_node *n; (n = list_pop(&rest));) {
-        struct letter *l = container_of(n, struct letter, node);
-        if (l->kind == MAIL_JOURNAL)
-            journalling_mail_free(container_of(l, struct journal_mail, letter));
-        else if (l->kind == MAIL_ASK)
-            ask_refuse(l);
-        else if (l->kind == MAIL_ZONES)
+        struct message *l = container_of(n, struct message, node);
+        if (l->kind == MESSAGE_JOURNAL)
+            journalling_message_free(container_of(l, struct journal_message, message));
+        else if (l->kind == MESSAGE_REQUEST)
+            request_refuse(l);
+        else if (l->kind == MESSAGE_ZONES)
             free(l);
     }
     batch_free(c->batch.batch);
@@ -590,7 +591,7 @@ void center_free(struct center *c)
     if (c->client)
         httpc_free(c->client);
     textmap_done(&c->peers);
-    loop_mail_remove(c->loop, &c->mail);
+    loop_mailbox_remove(c->loop, &c->incoming);
     mailbox_free(c->mailbox);
     loop_free(c->loop);
     zones_free(c->zones);
@@ -686,7 +687,7 @@ void center_health(struct center *c, struct center_health *ret)
     char trouble[200], journal[100];
     memset(ret, 0, sizeof(*ret));
     ret->store_ok = !writer_trouble(c->writer, trouble, sizeof(trouble));
-    ret->fires = c->mark_ms > clock_wall_ms();
+    ret->fires = c->watermark_ms > clock_wall_ms();
     ret->draining = c->draining;
     if (!ret->store_ok)
         snprintf(ret->reason, sizeof(ret->reason), "the database does not take writes: %s; %s",

@@ -107,7 +107,7 @@ char *center_addresses(struct center *c, int64_t group_id);
 
 struct center_health {
     bool store_ok; /* the last commit succeeded */
-    bool fires;    /* the mark is ahead of the clock */
+    bool fires;    /* the watermark is ahead of the clock */
     bool draining;
     char reason[512]; /* why not, for people */
 };

@@ -25,7 +25,7 @@ struct out_call {
     struct wire_log_scan scan;
 };
 
-struct httpc_peer *dispatch_peer(struct center *c, const char *address, struct why *why)
+struct httpc_peer *calls_peer(struct center *c, const char *address, struct why *why)
 {
     struct slice key = slice_text(address);
     struct httpc_peer *p = textmap_find(&c->peers, key);
@@ -34,7 +34,7 @@ struct httpc_peer *dispatch_peer(struct center *c, const char *address, struct w
     return p;
 }
 
-void dispatch_sweep(struct center *c, int64_t boot_ms)
+void calls_sweep(struct center *c, int64_t boot_ms)
 {
     void *value;
     if (boot_ms < c->peers_boot_ms)
@@ -229,12 +229,12 @@ static void fail(struct out_call *o, enum httpc_outcome outcome, enum err err, c
     done(&o->http);
 }
 
-void dispatch_call(struct center *c, const struct call *call)
+void calls_start(struct center *c, const struct call *call)
 {
     static struct buf body = BUF_INIT(8u << 20); /* the scheduler's thread only; kept */
     struct out_call *o = out_new(c, call);
     struct why why = { "" };
-    struct httpc_peer *peer = dispatch_peer(c, call->address, &why);
+    struct httpc_peer *peer = calls_peer(c, call->address, &why);
     if (!peer) {
         fail(o, HTTPC_NOT_SENT, ERR_INVALID, why.text);
         return;
@@ -250,7 +250,7 @@ void dispatch_call(struct center *c, const struct call *call)
     if (call->kind == CALL_RUN)
         n = snprintf(headers, sizeof(headers),
                      "Peal-Moment: %lld\r\nPeal-Attempt: %d\r\nPeal-Deadline: %lld\r\n",
-                     (long long)call->moment_ms, call->attempt,
+                     (long long)call->scheduled_ms, call->attempt,
                      (long long)call->due_ms + call->job->start_deadline_ms);
     struct slice piece = slice_of(body.data, body.len);
     struct httpc_post post = { action_of(call->kind), slice_of(headers, (size_t)n), &piece, 1,
@@ -261,15 +261,15 @@ void dispatch_call(struct center *c, const struct call *call)
              err == ERR_FULL ? "every connection to the executor is in use" : err_text(err));
 }
 
-void dispatch_warm(struct center *c, const char *address, int connections)
+void calls_warm(struct center *c, const char *address, int connections)
 {
     struct why why = { "" };
-    struct httpc_peer *peer = dispatch_peer(c, address, &why);
+    struct httpc_peer *peer = calls_peer(c, address, &why);
     if (peer) /* an address that cannot be one: the first run says so */
         httpc_warm(peer, connections);
 }
 
-void dispatch_abort_all(struct center *c)
+void calls_abort(struct center *c)
 {
     struct list_node *n;
     while ((n = list_first(&c->calls))) {

@@ -128,16 +128,16 @@ static struct flight_head *file_load(int dir, const char *name)
     return NULL;
 }
 
-bool flight_file_read(struct flight_file *f, const struct mark *mark, struct flight_said *ret,
-                      struct why *why)
+bool flight_file_read(struct flight_file *f, const struct watermark *watermark,
+                      struct flight_said *ret, struct why *why)
 {
     struct flight_head *named = NULL;
     struct why none = { "" };
     int dir = f->dir ? folder_open(f, &none) : -1;
-    for (int i = 0; dir >= 0 && i < 2 && !named && mark->recorder[0]; i++) {
+    for (int i = 0; dir >= 0 && i < 2 && !named && watermark->recorder[0]; i++) {
         struct flight_head *h = file_load(dir, f->name[i]);
         if (h && strnlen(h->id, sizeof(h->id)) < sizeof(h->id) &&
-            strcmp(h->id, mark->recorder) == 0) {
+            strcmp(h->id, watermark->recorder) == 0) {
             named = h;
             f->own = 1 - i;
         } else {
@@ -146,7 +146,7 @@ bool flight_file_read(struct flight_file *f, const struct mark *mark, struct fli
     }
     if (dir >= 0)
         close(dir);
-    bool believed = flight_read(named, named ? BYTES : 0, mark, f->boot, ret, why);
+    bool believed = flight_read(named, named ? BYTES : 0, watermark, f->boot, ret, why);
     free(named);
     return believed;
 }

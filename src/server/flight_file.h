@@ -17,9 +17,9 @@ struct flight_file; /* opaque */
 /* dir: "none" or "" for no recorder, NULL: $RUNTIME_DIRECTORY, or else /dev/shm. db: the database's
  * URL; its file is there. Never fails. */
 struct flight_file *flight_file_new(const char *dir, const char *db);
-/* What the file says that mark names. If it is not believed, why says which rule failed. */
-bool flight_file_read(struct flight_file *f, const struct mark *mark, struct flight_said *ret,
-                      struct why *why);
+/* What the file says that watermark names. If it is not believed, why says which rule failed. */
+bool flight_file_read(struct flight_file *f, const struct watermark *watermark,
+                      struct flight_said *ret, struct why *why);
 /* The recorder of this life, empty; NULL if there can be none, why says the reason. After read. */
 struct flight_head *flight_file_make(struct flight_file *f, struct why *why);
 /* Remove recorders of this user that no process holds and none has held for a week: their databases

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAIL_WRITE, MAIL_RESET, MAIL_STOP };
+enum { MESSAGE_WRITE, MESSAGE_RESET, MESSAGE_STOP };
 
 struct journal {
     struct journal_file *files[JOURNAL_FILES];
@@ -14,43 +14,43 @@ struct journal {
     int done_kind;
     struct metrics *metrics;
     pthread_t thread;
-    struct letter stop;
+    struct message stop;
 };
 
-struct reset_letter {
-    struct letter letter;
+struct reset_message {
+    struct message message;
     int file;
 };
 
-struct journal_mail *journal_mail_new(void)
+struct journal_message *journal_message_new(void)
 {
-    struct journal_mail *m = mem_new(sizeof(*m));
+    struct journal_message *m = mem_new(sizeof(*m));
     buf_init(&m->records, JOURNAL_MAX);
     list_init(&m->waiting);
     return m;
 }
 
-void journal_mail_free(struct journal_mail *m)
+void journal_message_free(struct journal_message *m)
 {
     buf_done(&m->records);
     free(m);
 }
 
-static void give_back(struct journal *j, struct journal_mail *m, enum err err)
+static void give_back(struct journal *j, struct journal_message *m, enum err err)
 {
     m->err = err;
-    m->letter.kind = j->done_kind;
-    mailbox_post(j->done, &m->letter);
+    m->message.kind = j->done_kind;
+    mailbox_send(j->done, &m->message);
 }
 
-static void write_one(struct journal *j, struct journal_mail *m, struct list *group)
+static void write_one(struct journal *j, struct journal_message *m, struct list *group)
 {
     struct why why = { "" };
     enum err err = m->records.failed ? ERR_TOOBIG
                                      : journal_file_put(j->files[m->file], m->records.data,
                                                         m->records.len, m->n, &why);
     if (!err) {
-        list_push(group, &m->letter.node);
+        list_push(group, &m->message.node);
         return;
     }
     atomic_fetch_add_explicit(err == ERR_FULL ? &j->metrics->journal_full
@@ -80,21 +80,21 @@ static enum err sync_file(struct journal *j, int file)
     return err;
 }
 
-/* Make the group durable, each file that has some of it once; the posters are told. */
+/* Make the group durable, each file that has some of it once; the senders are told. */
 static void keep(struct journal *j, struct list *group)
 {
     bool synced[JOURNAL_FILES] = { false };
     enum err errs[JOURNAL_FILES] = { OK };
     list_each(group, n, tmp)
     {
-        int file = container_of(n, struct journal_mail, letter.node)->file;
+        int file = container_of(n, struct journal_message, message.node)->file;
         if (!synced[file])
             errs[file] = sync_file(j, file);
         synced[file] = true;
     }
     count(j); /* before anybody is told */
     for (struct list_node *n; (n = list_pop(group));) {
-        struct journal_mail *m = container_of(n, struct journal_mail, letter.node);
+        struct journal_message *m = container_of(n, struct journal_message, message.node);
         give_back(j, m, errs[m->file]);
     }
 }
@@ -112,24 +112,24 @@ static void reset(struct journal *j, int file)
 static void *journal_main(void *arg)
 {
     struct journal *j = arg;
-    struct list mail, group;
-    list_init(&mail);
+    struct list incoming, group;
+    list_init(&incoming);
     list_init(&group);
     for (;;) {
-        if (!mailbox_take(j->in, &mail)) {
+        if (!mailbox_take(j->in, &incoming)) {
             mailbox_wait(j->in, -1);
             continue;
         }
-        for (struct list_node *n; (n = list_pop(&mail));) {
-            struct letter *l = container_of(n, struct letter, node);
-            if (l->kind == MAIL_WRITE) {
-                write_one(j, container_of(l, struct journal_mail, letter), &group);
+        for (struct list_node *n; (n = list_pop(&incoming));) {
+            struct message *l = container_of(n, struct message, node);
+            if (l->kind == MESSAGE_WRITE) {
+                write_one(j, container_of(l, struct journal_message, message), &group);
                 continue;
             }
             keep(j, &group); /* in the order in which it was asked for */
-            if (l->kind == MAIL_STOP)
+            if (l->kind == MESSAGE_STOP)
                 return NULL;
-            struct reset_letter *r = container_of(l, struct reset_letter, letter);
+            struct reset_message *r = container_of(l, struct reset_message, message);
             reset(j, r->file);
             free(r);
         }
@@ -153,26 +153,26 @@ struct journal *journal_new(struct journal_file *const files[JOURNAL_FILES], str
     return j;
 }
 
-void journal_give(struct journal *j, struct journal_mail *m)
+void journal_give(struct journal *j, struct journal_message *m)
 {
-    m->letter.kind = MAIL_WRITE;
-    mailbox_post(j->in, &m->letter);
+    m->message.kind = MESSAGE_WRITE;
+    mailbox_send(j->in, &m->message);
 }
 
 void journal_reset(struct journal *j, int file)
 {
-    struct reset_letter *r = mem_new(sizeof(*r));
-    r->letter.kind = MAIL_RESET;
+    struct reset_message *r = mem_new(sizeof(*r));
+    r->message.kind = MESSAGE_RESET;
     r->file = file;
-    mailbox_post(j->in, &r->letter);
+    mailbox_send(j->in, &r->message);
 }
 
 void journal_free(struct journal *j)
 {
     if (!j)
         return;
-    j->stop.kind = MAIL_STOP;
-    mailbox_post(j->in, &j->stop);
+    j->stop.kind = MESSAGE_STOP;
+    mailbox_send(j->in, &j->stop);
     pthread_join(j->thread, NULL);
     mailbox_free(j->in);
     for (int i = 0; i < JOURNAL_FILES; i++)

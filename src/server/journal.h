@@ -16,24 +16,24 @@ enum { JOURNAL_FILES = 2 };
 
 struct journal; /* opaque */
 
-struct journal_mail { /* results that are written together */
-    struct letter letter;
+struct journal_message { /* results that are written together */
+    struct message message;
     struct buf records;  /* filled with journal_record */
     unsigned n;          /* how many */
     int file;            /* which one takes them */
-    struct list waiting; /* the poster's; may be changed while the journal has the mail */
+    struct list waiting; /* the sender's; may be changed while the journal has the mail */
     enum err err;        /* when it comes back: OK, they are durable */
 };
 
-struct journal_mail *journal_mail_new(void);
-void journal_mail_free(struct journal_mail *m);
+struct journal_message *journal_message_new(void);
+void journal_message_free(struct journal_message *m);
 
 /* Takes the files, of which the second may be NULL. Mails come back to the mailbox done with this
  * kind. */
 struct journal *journal_new(struct journal_file *const files[JOURNAL_FILES], struct mailbox *done,
                             int done_kind, struct metrics *metrics);
 /* The mail belongs to the journal until it comes back. */
-void journal_give(struct journal *j, struct journal_mail *m);
+void journal_give(struct journal *j, struct journal_message *m);
 /* Everything given to this file so far is in the database: forget it. */
 void journal_reset(struct journal *j, int file);
 /* After all that was given is written; joins the thread. NULL is fine. */

@@ -81,9 +81,9 @@ static void queues_write(struct metrics *m, struct buf *out)
         const char *name;
         _Atomic int64_t *value;
     } queues[] = {
-        { "planned", &m->queue_ring },  { "lanes", &m->queue_lanes },
-        { "writer", &m->queue_writer }, { "in_flight", &m->in_flight },
-        { "in_doubt", &m->in_doubt },   { "accepted", &m->accepted },
+        { "planned", &m->queue_planned }, { "lanes", &m->queue_lanes },
+        { "writer", &m->queue_writer },   { "in_flight", &m->in_flight },
+        { "in_doubt", &m->in_doubt },     { "accepted", &m->accepted },
     };
     head(out, "peal_queue_length", "gauge", "Runs or changes that wait, by where.");
     for (size_t i = 0; i < countof(queues); i++)

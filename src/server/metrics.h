@@ -21,12 +21,12 @@ struct histogram { /* of microseconds */
 enum metric_phase { METRIC_ANSWER, METRIC_RUN, METRIC_COMMIT, METRIC_PLAN, METRIC_PHASES };
 
 struct metrics {
-    struct histogram lateness;             /* the send's write() minus the planned moment */
+    struct histogram lateness;             /* the send's write() minus the scheduled time */
     struct histogram phase[METRIC_PHASES]; /* sent to answered, answered to finished, a commit, a
                                               planning slice */
     _Atomic int64_t totals[TOTAL_COUNT];   /* as on disk after the last commit */
     _Atomic int64_t open;                  /* open runs in memory */
-    _Atomic int64_t queue_ring, queue_lanes, queue_writer, in_flight, in_doubt, accepted;
+    _Atomic int64_t queue_planned, queue_lanes, queue_writer, in_flight, in_doubt, accepted;
     _Atomic int64_t addresses, dead;
     _Atomic int64_t horizon_ms; /* wall: planned up to */
     _Atomic int64_t recorded;   /* 1: there is a flight recorder */

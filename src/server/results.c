@@ -60,7 +60,7 @@ static size_t leave_foreign(struct center *c, struct center_result *results, siz
 void center_results(struct center *c, struct center_result *results, size_t n,
                     struct httpd_request *q)
 {
-    struct moment_now now = center_now();
+    struct now now = center_now();
     atomic_fetch_add_explicit(&c->metrics.callbacks, n, memory_order_relaxed);
     n = leave_foreign(c, results, n);
     for (size_t i = 0; i < n; i++)

@@ -67,7 +67,7 @@ static int choose_file(struct center *c, size_t bytes)
 }
 
 /* Its memory takes the next ones, unless it is much. */
-static void empty_mail(struct journal_mail *m)
+static void empty_mailbox(struct journal_message *m)
 {
     if (m->records.cap > SWITCH_BYTES)
         buf_done(&m->records);
@@ -80,9 +80,9 @@ static void empty_mail(struct journal_mail *m)
 static void give(struct center *c)
 {
     struct journalling *g = &c->journalling;
-    struct journal_mail *m = g->gather;
+    struct journal_message *m = g->gather;
     if (m && list_empty(&m->waiting)) /* commits were faster */
-        empty_mail(m);
+        empty_mailbox(m);
     if (g->way || !m || !m->n)
         return;
     m->file = choose_file(c, m->records.len);
@@ -124,8 +124,8 @@ bool journalling_offer(struct center *c, struct reply *r, const struct center_re
     if (!g->journal)
         return true; /* there is none: nothing to wait for */
     if (!g->gather)
-        g->gather = journal_mail_new();
-    struct journal_mail *m = g->gather;
+        g->gather = journal_message_new();
+    struct journal_message *m = g->gather;
     if (m->records.len >= GATHER_BYTES)
         return false;
     size_t before = m->records.len;
@@ -164,18 +164,18 @@ bool journalling_offer_again(struct center *c, struct reply *r)
 
 bool journalling_full(const struct center *c)
 {
-    const struct journal_mail *m = c->journalling.gather;
+    const struct journal_message *m = c->journalling.gather;
     return m && m->records.len >= GATHER_BYTES;
 }
 
-void journalling_mail_free(struct journal_mail *m)
+void journalling_message_free(struct journal_message *m)
 {
     while (list_pop(&m->waiting))
         ;
-    journal_mail_free(m);
+    journal_message_free(m);
 }
 
-void results_journalled(struct center *c, struct journal_mail *m)
+void results_journalled(struct center *c, struct journal_message *m)
 {
     struct journalling *g = &c->journalling;
     g->way = NULL;
@@ -188,9 +188,9 @@ void results_journalled(struct center *c, struct journal_mail *m)
             results_answer(r);
     }
     if (g->gather) {
-        journalling_mail_free(m);
+        journalling_message_free(m);
     } else {
-        empty_mail(m);
+        empty_mailbox(m);
         g->gather = m;
     }
     give(c);
@@ -281,7 +281,7 @@ static enum err open_file(struct center *c, int i, struct kept *kept, struct jou
 }
 
 /* The file stays as it is until the database has all of it. */
-static void hold(struct center *c, struct moment_now now, int file, const struct kept *kept)
+static void hold(struct center *c, struct now now, int file, const struct kept *kept)
 {
     for (unsigned i = 0; i < kept->n; i++)
         if (kept->results[i].log_id <= c->journalling.last_id)
@@ -307,7 +307,7 @@ static unsigned count_unknown(const struct kept kept[JOURNAL_FILES], int64_t las
 
 static void replay(struct center *c, const struct kept kept[JOURNAL_FILES])
 {
-    struct moment_now now = center_now();
+    struct now now = center_now();
     int64_t oldest_ms = INT64_MAX;
     unsigned n = 0;
     for (int i = 0; i < JOURNAL_FILES; i++) {
@@ -348,7 +348,7 @@ enum err results_replay(struct center *c, struct why *why)
             g->nfiles = i + 1;
     }
     if (err != ERR_INVALID && g->nfiles) {
-        g->journal = journal_new(files, c->mailbox, MAIL_JOURNAL, &c->metrics);
+        g->journal = journal_new(files, c->mailbox, MESSAGE_JOURNAL, &c->metrics);
         replay(c, kept);
     } else {
         for (int i = 0; i < JOURNAL_FILES; i++)
@@ -370,6 +370,6 @@ void journalling_free(struct center *c)
     journal_free(g->journal);
     g->journal = NULL;
     if (g->gather)
-        journalling_mail_free(g->gather);
+        journalling_message_free(g->gather);
     g->gather = NULL;
 }

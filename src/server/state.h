@@ -14,7 +14,7 @@
 #include "server/tender.h"
 #include "server/writer.h"
 
-enum mail_kind { MAIL_BATCH_DONE, MAIL_ASK, MAIL_JOURNAL, MAIL_ZONES };
+enum message_kind { MESSAGE_BATCH_DONE, MESSAGE_REQUEST, MESSAGE_JOURNAL, MESSAGE_ZONES };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: asks, beats, kills, logs */
 
@@ -35,11 +35,11 @@ struct journalling {         /* results_journal.c */
         size_t bytes;    /* given since it was emptied */
         int64_t idle_ms; /* boot: not emptied before, while it is the one that takes */
     } files[JOURNAL_FILES];
-    struct journal_mail *gather, *way; /* what comes; what the journal has. NULL: none */
-    int64_t given_us;                  /* boot: when it got that */
-    int64_t append_us, commit_us;      /* averages: from given to durable, of either */
-    struct journal_owner owner;        /* this life, and the one that the database named at start */
-    int64_t last_id;                   /* that the database had given at start */
+    struct journal_message *gather, *way; /* what comes; what the journal has. NULL: none */
+    int64_t given_us;                     /* boot: when it got that */
+    int64_t append_us, commit_us;         /* averages: from given to durable, of either */
+    struct journal_owner owner; /* this life, and the one that the database named at start */
+    int64_t last_id;            /* that the database had given at start */
 };
 
 struct center {
@@ -53,7 +53,7 @@ struct center {
     struct zones *zones;
     struct metrics metrics;
     struct mailbox *mailbox;
-    struct loop_mail mail;
+    struct loop_mailbox incoming;
     struct loop_timer timer; /* the next wait in boot time */
     struct textmap peers;    /* address -> struct httpc_peer */
     int64_t peers_boot_ms;   /* when they are looked through again */
@@ -61,15 +61,15 @@ struct center {
     struct list replies;     /* of these, the ones not answered, oldest first */
     struct list fresh;       /* and the ones not offered to the journal, oldest first */
     struct journalling journalling;
-    int64_t batch_us;  /* boot: when the writer got the batch */
-    struct list calls; /* open calls to executors */
-    struct list asks;  /* what other threads wait for */
-    struct batch_mail batch;
+    int64_t batch_us;     /* boot: when the writer got the batch */
+    struct list calls;    /* open calls to executors */
+    struct list requests; /* what other threads wait for */
+    struct batch_message batch;
     struct flight_file *flight;
     bool settled;          /* the first commit of this process has been heard */
     bool left_clean;       /* and the last one says that nothing planned was sent */
     uint64_t contradicted; /* as told in the log */
-    struct tender *tender;
+    struct maintenance *maintenance;
     void (*on_request)(struct httpd_request *q, void *arg);
     size_t (*on_head)(struct httpd_request *q, void *arg);
     void *on_request_arg;
@@ -82,14 +82,14 @@ struct center {
     bool writing, finished;
     char zone_name[ZONES_NAME_MAX + 1];
     /* read by other threads */
-    _Atomic int64_t mark_ms;
+    _Atomic int64_t watermark_ms;
     _Atomic bool draining;
     _Atomic bool closed; /* the loop turns no more: nobody answers */
 };
 
-static inline struct moment_now center_now(void)
+static inline struct now center_now(void)
 {
-    struct moment_now now = { clock_wall_ms(), clock_boot_ms() };
+    struct now now = { clock_wall_ms(), clock_boot_ms() };
     return now;
 }
 
@@ -99,20 +99,20 @@ void center_pump(struct center *c); /* actions out, batch to the writer, timers 
 /* dispatch.c: calls to executors */
 /* Drop the peers without a connection, once a minute: containers change their addresses for ever.
  */
-void dispatch_sweep(struct center *c, int64_t boot_ms);
-void dispatch_call(struct center *c, const struct call *call);
+void calls_sweep(struct center *c, int64_t boot_ms);
+void calls_start(struct center *c, const struct call *call);
 /* Open connections to an address ahead of its calls. */
-void dispatch_warm(struct center *c, const char *address, int connections);
-void dispatch_abort_all(struct center *c);
-struct httpc_peer *dispatch_peer(struct center *c, const char *address, struct why *why);
+void calls_warm(struct center *c, const char *address, int connections);
+void calls_abort(struct center *c);
+struct httpc_peer *calls_peer(struct center *c, const char *address, struct why *why);
 
 /* ask.c: what other threads want */
-void ask_letter(struct center *c, struct letter *l);
-void ask_refuse(struct letter *l);     /* stopping: one that was not opened */
-void ask_refuse_all(struct center *c); /* and those that were */
-void ask_edited(struct center *c, struct edit *e);
-void ask_spawned(struct center *c, const struct action *a);
-void ask_killed(struct center *c, const struct action *a);
+void request_open(struct center *c, struct message *l);
+void request_refuse(struct message *l); /* stopping: one that was not opened */
+void requests_refuse(struct center *c); /* and those that were */
+void request_edited(struct center *c, struct edit *e);
+void request_spawned(struct center *c, const struct action *a);
+void request_killed(struct center *c, const struct action *a);
 
 /* results.c: callbacks that wait to be kept */
 void results_ack(struct center *c, struct ack *ack);
@@ -136,10 +136,10 @@ void journalling_committed(struct center *c, int64_t us); /* a batch has taken s
 bool journalling_offer(struct center *c, struct reply *r, const struct center_result *results,
                        size_t n);
 bool journalling_offer_again(struct center *c, struct reply *r);
-bool journalling_full(const struct center *c);                     /* nothing can be offered now */
-void journalling_flush(struct center *c);                          /* at the end of a turn */
-void results_journalled(struct center *c, struct journal_mail *m); /* it has come back */
-void journalling_mail_free(struct journal_mail *m);
+bool journalling_full(const struct center *c); /* nothing can be offered now */
+void journalling_flush(struct center *c);      /* at the end of an iteration */
+void results_journalled(struct center *c, struct journal_message *m); /* it has come back */
+void journalling_message_free(struct journal_message *m);
 /* The results are committed, or the journal could not take them. */
 void journalling_release(struct center *c, struct reply *r);
 /* Empty the files whose results have all been committed for a while. */

@@ -9,33 +9,33 @@
 #define EVERY_MS 1000
 #define ZONES_EVERY 60 /* rounds */
 
-struct tender {
+struct maintenance {
     struct store *reader;
     struct mailbox *in; /* only the request to stop */
-    struct letter stop;
+    struct message stop;
     struct zones *zones;
     struct mailbox *tell;
     int kind;
     pthread_t thread;
 };
 
-static void look_at_zones(struct tender *t)
+static void look_at_zones(struct maintenance *t)
 {
     int n = zones_refresh(t->zones);
     if (n == 0)
         return;
     log_info("tender", "%d time zones have changed; schedules follow", n);
-    struct letter *l = mem_new(sizeof(*l));
+    struct message *l = mem_new(sizeof(*l));
     l->kind = t->kind;
-    mailbox_post(t->tell, l);
+    mailbox_send(t->tell, l);
 }
 
-static void *tender_main(void *arg)
+static void *maintenance_main(void *arg)
 {
-    struct tender *t = arg;
-    struct list mail;
-    list_init(&mail);
-    for (int round = 1; !mailbox_take(t->in, &mail); round++) {
+    struct maintenance *t = arg;
+    struct list incoming;
+    list_init(&incoming);
+    for (int round = 1; !mailbox_take(t->in, &incoming); round++) {
         if (round % ZONES_EVERY == 0)
             look_at_zones(t);
         struct why why = { "" };
@@ -47,24 +47,25 @@ static void *tender_main(void *arg)
     return NULL;
 }
 
-struct tender *tender_new(struct store *reader, struct zones *zones, struct mailbox *tell, int kind)
+struct maintenance *maintenance_new(struct store *reader, struct zones *zones, struct mailbox *tell,
+                                    int kind)
 {
-    struct tender *t = mem_new(sizeof(*t));
+    struct maintenance *t = mem_new(sizeof(*t));
     t->reader = reader;
     t->zones = zones;
     t->tell = tell;
     t->kind = kind;
     t->in = mailbox_new();
-    if (thread_start(&t->thread, "peal-tender", 0, tender_main, t))
+    if (thread_start(&t->thread, "peal-tender", 0, maintenance_main, t))
         abort(); /* no threads at start: nothing can run */
     return t;
 }
 
-void tender_free(struct tender *t)
+void maintenance_free(struct maintenance *t)
 {
     if (!t)
         return;
-    mailbox_post(t->in, &t->stop);
+    mailbox_send(t->in, &t->stop);
     pthread_join(t->thread, NULL);
     mailbox_free(t->in);
     store_close(t->reader);

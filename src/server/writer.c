@@ -14,7 +14,7 @@
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
 
-enum { MAIL_BATCH, MAIL_STOP };
+enum { MESSAGE_BATCH, MESSAGE_STOP };
 
 struct writer {
     struct store *store;
@@ -28,7 +28,7 @@ struct writer {
     pthread_mutex_t lock; /* guards trouble */
     char trouble[512];
     _Atomic bool in_trouble;
-    struct letter stop;
+    struct message stop;
     int64_t house_ms;
 };
 
@@ -76,7 +76,7 @@ static void do_batch(struct writer *w, struct batch *b)
     int pause_ms = RETRY_MIN_MS;
     for (;;) {
         int64_t start = clock_boot_us();
-        turn_run(w->store, w->planner, b);
+        txn_run(w->store, w->planner, b);
         set_trouble(w, b);
         if (!b->err) {
             count(w, b, clock_boot_us() - start);
@@ -117,22 +117,22 @@ static void housekeeping(struct writer *w)
 static void *writer_main(void *arg)
 {
     struct writer *w = arg;
-    struct list mail;
-    list_init(&mail);
+    struct list incoming;
+    list_init(&incoming);
     for (;;) {
-        if (!mailbox_take(w->in, &mail)) {
+        if (!mailbox_take(w->in, &incoming)) {
             housekeeping(w);
             mailbox_wait(w->in, HOUSE_MS);
             continue;
         }
-        for (struct list_node *n; (n = list_pop(&mail));) {
-            struct letter *l = container_of(n, struct letter, node);
-            if (l->kind == MAIL_STOP)
+        for (struct list_node *n; (n = list_pop(&incoming));) {
+            struct message *l = container_of(n, struct message, node);
+            if (l->kind == MESSAGE_STOP)
                 return NULL;
-            struct batch_mail *m = container_of(l, struct batch_mail, letter);
+            struct batch_message *m = container_of(l, struct batch_message, message);
             do_batch(w, m->batch);
             l->kind = w->done_kind;
-            mailbox_post(w->done, l);
+            mailbox_send(w->done, l);
         }
     }
 }
@@ -154,10 +154,10 @@ struct writer *writer_new(struct store *store, struct planner *planner, struct m
     return w;
 }
 
-void writer_give(struct writer *w, struct batch_mail *mail)
+void writer_give(struct writer *w, struct batch_message *incoming)
 {
-    mail->letter.kind = MAIL_BATCH;
-    mailbox_post(w->in, &mail->letter);
+    incoming->message.kind = MESSAGE_BATCH;
+    mailbox_send(w->in, &incoming->message);
 }
 
 void writer_stop(struct writer *w)
@@ -165,8 +165,8 @@ void writer_stop(struct writer *w)
     if (w->joined)
         return;
     w->stopping = true;
-    w->stop.kind = MAIL_STOP;
-    mailbox_post(w->in, &w->stop);
+    w->stop.kind = MESSAGE_STOP;
+    mailbox_send(w->in, &w->stop);
     pthread_join(w->thread, NULL);
     w->joined = true;
 }

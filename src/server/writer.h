@@ -14,8 +14,8 @@
 
 struct writer;
 
-struct batch_mail {
-    struct letter letter;
+struct batch_message {
+    struct message message;
     struct batch *batch;
 };
 
@@ -23,7 +23,7 @@ struct batch_mail {
 struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
                           int done_kind, struct metrics *metrics);
 /* Scheduler's thread. The mail belongs to the writer until it comes back. */
-void writer_give(struct writer *w, struct batch_mail *mail);
+void writer_give(struct writer *w, struct batch_message *incoming);
 /* Any thread: what the last transaction's failure was; false if it succeeded. */
 bool writer_trouble(struct writer *w, char *text, size_t size);
 /* Any thread: the same without the words, and without a lock. */

@@ -72,7 +72,7 @@ static bool name_char(char c)
            c == '-' || c == '+';
 }
 
-/* Parts of letters, digits, _ - + joined by single slashes: nothing that leaves the directory. */
+/* Parts of messages, digits, _ - + joined by single slashes: nothing that leaves the directory. */
 static bool name_valid(const char *name)
 {
     size_t n = strlen(name);

@@ -29,8 +29,8 @@ void zones_free(struct zones *z); /* NULL is fine */
  * ERR_CORRUPT, ERR_IO: there is one but it cannot be used. */
 MUST_CHECK enum err zones_get(struct zones *z, const char *name, struct zone **ret,
                               struct why *why);
-/* Look at all files now. Returns how many zones changed: their jobs need a new next moment. A file
- * that went away or broke keeps its old zone. */
+/* Look at all files now. Returns how many zones changed: their jobs need a new next scheduled time.
+ * A file that went away or broke keeps its old zone. */
 int zones_refresh(struct zones *z);
 /* Name of the machine's own zone, found as zones_get("") does; "UTC" if there is none. */
 void zones_local_name(char name[ZONES_NAME_MAX + 1]);

@@ -49,14 +49,14 @@ void *mem_find(const struct memory *m, enum mem_table t, int64_t key)
 }
 
 struct unique_key {
-    int64_t job_id, moment_ms, cause;
+    int64_t job_id, scheduled_ms, cause;
     int32_t kind, shard, attempt, zero;
 };
 
 static struct slice unique_slice(const struct run_row *r, struct unique_key *key)
 {
-    *key = (struct unique_key){ r->job_id, r->moment_ms, r->cause, (int32_t)r->kind,
-                                r->shard,  r->attempt,   0 };
+    *key = (struct unique_key){ r->job_id, r->scheduled_ms, r->cause, (int32_t)r->kind,
+                                r->shard,  r->attempt,      0 };
     return slice_of((const char *)key, sizeof(*key));
 }
 
@@ -317,7 +317,7 @@ static struct log_record *log_of_run(const struct run_row *r)
     l->param = mem_dup(r->param);
     l->sharding = mem_dup(store_sharding(r, sharding, sizeof(sharding)));
     l->retries = r->retries_left;
-    l->trigger_ms = run_log_ms(r->kind, r->moment_ms, r->due_ms);
+    l->trigger_ms = run_log_ms(r->kind, r->scheduled_ms, r->due_ms);
     l->trigger_msg = mem_dup(store_kind_text(r->kind));
     l->handle_ms = -1;
     return l;
@@ -510,25 +510,26 @@ static enum err memory_late_add(struct store *s, const struct late_result *late,
     return OK;
 }
 
-static enum err memory_mark_put(struct store *s, const struct mark *mark, struct why *why)
+static enum err memory_watermark_put(struct store *s, const struct watermark *watermark,
+                                     struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    int64_t until_ms = m->now.mark.until_ms;
-    m->now.mark = *mark;
-    if (until_ms > mark->until_ms)
-        m->now.mark.until_ms = until_ms;
-    m->now.mark.clean = false;
+    int64_t until_ms = m->now.watermark.until_ms;
+    m->now.watermark = *watermark;
+    if (until_ms > watermark->until_ms)
+        m->now.watermark.until_ms = until_ms;
+    m->now.watermark.clean = false;
     return OK;
 }
 
-static enum err memory_mark_clean(struct store *s, struct why *why)
+static enum err memory_watermark_clean(struct store *s, struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    m->now.mark.clean = true;
+    m->now.watermark.clean = true;
     return OK;
 }
 
@@ -551,10 +552,10 @@ static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret,
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static enum err memory_mark_get(struct store *s, struct mark *ret, struct why *why)
+static enum err memory_watermark_get(struct store *s, struct watermark *ret, struct why *why)
 {
     (void)why;
-    *ret = memory_of(s)->now.mark;
+    *ret = memory_of(s)->now.watermark;
     ret->last_id = memory_of(s)->now.last_id[T_LOG];
     return OK;
 }
@@ -611,10 +612,10 @@ const struct store_ops store_memory_ops = {
     .skips_add = memory_skips_add,
     .totals_add = memory_totals_add,
     .late_add = memory_late_add,
-    .mark_put = memory_mark_put,
-    .mark_clean = memory_mark_clean,
+    .watermark_put = memory_watermark_put,
+    .watermark_clean = memory_watermark_clean,
     .seq_next = memory_seq_next,
-    .mark_get = memory_mark_get,
+    .watermark_get = memory_watermark_get,
     .totals_get = memory_totals_get,
     .runs_each = memory_runs_each,
     .groups_each = memory_groups_each,

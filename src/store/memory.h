@@ -42,7 +42,7 @@ struct mem_seq { /* T_SEQ */
 };
 
 enum mem_table {             /* what the rows are, and what the key is */
-                 T_JOB,      /* struct job_record, id; its moments are in T_DUE */
+                 T_JOB,      /* struct job_record, id; its scheduled times are in T_DUE */
                  T_DUE,      /* struct due_row, job id */
                  T_LOG,      /* struct log_record, id; phase and the like unused */
                  T_RUN,      /* struct mem_run, log id */
@@ -64,7 +64,7 @@ struct mem_undo {
 
 struct mem_scalars {
     int64_t last_id[T_COUNT];
-    struct mark mark; /* last_id is not used */
+    struct watermark watermark; /* last_id is not used */
     struct totals totals;
 };
 

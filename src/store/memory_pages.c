@@ -11,7 +11,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Does text contain part, ASCII letters in either case? An empty part is in everything, NULL
+/* Does text contain part, ASCII messages in either case? An empty part is in everything, NULL
  * text in nothing else. */
 static bool text_has(const char *text, const char *part)
 {
@@ -38,15 +38,16 @@ static bool page_takes(struct page *p)
     return at >= p->offset && at - p->offset < p->limit;
 }
 
-/* The first moment that really fires: planning has moved next_ms past what it has laid down. */
+/* The first scheduled time that really fires: planning has moved next_ms past what it has planned.
+ */
 static int64_t next_to_fire(const struct memory *m, int64_t job_id, int64_t next_ms, int64_t now_ms)
 {
     void *row;
     for (size_t i = 0; map_next(&m->tables[T_RUN], &i, &row);) {
         const struct run_row *r = &((struct mem_run *)row)->row;
         if (r->job_id == job_id && r->kind == KIND_CRON && r->phase == PHASE_PLANNED &&
-            r->moment_ms < next_ms && r->moment_ms > now_ms)
-            next_ms = r->moment_ms;
+            r->scheduled_ms < next_ms && r->scheduled_ms > now_ms)
+            next_ms = r->scheduled_ms;
     }
     return next_ms;
 }
@@ -61,13 +62,14 @@ static struct log_record log_lend(const struct memory *m, const struct log_recor
     if (r) {
         lent.phase = r->row.phase;
         lent.kind = r->row.kind;
-        lent.moment_ms = r->row.moment_ms;
+        lent.scheduled_ms = r->row.scheduled_ms;
         lent.attempt = r->row.attempt;
     }
     return lent;
 }
 
-/* The newest of the schedule's runs whose moment has come; planning has moved last_ms past it. */
+/* The newest of the schedule's runs whose scheduled time has come; planning has moved last_ms past
+ * it. */
 static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_ms, int64_t now_ms)
 {
     size_t n;
@@ -76,9 +78,9 @@ static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_m
     int64_t *keys = mem_keys(m, T_LOG, &n), found = 0;
     while (n-- > 0 && !found) {
         const struct log_record l = log_lend(m, mem_find(m, T_LOG, keys[n]));
-        int64_t moment = l.phase ? l.moment_ms : l.trigger_ms;
-        if (l.job_id == job_id && l.kind == KIND_CRON && moment <= now_ms)
-            found = moment;
+        int64_t scheduled_ms = l.phase ? l.scheduled_ms : l.trigger_ms;
+        if (l.job_id == job_id && l.kind == KIND_CRON && scheduled_ms <= now_ms)
+            found = scheduled_ms;
     }
     free(keys);
     return found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shared.h - what every implementation of store.h must do alike: texts that stand in for NULL,
- * how a late result is noted, how moments become trigger_time. Private to src/store. */
+ * how a late result is noted, how scheduled times become trigger_time. Private to src/store. */
 #ifndef PEAL_STORE_SHARED_H
 #define PEAL_STORE_SHARED_H
 
@@ -10,8 +10,8 @@
     15000 /* bytes of handle_msg beyond which no further late result is noted                      \
            */
 
-/* trigger_time: the whole second of a moment, rounded down. */
-int64_t store_second(int64_t moment_ms);
+/* trigger_time: the whole second of a scheduled time, rounded down. */
+int64_t store_second(int64_t scheduled_ms);
 
 /* Was a closed run given up, so that a late result belongs into its message? */
 bool store_given_up(const char *handle_msg);

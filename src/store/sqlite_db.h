@@ -123,7 +123,7 @@ static inline void bind_text_or(sqlite3_stmt *q, int i, const char *text, const 
 }
 
 /* none stands for NULL. */
-static inline void bind_moment(sqlite3_stmt *q, int i, int64_t v, int64_t none)
+static inline void bind_scheduled(sqlite3_stmt *q, int i, int64_t v, int64_t none)
 {
     if (v == none)
         sqlite3_bind_null(q, i);
@@ -177,10 +177,10 @@ enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, s
 enum err sqlite_totals_add(struct store *s, const struct totals *t, struct why *why);
 enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-enum err sqlite_mark_put(struct store *s, const struct mark *m, struct why *why);
-enum err sqlite_mark_clean(struct store *s, struct why *why);
+enum err sqlite_watermark_put(struct store *s, const struct watermark *m, struct why *why);
+enum err sqlite_watermark_clean(struct store *s, struct why *why);
 enum err sqlite_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why);
-enum err sqlite_mark_get(struct store *s, struct mark *ret, struct why *why);
+enum err sqlite_watermark_get(struct store *s, struct watermark *ret, struct why *why);
 enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
 enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
 

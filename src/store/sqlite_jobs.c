@@ -21,7 +21,7 @@ enum err sqlite_due_take(struct store *store, int64_t from_ms, int64_t until_ms,
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    /* one walk along the index: the row after the last taken tells the next moment */
+    /* one walk along the index: the row after the last taken tells the next scheduled time */
     enum err err = sql_get(s,
                            "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
                            "FROM peal_due WHERE next_ms >= ? ORDER BY next_ms, job_id",
@@ -60,7 +60,7 @@ enum err sqlite_due_put(struct store *store, const struct due_row *rows, int n, 
                            &q, why);
     for (int i = 0; !err && i < n; i++) {
         bind_i64(q, 1, rows[i].job_id);
-        bind_moment(q, 2, rows[i].next_ms, NEVER_MS);
+        bind_scheduled(q, 2, rows[i].next_ms, NEVER_MS);
         bind_i64(q, 3, rows[i].last_ms);
         bind_i64(q, 4, rows[i].planned_until_ms);
         err = sql_run(s, q, why);
@@ -204,7 +204,7 @@ static enum err sides_put(struct sqlite *s, const struct job_record *r, struct w
     if (err)
         return err;
     bind_i64(q, 1, r->id);
-    bind_moment(q, 2, r->next_ms, NEVER_MS);
+    bind_scheduled(q, 2, r->next_ms, NEVER_MS);
     bind_i64(q, 3, r->last_ms);
     bind_i64(q, 4, r->planned_until_ms);
     bind_i64(q, 5, r->version);
@@ -425,7 +425,7 @@ static enum err purge_keep(struct sqlite *s, const struct purging *p, struct why
         return err;
     bind_i64(q, 1, p->job_id);
     bind_i64(q, 2, p->from_id);
-    bind_moment(q, 3, p->open_id, -1);
+    bind_scheduled(q, 3, p->open_id, -1);
     return sql_run(s, q, why);
 }
 

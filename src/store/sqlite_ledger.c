@@ -149,7 +149,7 @@ static enum err live_insert(struct sqlite *s, sqlite3_stmt *q, const struct run_
     bind_i64(q, 1, id);
     bind_i64(q, 2, r->job_id);
     bind_i64(q, 3, r->kind);
-    bind_i64(q, 4, r->moment_ms);
+    bind_i64(q, 4, r->scheduled_ms);
     bind_i64(q, 5, r->shard);
     bind_i64(q, 6, r->shard_total);
     bind_i64(q, 7, r->attempt);
@@ -186,7 +186,7 @@ static enum err log_insert(struct sqlite *s, sqlite3_stmt *q, const struct run_r
     bind_text(q, 6, r->param);
     bind_text(q, 7, store_sharding(r, sharding, sizeof(sharding)));
     bind_i64(q, 8, r->retries_left);
-    bind_i64(q, 9, run_log_ms(r->kind, r->moment_ms, r->due_ms));
+    bind_i64(q, 9, run_log_ms(r->kind, r->scheduled_ms, r->due_ms));
     bind_text(q, 10, store_kind_text(r->kind));
     int rc = sql_step_rc(q);
     enum err err = OK;
@@ -236,7 +236,7 @@ static enum err run_add(struct sqlite *s, sqlite3_stmt *live, sqlite3_stmt *log,
             if (!err && !taken) {
                 r->log_id = id;
                 s->log_id = id + 1;
-                return span_note(s, run_log_ms(r->kind, r->moment_ms, r->due_ms), id, why);
+                return span_note(s, run_log_ms(r->kind, r->scheduled_ms, r->due_ms), id, why);
             }
             if (!err)
                 err = live_delete(s, id, &was, why);
@@ -578,7 +578,7 @@ enum err sqlite_late_add(struct store *store, const struct late_result *late, in
     return err;
 }
 
-enum err sqlite_mark_put(struct store *store, const struct mark *m, struct why *why)
+enum err sqlite_watermark_put(struct store *store, const struct watermark *m, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
@@ -596,7 +596,7 @@ enum err sqlite_mark_put(struct store *store, const struct mark *m, struct why *
     return sql_run(s, q, why);
 }
 
-enum err sqlite_mark_clean(struct store *store, struct why *why)
+enum err sqlite_watermark_clean(struct store *store, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
@@ -623,11 +623,11 @@ enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, st
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-enum err sqlite_mark_get(struct store *store, struct mark *ret, struct why *why)
+enum err sqlite_watermark_get(struct store *store, struct watermark *ret, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    struct mark m = { 0 };
+    struct watermark m = { 0 };
     bool row = false;
     enum err err = sql_get(
         s, "SELECT until_ms, clean, recorder, renewals FROM peal_mark WHERE id = 1", &q, why);
@@ -707,7 +707,7 @@ static void run_read(sqlite3_stmt *q, struct run_row *r)
     r->job_id = col_i64(q, i++, 0);
     int64_t kind = col_i64(q, i++, -1);
     r->kind = kind < 0 || kind >= KIND_COUNT ? KIND_MANUAL : (enum kind)kind;
-    r->moment_ms = col_i64(q, i++, 0);
+    r->scheduled_ms = col_i64(q, i++, 0);
     r->shard = col_int(q, i++, 0);
     r->shard_total = col_int(q, i++, 1);
     r->attempt = col_int(q, i++, 0);

@@ -217,9 +217,9 @@ struct jobs_walk {
     struct why *why;
 };
 
-/* The newest of the schedule's runs whose moment has come: planning has moved last_ms past it.
- * Found like JOB_LOG_SELECT finds a page, but in LAST_STEPS at most, so that a page of jobs which
- * all wait for one moment costs milliseconds whatever the log holds; 0 then. */
+/* The newest of the schedule's runs whose scheduled time has come: planning has moved last_ms past
+ * it. Found like JOB_LOG_SELECT finds a page, but in LAST_STEPS at most, so that a page of jobs
+ * which all wait for one scheduled time costs milliseconds whatever the log holds; 0 then. */
 #define LAST_STEPS "1000"
 #define LAST_FOUND                                                                                 \
     "(SELECT max(x.id) FROM xxl_job_log x WHERE x.id >> 12 = w.n AND x.job_id = ?1 AND "           \
@@ -390,7 +390,7 @@ static void log_read(sqlite3_stmt *q, struct log_record *r)
     r->phase = phase > 0 && phase < PHASE_COUNT ? (enum phase)phase : 0;
     enum kind said = trigger_read(r);
     r->kind = !r->phase ? said : kind >= 0 && kind < KIND_COUNT ? (enum kind)kind : KIND_MANUAL;
-    r->moment_ms = col_i64(q, i++, 0);
+    r->scheduled_ms = col_i64(q, i++, 0);
     r->attempt = col_int(q, i++, 0);
 }
 

@@ -54,12 +54,12 @@ enum err store_tend(struct store *s, struct why *why)
 
 /* ---- what the implementations share ---------------------------------------------------------- */
 
-int64_t store_second(int64_t moment_ms)
+int64_t store_second(int64_t scheduled_ms)
 {
-    int64_t rest = moment_ms % 1000;
+    int64_t rest = scheduled_ms % 1000;
     if (rest >= 0)
-        return moment_ms - rest;
-    return moment_ms < INT64_MIN + 1000 ? INT64_MIN : moment_ms - rest - 1000;
+        return scheduled_ms - rest;
+    return scheduled_ms < INT64_MIN + 1000 ? INT64_MIN : scheduled_ms - rest - 1000;
 }
 
 bool store_given_up(const char *handle_msg)

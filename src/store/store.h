@@ -56,7 +56,7 @@ struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
     enum kind kind; /* KIND_COUNT: a row of another program, which does not say */
     /* from peal_run while the run is live, else phase 0 */
     enum phase phase;
-    int64_t moment_ms;
+    int64_t scheduled_ms;
     int32_t attempt;
 };
 
@@ -103,8 +103,8 @@ struct store_ops {
                          struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
     /* Advance: next, last and planned_until of existing rows; version is not written. */
     enum err (*due_put)(struct store *s, const struct due_row *rows, int n, struct why *why);
-    /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next moment,
-     * by id from behind after_id: for sweeps over all jobs in slices. */
+    /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next scheduled
+     * time, by id from behind after_id: for sweeps over all jobs in slices. */
     enum err (*due_each)(struct store *s, bool rate, int64_t after_id, int max,
                          struct due_row *rows, int *ret_n, struct why *why);
     /* The whole record; ERR_NOTFOUND. Unusable numbers in the row become the defaults. */
@@ -115,7 +115,7 @@ struct store_ops {
 
     /* ---- the ledger ---- */
     /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
-     * moment, shard, attempt, cause) says that the run exists already. */
+     * scheduled time, shard, attempt, cause) says that the run exists already. */
     enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
     /* In order. A change of a run that is not live any more does nothing, and is said to be
      * missing. */
@@ -128,18 +128,19 @@ struct store_ops {
      * it has no end, this is its end, and a note. *ret_noted: how many. */
     enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-    /* The mark never goes back: an earlier moment leaves it where it is. It is not clean any more.
-     * The recorder and its renewals are as m says; the rest of m is not looked at. */
-    enum err (*mark_put)(struct store *s, const struct mark *m, struct why *why);
-    /* Until the next mark_put no PLANNED row has been sent, wherever the mark stands. */
-    enum err (*mark_clean)(struct store *s, struct why *why);
+    /* The watermark never goes back: an earlier scheduled time leaves it where it is. It is not
+     * clean any more. The recorder and its renewals are as m says; the rest of m is not looked at.
+     */
+    enum err (*watermark_put)(struct store *s, const struct watermark *m, struct why *why);
+    /* Until the next watermark_put no PLANNED row has been sent, wherever the watermark stands. */
+    enum err (*watermark_clean)(struct store *s, struct why *why);
     /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
      * committed transactions: what was rolled back is given again, log ids alike. */
     enum err (*seq_next)(struct store *s, const char *name, int64_t *ret, struct why *why);
 
     /* ---- start ---- */
-    enum err (*mark_get)(struct store *s, struct mark *ret,
-                         struct why *why); /* 0, not clean, no recorder if none */
+    enum err (*watermark_get)(struct store *s, struct watermark *ret,
+                              struct why *why); /* 0, not clean, no recorder if none */
     enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
     enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
     enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
@@ -180,9 +181,10 @@ struct store_ops {
      * the log it is exact up to 10,000, and on a page that is not full; beyond, it may be too high
      * (by the ids that other rows have), never too low. Of jobs and groups it is exact up to a
      * million, or if counting takes too long, the rows seen and one more. */
-    /* next_ms is the next moment behind now that will really fire: the earliest planned cron run's,
-     * else where planning stands. last_ms is the last before it that did; what the newest rows of
-     * the log do not tell is 0. Filters look for text in either case of ASCII letters. */
+    /* next_ms is the next scheduled time behind now that will really fire: the earliest planned
+     * cron run's, else where planning stands. last_ms is the last before it that did; what the
+     * newest rows of the log do not tell is 0. Filters look for text in either case of ASCII
+     * messages. */
     enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
     enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,

@@ -3,7 +3,7 @@
  *
  * Every total is changed here or comes with the batch, so that planned - ended = live holds after
  * each commit. An edit that the store refuses (not found, exists, invalid) leaves no trace and
- * takes nothing else down; any other failure ends the whole turn. */
+ * takes nothing else down; any other failure ends the whole transaction. */
 #include "store/turn.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,13 +13,13 @@
 
 #define SLICE_JOBS 500 /* jobs of one planning slice */
 
-struct turn {
+struct txn {
     struct store *store;
     const struct store_ops *ops;
     struct planner *planner;
     struct batch *b;
     struct totals totals;
-    struct plan_rows rows; /* laid down, not yet inserted */
+    struct plan_rows rows; /* planned, not yet inserted */
     struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
     const struct spawn **spawns;
     int njobs;
@@ -34,7 +34,7 @@ static bool edit_error(enum err e)
  */
 
 /* The parsed job at this version; ERR_NOTFOUND if the row is gone. Borrowed from the planner. */
-static enum err job_at(struct turn *t, int64_t id, int64_t version, struct job **ret)
+static enum err job_at(struct txn *t, int64_t id, int64_t version, struct job **ret)
 {
     struct job *j = version >= 0 ? planner_find(t->planner, id, version) : NULL;
     if (!j) {
@@ -54,7 +54,7 @@ static enum err job_at(struct turn *t, int64_t id, int64_t version, struct job *
  */
 
 /* Note who asked for the rows that were appended since the last call. */
-static void rows_of(struct turn *t, struct job *j, const struct spawn *spawn)
+static void rows_of(struct txn *t, struct job *j, const struct spawn *spawn)
 {
     if (t->rows.n == t->njobs)
         return;
@@ -66,8 +66,8 @@ static void rows_of(struct turn *t, struct job *j, const struct spawn *spawn)
     }
 }
 
-/* Insert all rows that were laid down; they become the batch's planned. */
-static enum err rows_add(struct turn *t)
+/* Insert all rows that were planned; they become the batch's planned. */
+static enum err rows_add(struct txn *t)
 {
     struct batch *b = t->b;
     enum err err = t->ops->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
@@ -91,7 +91,7 @@ static enum err rows_add(struct turn *t)
     return OK;
 }
 
-static void rows_drop(struct turn *t)
+static void rows_drop(struct txn *t)
 {
     for (int i = 0; i < t->njobs; i++)
         job_unref(t->jobs[i]);
@@ -100,8 +100,8 @@ static void rows_drop(struct turn *t)
     free(t->spawns);
 }
 
-/* Lay down the job's moments up to until_ms. */
-static enum err job_planned(struct turn *t, const struct due_row *due, int64_t until_ms,
+/* Plan the job's scheduled times up to until_ms. */
+static enum err job_planned(struct txn *t, const struct due_row *due, int64_t until_ms,
                             struct plan_result *ret)
 {
     struct job *j;
@@ -138,8 +138,8 @@ static bool same_schedule(const struct job_record *a, const struct job_record *b
            same_text(a->dst, b->dst);
 }
 
-/* First moment by the record's schedule from now on; ERR_INVALID says why there is none. */
-static enum err first_moment(struct turn *t, struct job_record *r, struct why *why)
+/* First scheduled time by the record's schedule from now on; ERR_INVALID says why there is none. */
+static enum err first_scheduled(struct txn *t, struct job_record *r, struct why *why)
 {
     struct job *j = planner_keep(t->planner, r);
     int64_t next = j->fault ? NEVER_MS : plan_first(j, t->b->now_ms);
@@ -161,7 +161,7 @@ static enum err first_moment(struct turn *t, struct job_record *r, struct why *w
 }
 
 /* Whoever asked has looked, but on another snapshot: the group may have been deleted since. */
-static enum err group_there(struct turn *t, int64_t id, struct why *why)
+static enum err group_there(struct txn *t, int64_t id, struct why *why)
 {
     struct group_record g = { 0 };
     enum err err = t->ops->group_get(t->store, id, &g, why);
@@ -173,14 +173,14 @@ static enum err group_there(struct turn *t, int64_t id, struct why *why)
     return ERR_INVALID;
 }
 
-static enum err job_insert(struct turn *t, struct edit *e)
+static enum err job_insert(struct txn *t, struct edit *e)
 {
     e->job.version = 1;
     e->job.added_ms = e->job.updated_ms = e->job.glue_updated_ms = t->b->now_ms;
     e->job.next_ms = NEVER_MS;
     enum err err = group_there(t, e->job.group_id, &e->why);
     if (!err && e->job.enabled)
-        err = first_moment(t, &e->job, &e->why);
+        err = first_scheduled(t, &e->job, &e->why);
     if (!err)
         err = t->ops->job_insert(t->store, &e->job, &e->why);
     e->id = e->job.id;
@@ -188,7 +188,7 @@ static enum err job_insert(struct turn *t, struct edit *e)
 }
 
 /* The row as it is, for an edit that changes part of it. */
-static enum err job_row(struct turn *t, struct edit *e, struct job_record *ret)
+static enum err job_row(struct txn *t, struct edit *e, struct job_record *ret)
 {
     job_record_init(ret);
     return t->ops->job_get(t->store, e->id, ret, &e->why);
@@ -196,7 +196,7 @@ static enum err job_row(struct turn *t, struct edit *e, struct job_record *ret)
 
 /* What an edit changes of that which a planned row was made of. */
 struct difference {
-    bool when;  /* the moments, or the job is started: planned from now on */
+    bool when;  /* the scheduled times, or the job is started: planned from now on */
     bool where; /* the executors */
     bool what;  /* anything of the row, its address with it */
 };
@@ -211,41 +211,42 @@ static struct difference difference(const struct job_record *a, const struct job
     return d;
 }
 
-static bool has_moment(const struct job *j, int64_t moment_ms)
+static bool has_scheduled(const struct job *j, int64_t scheduled_ms)
 {
     int64_t next;
     bool calendar = j->schedule.type == SCHEDULE_CRON || j->schedule.type == SCHEDULE_ONCE;
-    return calendar && schedule_next(&j->schedule, moment_ms - 1, &next) == OK && next == moment_ms;
+    return calendar && schedule_next(&j->schedule, scheduled_ms - 1, &next) == OK &&
+           next == scheduled_ms;
 }
 
 /* Does the firing of this moment belong to the job as it is now? What lies beyond all that has left
  * is planned by the new schedule in any case. */
-static bool goes_on(const struct edit *e, int64_t moment_ms, struct difference d)
+static bool goes_on(const struct edit *e, int64_t scheduled_ms, struct difference d)
 {
-    return !d.when || (moment_ms <= e->sent_until_ms && has_moment(e->now, moment_ms));
+    return !d.when || (scheduled_ms <= e->sent_until_ms && has_scheduled(e->now, scheduled_ms));
 }
 
 /* Which runs an update or start leaves, under the new version; those that it takes although their
- * moments stand are laid down anew. */
-static void sort_runs(struct turn *t, struct edit *e, int64_t before, struct difference d)
+ * scheduled times stand are planned again. */
+static void sort_runs(struct txn *t, struct edit *e, int64_t before, struct difference d)
 {
-    int64_t laid_ms = INT64_MIN;
+    int64_t planned_ms = INT64_MIN;
     for (int i = 0; i < e->nruns; i++) {
         struct edit_run *x = &e->runs[i];
         if (x->version != before) /* an earlier edit has overtaken it */
             continue;
-        bool on = x->kind != KIND_CRON || goes_on(e, x->moment_ms, d);
+        bool on = x->kind != KIND_CRON || goes_on(e, x->scheduled_ms, d);
         bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
         x->stays = on && same;
-        if (on && !same && x->whole && x->moment_ms != laid_ms) {
-            laid_ms = x->moment_ms; /* once for all shards */
-            plan_moment(t->planner, e->now, laid_ms, t->b->now_ms, &t->rows);
+        if (on && !same && x->whole && x->scheduled_ms != planned_ms) {
+            planned_ms = x->scheduled_ms; /* once for all shards */
+            plan_scheduled(t->planner, e->now, planned_ms, t->b->now_ms, &t->rows);
             rows_of(t, e->now, NULL);
         }
     }
 }
 
-static enum err run_leave(struct turn *t, const struct edit *e, const struct edit_run *x)
+static enum err run_leave(struct txn *t, const struct edit *e, const struct edit_run *x)
 {
     struct run_change c = { .log_id = x->log_id,
                             .what = CHANGE_VERSION,
@@ -253,7 +254,7 @@ static enum err run_leave(struct turn *t, const struct edit *e, const struct edi
     return t->ops->runs_change(t->store, &c, 1, &t->b->why);
 }
 
-static enum err run_take(struct turn *t, struct edit_run *x)
+static enum err run_take(struct txn *t, struct edit_run *x)
 {
     t->totals.n[TOTAL_SENT] += x->change.sent;
     if (x->change.phase == PHASE_WITHDRAWN)
@@ -263,7 +264,7 @@ static enum err run_take(struct turn *t, struct edit_run *x)
     return t->ops->runs_change(t->store, &x->change, 1, &t->b->why);
 }
 
-static enum err runs_edit(struct turn *t, struct edit *e)
+static enum err runs_edit(struct txn *t, struct edit *e)
 {
     enum err err = OK;
     for (int i = 0; !err && i < e->nruns; i++) {
@@ -276,9 +277,10 @@ static enum err runs_edit(struct turn *t, struct edit *e)
     return err;
 }
 
-/* A new schedule counts from the latest moment that may have left: what was decided beyond it is
- * undone. A rate has no calendar: what was sent by a clock that has gone back does not bind it. */
-static void unplan(const struct turn *t, struct job_record *r, const struct edit *e, bool rate)
+/* A new schedule counts from the latest scheduled time that may have left: what was decided beyond
+ * it is undone. A rate has no calendar: what was sent by a clock that has gone back does not bind
+ * it. */
+static void unplan(const struct txn *t, struct job_record *r, const struct edit *e, bool rate)
 {
     int64_t until = e->sent_until_ms;
     if (rate && until > e->plan_until_ms)
@@ -295,7 +297,7 @@ static bool is_rate(const struct job_record *r)
 }
 
 /* Write the row; e->now is the job from here on. */
-static enum err job_write(struct turn *t, struct edit *e, struct job_record *r)
+static enum err job_write(struct txn *t, struct edit *e, struct job_record *r)
 {
     r->version++;
     r->updated_ms = t->b->now_ms;
@@ -307,7 +309,7 @@ static enum err job_write(struct turn *t, struct edit *e, struct job_record *r)
 }
 
 struct search { /* for a firing in the log */
-    int64_t moment_ms;
+    int64_t scheduled_ms;
     bool found;
 };
 
@@ -316,42 +318,42 @@ static bool is_firing(void *ctx, const struct log_record *r)
 {
     struct search *s = ctx;
     bool scheduled = r->kind == KIND_CRON || r->kind == KIND_MISFIRE || r->kind == KIND_COUNT;
-    s->found |= scheduled && (!r->phase || r->moment_ms == s->moment_ms);
+    s->found |= scheduled && (!r->phase || r->scheduled_ms == s->scheduled_ms);
     return !s->found;
 }
 
-static bool laid_down(const struct turn *t, int64_t job_id, int64_t moment_ms)
+static bool laid_down(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
 {
     for (int i = 0; i < t->rows.n; i++)
-        if (t->rows.rows[i].job_id == job_id && t->rows.rows[i].moment_ms == moment_ms)
+        if (t->rows.rows[i].job_id == job_id && t->rows.rows[i].scheduled_ms == scheduled_ms)
             return true;
     return false;
 }
 
-/* ONCE has no other moment. If that lies within what is decided already (the clock has gone back,
- * or the center has just started), the bound would hide it for good, so the log is asked whether
- * the job has had it. */
-static enum err hidden_moment(struct turn *t, const struct edit *e, int64_t moment_ms)
+/* ONCE has no other scheduled time. If that lies within what is decided already (the clock has gone
+ * back, or the center has just started), the bound would hide it for good, so the log is asked
+ * whether the job has had it. */
+static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t scheduled_ms)
 {
-    if (laid_down(t, e->id, moment_ms))
+    if (laid_down(t, e->id, scheduled_ms))
         return OK;
-    int64_t second = moment_ms / 1000 * 1000, total;
-    struct search search = { .moment_ms = moment_ms };
+    int64_t second = scheduled_ms / 1000 * 1000, total;
+    struct search search = { .scheduled_ms = scheduled_ms };
     const struct logs_filter f = {
         .job_id = e->id, .from_ms = second, .to_ms = second, .limit = INT32_MAX
     };
     enum err err = t->ops->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
     if (err || search.found)
         return err;
-    plan_moment(t->planner, e->now, moment_ms, t->b->now_ms, &t->rows);
+    plan_scheduled(t->planner, e->now, scheduled_ms, t->b->now_ms, &t->rows);
     rows_of(t, e->now, NULL);
     return OK;
 }
 
-/* The moments of a job that was started, or whose schedule has changed: those up to the horizon
- * become rows in this transaction, so that none is late or lost for the edit's sake. FIX_DELAY
- * counts from the end of what is out. */
-static enum err job_begin(struct turn *t, struct edit *e, const struct job_record *r)
+/* The scheduled times of a job that was started, or whose schedule has changed: those up to the
+ * horizon become rows in this transaction, so that none is late or lost for the edit's sake.
+ * FIX_DELAY counts from the end of what is out. */
+static enum err job_begin(struct txn *t, struct edit *e, const struct job_record *r)
 {
     struct due_row due = { r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
     struct plan_result planned;
@@ -366,8 +368,8 @@ static enum err job_begin(struct turn *t, struct edit *e, const struct job_recor
 
 /* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
  * its place must not: it may have been the job's before. */
-static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
-                           struct difference d, bool was_rate)
+static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, struct difference d,
+                           bool was_rate)
 {
     int64_t before = r->version;
     e->anew = d.when;
@@ -390,9 +392,9 @@ static enum err job_change(struct turn *t, struct edit *e, struct job_record *r,
     return err;
 }
 
-/* A job whose last moment is planned is stopped already; its schedule goes on while that moment has
- * not come. Its rows may be on their way: laid anew with this batch. */
-static bool has_unsent(const struct turn *t, const struct edit *e)
+/* A job whose last scheduled time is planned is stopped already; its schedule goes on while that
+ * scheduled time has not come. Its rows may be on their way: planned again with this batch. */
+static bool has_unsent(const struct txn *t, const struct edit *e)
 {
     for (int i = 0; i < e->nruns; i++)
         if (e->runs[i].change.what)
@@ -410,7 +412,7 @@ static enum err overtaken(struct edit *e, const char *what)
     return ERR_OVERTAKEN;
 }
 
-static enum err job_update(struct turn *t, struct edit *e)
+static enum err job_update(struct txn *t, struct edit *e)
 {
     struct job_record old;
     enum err err = job_row(t, e, &old);
@@ -439,7 +441,7 @@ static enum err job_update(struct turn *t, struct edit *e)
         r->stop_reason = NULL;
     }
     if (!err && d.when && r->enabled)
-        err = first_moment(t, r, &e->why);
+        err = first_scheduled(t, r, &e->why);
     if (!err)
         err = job_change(t, e, r, d, is_rate(&old));
 out:
@@ -447,7 +449,7 @@ out:
     return err;
 }
 
-static enum err job_stop(struct turn *t, struct edit *e, struct job_record *r)
+static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r)
 {
     int64_t before = r->version;
     unplan(t, r, e, false);
@@ -457,7 +459,7 @@ static enum err job_stop(struct turn *t, struct edit *e, struct job_record *r)
     return err ? err : runs_edit(t, e);
 }
 
-static enum err job_switch(struct turn *t, struct edit *e, bool on)
+static enum err job_switch(struct txn *t, struct edit *e, bool on)
 {
     struct job_record r;
     enum err err = job_row(t, e, &r);
@@ -468,7 +470,7 @@ static enum err job_switch(struct turn *t, struct edit *e, bool on)
     free(r.stop_reason);
     r.stop_reason = NULL;
     if (on)
-        err = first_moment(t, &r, &e->why);
+        err = first_scheduled(t, &r, &e->why);
     if (!err)
         err = on ? job_change(t, e, &r, (struct difference){ .when = true }, is_rate(&r))
                  : job_stop(t, e, &r);
@@ -477,7 +479,7 @@ out:
     return err;
 }
 
-static enum err job_delete(struct turn *t, struct edit *e)
+static enum err job_delete(struct txn *t, struct edit *e)
 {
     enum err err = t->ops->job_delete(t->store, e->id, &e->why);
     if (err)
@@ -494,7 +496,7 @@ static bool same_group(const struct group_record *a, const struct group_record *
 }
 
 /* The list of a group by registry is the registry's: it changes while somebody looks at a form. */
-static enum err group_update(struct turn *t, struct edit *e)
+static enum err group_update(struct txn *t, struct edit *e)
 {
     struct group_record old = { 0 };
     struct group_record *g = &e->group;
@@ -518,7 +520,7 @@ static bool count_group(void *ctx, const struct group_record *g)
 }
 
 /* A group with jobs stays, and so does the last one, as the original has it. */
-static enum err group_delete(struct turn *t, struct edit *e)
+static enum err group_delete(struct txn *t, struct edit *e)
 {
     int64_t jobs = 0, total = 0;
     int n = 0;
@@ -543,7 +545,7 @@ static enum err group_delete(struct turn *t, struct edit *e)
     return err ? err : t->ops->group_delete(t->store, e->id, &e->why);
 }
 
-static enum err edit_run(struct turn *t, struct edit *e)
+static enum err edit_run(struct txn *t, struct edit *e)
 {
     const struct store_ops *ops = t->ops;
     struct store *s = t->store;
@@ -579,7 +581,7 @@ static enum err edit_run(struct turn *t, struct edit *e)
     return ERR_INVALID;
 }
 
-static enum err edits_run(struct turn *t)
+static enum err edits_run(struct txn *t)
 {
     for (int i = 0; i < t->b->nedits; i++) {
         struct edit *e = t->b->edits[i];
@@ -600,21 +602,21 @@ static enum err edits_run(struct turn *t)
 /* ---- what others ask for ------------------------------------------------------------------------
  */
 
-/* A broadcast of the schedule that is laid anew: an edit in the same batch decides about it as
+/* A broadcast of the schedule that is planned again: an edit in the same batch decides about it as
  * about the rows that it replaces. */
-static bool firing_goes_on(const struct turn *t, const struct spawn *s)
+static bool firing_goes_on(const struct txn *t, const struct spawn *s)
 {
     for (int i = 0; i < t->b->nedits; i++) {
         const struct edit *e = t->b->edits[i];
         if (e->kind <= EDIT_JOB_DELETE && e->id == s->job_id && !e->err)
             return e->now && e->now->version == s->version + 1 && e->kind != EDIT_JOB_STOP &&
-                   goes_on(e, s->moment_ms, (struct difference){ .when = e->anew });
+                   goes_on(e, s->scheduled_ms, (struct difference){ .when = e->anew });
     }
     return false;
 }
 
 /* Was the job changed after the scheduler asked for this, in a way that takes it back? */
-static bool taken_back(const struct turn *t, const struct spawn *s, const struct job *j)
+static bool taken_back(const struct txn *t, const struct spawn *s, const struct job *j)
 {
     if (!s->version || s->version >= j->version)
         return false;
@@ -624,7 +626,7 @@ static bool taken_back(const struct turn *t, const struct spawn *s, const struct
     return stopped && (s->kind == KIND_MISFIRE || (s->kind == KIND_RETRY && s->scheduled));
 }
 
-static enum err spawn_run(struct turn *t, struct spawn *s)
+static enum err spawn_run(struct txn *t, struct spawn *s)
 {
     struct job *j;
     s->log_id = 0;
@@ -649,7 +651,7 @@ static enum err spawn_run(struct turn *t, struct spawn *s)
     return OK;
 }
 
-static enum err spawns_run(struct turn *t)
+static enum err spawns_run(struct txn *t)
 {
     for (int i = 0; i < t->b->nspawns; i++) {
         enum err err = spawn_run(t, &t->b->spawns[i]);
@@ -660,8 +662,9 @@ static enum err spawns_run(struct turn *t)
     return OK;
 }
 
-/* FIX_DELAY: the next moment counts from the end that has just come, of several from the last. */
-static enum err delays_run(struct turn *t)
+/* FIX_DELAY: the next scheduled time counts from the end that has just come, of several from the
+ * last. */
+static enum err delays_run(struct txn *t)
 {
     for (int i = t->b->ndelays - 1; i >= 0; i--) {
         const struct delay *d = &t->b->delays[i];
@@ -688,8 +691,9 @@ static enum err delays_run(struct turn *t)
 /* ---- planning -----------------------------------------------------------------------------------
  */
 
-/* Jobs whose next moment lies in [from_ms, until_ms], while there are fewer than max_rows. */
-static enum err plan_range(struct turn *t, int64_t from_ms, int64_t until_ms, int max_rows)
+/* Jobs whose next scheduled time lies in [from_ms, until_ms], while there are fewer than max_rows.
+ */
+static enum err plan_range(struct txn *t, int64_t from_ms, int64_t until_ms, int max_rows)
 {
     struct batch *b = t->b;
     struct due_row rows[SLICE_JOBS];
@@ -719,7 +723,7 @@ static enum err plan_range(struct turn *t, int64_t from_ms, int64_t until_ms, in
 
 /* What is due comes first, and what was missed has a quarter of a slice: after an outage neither
  * waits for the other to be through. */
-static enum err plan_slice(struct turn *t)
+static enum err plan_slice(struct txn *t)
 {
     struct batch *b = t->b;
     int64_t behind_ms = planner_behind(t->planner, b->now_ms);
@@ -730,8 +734,8 @@ static enum err plan_slice(struct turn *t)
     return err ? err : plan_range(t, INT64_MIN, behind_ms - 1, most);
 }
 
-/* Where the sweep puts a job's next moment; NEVER_MS: it stays as it is. */
-static int64_t swept_to(const struct turn *t, const struct job *j, struct due_row *due)
+/* Where the sweep puts a job's next scheduled time; NEVER_MS: it stays as it is. */
+static int64_t swept_to(const struct txn *t, const struct job *j, struct due_row *due)
 {
     const struct batch *b = t->b;
     int64_t next = plan_first(j, b->now_ms);
@@ -747,7 +751,7 @@ static int64_t swept_to(const struct turn *t, const struct job *j, struct due_ro
 }
 
 /* One slice of a sweep over all jobs of a kind. */
-static enum err sweep(struct turn *t)
+static enum err sweep(struct txn *t)
 {
     struct batch *b = t->b;
     struct due_row rows[SLICE_JOBS];
@@ -771,10 +775,11 @@ static enum err sweep(struct turn *t)
     return t->ops->due_put(t->store, rows, kept, &b->why);
 }
 
-/* ---- the turn -----------------------------------------------------------------------------------
+/* ---- the transaction
+ * -----------------------------------------------------------------------------------
  */
 
-static enum err lists_put(struct turn *t)
+static enum err lists_put(struct txn *t)
 {
     for (int i = 0; i < t->b->nlists; i++) {
         struct group_record g = { 0 };
@@ -794,7 +799,7 @@ static enum err lists_put(struct turn *t)
 }
 
 /* In order: an executor that leaves and comes back within one batch is there. */
-static enum err registry_run(struct turn *t)
+static enum err registry_run(struct txn *t)
 {
     const struct store_ops *ops = t->ops;
     enum err err = OK;
@@ -807,7 +812,7 @@ static enum err registry_run(struct turn *t)
 }
 
 /* Another program has removed live rows whose runs we had: what came of them is noted as late. */
-static enum err missing_late(struct turn *t, int *ret_noted)
+static enum err missing_late(struct txn *t, int *ret_noted)
 {
     enum err err = OK;
     int all = 0;
@@ -824,7 +829,7 @@ static enum err missing_late(struct turn *t, int *ret_noted)
     return err;
 }
 
-static enum err body(struct turn *t)
+static enum err body(struct txn *t)
 {
     struct batch *b = t->b;
     const struct store_ops *ops = t->ops;
@@ -861,15 +866,15 @@ static enum err body(struct turn *t)
         t->totals.n[i] += b->totals.n[i];
     if (!err)
         err = ops->totals_add(s, &t->totals, &b->why);
-    if (!err && b->mark.until_ms)
-        err = ops->mark_put(s, &b->mark, &b->why);
+    if (!err && b->watermark.until_ms)
+        err = ops->watermark_put(s, &b->watermark, &b->why);
     if (!err && b->clean)
-        err = ops->mark_clean(s, &b->why);
+        err = ops->watermark_clean(s, &b->why);
     return err;
 }
 
 /* The transaction is gone: so are the results, and what the planner learned from its rows. */
-static void undo(struct turn *t)
+static void undo(struct txn *t)
 {
     struct batch *b = t->b;
     for (int i = 0; i < b->nplanned; i++) {
@@ -891,9 +896,9 @@ static void undo(struct turn *t)
             b->spawns[i].cause = 0;
 }
 
-void turn_run(struct store *store, struct planner *planner, struct batch *b)
+void txn_run(struct store *store, struct planner *planner, struct batch *b)
 {
-    struct turn t = { .store = store, .ops = store->ops, .planner = planner, .b = b };
+    struct txn t = { .store = store, .ops = store->ops, .planner = planner, .b = b };
     for (int i = 0; i < b->nviews; i++)
         planner_set_view(planner, group_view_ref(b->views[i]));
     if (b->forget_jobs)

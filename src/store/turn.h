@@ -11,6 +11,6 @@
 /* Do what the batch says and commit. b->err tells; on failure nothing of it is on disk, its
  * results are empty and it can be given again. The views of a failed batch have reached the
  * planner: they are of memory, not of the disk. */
-void turn_run(struct store *store, struct planner *planner, struct batch *b);
+void txn_run(struct store *store, struct planner *planner, struct batch *b);
 
 #endif

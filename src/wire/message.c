@@ -9,7 +9,7 @@
 #define COLON "\xEF\xBC\x9A" /* the full-width colon */
 #define BR "<br>"
 #define REPLACEMENT "\xEF\xBF\xBD"
-#define MOMENT_MARK "moment" COLON /* in every language */
+#define SCHEDULED_LABEL "moment" COLON /* in every language */
 
 enum label {
     L_KIND,
@@ -258,7 +258,7 @@ static void outcome(struct composer *c, const struct wire_trigger_note *n)
 void wire_trigger_message(struct buf *out, enum wire_lang lang, const struct wire_trigger_note *n)
 {
     char last[64];
-    int tail = snprintf(last, sizeof(last), BR MOMENT_MARK "%lld", (long long)n->moment_ms);
+    int tail = snprintf(last, sizeof(last), BR SCHEDULED_LABEL "%lld", (long long)n->scheduled_ms);
     size_t start = out->len;
     struct composer c = { out, lang };
     how(&c, n);

@@ -32,7 +32,7 @@ struct wire_trigger_note {
     struct slice handler; /* may be empty */
     int code;             /* of the answer */
     struct slice msg;     /* of the answer, may be empty */
-    int64_t moment_ms;    /* the log row's trigger time; the last line, never cut off */
+    int64_t scheduled_ms; /* the log row's trigger time; the last line, never cut off */
 };
 
 void wire_trigger_message(struct buf *out, enum wire_lang lang, const struct wire_trigger_note *n);

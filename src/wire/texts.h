@@ -7,7 +7,7 @@
 /* headers, spelled as the pickiest peers want them */
 #define WIRE_HEADER_TOKEN "XXL-JOB-ACCESS-TOKEN"
 #define WIRE_HEADER_TOKEN_OLD "XXL-RPC-ACCESS-TOKEN" /* of 2.1 executors; read as the same */
-#define WIRE_HEADER_MOMENT "Peal-Moment"             /* on /run: planned instant, epoch ms */
+#define WIRE_HEADER_SCHEDULED "Peal-Moment"          /* on /run: planned instant, epoch ms */
 #define WIRE_HEADER_ATTEMPT "Peal-Attempt"           /* on /run: 0 = first, n = n-th retry */
 #define WIRE_HEADER_DEADLINE "Peal-Deadline"         /* on /run: start deadline, epoch ms */
 #define WIRE_HEADER_NOT_AFTER "Peal-Not-After"       /* on /run in clusters: lease end, epoch ms */

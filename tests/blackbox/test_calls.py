@@ -40,7 +40,7 @@ def calls_of(puppet, job, count):
     return [call for call in puppet.of("run") if call.body["jobId"] == job]
 
 
-def test_moment_attempt_deadline(center, group, puppet):
+def test_scheduled_time_attempt_deadline(center, group, puppet):
     """The planned instant to the millisecond, and until when the run may start; those of a retry are told from it."""
     puppet.automatic, puppet.result = True, lambda run: {"handleCode": 500, "handleMsg": "not this time"}
     api = center.api()

@@ -54,14 +54,14 @@ def world(tmp_path):
         yield clock, center, puppet, job
 
 
-def moments(puppet):
+def scheduled_times(puppet):
     return [int(call.headers["Peal-Moment"]) for call in puppet.of("run")]
 
 
 def check(clock, center, puppet, job):
     center.api().stop_job(job)
     ledger.settle(center)
-    assert len(set(moments(puppet))) == len(moments(puppet)), "no moment twice"
+    assert len(set(scheduled_times(puppet))) == len(scheduled_times(puppet)), "no moment twice"
     rows = ledger.by_second(center, job)
     assert set(rows.values()) == {1}
     # what was planned already is skipped one by one, and counted; the rest in peal_skip
@@ -74,7 +74,7 @@ def test_an_hour_forward_goes_to_the_misfire_policy_and_the_schedule_goes_on(wor
     clock, center, puppet, job = world
     clock.step(3600000)
     wait_until(lambda: "the clock stepped by 3" in center.tail(), "the center to notice")
-    wait_until(lambda: max(moments(puppet)) > clock.now_ms() - 10000, "a firing by the new clock", 20)
+    wait_until(lambda: max(scheduled_times(puppet)) > clock.now_ms() - 10000, "a firing by the new clock", 20)
     skipped = sum(row["count"] for row in ledger.skips(center, job))
     assert 3500 < skipped < 3600, "what lay between is counted, in few rows"
     assert len(ledger.skips(center, job)) < 5

@@ -23,7 +23,7 @@ def peal(*args, stdin=b"", tz="UTC"):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def test_next_prints_moments_with_the_offset_of_the_zone():
+def test_next_prints_scheduled_times_with_the_offset_of_the_zone():
     status, out, err = peal("cron", "next", "0 30 2 * * ?", "--zone", "America/New_York",
                             "--from", "2024-03-09T12:00:00-05:00", "--count", "2")
     assert (status, err) == (0, "")

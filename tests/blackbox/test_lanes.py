@@ -197,8 +197,8 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         wait_until(lambda: api.addresses("tests"), "the address, so that runs are planned for it")
         center.stop()
         second = (int(time.time()) + 8) * 1000
-        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
-        ledger.add_jobs(center, group, [("demo", "", "ONCE", moment, "FIRST", second)] * 100)
+        scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
+        ledger.add_jobs(center, group, [("demo", "", "ONCE", scheduled, "FIRST", second)] * 100)
         before, connected = puppet.connected, []
 
         def answer(action, _):
@@ -217,8 +217,8 @@ def test_a_burst_finds_its_connections_open(tmp_path):
 def once_jobs(center, group, routes, handler="shardingJobHandler", in_s=6):
     """ONCE jobs on one second, written into the tables of the stopped center. Their ids."""
     second = (int(time.time()) + in_s) * 1000
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
-    return ledger.add_jobs(center, group, [(handler, "", "ONCE", moment, route, second) for route in routes])
+    scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
+    return ledger.add_jobs(center, group, [(handler, "", "ONCE", scheduled, route, second) for route in routes])
 
 
 def test_a_slow_executor_gets_all_its_calls_at_once(tmp_path):

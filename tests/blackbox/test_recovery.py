@@ -151,7 +151,7 @@ def test_sigterm_under_load_ends_cleanly_and_loses_nothing(tmp_path):
 
 
 def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
-    """Shards, and a run with addresses of its own, that the stop found within the mark: their rows keep the
+    """Shards, and a run with addresses of its own, that the stop found within the watermark: their rows keep the
     address, and the executor hears of them by /run alone."""
     center = Center(tmp_path / "center", ["--lane.connections", "1"])
     with center, Puppet(center, "tests") as puppet, Puppet(center, "tests") as other:

@@ -44,8 +44,8 @@ def started(api, group, kind, conf, **fields):
     return job
 
 
-def moments(puppet, job):
-    """Moments of a job's runs in ms, oldest first."""
+def scheduled_times(puppet, job):
+    """Scheduled times of a job's runs in ms, oldest first."""
     return [int(call.headers["Peal-Moment"]) for call in puppet.of("run") if call.body["jobId"] == job]
 
 
@@ -65,7 +65,7 @@ def rfc3339(seconds):
 
 # ---- types ---------------------------------------------------------------------------------------
 
-def test_cron_fires_each_moment_in_the_zone_of_its_job(center, puppet, api, group):
+def test_cron_fires_each_scheduled_time_in_the_zone_of_its_job(center, puppet, api, group):
     """Of two jobs for the same hour of the day one is for Shanghai's: it alone is due in the hour to come."""
     now = time.gmtime()
     there = (now.tm_hour + 8) % 24
@@ -76,7 +76,7 @@ def test_cron_fires_each_moment_in_the_zone_of_its_job(center, puppet, api, grou
     here = started(api, group, "CRON", f"* * {there} * * ?")
     shanghai = started(api, group, "CRON", f"* * {there} * * ?", zone="Asia/Shanghai")
     puppet.wait_for_runs(3, shanghai)
-    found = moments(puppet, shanghai)
+    found = scheduled_times(puppet, shanghai)
     assert found == list(range(found[0], found[0] + 1000 * len(found), 1000)) and found[0] % 1000 == 0
     assert not puppet.runs(here)
     never_early(puppet)
@@ -86,7 +86,7 @@ def test_cron_fires_each_moment_in_the_zone_of_its_job(center, puppet, api, grou
 def test_fix_rate_fires_at_its_rate(center, puppet, api, group, conf, gap):
     job = started(api, group, "FIX_RATE", conf)
     puppet.wait_for_runs(3 if gap >= 1000 else 12, job)
-    found = moments(puppet, job)
+    found = scheduled_times(puppet, job)
     assert {b - a for a, b in zip(found, found[1:])} == {gap}, found
     if not conf.endswith("ms"):
         assert found[0] % 1000 == 0, "whole seconds, as the original"
@@ -102,21 +102,21 @@ def test_fix_delay_counts_from_the_end_of_the_run(center, puppet, api, group):
     end = time.time() * 1000
     puppet.report(first)
     second = puppet.wait_for_runs(2, job)[1]
-    assert moments(puppet, job)[1] >= end + 999
+    assert scheduled_times(puppet, job)[1] >= end + 999
     puppet.report(second, handleCode=500, handleMsg="a failure is an end as well")
     puppet.wait_for_runs(3, job)
     never_early(puppet)
 
 
 def test_once_fires_once_and_is_stopped_visibly(center, puppet, api, group):
-    moment = int(time.time()) + 2
-    job = started(api, group, "ONCE", rfc3339(moment))
+    scheduled = int(time.time()) + 2
+    job = started(api, group, "ONCE", rfc3339(scheduled))
     puppet.wait_for_runs(1, job)
-    assert moments(puppet, job) == [moment * 1000]
+    assert scheduled_times(puppet, job) == [scheduled * 1000]
     wait_until(lambda: job_row(api, group, job)["triggerStatus"] == 0, "the job to be stopped")
     assert ledger.rows(center, "SELECT stop_reason FROM peal_job WHERE job_id = ?", job)[0]["stop_reason"]
     with pytest.raises(webapi.ApiError):
-        api.start_job(job)  # it has no moment any more
+        api.start_job(job)  # it has no scheduled time any more
     assert len(puppet.runs(job)) == 1
     never_early(puppet)
 
@@ -125,7 +125,7 @@ def test_once_fires_once_and_is_stopped_visibly(center, puppet, api, group):
 
 def test_a_long_outage_of_many_jobs_stops_nobody(center, puppet, api, group):
     """600 jobs that are due each second, 30 days behind: a fresh job fires while they are counted, and each
-    missed moment is."""
+    missed scheduled time is."""
     idle = api.add_group("nobody-there")
     center.stop()
     behind = (int(time.time()) - 30 * 86400) * 1000
@@ -146,7 +146,7 @@ def test_a_long_outage_of_many_jobs_stops_nobody(center, puppet, api, group):
 
 def test_misfire_policies_after_a_downtime(center, puppet, api, group):
     """The center is away for longer than the threshold, which is 1 s here: what was not planned goes to each
-    job's policy, and the skipped moments are counted exactly."""
+    job's policy, and the skipped scheduled times are counted exactly."""
     center.args += ["--misfire.threshold", "1s"]
     policies = ("DO_NOTHING", "FIRE_ONCE_NOW", "FIRE_ALL")
     jobs = {policy: started(api, group, "CRON", "* * * * * ?", misfireStrategy=policy, misfireMax=3)
@@ -167,7 +167,7 @@ def test_misfire_policies_after_a_downtime(center, puppet, api, group):
     misfired = {}
     for policy, job in jobs.items():
         skipped = ledger.skips(center, job)
-        found = moments(puppet, job)
+        found = scheduled_times(puppet, job)
         last = max(found)
         all_of = set(range(found[0], last + 1, 1000))
         gone = all_of - set(found)
@@ -198,7 +198,7 @@ def test_stop_withdraws_what_is_planned_and_nothing_fires_after_the_answer(cente
         gone = ledger.number(center, "SELECT count(*) FROM peal_run WHERE job_id = ? AND phase = 1 AND moment_ms > ?",
                              job, answered)  # a row that has been sent says "planned" until its next change
         assert gone == 0, "planned runs of a stopped job"
-        time.sleep(0.3)  # three moments that must not come
+        time.sleep(0.3)  # three scheduled times that must not come
         late = [call for call in puppet.of("run") if call.body["jobId"] == job
                 and int(call.headers["Peal-Moment"]) > answered]
         assert not late, late
@@ -222,24 +222,24 @@ def test_a_new_schedule_acts_at_once(center, puppet, api, group):
     update("CRON", "0 0 0 1 1 ? 2099")
     answered = time.time() * 1000
     time.sleep(0.5)
-    assert not [m for m in moments(puppet, job) if m > answered], "planned runs of the old schedule"
+    assert not [m for m in scheduled_times(puppet, job) if m > answered], "planned runs of the old schedule"
     update("FIX_RATE", "1")
     seen = len(puppet.runs(job))
     puppet.wait_for_runs(seen + 2, job)
-    found = moments(puppet, job)[seen:]
+    found = scheduled_times(puppet, job)[seen:]
     assert found[1] - found[0] == 1000
     api.stop_job(job)
     ledger.settle(center)
     ledger.check_accounts(center)
 
 
-def test_a_broadcast_is_laid_anew_when_an_executor_joins_before_its_moment(center, puppet, api, group):
-    moment = int(time.time()) + 4
-    job = started(api, group, "ONCE", rfc3339(moment), executorRouteStrategy="SHARDING_BROADCAST")
+def test_a_broadcast_is_planned_again_when_an_executor_joins_before_its_scheduled_time(center, puppet, api, group):
+    scheduled = int(time.time()) + 4
+    job = started(api, group, "ONCE", rfc3339(scheduled), executorRouteStrategy="SHARDING_BROADCAST")
     ledger.wait_for_rows(center, "the shard to be planned", "SELECT 1 FROM peal_run WHERE job_id = ?", job)
     with Puppet(center, "tests") as second:
         runs = puppet.wait_for_runs(1, job) + second.wait_for_runs(1, job)
-        assert time.time() >= moment
+        assert time.time() >= scheduled
         assert sorted((run["broadcastIndex"], run["broadcastTotal"]) for run in runs) == [(0, 2), (1, 2)]
         ledger.settle(center)
         assert len(puppet.runs(job)) == len(second.runs(job)) == 1

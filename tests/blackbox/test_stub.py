@@ -76,7 +76,7 @@ def test_results_are_kept_until_they_are_acknowledged(tmp_path, center):
         assert (stats["callback_requests"], stats["callback_requests_failed"]) == (4, 3)
 
 
-def test_lateness_is_measured_from_the_moment(tmp_path, center):
+def test_lateness_is_measured_from_the_scheduled_time(tmp_path, center):
     with Stub(tmp_path, center) as stub:
         for _ in range(90):
             stub.run(1, late_ms=20000)

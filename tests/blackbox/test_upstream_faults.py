@@ -37,18 +37,18 @@ def rfc3339(ms):
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms / 1000)) + f".{ms % 1000:03d}Z"
 
 
-def test_fault_1_a_crash_between_planning_and_the_moment_loses_nothing(center, tmp_path):
+def test_fault_1_a_crash_between_planning_and_the_scheduled_time_loses_nothing(center, tmp_path):
     api = center.api()
     group = api.add_group("bench")
     center.stop()
-    moment = later(4)
-    jobs = ledger.add_jobs(center, group, [("stub", "", "ONCE", rfc3339(moment), "FIRST", moment)] * 200)
+    scheduled = later(4)
+    jobs = ledger.add_jobs(center, group, [("stub", "", "ONCE", rfc3339(scheduled), "FIRST", scheduled)] * 200)
     center.start()
     with Stub(tmp_path, center):
         planned = wait_until(lambda: {row["log_id"]: row["moment_ms"] for row in ledger.rows(
             center, "SELECT log_id, moment_ms FROM peal_run WHERE phase = 1 "
                     "AND (SELECT count(*) FROM peal_run) = 200")}, "all firings to be rows", 20, 0.02)
-        assert set(planned.values()) == {moment}
+        assert set(planned.values()) == {scheduled}
         center.restart()  # kill -9: memory is gone, and with it the original's whole ring
         wait_until(lambda: ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE handle_code = 200") == 200,
                    "200 successes", 30)
@@ -78,7 +78,7 @@ def test_fault_3_jobs_with_high_ids_do_not_starve_behind_many_due_ones(center, t
         ledger.check_accounts(center)
 
 
-def test_fault_4_a_stall_of_four_seconds_costs_no_moment_and_no_minute(center):
+def test_fault_4_a_stall_of_four_seconds_costs_no_scheduled_time_and_no_minute(center):
     with Puppet(center, "tests") as puppet:
         api = center.api()
         job = api.add_job(api.add_group("tests"), "each second", scheduleType="CRON", scheduleConf="* * * * * ?")
@@ -88,10 +88,10 @@ def test_fault_4_a_stall_of_four_seconds_costs_no_moment_and_no_minute(center):
         time.sleep(4)  # the stall itself
         before = len(puppet.runs())
         center.process.send_signal(signal.SIGCONT)
-        # the moments of the stall come at once, each for itself, and the next ones on time
+        # the scheduled times of the stall come at once, each for itself, and the next ones on time
         runs = puppet.wait_for_runs(before + 5)
-        moments = sorted(run["logDateTime"] for run in runs)  # what leaves together may arrive in any order
-        assert moments == list(range(moments[0], moments[0] + 1000 * len(moments), 1000)), moments
+        scheduled_times = sorted(run["logDateTime"] for run in runs)  # what leaves together may arrive in any order
+        assert scheduled_times == list(range(scheduled_times[0], scheduled_times[0] + 1000 * len(scheduled_times), 1000)), scheduled_times
         calls = puppet.of("run")
         woke = min(call.wall_ms for call in calls[before:])
         overdue = [call for call in calls[before:] if call.body["logDateTime"] <= woke]
@@ -110,8 +110,8 @@ def test_fault_5_no_run_is_dropped_in_silence_when_an_executor_is_slow(tmp_path)
         api = center.api()
         group = api.add_group("tests")
         center.stop()
-        moment = later(3)
-        ledger.add_jobs(center, group, [("slow", "", "ONCE", rfc3339(moment), "FIRST", moment)] * 3000, 4000)
+        scheduled = later(3)
+        ledger.add_jobs(center, group, [("slow", "", "ONCE", rfc3339(scheduled), "FIRST", scheduled)] * 3000, 4000)
         center.start()
         with Puppet(center, "tests") as puppet:
             puppet.hold()

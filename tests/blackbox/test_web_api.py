@@ -230,8 +230,8 @@ def test_children_form_no_cycle(api, group):
 
 
 def test_next_trigger_time(api):
-    moments = api.call("/jobinfo/nextTriggerTime", scheduleType="CRON", scheduleConf="0 0 3 1 1 ? 2090-2096")
-    assert moments == [f"{year}-01-01 03:00:00" for year in range(2090, 2095)]
+    scheduled_times = api.call("/jobinfo/nextTriggerTime", scheduleType="CRON", scheduleConf="0 0 3 1 1 ? 2090-2096")
+    assert scheduled_times == [f"{year}-01-01 03:00:00" for year in range(2090, 2095)]
     assert api.call("/jobinfo/nextTriggerTime", cron="0 0 3 1 1 ? 2090") == ["2090-01-01 03:00:00"]
     assert api.call("/jobinfo/nextTriggerTime", scheduleType="NONE", scheduleConf="") == []
     assert len(api.call("/jobinfo/nextTriggerTime", scheduleType="FIX_RATE", scheduleConf="30")) == 5
@@ -359,14 +359,14 @@ def test_a_scheduled_job_fires_and_stops(center, api, group, stub):
     for run in stub.runs(job):
         stub.call_back(run["logId"])
     wait_until(lambda: all(webapi.finished(r) for r in api.logs(job)), "all runs to be over")
-    moments = [int(h["Peal-Moment"]) for a, b, h in stub.calls if a == "run" and b["jobId"] == job]
-    assert len(set(moments)) == len(moments)
-    assert all((b - a) % 200 == 0 for a, b in zip(sorted(moments), sorted(moments)[1:]))
+    scheduled_times = [int(h["Peal-Moment"]) for a, b, h in stub.calls if a == "run" and b["jobId"] == job]
+    assert len(set(scheduled_times)) == len(scheduled_times)
+    assert all((b - a) % 200 == 0 for a, b in zip(sorted(scheduled_times), sorted(scheduled_times)[1:]))
     assert center.metric("peal_firings_unaccounted") == 0
 
 
 def test_nothing_is_shown_ahead_of_its_time(api, group, stub):
-    """Firings are rows up to five seconds before their moment; users see what has happened and what is next."""
+    """Firings are rows up to five seconds before their scheduled time; users see what has happened and what is next."""
     job = api.add_job(group[0], "tick", scheduleType="FIX_RATE", scheduleConf="1")
     api.start_job(job)
     stub.wait_runs(1, job)

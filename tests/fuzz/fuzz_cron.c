@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text is refused with a reason, or its moments keep what the header promises: later than the
- * start, on the second, matching every field (or the end of a gap under smart), in order.
+/* Any text is refused with a reason, or its scheduled times keep what the header promises: later
+ * than the start, on the second, matching every field (or the end of a gap under smart), in order.
  * Input: 8 bytes of start, one that picks the zone, the expression. */
 #include "fuzz.h"
 #include "base/mem.h"
@@ -53,8 +53,8 @@ static struct zone *zone_of(unsigned pick)
     return zones[pick % 4];
 }
 
-static void check_moment(const struct cron *c, const struct zone *z, enum dst_policy dst,
-                         int64_t after_ms, int64_t ms)
+static void check_schedule(const struct cron *c, const struct zone *z, enum dst_policy dst,
+                           int64_t after_ms, int64_t ms)
 {
     CHECK(ms > after_ms && ms % 1000 == 0);
     int64_t s = ms / 1000;
@@ -73,7 +73,7 @@ static void check_chain(const struct cron *c, const struct zone *z, enum dst_pol
         int64_t next;
         if (cron_next(c, z, dst, ms, &next))
             break;
-        check_moment(c, z, dst, ms, next);
+        check_schedule(c, z, dst, ms, next);
         if (next > 2000 && ms < next - 2000) { /* nothing was jumped over: asked from just before */
             int64_t again;
             CHECK(!cron_next(c, z, DST_SMART, next - 1, &again) || dst == DST_XXL);

@@ -9,16 +9,16 @@
 #define ID "00112233445566778899aabbccddeeff"
 #define BOOT "2ed1de58-de96-422b-82db-0a756cbe3297"
 
-static void check_said(const struct flight_said *said, const struct mark *mark)
+static void check_said(const struct flight_said *said, const struct watermark *watermark)
 {
     int left = 0, accepted = 0;
     CHECK((size_t)(said->leaving + said->accepted) == said->states.len);
-    CHECK(flight_known(said, mark->last_id + 1) == FLIGHT_KNOWS_UNSENT);
-    for (int64_t id = 1; id <= mark->last_id; id++) {
-        enum flight_known known = flight_known(said, id);
-        CHECK(known != FLIGHT_KNOWS_NOTHING);
-        left += known == FLIGHT_KNOWS_LEFT;
-        accepted += known == FLIGHT_KNOWS_ACCEPTED;
+    CHECK(flight_known(said, watermark->last_id + 1) == FLIGHT_KNOWS_UNSENT);
+    for (int64_t id = 1; id <= watermark->last_id; id++) {
+        enum flight_known dedup = flight_known(said, id);
+        CHECK(dedup != FLIGHT_KNOWS_NOTHING);
+        left += dedup == FLIGHT_KNOWS_LEFT;
+        accepted += dedup == FLIGHT_KNOWS_ACCEPTED;
     }
     CHECK(left == (int)said->leaving && accepted == (int)said->accepted);
 }
@@ -39,13 +39,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         memcpy(h, data, size);
     }
-    struct mark mark = { .renewals = 5, .last_id = 300, .recorder = ID };
+    struct watermark watermark = { .renewals = 5, .last_id = 300, .recorder = ID };
     struct flight_said said;
     struct why why = { "" };
-    bool believed = flight_read(h, bytes, &mark, BOOT, &said, &why);
+    bool believed = flight_read(h, bytes, &watermark, BOOT, &said, &why);
     CHECK(believed == !why.text[0] && believed == said.believed);
     if (believed)
-        check_said(&said, &mark);
+        check_said(&said, &watermark);
     else
         CHECK(flight_known(&said, 1) == FLIGHT_KNOWS_NOTHING);
     flight_said_done(&said);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of hosts of any text: without a * in it, who is allowed stands there letter for letter;
+/* A list of hosts of any text: without a * in it, who is allowed stands there message for message;
  * an entry with another port allows nothing; order and blanks change nothing. Any address is either
  * private or not, and one in IPv6's clothes is what it is without them.
  * Input: port (2), an address (16), its family (1), then the host, a line end, the list. */

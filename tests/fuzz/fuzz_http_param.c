@@ -20,12 +20,12 @@ static void check_url(const char *url)
 
 static void check_method(const char *method)
 {
-    static const char *const known[] = {
+    static const char *const dedup[] = {
         "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"
     };
     bool found = false;
-    for (size_t i = 0; i < countof(known); i++)
-        found |= strcmp(method, known[i]) == 0;
+    for (size_t i = 0; i < countof(dedup); i++)
+        found |= strcmp(method, dedup[i]) == 0;
     CHECK(found);
 }
 

@@ -36,7 +36,7 @@ static int kill_here(pid_t pid, int signo);
 #undef clock_boot_ms
 #undef kill
 
-enum { IDLE_TURNS = 100, CODES = 64, ORDERS_MOST = 8 };
+enum { IDLE_ITERATIONS = 100, CODES = 64, ORDERS_MOST = 8 };
 
 static const size_t sizes[] = { 0, 1, FRAME_PIECE, FRAME_PIECE + 1, 3 << 20 };
 
@@ -255,7 +255,7 @@ static int play(struct pollfd *fds, nfds_t n, int wait)
 {
     int ready = poll(fds, n, 0);
     hear_orders();
-    CHECK(world.idle++ < IDLE_TURNS);
+    CHECK(world.idle++ < IDLE_ITERATIONS);
     if (ready || wait == 0)
         return ready;
     world.idle = 0;

@@ -48,7 +48,7 @@ static pid_t waitpid_here(pid_t pid, int *status);
 #undef waitpid
 #undef setpgid
 
-enum { KIDS = 64, HANDLERS = 3, IDLE_TURNS = 2 * KIDS + 10, FIRST_PID = 1000, FDS_MOST = 8 };
+enum { KIDS = 64, HANDLERS = 3, IDLE_ITERATIONS = 2 * KIDS + 10, FIRST_PID = 1000, FDS_MOST = 8 };
 
 struct process {
     bool dead, reaped;
@@ -250,7 +250,7 @@ static bool somebody_died(void)
 /* fds: orders, children, parent; or, at the server's end, children. */
 static int play(struct pollfd *fds, nfds_t n, int wait)
 {
-    CHECK(world.idle++ < IDLE_TURNS);
+    CHECK(world.idle++ < IDLE_ITERATIONS);
     struct pollfd *children = n == 1 ? fds : fds + 1;
     int ready = n == 1 ? 0 : poll(fds, 1, 0);
     if (!ready && !somebody_died() && wait != 0) {

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(wire_admin_accepts(status, body, &why) || why.text[0]);
     if (status == 200)
         without_short_cut(&r, body);
-    struct wire_trigger_note note = { .msg = r.msg, .report = body, .moment_ms = 17 };
+    struct wire_trigger_note note = { .msg = r.msg, .report = body, .scheduled_ms = 17 };
     struct buf b = BUF_INIT(16 << 20);
     wire_trigger_message(&b, WIRE_LANG_ZH_CN, &note);
     CHECK(utf8_valid(b.data, b.len) && utf8_units(b.data, b.len) <= WIRE_MESSAGE_UNITS);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text is refused with a reason, or is a moment that survives being written and read. The first
- * byte picks what the rest is read as: a moment, a wall time, or schedule_conf of some type. */
+/* Any text is refused with a reason, or is a time that survives being written and read. The first
+ * byte picks what the rest is read as: a time, a wall time, or schedule_conf of some type. */
 #include "fuzz.h"
 #include "cron/rfc3339.h"
 #include "cron/schedule.h"
 #include <string.h>
 
-static void check_moment(struct slice text)
+static void check_schedule(struct slice text)
 {
     int64_t ms, back;
     char written[RFC3339_SIZE];
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct slice text = slice_of((const char *)data + 1, size - 1);
     if (data[0] % 8 == 0)
-        check_moment(text);
+        check_schedule(text);
     else if (data[0] % 8 == 1)
         check_wall(text);
     else

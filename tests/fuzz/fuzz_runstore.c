@@ -74,19 +74,19 @@ static void say(void *arg, enum log_level level, const char *module, const char 
 
 /* ---- a good journal ---- */
 
-static void apply(struct rdb *s, enum runstore_what what, int64_t seq)
+static void apply(struct rdb *s, enum run_journal_what what, int64_t seq)
 {
     static const char text[] = "0123456789012345678901234567890123456789012345678901234567890123456"
                                "789012345678901234567890123456789012345678901234567890123456789";
     struct why why = { "" };
-    struct runstore_op op = { .what = what,
-                              .row = { .seq = seq,
-                                       .state = RUNSTORE_ACCEPTED,
-                                       .log_id = seq,
-                                       .request = slice_text(text),
-                                       .msg = slice_text(text) },
-                              .seqs = &seq,
-                              .nseqs = 1 };
+    struct run_journal_op op = { .what = what,
+                                 .row = { .seq = seq,
+                                          .state = RUN_JOURNAL_ACCEPTED,
+                                          .log_id = seq,
+                                          .request = slice_text(text),
+                                          .msg = slice_text(text) },
+                                 .seqs = &seq,
+                                 .nseqs = 1 };
     CHECK(rdb_apply(s, &op, &why) == OK);
 }
 
@@ -94,11 +94,11 @@ static void fill(struct rdb *s, int64_t from, int64_t to)
 {
     CHECK(rdb_begin(s, NULL) == OK);
     for (int64_t seq = from; seq < to; seq++) {
-        apply(s, RUNSTORE_ACCEPT, seq);
+        apply(s, RUN_JOURNAL_ACCEPT, seq);
         if (seq % 4)
-            apply(s, RUNSTORE_RESULT, seq);
+            apply(s, RUN_JOURNAL_RESULT, seq);
         if (seq % 4 > 1)
-            apply(s, RUNSTORE_TELL, seq);
+            apply(s, RUN_JOURNAL_TELL, seq);
     }
     CHECK(rdb_commit(s, NULL) == OK);
 }
@@ -203,15 +203,15 @@ struct seen {
     int64_t last, n;
 };
 
-static void see(void *arg, const struct runstore_row *row)
+static void see(void *arg, const struct run_journal_row *row)
 {
     struct seen *s = arg;
     s->n++;
     CHECK(row->request.n + row->msg.n <= 2 * (MAX + PAGE));
-    if (row->state == RUNSTORE_TOLD)
+    if (row->state == RUN_JOURNAL_TOLD)
         return;
-    CHECK(row->state >= RUNSTORE_ACCEPTED && row->state <= RUNSTORE_ENDED);
-    CHECK(row->seq > s->last && row->seq < RUNSTORE_SEQ_MAX);
+    CHECK(row->state >= RUN_JOURNAL_ACCEPTED && row->state <= RUN_JOURNAL_ENDED);
+    CHECK(row->seq > s->last && row->seq < RUN_JOURNAL_SEQ_MAX);
     s->last = row->seq;
 }
 
@@ -230,14 +230,14 @@ static int64_t use(struct rdb *s)
 {
     int64_t n = read_all(s), seq = s->seq_limit;
     int pruned;
-    if (seq + 2 >= RUNSTORE_SEQ_MAX || s->told_last + 2 >= RUNSTORE_SEQ_MAX)
+    if (seq + 2 >= RUN_JOURNAL_SEQ_MAX || s->told_last + 2 >= RUN_JOURNAL_SEQ_MAX)
         return n;
     CHECK(rdb_begin(s, NULL) == OK);
-    apply(s, RUNSTORE_ACCEPT, seq);
-    apply(s, RUNSTORE_START, seq);
-    apply(s, RUNSTORE_RESULT, seq);
-    apply(s, RUNSTORE_ACCEPT, seq + 1);
-    apply(s, RUNSTORE_TELL, seq);
+    apply(s, RUN_JOURNAL_ACCEPT, seq);
+    apply(s, RUN_JOURNAL_START, seq);
+    apply(s, RUN_JOURNAL_RESULT, seq);
+    apply(s, RUN_JOURNAL_ACCEPT, seq + 1);
+    apply(s, RUN_JOURNAL_TELL, seq);
     CHECK(rdb_prune(s, 1, INT64_MIN, 1 << 20, &pruned, NULL) == OK);
     CHECK(rdb_commit(s, NULL) == OK);
     return n + 2 - pruned;

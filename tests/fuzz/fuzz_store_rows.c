@@ -142,7 +142,7 @@ static void read_all(struct store *s, struct input *in)
     struct session_record session;
     int n;
     int64_t number;
-    struct mark mark;
+    struct watermark watermark;
     check(!ops->jobs_page(s, &jobs, on_job, NULL, &number, NULL));
     check(!ops->logs_page(s, &logs, on_log, NULL, &number, NULL));
     check(!ops->logs_page(s, &open, on_log, NULL, &number, NULL));
@@ -154,7 +154,7 @@ static void read_all(struct store *s, struct input *in)
     check(!ops->due_each(s, true, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->due_each(s, false, 0, 8, due, &n, NULL) && n <= 8);
     check(!ops->totals_get(s, &t, &number, NULL));
-    check(!ops->mark_get(s, &mark, NULL));
+    check(!ops->watermark_get(s, &watermark, NULL));
     ops->session_find(s, "a", &session, NULL);
     for (int64_t id = -8; id < 16; id++)
         read_one(s, id);
@@ -164,7 +164,9 @@ static void read_all(struct store *s, struct input *in)
 static void try_writing(struct store *s)
 {
     const struct store_ops *ops = s->ops;
-    struct run_row r = { .job_id = 1, .moment_ms = 5, .kind = KIND_CRON, .phase = PHASE_PLANNED };
+    struct run_row r = {
+        .job_id = 1, .scheduled_ms = 5, .kind = KIND_CRON, .phase = PHASE_PLANNED
+    };
     struct totals t = { { 1, 1 } };
     struct late_result late = { 1, 1, 200, (char *)"late" };
     struct skip_row skip = { 1, 1, 2, 3, MISFIRE_FIRE_ALL, true };

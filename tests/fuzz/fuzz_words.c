@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct buf line = BUF_INIT(64 << 20);
     struct why why = { "" };
     char **words = NULL, **again = NULL;
-    enum err err = words_split(slice_of((const char *)data, size), &words, &why);
+    enum err err = argv_split(slice_of((const char *)data, size), &words, &why);
     if (err) {
         CHECK(!words && (err == ERR_NOMEM || why.text[0]));
         return 0;
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         quote(&line, words[n]);
     }
     CHECK(n > 0 && n <= WORDS_MAX && bytes <= size);
-    CHECK(words_split(slice_of(line.data, line.len), &again, NULL) == OK);
+    CHECK(argv_split(slice_of(line.data, line.len), &again, NULL) == OK);
     for (size_t i = 0; i < n; i++)
         CHECK(again[i] && strcmp(again[i], words[i]) == 0);
     CHECK(!again[n]);

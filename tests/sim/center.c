@@ -109,7 +109,7 @@ static void center_end(struct sim *s, enum end_kind how)
     check_flight_end(s, how);
     struct sched_stats st;
     sched_stats(s->sched, &st);
-    s->asks += (int64_t)st.asks;
+    s->queries += (int64_t)st.queries;
     s->doubts += (int64_t)st.doubts;
     s->crash_in = 0;
     check_wire_end(s);
@@ -126,7 +126,7 @@ static void center_end(struct sim *s, enum end_kind how)
         s->outage = false;
         away = sim_between(s, 20000000, 200000000);
     }
-    sim_post(s, away, on_restart, 0, 0, NULL);
+    sim_send(s, away, on_restart, 0, 0, NULL);
 }
 
 void center_crash(struct sim *s)
@@ -152,7 +152,7 @@ void center_stop(struct sim *s, struct event *e)
     sim_trace(s, "the center is asked to stop");
     s->stopping = true;
     sched_drain(s->sched);
-    sim_post(s, 5000, on_stop_over, 0, 0, NULL)->life = s->life;
+    sim_send(s, 5000, on_stop_over, 0, 0, NULL)->life = s->life;
     center_pump(s);
 }
 
@@ -251,25 +251,25 @@ void center_start(struct sim *s)
     s->planner = planner_new(&p);
     s->planner_no++;
     struct why why = { "" };
-    struct mark mark;
-    store_memory_ops.mark_get(s->store, &mark, &why);
-    sched_load_mark(s->sched, mark.until_ms, mark.clean);
+    struct watermark watermark;
+    store_memory_ops.watermark_get(s->store, &watermark, &why);
+    sched_load_watermark(s->sched, watermark.until_ms, watermark.clean);
     store_memory_ops.groups_each(s->store, load_group, s, &why);
     store_memory_ops.registry_each(s->store, load_registry, s, &why);
     struct loading l = { .s = s };
-    recorder_read(s, &mark, &l.said);
+    recorder_read(s, &watermark, &l.said);
     store_memory_ops.runs_each(s->store, load_run, &l, &why);
     flight_said_done(&l.said);
     recorder_make(s);
     check_wire_start(s);
     sched_started(s->sched, sim_now(s));
-    s->start_mark_ms = mark.until_ms;
+    s->start_watermark_ms = watermark.until_ms;
     s->up_since_ms = s->boot_ms;
     if (s->must_believe && !s->calm && sim_chance(s, 200000)) /* again, before all is well */
         s->crash_in = (int)sim_between(s, 1, 12);
     s->wake_ms = -1;
-    sim_trace(s, "the center starts, mark %lld%s", (long long)mark.until_ms,
-              mark.clean ? ", clean" : "");
+    sim_trace(s, "the center starts, mark %lld%s", (long long)watermark.until_ms,
+              watermark.clean ? ", clean" : "");
     center_pump(s);
 }
 
@@ -302,16 +302,16 @@ static void on_write(struct sim *s, struct event *e)
 {
     if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
-    turn_run(s->store, s->planner, s->writing);
+    txn_run(s->store, s->planner, s->writing);
     if (s->writing->err) {
         s->planner_no++;
-        sim_post(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
+        sim_send(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
         return;
     }
     s->commits++;
     check_commit(s, s->writing);
     backup_written(s, s->writing);
-    sim_post(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,
+    sim_send(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,
              0, NULL)
         ->life = s->life;
 }
@@ -345,7 +345,7 @@ static void acknowledge(struct sim *s, struct sim_ack *a)
         r->n = a->n;
         r->exec = a->exec;
         memcpy(r->results, a->results, sizeof(r->results));
-        sim_post(s, sim_between(s, 0, 5), on_acked, 0, 0, r)->life = a->exec_life;
+        sim_send(s, sim_between(s, 0, 5), on_acked, 0, 0, r)->life = a->exec_lifecycle;
     }
     free(a);
 }
@@ -403,7 +403,7 @@ static void wake_when_due(struct sim *s)
     if (s->wake_ms >= 0 && s->wake_ms <= next)
         return;
     s->wake_ms = next;
-    sim_post(s, next - s->boot_ms, on_wake, 0, 0, NULL)->life = s->life;
+    sim_send(s, next - s->boot_ms, on_wake, 0, 0, NULL)->life = s->life;
 }
 
 void center_pump(struct sim *s)
@@ -417,7 +417,7 @@ void center_pump(struct sim *s)
         s->writing = sched_take_batch(s->sched, sim_now(s));
         if (s->writing) {
             check_taken(s);
-            sim_post(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
+            sim_send(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
         }
     }
     while (center_step(s) && sched_pop(s->sched, &a))
@@ -444,14 +444,14 @@ void center_freeze(struct sim *s, struct event *e)
     int64_t for_ms = sim_between(s, 3000, sim_chance(s, 300000) ? 120000 : 20000);
     s->frozen_until_ms = s->boot_ms + for_ms;
     sim_trace(s, "the center is stopped until %.3f", (double)s->frozen_until_ms / 1000);
-    sim_post(s, for_ms, on_thaw, for_ms, 0, NULL);
+    sim_send(s, for_ms, on_thaw, for_ms, 0, NULL);
 }
 
 bool center_frozen(struct sim *s, struct event *e)
 {
     if (s->boot_ms >= s->frozen_until_ms)
         return false;
-    struct event *again = sim_post(s, s->frozen_until_ms - s->boot_ms, e->fn, e->a, e->b, e->p);
+    struct event *again = sim_send(s, s->frozen_until_ms - s->boot_ms, e->fn, e->a, e->b, e->p);
     again->life = e->life;
     e->p = NULL;
     return true;
@@ -481,5 +481,5 @@ void center_clock_step(struct sim *s, struct event *e)
     s->steps++;
     s->wake_ms = -1;
     sim_trace(s, "the wall clock steps by %lld", (long long)by);
-    sim_post(s, sim_between(s, 0, 3), on_told, by, 0, NULL)->life = s->life;
+    sim_send(s, sim_between(s, 0, 3), on_told, by, 0, NULL)->life = s->life;
 }

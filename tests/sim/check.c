@@ -2,8 +2,8 @@
 /* check.c - the promises of docs/architecture.md, held against what the world and the disk show.
  *
  * The checker sees every commit, every send, every start of a run, every acknowledgement. It
- * enumerates moments itself, from the definitions, and believes no counter but compares them. This
- * file has its memory and what it looks at in a commit; the others one promise each. */
+ * enumerates scheduled times itself, from the definitions, and believes no counter but compares
+ * them. This file has its memory and what it looks at in a commit; the others one promise each. */
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,8 @@ static void note_edits(struct sim *s, const struct batch *b)
 void check_commit(struct sim *s, struct batch *b)
 {
     note_edits(s, b);
-    s->rebased += b->sweep == SWEEP_REBASE; /* from here on rate jobs may meet a moment again */
+    s->rebased +=
+        b->sweep == SWEEP_REBASE; /* from here on rate jobs may meet a scheduled time again */
     for (int i = 0; i < b->nchanges; i++)
         check_change(s, &b->changes[i]);
     for (int i = 0; i < b->nchanges; i++)
@@ -128,7 +129,7 @@ void check_commit(struct sim *s, struct batch *b)
     for (int i = 0; i < b->nplanned; i++)
         check_birth(s, &b->planned[i]);
     for (int i = 0; i < b->nedits; i++)
-        check_edit_moments(s, b, b->edits[i]);
+        check_edit_schedules(s, b, b->edits[i]);
     for (int i = 0; i < b->nchanges; i++) {
         check_kept(s, &b->changes[i]);
         check_retried(s, b->changes[i].log_id);
@@ -145,7 +146,7 @@ void check_commit(struct sim *s, struct batch *b)
         void *row;
         for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_DUE], &i, &row);) {
             check_delay(s, b, row);
-            check_moments(s, b, row);
+            check_schedules(s, b, row);
         }
     }
     for (int i = 0; i < b->nplanned; i++)
@@ -158,7 +159,7 @@ void check_free(struct sim *s)
 {
     free(s->ghosts);
     map_done(&s->keys);
-    map_done(&s->moments);
+    map_done(&s->scheduled_times);
     map_done(&s->parents);
     check_wire_free(s);
     check_routes_free(s);

@@ -35,7 +35,7 @@ void check_codes(struct sim *s, int64_t id, const struct ghost *g);
 
 /* check_plan.c */
 struct missed { /* what one pass of planning has decided of one job */
-    int all;    /* moments too old to fire as planned */
+    int all;    /* scheduled times too old to fire as planned */
     int fired;  /* of them, by the policy */
     int holes;  /* that were not, behind the first that was */
     int planned, late, gaps;
@@ -43,7 +43,7 @@ struct missed { /* what one pass of planning has decided of one job */
 };
 void check_param(struct sim *s, const struct run_row *r);
 void check_sent_param(struct sim *s, const struct call *c);
-void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t moment_ms,
+void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t scheduled_ms,
                    int64_t id);
 void check_missed(struct sim *s, const struct batch *b, struct shadow *j, const struct due_row *due,
                   const struct missed *m);
@@ -52,7 +52,7 @@ void check_delay(struct sim *s, const struct batch *b, const struct due_row *due
 const char *check_job_end(struct sim *s, const struct shadow *j, const struct due_row *due);
 
 /* check_routes.c */
-void check_choice(struct sim *s, const struct planned *p); /* an address is laid down */
+void check_choice(struct sim *s, const struct planned *p); /* an address is planned */
 void check_address(struct sim *s, const struct call *c);   /* and used */
 void choices_forget(struct sim *s, int64_t job_id);        /* its next one may be any */
 struct asked *asked_of(struct sim *s, int64_t job_id, int peer);
@@ -68,10 +68,10 @@ void check_birth(struct sim *s, const struct planned *p);
 void check_retried(struct sim *s, int64_t log_id);  /* a failure has its retry */
 void check_followed(struct sim *s, int64_t log_id); /* a success has its children */
 
-/* check_moments.c */
+/* check_schedules.c */
 bool check_takes(const struct edit_run *x); /* the edit has taken the run */
 bool enumerable(const struct shadow *j);
-void check_edit_moments(struct sim *s, const struct batch *b, const struct edit *e);
-void check_moments(struct sim *s, const struct batch *b, const struct due_row *due);
+void check_edit_schedules(struct sim *s, const struct batch *b, const struct edit *e);
+void check_schedules(struct sim *s, const struct batch *b, const struct due_row *due);
 
 #endif

@@ -14,7 +14,7 @@ static uint64_t key_of(const struct run_row *r)
 {
     uint64_t h = mix(1, r->job_id);
     h = mix(h, r->kind);
-    h = mix(h, r->moment_ms);
+    h = mix(h, r->scheduled_ms);
     h = mix(h, r->shard);
     h = mix(h, r->attempt);
     return mix(h, r->cause);
@@ -34,7 +34,7 @@ static void check_key(struct sim *s, const struct run_row *r)
     bool rebased = s->went_back && (rate || j->epoch); /* it is a rate job, or was one then */
     if (!unsent && !rebased)
         sim_fail(s, "P2", "job %lld, %s, moment %lld, shard %d, attempt %d has two ids: %lld, %lld",
-                 (long long)r->job_id, kind_text(r->kind), (long long)r->moment_ms, r->shard,
+                 (long long)r->job_id, kind_text(r->kind), (long long)r->scheduled_ms, r->shard,
                  r->attempt, (long long)old, (long long)r->log_id);
 }
 
@@ -76,17 +76,17 @@ static void check_child(struct sim *s, const struct run_row *r)
                  (long long)r->cause, phase_text(c->end));
     uint64_t key = mix(mix(7, r->job_id), r->cause);
     int64_t old = (int64_t)(intptr_t)map_set(&s->parents, key, (void *)(intptr_t)r->log_id);
-    if (old && ghost_of(s, old)->moment_ms != r->moment_ms)
+    if (old && ghost_of(s, old)->scheduled_ms != r->scheduled_ms)
         sim_fail(s, "the children", "job %lld follows run %lld twice", (long long)r->job_id,
                  (long long)r->cause);
 }
 
-/* A broadcast laid anew: what becomes of the moment is the new rows' matter. */
+/* A broadcast planned again: what becomes of the scheduled time is the new rows' matter. */
 static void supersede(struct sim *s, const struct run_row *r)
 {
     for (int64_t id = r->log_id - 1; id > 0 && id > r->log_id - 2000; id--) {
         struct ghost *g = &s->ghosts[id];
-        if (g->born && g->job_id == r->job_id && g->moment_ms == r->moment_ms && g->dropped)
+        if (g->born && g->job_id == r->job_id && g->scheduled_ms == r->scheduled_ms && g->dropped)
             g->taken = true;
     }
 }
@@ -100,7 +100,7 @@ void check_birth(struct sim *s, const struct planned *p)
     s->firings++;
     *g = (struct ghost){ .job_id = r->job_id,
                          .group_id = r->group_id,
-                         .moment_ms = r->moment_ms,
+                         .scheduled_ms = r->scheduled_ms,
                          .due_ms = r->due_ms,
                          .cause = r->cause,
                          .version = r->version,
@@ -118,12 +118,13 @@ void check_birth(struct sim *s, const struct planned *p)
     sim_trace(
         s,
         "planned %lld: job %lld %s, moment %lld, due %lld, attempt %d, shard %d, cause %lld, at %s",
-        (long long)r->log_id, (long long)r->job_id, kind_text(r->kind), (long long)r->moment_ms,
+        (long long)r->log_id, (long long)r->job_id, kind_text(r->kind), (long long)r->scheduled_ms,
         (long long)r->due_ms, r->attempt, r->shard, (long long)r->cause,
         r->address ? r->address : "nowhere");
     check_key(s, r);
     if (of_schedule(r->kind))
-        map_set(&s->moments, mix(mix(3, r->job_id), r->moment_ms), (void *)(intptr_t)r->log_id);
+        map_set(&s->scheduled_times, mix(mix(3, r->job_id), r->scheduled_ms),
+                (void *)(intptr_t)r->log_id);
     if (of_schedule(r->kind) && p->spawn)
         supersede(s, r);
     check_param(s, r);

@@ -48,8 +48,8 @@ static void ghost_end(struct sim *s, int64_t id, enum phase to)
     g->end = to;
     g->text_n = strlen(text_of(s, id));
     s->ends++;
-    if (of_schedule(g->kind) && to != PHASE_WITHDRAWN && g->moment_ms > s->served_ms)
-        s->served_ms = g->moment_ms;
+    if (of_schedule(g->kind) && to != PHASE_WITHDRAWN && g->scheduled_ms > s->served_ms)
+        s->served_ms = g->scheduled_ms;
     if (to == PHASE_LOST)
         check_lost(s, id, g);
 }

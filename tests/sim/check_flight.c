@@ -26,25 +26,25 @@ static void note_unsent(struct sim *s, const struct flight_head *h)
 
 void check_flight_end(struct sim *s, enum end_kind how)
 {
-    const struct mark *mark = &memory_of(s->store)->now.mark;
+    const struct watermark *watermark = &memory_of(s->store)->now.watermark;
     const struct flight_head *h = s->recording ? s->recorder[s->own] : NULL;
-    bool named = h && strcmp(h->id, mark->recorder) == 0;
+    bool named = h && strcmp(h->id, watermark->recorder) == 0;
     if (how != END_KILL) {
         s->must_believe = false;
         note_unsent(s, NULL);
     } else if (named) {
         s->must_believe = !h->without_word;
         note_unsent(s, s->must_believe ? h : NULL);
-    } else if (!mark->recorder[0]) {
+    } else if (!watermark->recorder[0]) {
         s->must_believe = false;
         note_unsent(s, NULL);
     } /* else before its first commit: the older file's turn again */
 }
 
-void check_flight_read(struct sim *s, const struct mark *mark, const struct flight_said *said,
-                       const char *why)
+void check_flight_read(struct sim *s, const struct watermark *watermark,
+                       const struct flight_said *said, const char *why)
 {
-    if (s->must_believe && !said->believed && !mark->clean)
+    if (s->must_believe && !said->believed && !watermark->clean)
         sim_fail(s, "the recorder", "of a killed center is not believed: %s", why);
     for (int64_t id = 1; id <= s->last_id; id++)
         s->ghosts[id].word_accepted = flight_known(said, id) == FLIGHT_KNOWS_ACCEPTED;

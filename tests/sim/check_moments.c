@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_moments.c - every moment of a schedule has a row or is counted as skipped. */
+/* check_schedules.c - every scheduled time of a schedule has a row or is counted as skipped. */
 #include "check.h"
 #include <stdio.h>
 #include <string.h>
 
-static int64_t moment_after(const struct shadow *j, int64_t ms)
+static int64_t next_after(const struct shadow *j, int64_t ms)
 {
     int64_t next;
     return schedule_next(&j->schedule, ms, &next) ? NEVER_MS : next;
@@ -46,16 +46,16 @@ static int64_t skips_of(struct sim *s, int64_t job_id)
     return n;
 }
 
-/* The latest moment of the job that was not withdrawn, as the rows tell. */
+/* The latest scheduled time of the job that was not withdrawn, as the rows tell. */
 static int64_t kept_until(struct sim *s, int64_t job_id)
 {
     int64_t kept = 0;
     int64_t epoch = shadow_of(s, job_id)->epoch;
     for (int64_t id = s->last_id; id > 0; id--) {
         const struct ghost *g = &s->ghosts[id];
-        if (g->born && g->job_id == job_id && of_schedule(g->kind) && g->moment_ms > kept &&
+        if (g->born && g->job_id == job_id && of_schedule(g->kind) && g->scheduled_ms > kept &&
             !(g->end == PHASE_WITHDRAWN && g->dropped) && !g->fresh && g->epoch >= epoch)
-            kept = g->moment_ms;
+            kept = g->scheduled_ms;
     }
     return kept;
 }
@@ -65,91 +65,93 @@ bool check_takes(const struct edit_run *x)
     return x->change.what && !x->stays;
 }
 
-/* Has anything of the firing left, or was it killed by a user? Then it is not laid down anew. */
-static bool firing_is_out(struct sim *s, int64_t job_id, int64_t moment_ms)
+/* Has anything of the firing left, or was it killed by a user? Then it is not planned again. */
+static bool firing_is_out(struct sim *s, int64_t job_id, int64_t scheduled_ms)
 {
     for (int64_t id = s->last_id; id > 0; id--) {
         const struct ghost *g = &s->ghosts[id];
         bool of_it = g->born && g->job_id == job_id && g->kind == KIND_CRON &&
-                     g->moment_ms == moment_ms && !g->fresh;
+                     g->scheduled_ms == scheduled_ms && !g->fresh;
         if (of_it && (!g->dropped || !g->taken))
             return true;
     }
     return false;
 }
 
-/* Moments that an edit leaves: each run that it takes has another in its place. */
-static void check_laid_anew(struct sim *s, const struct edit *e)
+/* Scheduled times that an edit leaves: each run that it takes has another in its place. */
+static void check_replanned(struct sim *s, const struct edit *e)
 {
     for (int i = 0; i < e->nruns; i++) {
         const struct edit_run *x = &e->runs[i];
         if (!check_takes(x) || x->kind != KIND_CRON || x->version + 1 != e->now->version)
             continue;
-        uint64_t key = mix(mix(3, e->id), x->moment_ms);
-        int64_t id = (int64_t)(intptr_t)map_find(&s->moments, key);
-        if (!ghost_of(s, id)->fresh && !firing_is_out(s, e->id, x->moment_ms))
+        uint64_t key = mix(mix(3, e->id), x->scheduled_ms);
+        int64_t id = (int64_t)(intptr_t)map_find(&s->scheduled_times, key);
+        if (!ghost_of(s, id)->fresh && !firing_is_out(s, e->id, x->scheduled_ms))
             sim_fail(s, "P1", "an edit of job %lld takes moment %lld and leaves nothing",
-                     (long long)e->id, (long long)x->moment_ms);
+                     (long long)e->id, (long long)x->scheduled_ms);
     }
 }
 
-/* What the edit took back. A moment that a user killed before it left is not among it. */
+/* What the edit took back. A scheduled time that a user killed before it left is not among it. */
 static void note_taken(struct sim *s, const struct batch *b, const struct edit *e)
 {
     for (int i = 0; i < e->nruns; i++) {
         struct ghost *g = ghost_of(s, e->runs[i].log_id);
         g->taken |= check_takes(&e->runs[i]) && g->kind == KIND_CRON && g->dropped;
     }
-    for (int i = 0; i < b->nspawns; i++) { /* a broadcast that was to be laid anew */
+    for (int i = 0; i < b->nspawns; i++) { /* a broadcast that was to be planned again */
         const struct spawn *again = &b->spawns[i];
         if (again->job_id != e->id || again->kind != KIND_CRON || !again->err)
             continue;
         for (int64_t id = s->last_id; id > 0; id--) {
             struct ghost *g = &s->ghosts[id];
-            if (g->job_id == e->id && g->kind == KIND_CRON && g->moment_ms == again->moment_ms)
+            if (g->job_id == e->id && g->kind == KIND_CRON &&
+                g->scheduled_ms == again->scheduled_ms)
                 g->taken = g->dropped;
         }
     }
 }
 
 /* Has the job had a firing in this second, as its log tells? */
-static bool had_second(struct sim *s, int64_t job_id, int64_t moment_ms)
+static bool had_second(struct sim *s, int64_t job_id, int64_t scheduled_ms)
 {
     for (int64_t id = s->last_id; id > 0; id--) {
         const struct ghost *g = &s->ghosts[id];
         if (g->born && g->job_id == job_id && of_schedule(g->kind) && !g->dropped && !g->fresh &&
-            g->moment_ms / 1000 == moment_ms / 1000)
+            g->scheduled_ms / 1000 == scheduled_ms / 1000)
             return true;
     }
     return false;
 }
 
-/* An edit that leaves the schedule alone leaves its moments alone. Another goes back to the latest
- * moment that any run has served, or to the mark at the center's start, and not behind it. */
+/* An edit that leaves the schedule alone leaves its scheduled times alone. Another goes back to the
+ * latest scheduled time that any run has served, or to the watermark at the center's start, and not
+ * behind it. */
 static void after_edit(struct sim *s, const struct batch *b, const struct edit *e, struct shadow *j,
                        bool same, bool on)
 {
     note_taken(s, b, e);
     if (e->kind == EDIT_JOB_UPDATE && same) {
-        check_laid_anew(s, e);
+        check_replanned(s, e);
         return;
     }
-    int64_t bound = s->served_ms > s->start_mark_ms ? s->served_ms : s->start_mark_ms;
+    int64_t bound = s->served_ms > s->start_watermark_ms ? s->served_ms : s->start_watermark_ms;
     int64_t kept = kept_until(s, e->id);
     bound = bound > b->now_ms ? bound : b->now_ms;
     if (on || e->kind == EDIT_JOB_STOP)
         j->cover_ms = kept < j->cover_ms ? kept : j->cover_ms;
     j->lenient_ms = bound > kept ? bound : kept;
     j->from_ms = b->now_ms;
-    j->expect_ms = moment_after(j, b->now_ms);
+    j->expect_ms = next_after(j, b->now_ms);
     bool once = j->schedule.type == SCHEDULE_ONCE && j->expect_ms != NEVER_MS;
     if (on && once && !had_second(s, e->id, j->expect_ms))
-        j->lenient_ms = b->now_ms; /* it has no other moment: no bound hides it */
+        j->lenient_ms = b->now_ms; /* it has no other scheduled time: no bound hides it */
     else if (j->expect_ms <= j->cover_ms)
-        j->expect_ms = moment_after(j, j->cover_ms);
+        j->expect_ms = next_after(j, j->cover_ms);
 }
 
-void check_edit_moments(struct sim *s, const struct batch *b, const struct edit *e)
+void check_edit_schedules(struct sim *s, const struct batch *b, const struct edit *e)
 {
     if (e->err || e->kind > EDIT_JOB_DELETE)
         return;
@@ -178,7 +180,7 @@ void check_edit_moments(struct sim *s, const struct batch *b, const struct edit 
     after_edit(s, b, e, j, same, e->now && e->now->enabled);
 }
 
-void check_moments(struct sim *s, const struct batch *b, const struct due_row *due)
+void check_schedules(struct sim *s, const struct batch *b, const struct due_row *due)
 {
     struct shadow *j = shadow_of(s, due->job_id);
     if (!enumerable(j)) {
@@ -190,7 +192,7 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
     if (is_rate(j) && (j->epoch || s->went_back) && j->edit_boot_ms == s->boot_ms) {
         /* rows by two clocks: where the chain goes on is not known from outside */
         j->cover_ms = due->planned_until_ms;
-        j->expect_ms = due->next_ms > j->cover_ms ? due->next_ms : moment_after(j, j->cover_ms);
+        j->expect_ms = due->next_ms > j->cover_ms ? due->next_ms : next_after(j, j->cover_ms);
         j->skipped = skips_of(s, j->id);
         return;
     }
@@ -210,8 +212,8 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
     if (is_rate(j) && j->lenient_ms &&
         j->expect_ms <=
             due->planned_until_ms) { /* the chain may begin at either end of the doubt */
-        int64_t other = moment_after(j, j->lenient_ms);
-        int64_t period = moment_after(j, other) - other;
+        int64_t other = next_after(j, j->lenient_ms);
+        int64_t period = next_after(j, other) - other;
         bool goes_on = due->next_ms != NEVER_MS && (due->next_ms - j->expect_ms) % period == 0;
         if (!goes_on && j->expect_ms <= other) {
             j->expect_ms = other;
@@ -221,10 +223,11 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
     }
     struct missed m = { 0 };
     while (j->expect_ms <= due->planned_until_ms) {
-        int64_t id = (int64_t)(intptr_t)map_find(&s->moments, mix(mix(3, j->id), j->expect_ms));
+        int64_t id =
+            (int64_t)(intptr_t)map_find(&s->scheduled_times, mix(mix(3, j->id), j->expect_ms));
         const struct ghost *g = id ? ghost_of(s, id) : NULL;
         if (g && g->taken)
-            id = 0; /* an edit took it: the moment counts anew */
+            id = 0; /* an edit took it: the scheduled time counts anew */
         m.loose |= j->expect_ms <= j->lenient_ms || (g && g->epoch < j->epoch);
         check_decided(s, b, &m, j->expect_ms, id);
         if (id && (g->epoch < j->epoch || (g->end == PHASE_WITHDRAWN && g->dropped))) {
@@ -235,7 +238,7 @@ void check_moments(struct sim *s, const struct batch *b, const struct due_row *d
             missing++;
             first = first ? first : j->expect_ms;
         }
-        j->expect_ms = moment_after(j, j->expect_ms);
+        j->expect_ms = next_after(j, j->expect_ms);
     }
     j->cover_ms = due->planned_until_ms;
     int64_t skipped = skips_of(s, j->id), more = skipped - j->skipped;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_plan.c - what planning lays down: which moments a misfire policy keeps, when FIX_DELAY goes
- * on, with which parameter, and which jobs have come to their end. */
+/* check_plan.c - what planning plans: which scheduled times a misfire policy keeps, when FIX_DELAY
+ * goes on, with which parameter, and which jobs have come to their end. */
 #include "check.h"
 #include <string.h>
 
-#define MISFIRE_MS 5000 /* a moment older than this when it is planned */
+#define MISFIRE_MS 5000 /* a scheduled time older than this when it is planned */
 
 static const struct job_record *job_row(struct sim *s, int64_t job_id)
 {
@@ -46,15 +46,16 @@ static int kept_by(const struct job_record *r)
     return m == MISFIRE_FIRE_ALL ? r->misfire_max : m == MISFIRE_FIRE_ONCE;
 }
 
-/* One moment that planning has just decided, in their order; id: its row, 0 if it has none. */
-void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t moment_ms,
+/* One scheduled time that planning has just decided, in their order; id: its row, 0 if it has none.
+ */
+void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t scheduled_ms,
                    int64_t id)
 {
     const struct ghost *g = id ? ghost_of(s, id) : NULL;
     if (g && !g->fresh)
         m->loose = true; /* it stood there before */
     bool fired = g && g->fresh && g->kind == KIND_MISFIRE;
-    if (moment_ms >= b->now_ms - MISFIRE_MS) {
+    if (scheduled_ms >= b->now_ms - MISFIRE_MS) {
         m->late += fired;
         m->gaps += !g;
         return;
@@ -110,7 +111,8 @@ static int64_t last_end(struct sim *s, const struct batch *b, int64_t job_id)
     return last;
 }
 
-/* The next moment is set when nothing of the firing is open, and counts from the last end. */
+/* The next scheduled time is set when nothing of the firing is open, and counts from the last end.
+ */
 void check_delay(struct sim *s, const struct batch *b, const struct due_row *due)
 {
     struct shadow *j = shadow_of(s, due->job_id);
@@ -132,7 +134,8 @@ void check_delay(struct sim *s, const struct batch *b, const struct due_row *due
 
 /* ---- jobs that have come to their end -------------------------------------------------------- */
 
-/* What users have switched on stays on until its schedule has no further moment, and no longer. */
+/* What users have switched on stays on until its schedule has no further scheduled time, and no
+ * longer. */
 const char *check_job_end(struct sim *s, const struct shadow *j, const struct due_row *due)
 {
     const struct job_record *r = job_row(s, j->id);

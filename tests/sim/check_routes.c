@@ -143,7 +143,8 @@ static int spread(const struct choices *c, int n)
     return most - least;
 }
 
-/* counts: nothing was chosen that was not laid down (moments met again after a step back are not).
+/* counts: nothing was chosen that was not planned (scheduled times met again after a step back are
+ * not).
  */
 static const char *wrong_choice(struct choices *c, enum route route, int n, int at, bool counts)
 {
@@ -181,7 +182,7 @@ static enum route route_by(struct sim *s, int64_t job_id)
     return route;
 }
 
-/* The address of a row that planning has laid down. */
+/* The address of a row that planning has planned. */
 void check_choice(struct sim *s, const struct planned *p)
 {
     const struct run_row *r = &p->row;
@@ -202,7 +203,7 @@ void check_choice(struct sim *s, const struct planned *p)
         sim_fail(s, "the routes", "run %lld of job %lld (%s) is laid down for %s, which %s",
                  (long long)r->log_id, (long long)r->job_id, route_text(route), r->address, wrong);
     if (r->kind ==
-        KIND_PARENT) /* a child that is named twice is chosen for twice, and laid down once */
+        KIND_PARENT) /* a child that is named twice is chosen for twice, and planned once */
         choices_forget(s, r->job_id);
 }
 

@@ -36,10 +36,10 @@ void check_send(struct sim *s, const struct call *c)
     if (r->row.due_ms > wall_ms(s))
         sim_fail(s, "P3", "run %lld is sent %lld ms early", id,
                  (long long)(r->row.due_ms - wall_ms(s)));
-    if (r->row.due_ms > memory_of(s->store)->now.mark.until_ms)
+    if (r->row.due_ms > memory_of(s->store)->now.watermark.until_ms)
         sim_fail(s, "P3", "run %lld is sent %lld ms beyond the mark on disk", id,
-                 (long long)(r->row.due_ms - memory_of(s->store)->now.mark.until_ms));
-    if (memory_of(s->store)->now.mark.clean)
+                 (long long)(r->row.due_ms - memory_of(s->store)->now.watermark.until_ms));
+    if (memory_of(s->store)->now.watermark.clean)
         sim_fail(s, "P3", "run %lld is sent while the disk says that nothing is", id);
     if (!r->row.address || strcmp(r->row.address, c->address) != 0)
         sim_fail(s, "P3", "run %lld goes to %s, and the disk says %s", id, c->address,
@@ -63,8 +63,8 @@ void check_send(struct sim *s, const struct call *c)
     check_address(s, c);
     check_admitted(s, id);
     g->sends++;
-    if (of_schedule(g->kind) && g->moment_ms > s->served_ms)
-        s->served_ms = g->moment_ms;
+    if (of_schedule(g->kind) && g->scheduled_ms > s->served_ms)
+        s->served_ms = g->scheduled_ms;
 }
 
 void check_started(struct sim *s, struct exec *x, int64_t log_id)

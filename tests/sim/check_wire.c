@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_wire.c - the checker's own account of the asking table.
+/* check_wire.c - the checker's own account of the reconciliation table.
  *
  * It is kept from what passes over the wire only: when each call was begun, how it ended, what the
  * answer said, which results and beats reached the center. From that it says of which runs a

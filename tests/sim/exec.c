@@ -79,7 +79,7 @@ static void send_results(struct sim *s, struct event *e);
 
 static void results_soon(struct sim *s, struct exec *x, int64_t in_ms)
 {
-    sim_post(s, in_ms, send_results, x->index, 0, NULL)->life = x->life;
+    sim_send(s, in_ms, send_results, x->index, 0, NULL)->life = x->life;
 }
 
 static int result_at(const struct exec *x, int64_t log_id, int code)
@@ -124,7 +124,7 @@ static void results_arrive(struct sim *s, struct event *e)
         return;
     struct sim_ack *a = mem_new(sizeof(*a));
     a->exec = r->exec;
-    a->exec_life = r->life;
+    a->exec_lifecycle = r->life;
     a->n = r->n;
     memcpy(a->results, r->r, sizeof(a->results));
     list_push(&s->acks, &a->all);
@@ -185,13 +185,13 @@ static void send_results(struct sim *s, struct event *e)
         return;
     if (r.n == 10)
         results_soon(s, x, 1);
-    sim_post(s, CALLBACK_TIMEOUT_MS, results_timeout, 0, 0, results_copy(&r));
+    sim_send(s, CALLBACK_TIMEOUT_MS, results_timeout, 0, 0, results_copy(&r));
     if (sim_chance(s, s->loss_ppm) || s->boot_ms < x->cut_until_ms)
         return;
     int64_t in = sim_chance(s, s->late_ppm) ? sim_between(s, 10, 4000) : sim_between(s, 0, 3);
-    sim_post(s, in, results_arrive, 0, 0, results_copy(&r));
+    sim_send(s, in, results_arrive, 0, 0, results_copy(&r));
     if (sim_chance(s, s->double_ppm)) /* the client or a proxy in between sent it twice */
-        sim_post(s, in + sim_between(s, 0, 2000), results_arrive, 0, 0, results_copy(&r));
+        sim_send(s, in + sim_between(s, 0, 2000), results_arrive, 0, 0, results_copy(&r));
 }
 
 static void result_add(struct sim *s, struct exec *x, int64_t log_id, int code)
@@ -246,7 +246,7 @@ static void begin(struct sim *s, struct event *e)
               (long long)j->id);
     check_started(s, x, j->running);
     j->fate = sim_chance(s, 60000) ? (sim_chance(s, 200000) ? 502 : 500) : 200;
-    sim_post(s, run_ms(s, j->id), on_end, e->a, j->turn, NULL)->life = x->life;
+    sim_send(s, run_ms(s, j->id), on_end, e->a, j->turn, NULL)->life = x->life;
 }
 
 /* Between queue and start line a stock executor says idle. That takes a while only for a run that
@@ -261,7 +261,7 @@ static void pick(struct sim *s, struct exec *x, struct exec_job *j, bool fresh)
     memmove(&j->queue[0], &j->queue[1], (size_t)j->nqueue * sizeof(j->queue[0]));
     j->turn++;
     int64_t in = fresh && sim_chance(s, 20000) ? sim_between(s, 1, 400) : 0;
-    sim_post(s, in, begin, (int64_t)x->index << 8 | (j - x->jobs), j->turn, NULL)->life = x->life;
+    sim_send(s, in, begin, (int64_t)x->index << 8 | (j - x->jobs), j->turn, NULL)->life = x->life;
 }
 
 /* The job's thread is torn down: what runs is interrupted, what waits never starts. */
@@ -368,10 +368,10 @@ static void beat(struct sim *s, struct event *e)
         return;
     int64_t in = sim_chance(s, s->late_ppm) ? sim_between(s, 10, 3000) : sim_between(s, 0, 3);
     if (!sim_chance(s, s->loss_ppm))
-        sim_post(s, in, beat_arrives, x->index, 1, NULL);
+        sim_send(s, in, beat_arrives, x->index, 1, NULL);
     if (sim_chance(s, s->double_ppm))
-        sim_post(s, in + 1, beat_arrives, x->index, 1, NULL);
-    sim_post(s, BEAT_MS, beat, x->index, 0, NULL)->life = x->life;
+        sim_send(s, in + 1, beat_arrives, x->index, 1, NULL);
+    sim_send(s, BEAT_MS, beat, x->index, 0, NULL)->life = x->life;
 }
 
 void exec_start(struct sim *s, struct event *e)
@@ -386,7 +386,7 @@ void exec_start(struct sim *s, struct event *e)
         x->results[i].on_way = false;
         x->results[i].next_ms = 0;
     }
-    sim_post(s, sim_between(s, 0, 200), beat, x->index, 0, NULL)->life = x->life;
+    sim_send(s, sim_between(s, 0, 200), beat, x->index, 0, NULL)->life = x->life;
     results_soon(s, x, sim_between(s, 100, 1000));
     for (int i = 0; i < x->njobs; i++)
         pick(s, x, &x->jobs[i], false); /* ours: what was queued stands in the journal */
@@ -440,7 +440,7 @@ static void go_down(struct sim *s, struct exec *x, bool for_ever)
         lose_disk(s, x);
     int64_t away = sim_chance(s, 700000) ? sim_between(s, 10, 5000) : sim_between(s, 5000, 200000);
     if (!for_ever)
-        sim_post(s, away, exec_start, x->index, 0, NULL);
+        sim_send(s, away, exec_start, x->index, 0, NULL);
 }
 
 void exec_crash(struct sim *s, struct event *e)
@@ -491,7 +491,7 @@ void exec_stop(struct sim *s, struct event *e)
     if (!x->up || s->calm)
         return;
     sim_trace(s, "%s stops", x->address);
-    sim_post(s, sim_between(s, 0, 3), beat_arrives, x->index, 0, NULL);
+    sim_send(s, sim_between(s, 0, 3), beat_arrives, x->index, 0, NULL);
     go_down(s, x, false);
 }
 
@@ -508,7 +508,7 @@ void exec_init(struct sim *s)
         if (s->choked)
             x->type = EXEC_JAVA;
         snprintf(x->address, sizeof(x->address), "http://10.0.0.%d:9999/", i + 1);
-        sim_post(s, sim_between(s, 1, 300), exec_start, i, 0, NULL);
+        sim_send(s, sim_between(s, 1, 300), exec_start, i, 0, NULL);
     }
 }
 

@@ -43,8 +43,8 @@ static struct zone *zone_load(const char *name)
 }
 
 struct figures {
-    int64_t seeds, firings, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
-        resent, believed, restored, virtual_ms, events;
+    int64_t seeds, firings, crashes, stops, exec_crashes, steps, edits, commits, queries, doubts,
+        lost, resent, believed, restored, virtual_ms, events;
 };
 
 static void play(uint64_t seed, bool trace, struct zone **zones, struct figures *f)
@@ -66,7 +66,7 @@ static void play(uint64_t seed, bool trace, struct zone **zones, struct figures 
     f->steps += s.steps;
     f->edits += s.edits;
     f->commits += s.commits;
-    f->asks += s.asks;
+    f->queries += s.queries;
     f->doubts += s.doubts;
     f->lost += s.lost;
     f->resent += s.resent;
@@ -87,9 +87,9 @@ static void report(const struct figures *f, double seconds)
            (long long)f->seeds, seconds, seconds * 1000 / n, 3600 * n / seconds,
            (double)f->firings / n, (double)f->crashes / n, (double)f->stops / n,
            (double)f->exec_crashes / n, (double)f->steps / n, (double)f->edits / n,
-           (double)f->commits / n, (double)f->doubts / n, (double)f->asks / n, (double)f->lost / n,
-           (double)f->resent / n, (double)f->believed / n, (double)f->restored / n,
-           (double)f->virtual_ms / 1000 / n, (double)f->events / n);
+           (double)f->commits / n, (double)f->doubts / n, (double)f->queries / n,
+           (double)f->lost / n, (double)f->resent / n, (double)f->believed / n,
+           (double)f->restored / n, (double)f->virtual_ms / 1000 / n, (double)f->events / n);
 }
 
 static double cpu_s(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* net.c - calls from the center to executors. A request may be late, lost, or answered into the
  * void; a connection may be refused or reset. The one thing that can be relied on, as everywhere
- * in the asking table: what was on its way when its connection was reset arrives or dies in less
- * than three seconds. A request is never doubled: it is a byte stream, and the center never
+ * in the reconciliation table: what was on its way when its connection was reset arrives or dies in
+ * less than three seconds. A request is never doubled: it is a byte stream, and the center never
  * re-posts blindly. */
 #include "sim.h"
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void conn_reset(struct sim *s, struct conn *c)
         c->pending = false;
         return;
     }
-    struct event *e = sim_post(s, sim_between(s, 1, SETTLE_MS), deliver, c->id, 0, NULL);
+    struct event *e = sim_send(s, sim_between(s, 1, SETTLE_MS), deliver, c->id, 0, NULL);
     c->arrival = e->tie;
 }
 
@@ -115,7 +115,7 @@ static void deliver(struct sim *s, struct event *e)
         return;
     c->pending = false;
     struct exec *x = &s->execs[c->to];
-    if (!x->up || x->life != c->exec_life) { /* the process that had accepted it is gone */
+    if (!x->up || x->life != c->exec_lifecycle) { /* the process that had accepted it is gone */
         conn_close(s, c, CALL_IN_DOUBT, NULL);
         return;
     }
@@ -125,7 +125,7 @@ static void deliver(struct sim *s, struct event *e)
               (long long)c->call.log_id, (long long)c->call.job_id, reply->code,
               reply->repeat ? " repeat" : "", reply->log);
     if (c->open && !sim_chance(s, s->loss_ppm)) {
-        sim_post(s, service_ms(s, x) + sim_between(s, 0, 3), on_reply, c->id, 0, reply);
+        sim_send(s, service_ms(s, x) + sim_between(s, 0, 3), on_reply, c->id, 0, reply);
         return;
     }
     free(reply);
@@ -170,21 +170,21 @@ void net_call(struct sim *s, const struct call *call)
     map_set(&s->conns, (uint64_t)c->id, c);
     check_called(s, call, c->id);
     if (s->client_room && open_calls(s, c->to) > s->client_room) {
-        sim_post(s, 0, on_full, c->id, 0, NULL);
+        sim_send(s, 0, on_full, c->id, 0, NULL);
         return;
     }
     bool there = c->to >= 0 && s->execs[c->to].up;
     if (there && s->boot_ms < s->execs[c->to].dark_until_ms) { /* taken, and never heard of */
-        c->exec_life = s->execs[c->to].life;
-        sim_post(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+        c->exec_lifecycle = s->execs[c->to].life;
+        sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
         return;
     }
     if (!there || sim_chance(s, s->refuse_ppm)) {
-        sim_post(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
+        sim_send(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
         return;
     }
-    c->exec_life = s->execs[c->to].life;
-    sim_post(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+    c->exec_lifecycle = s->execs[c->to].life;
+    sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
     if (sim_chance(s, s->loss_ppm))
         return; /* never arrives */
     int64_t in = sim_between(s, 0, 3);
@@ -193,10 +193,10 @@ void net_call(struct sim *s, const struct call *call)
     if (s->choked && call->kind == CALL_RUN && sim_chance(s, 350000))
         in = sim_between(s, 3001, 5400);
     c->pending = true;
-    struct event *e = sim_post(s, in, deliver, c->id, 0, NULL);
+    struct event *e = sim_send(s, in, deliver, c->id, 0, NULL);
     c->arrival = e->tie;
     if (sim_chance(s, s->loss_ppm)) /* a reset out of nowhere */
-        sim_post(s, sim_between(s, 0, 6), on_timeout, c->id, 0, NULL);
+        sim_send(s, sim_between(s, 0, 6), on_timeout, c->id, 0, NULL);
 }
 
 /* Ids of the connections, ascending, so that what happens to them does not depend on the map. */
@@ -249,7 +249,7 @@ void net_reset_exec(struct sim *s, int exec)
     for (size_t i = 0; i < n; i++) {
         struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
         if (c->to == exec && c->open)
-            sim_post(s, sim_between(s, 0, 5), on_dead_peer, c->id, 0, NULL);
+            sim_send(s, sim_between(s, 0, 5), on_dead_peer, c->id, 0, NULL);
     }
     free(ids);
 }

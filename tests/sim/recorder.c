@@ -18,13 +18,13 @@ static void drop(struct sim *s, int i)
     s->recorder[i] = NULL;
 }
 
-bool recorder_read(struct sim *s, const struct mark *mark, struct flight_said *ret)
+bool recorder_read(struct sim *s, const struct watermark *watermark, struct flight_said *ret)
 {
     const struct flight_head *named = NULL;
     char boot[40];
     s->own = 0;
     for (int i = 0; i < 2; i++) {
-        if (!s->recorder[i] || strcmp(s->recorder[i]->id, mark->recorder) != 0)
+        if (!s->recorder[i] || strcmp(s->recorder[i]->id, watermark->recorder) != 0)
             continue;
         named = s->recorder[i];
         s->own = 1 - i;
@@ -32,10 +32,10 @@ bool recorder_read(struct sim *s, const struct mark *mark, struct flight_said *r
     struct why why = { "" };
     boot_text(s, boot);
     bool believed =
-        flight_read(named, named ? flight_bytes(named->slots) : 0, mark, boot, ret, &why);
+        flight_read(named, named ? flight_bytes(named->slots) : 0, watermark, boot, ret, &why);
     sim_trace(s, "the recorder is %s%s, %d leaving, %d accepted",
               believed ? "believed" : "not: ", why.text, ret->leaving, ret->accepted);
-    check_flight_read(s, mark, ret, why.text);
+    check_flight_read(s, watermark, ret, why.text);
     return believed;
 }
 
@@ -58,7 +58,7 @@ void recorder_make(struct sim *s)
 /* As the server: the first commit has been heard. */
 void recorder_heard(struct sim *s, const struct batch *b)
 {
-    if (!b->mark.renewals || s->settled)
+    if (!b->watermark.renewals || s->settled)
         return;
     s->settled = true;
     drop(s, 1 - s->own);
@@ -123,7 +123,7 @@ void backup_written(struct sim *s, const struct batch *b)
 {
     if (s->backup_made && !harmless(b))
         backup_drop(s);
-    if (!s->backup_made && s->backup_wanted && b->mark.renewals > 1) {
+    if (!s->backup_made && s->backup_wanted && b->watermark.renewals > 1) {
         store_memory_backup(s->store, true);
         s->backup_made = true;
     }
@@ -131,15 +131,15 @@ void backup_written(struct sim *s, const struct batch *b)
 
 bool backup_ripe(struct sim *s, const struct batch *b)
 {
-    int64_t made = s->backup_made ? memory_of(s->store)->backup.mark.renewals : 0;
+    int64_t made = s->backup_made ? memory_of(s->store)->backup.watermark.renewals : 0;
     bool some = b->nchanges && sim_chance(s, 300000); /* not even a renewal is missing */
     return s->backup_made && !s->stopping && !s->calm &&
-           (b->mark.renewals > made || (some && !b->mark.renewals));
+           (b->watermark.renewals > made || (some && !b->watermark.renewals));
 }
 
 void backup_sent(struct sim *s, const struct call *c)
 {
-    if (s->backup_made && c->due_ms > memory_of(s->store)->backup.mark.until_ms)
+    if (s->backup_made && c->due_ms > memory_of(s->store)->backup.watermark.until_ms)
         backup_drop(s);
 }
 

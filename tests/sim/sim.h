@@ -155,7 +155,7 @@ struct idle_beat { /* one that serves runs of a job at an address */
 enum end_kind { END_CLEAN, END_KILL, END_POWER_CUT };
 
 struct ghost { /* what the checker knows of one log id */
-    int64_t job_id, group_id, moment_ms, due_ms, cause, version;
+    int64_t job_id, group_id, scheduled_ms, due_ms, cause, version;
     enum kind kind;
     int shard, attempt, retries_left;
     bool born, scheduled, doubted, dropped;
@@ -164,7 +164,7 @@ struct ghost { /* what the checker knows of one log id */
     bool word_accepted; /* the recorder of the last life says so, and is believed */
     int sends_before;
     bool kept;      /* planned and never sent when the center was stopped cleanly */
-    bool taken;     /* dropped by an edit: its moment may be planned anew */
+    bool taken;     /* dropped by an edit: its scheduled time may be planned anew */
     int64_t epoch;  /* how often rate jobs had been re-based when it was born */
     bool disk_lost; /* an executor that had it lost its disk */
     bool arrived;   /* some executor took it */
@@ -183,9 +183,9 @@ struct shadow { /* what the checker knows of one job */
     int64_t id;
     struct schedule schedule;
     char conf[128];     /* type, conf, zone, dst as text: has the schedule changed? */
-    int64_t lenient_ms; /* a missing moment up to here is forgiven (see after_edit) */
-    int64_t cover_ms;   /* moments up to here are accounted for */
-    int64_t expect_ms;  /* the next moment by the definitions */
+    int64_t lenient_ms; /* a missing scheduled time up to here is forgiven (see after_edit) */
+    int64_t cover_ms;   /* scheduled times up to here are accounted for */
+    int64_t expect_ms;  /* the next scheduled time by the definitions */
     int64_t from_ms;    /* the schedule counts from here */
     int64_t skipped;    /* rows in peal_skip so far */
     int64_t answered_version, stopped_version;
@@ -193,7 +193,7 @@ struct shadow { /* what the checker knows of one job */
     int64_t epoch;                  /* see ghost; rows before it do not bind the job */
     bool serial, covers, resends;   /* its strategy, onDoubt */
     bool was_serial, was_resending; /* before the last edit */
-    bool meddled; /* another program wrote its next moment: skips may go back farther */
+    bool meddled; /* another program wrote its next scheduled time: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
     int64_t edit_commit; /* the number of the commit that the last edit went with */
     int64_t next_ms;     /* as the table had it after the last commit */
@@ -208,7 +208,7 @@ struct conn { /* a call under way; goes when it is closed and its request has ar
     struct call call; /* text in it is not used */
     int to;           /* executor, -1: an address where nobody lives */
     char address[48];
-    uint32_t center_life, exec_life;
+    uint32_t center_life, exec_lifecycle;
     enum block block;
     bool open, pending; /* pending: the request is still on its way */
     uint64_t arrival;   /* the delivery that counts */
@@ -218,7 +218,7 @@ struct sim_ack { /* a callback request that waits to be kept */
     struct ack ack;
     struct list_node all;
     int exec;
-    uint32_t exec_life;
+    uint32_t exec_lifecycle;
     int n;
     struct exec_result results[10];
 };
@@ -272,13 +272,13 @@ struct sim {
     /* the checker */
     struct ghost *ghosts;
     int64_t nghosts, last_id;
-    struct map keys;    /* hash of a run's key -> ghost's number */
-    struct map moments; /* (job, moment) of a schedule -> how many rows */
+    struct map keys;            /* hash of a run's key -> ghost's number */
+    struct map scheduled_times; /* (job, scheduled time) of a schedule -> how many rows */
     struct shadow shadows[96];
     int nshadows;
     bool went_back;    /* the wall clock, at least once */
-    int64_t served_ms; /* the latest moment that any run has served */
-    int64_t start_mark_ms;
+    int64_t served_ms; /* the latest scheduled time that any run has served */
+    int64_t start_watermark_ms;
     bool must_believe;  /* the next start has to believe its recorder */
     int64_t rebased;    /* how often rate jobs were re-based */
     struct map parents; /* (child, cause) -> ghost's number */
@@ -296,14 +296,14 @@ struct sim {
     int64_t resends, resends_unsure, resent_before; /* by this center */
 
     /* figures */
-    int64_t firings, ends, crashes, stops, exec_crashes, steps, edits, commits, asks, doubts, lost,
-        resent, believed, restored;
+    int64_t firings, ends, crashes, stops, exec_crashes, steps, edits, commits, queries, doubts,
+        lost, resent, believed, restored;
 };
 
 /* world.c */
 int64_t wall_ms(const struct sim *s);
-struct moment_now sim_now(const struct sim *s);
-struct event *sim_post(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, int64_t b, void *p);
+struct now sim_now(const struct sim *s);
+struct event *sim_send(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, int64_t b, void *p);
 bool sim_chance(struct sim *s, int ppm);
 int64_t sim_between(struct sim *s, int64_t low, int64_t high); /* inclusive */
 void sim_fail(struct sim *s, const char *promise, const char *format, ...)
@@ -330,13 +330,13 @@ bool center_frozen(struct sim *s, struct event *e);
 void center_free(struct sim *s);
 
 /* recorder.c */
-bool recorder_read(struct sim *s, const struct mark *mark, struct flight_said *ret);
+bool recorder_read(struct sim *s, const struct watermark *watermark, struct flight_said *ret);
 void recorder_make(struct sim *s);
 void recorder_heard(struct sim *s, const struct batch *b);
 void recorder_end(struct sim *s, enum end_kind how);
 void recorder_free(struct sim *s);
-/* A backup of the database, made at a renewal of the mark, and put back after a kill that comes
- * while nothing is missing in it but words that the recorder relies on. */
+/* A backup of the database, made at a renewal of the watermark, and put back after a kill that
+ * comes while nothing is missing in it but words that the recorder relies on. */
 void backup_soon(struct sim *s, struct event *e);
 void backup_written(struct sim *s, const struct batch *b);
 bool backup_ripe(struct sim *s, const struct batch *b); /* heard: is it time for the kill? */
@@ -393,8 +393,8 @@ void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill 
 void check_started(struct sim *s, struct exec *x, int64_t log_id);
 void check_stop(struct sim *s, bool clean); /* the center ends */
 void check_flight_end(struct sim *s, enum end_kind how);
-void check_flight_read(struct sim *s, const struct mark *mark, const struct flight_said *said,
-                       const char *why);
+void check_flight_read(struct sim *s, const struct watermark *watermark,
+                       const struct flight_said *said, const char *why);
 void check_flight_over(struct sim *s);
 void check_flight_change(struct sim *s, const struct run_change *c);
 void check_ack(struct sim *s, const struct sim_ack *a);

@@ -89,7 +89,7 @@ static void group_make(struct sim *s, struct event *ev)
     group_fill(s, &e->group, (int)ev->a);
     if (s->calm || s->sched == NULL) {
         edit_free(e);
-        sim_post(s, 500, group_make, ev->a, 0, NULL);
+        sim_send(s, 500, group_make, ev->a, 0, NULL);
         return;
     }
     give(s, e);
@@ -116,7 +116,7 @@ static void set(char **field, const char *text)
     *field = mem_dup(text);
 }
 
-/* A cron that comes to its end: some moments of one minute. */
+/* A cron that comes to its end: some scheduled times of one minute. */
 static void bounded_fill(struct sim *s, struct job_record *r)
 {
     char text[RFC3339_SIZE], conf[64];
@@ -294,7 +294,7 @@ static void trigger(struct sim *s)
 {
     struct spawn spawn = { .job_id = any_key(s, T_JOB),
                            .kind = sim_chance(s, 500000) ? KIND_MANUAL : KIND_API,
-                           .moment_ms = wall_ms(s),
+                           .scheduled_ms = wall_ms(s),
                            .due_ms = wall_ms(s),
                            .retries_left = -1,
                            .reply = s };
@@ -322,12 +322,13 @@ static void kill_one(struct sim *s)
     center_pump(s);
 }
 
-/* Another program sets the next-moment column back to a moment that has been served. */
+/* Another program sets the next-scheduled time column back to a scheduled time that has been
+ * served. */
 static void meddle(struct sim *s)
 {
     const struct due_row *old = mem_find(memory_of(s->store), T_DUE, any_key(s, T_DUE));
     if (!old || old->next_ms == NEVER_MS || old->planned_until_ms <= wall_ms(s))
-        return; /* farther back it would ask for moments from before the job was started */
+        return; /* farther back it would ask for scheduled times from before the job was started */
     const struct job_record *j = mem_find(memory_of(s->store), T_JOB, old->job_id);
     if (strcmp(j->schedule_type, "CRON") != 0)
         return; /* a rate's phase would move, and the checker could not follow */
@@ -381,7 +382,7 @@ void users_act(struct sim *s, struct event *e)
         }
     }
     bool more = s->boot_ms < 15000 || sim_chance(s, 200000); /* often several close together */
-    sim_post(s, more ? sim_between(s, 0, 40) : sim_between(s, 500, 12000), users_act, 0, 0, NULL);
+    sim_send(s, more ? sim_between(s, 0, 40) : sim_between(s, 500, 12000), users_act, 0, 0, NULL);
 }
 
 /* The end: every job is stopped, and stopped again until it stands in the database. */
@@ -402,17 +403,17 @@ static void stop_all(struct sim *s, struct event *e)
     }
     free(keys);
     if (more || !s->sched)
-        sim_post(s, 2000, stop_all, 0, 0, NULL);
+        sim_send(s, 2000, stop_all, 0, 0, NULL);
 }
 
 void users_stop_all(struct sim *s)
 {
-    sim_post(s, 0, stop_all, 0, 0, NULL);
+    sim_send(s, 0, stop_all, 0, 0, NULL);
 }
 
 void users_init(struct sim *s)
 {
     s->njobs_wanted = (int)sim_between(s, s->choked ? 14 : 5, 16);
     for (int i = 0; i < s->ngroups; i++)
-        sim_post(s, 1, group_make, i, 0, NULL);
+        sim_send(s, 1, group_make, i, 0, NULL);
 }

@@ -19,9 +19,9 @@ int64_t wall_ms(const struct sim *s)
     return s->boot_ms + s->offset_ms;
 }
 
-struct moment_now sim_now(const struct sim *s)
+struct now sim_now(const struct sim *s)
 {
-    return (struct moment_now){ wall_ms(s), s->boot_ms };
+    return (struct now){ wall_ms(s), s->boot_ms };
 }
 
 static bool before(const struct event *a, const struct event *b)
@@ -60,7 +60,7 @@ static struct event *heap_pop(struct sim *s)
     return first;
 }
 
-struct event *sim_post(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, int64_t b, void *p)
+struct event *sim_send(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, int64_t b, void *p)
 {
     struct event *e = mem_new(sizeof(*e));
     e->at_ms = s->boot_ms + (in_ms > 0 ? in_ms : 0);
@@ -147,7 +147,7 @@ static void look(struct sim *s, struct event *e)
 {
     (void)e;
     check_calm(s);
-    sim_post(s, 5000, look, 0, 0, NULL);
+    sim_send(s, 5000, look, 0, 0, NULL);
 }
 
 /* Wall times at which seeds begin: ordinary days, and hours before a change of the clocks. */
@@ -160,19 +160,19 @@ static void plan_faults(struct sim *s)
 {
     int crashes = (int)sim_between(s, 1, 4);
     for (int i = 0; i < crashes; i++)
-        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_crash_soon, 0, 0, NULL);
+        sim_send(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_crash_soon, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
-        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_stop, 0, 0, NULL);
+        sim_send(s, sim_between(s, 20000, ACTIVE_MS - 20000), center_stop, 0, 0, NULL);
     if (sim_chance(s, 400000))
-        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 60000), backup_soon, 0, 0, NULL);
+        sim_send(s, sim_between(s, 20000, ACTIVE_MS - 60000), backup_soon, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
-        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 40000), center_store_fault, 0, 0, NULL);
+        sim_send(s, sim_between(s, 20000, ACTIVE_MS - 40000), center_store_fault, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 4); i < n; i++)
-        sim_post(s, sim_between(s, 20000, ACTIVE_MS - 60000), center_clock_step, 0, 0, NULL);
+        sim_send(s, sim_between(s, 20000, ACTIVE_MS - 60000), center_clock_step, 0, 0, NULL);
     for (int i = 0, n = (int)sim_between(s, 0, 8); i < n; i++) {
         int x = (int)dice_below(&s->dice, (uint32_t)s->nexecs);
         event_fn *fn = sim_chance(s, 700000) ? exec_crash : exec_stop;
-        sim_post(s, sim_between(s, 15000, ACTIVE_MS - 30000), fn, x, sim_chance(s, 60000), NULL);
+        sim_send(s, sim_between(s, 15000, ACTIVE_MS - 30000), fn, x, sim_chance(s, 60000), NULL);
     }
 }
 
@@ -180,12 +180,12 @@ static void plan_faults(struct sim *s)
 static void plan_rare(struct sim *s)
 {
     if (sim_chance(s, 150000))
-        sim_post(s, sim_between(s, 15000, ACTIVE_MS - 140000), center_freeze, 0, 0, NULL);
+        sim_send(s, sim_between(s, 15000, ACTIVE_MS - 140000), center_freeze, 0, 0, NULL);
     if (sim_chance(s, 150000))
-        sim_post(s, sim_between(s, 10000, ACTIVE_MS - 120000), exec_dark,
+        sim_send(s, sim_between(s, 10000, ACTIVE_MS - 120000), exec_dark,
                  dice_below(&s->dice, (uint32_t)s->nexecs), 0, NULL);
     if (sim_chance(s, 5000))
-        sim_post(s, sim_between(s, 15000, 60000), exec_crowd, 0, sim_between(s, 1, 3), NULL);
+        sim_send(s, sim_between(s, 15000, 60000), exec_crowd, 0, sim_between(s, 1, 3), NULL);
     s->outage = sim_chance(s, 10000);
     s->client_room = sim_chance(s, 100000) ? (int)sim_between(s, 2, 20) : 0;
 }
@@ -193,7 +193,7 @@ static void plan_rare(struct sim *s)
 static void plan_cuts(struct sim *s)
 {
     for (int i = 0, n = (int)sim_between(s, 0, 3); i < n; i++)
-        sim_post(s, sim_between(s, 15000, ACTIVE_MS - 160000), exec_cut,
+        sim_send(s, sim_between(s, 15000, ACTIVE_MS - 160000), exec_cut,
                  dice_below(&s->dice, (uint32_t)s->nexecs), 0, NULL);
 }
 
@@ -209,7 +209,7 @@ static void calm_down(struct sim *s)
         s->execs[i].slow = false;
         s->execs[i].cut_until_ms = 0;
         if (!s->execs[i].up && !s->execs[i].gone)
-            sim_post(s, sim_between(s, 1, 3000), exec_start, i, 0, NULL);
+            sim_send(s, sim_between(s, 1, 3000), exec_start, i, 0, NULL);
     }
 }
 
@@ -225,7 +225,7 @@ void sim_play(struct sim *s)
     s->refuse_ppm = (int)sim_between(s, 0, 2) * 4000;
     map_init(&s->conns);
     map_init(&s->keys);
-    map_init(&s->moments);
+    map_init(&s->scheduled_times);
     map_init(&s->parents);
     map_init(&s->starts);
     map_init(&s->choices);
@@ -241,8 +241,8 @@ void sim_play(struct sim *s)
     plan_faults(s);
     plan_cuts(s);
     plan_rare(s);
-    sim_post(s, 5000, look, 0, 0, NULL);
-    sim_post(s, 1, users_act, 0, 0, NULL);
+    sim_send(s, 5000, look, 0, 0, NULL);
+    sim_send(s, 1, users_act, 0, 0, NULL);
     run_until(s, ACTIVE_MS + 1000);
     for (int more = 0; more < 100 && (s->firings < 1000 || s->crashes == 0); more++) {
         if (s->crashes == 0 && s->sched)
@@ -260,7 +260,7 @@ void sim_play(struct sim *s)
     do {
         run_until(s, s->boot_ms + 5000);
         if (check_quiet(s))
-            run_until(s, s->boot_ms + 3000); /* a renewal of the mark behind the last end */
+            run_until(s, s->boot_ms + 3000); /* a renewal of the watermark behind the last end */
         if (s->ends > progress)
             since_ms = s->boot_ms;
         progress = s->ends;
@@ -268,7 +268,7 @@ void sim_play(struct sim *s)
     check_end(s);
     struct sched_stats st;
     sched_stats(s->sched, &st);
-    s->asks += (int64_t)st.asks;
+    s->queries += (int64_t)st.queries;
     s->doubts += (int64_t)st.doubts;
 
     center_free(s);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each check of scripts/check-structure.py passes on a small sound house and fails on a planted violation."""
+"""Each check of scripts/check-structure.py passes on a small sound code base and fails on a planted violation."""
 import os
 import subprocess
 

@@ -68,7 +68,7 @@ def check_accounts(center):
 
 
 def by_second(center, job):
-    """{whole second of the moment: log rows} of a job."""
+    """{whole second of the scheduled time: log rows} of a job."""
     return dict(map(tuple, rows(
         center, "SELECT trigger_time / 1000, count(*) FROM xxl_job_log WHERE job_id = ? GROUP BY 1", job)))
 
@@ -78,8 +78,8 @@ def skips(center, job):
 
 
 def check_contiguous(center, job, a_second):
-    """Every second between a job's first and last moment has all its firings: as log rows, or counted in
-    peal_skip. a_second: how many moments a second has. Returns how many rows there were."""
+    """Every second between a job's first and last scheduled time has all its firings: as log rows, or counted in
+    peal_skip. a_second: how many scheduled times a second has. Returns how many rows there were."""
     have = by_second(center, job)
     assert have, f"job {job} never fired"
     first, last = min(have), max(have)
@@ -117,7 +117,7 @@ def settle(center, timeout=60, jobs=None):
 
 def add_jobs(center, group, jobs, start_deadline_ms=None, misfire="DO_NOTHING"):
     """Write running jobs straight into the tables of a stopped center, because thousands of them through the
-    web API take their time: (handler, param, schedule type, its text, route, first moment in ms). Their ids."""
+    web API take their time: (handler, param, schedule type, its text, route, first scheduled time in ms). Their ids."""
     with opened(center, write=True) as db:
         first = (db.execute("SELECT max(id) FROM xxl_job_info").fetchone()[0] or 0) + 1
         for job, (handler, param, kind, conf, route, next_ms) in enumerate(jobs, first):

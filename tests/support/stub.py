@@ -38,10 +38,10 @@ class Stub:
 
     def run(self, log, late_ms=0, port=0):
         """/run as a center sends it; the reply's code."""
-        moment = round(time.time() * 1000) - late_ms
-        return call(self.addresses[port], "run", json.dumps({"jobId": 1, "logId": log, "logDateTime": moment},
+        scheduled = round(time.time() * 1000) - late_ms
+        return call(self.addresses[port], "run", json.dumps({"jobId": 1, "logId": log, "logDateTime": scheduled},
                                                             separators=(",", ":")).encode(),
-                    headers={"Peal-Moment": str(moment)})[1]["code"]
+                    headers={"Peal-Moment": str(scheduled)})[1]["code"]
 
     def stats(self):
         return call(self.addresses[0], "stub/stats", b"", method="GET")[1]

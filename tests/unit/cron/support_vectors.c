@@ -106,8 +106,8 @@ int64_t vector_ms(struct slice rfc3339)
     return ms;
 }
 
-void moments_text(const struct cron *c, const struct zone *z, enum dst_policy dst, int64_t from_ms,
-                  int count, char *to, size_t size)
+void times_text(const struct cron *c, const struct zone *z, enum dst_policy dst, int64_t from_ms,
+                int count, char *to, size_t size)
 {
     size_t used = 0;
     to[0] = '\0';

@@ -24,8 +24,8 @@ void vectors_each(const char *file, int lines, void (*each)(struct vector *v));
 struct zone *vector_zone(struct slice name);
 int64_t vector_ms(struct slice rfc3339);
 
-/* Up to `count` moments after from_ms as the vectors write them: "1,2,3", "-" for none. */
-void moments_text(const struct cron *c, const struct zone *z, enum dst_policy dst, int64_t from_ms,
-                  int count, char *to, size_t size);
+/* Up to `count` scheduled times after from_ms as the vectors write them: "1,2,3", "-" for none. */
+void times_text(const struct cron *c, const struct zone *z, enum dst_policy dst, int64_t from_ms,
+                int count, char *to, size_t size);
 
 #endif

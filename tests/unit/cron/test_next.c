@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Next moments against the naive reading (support_naive.h), and the promises of the policies. */
+/* Next scheduled times against the naive reading (support_naive.h), and the promises of the
+ * policies. */
 #include "cron/civil.h"
 #include "cron/rfc3339.h"
 #include "support_naive.h"

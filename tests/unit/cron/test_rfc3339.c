@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-static void good_moments_are_read(void **state)
+static void good_times_are_read(void **state)
 {
     (void)state;
     static const struct {
@@ -40,7 +40,7 @@ static void good_moments_are_read(void **state)
     }
 }
 
-static void bad_moments_are_refused(void **state)
+static void bad_times_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -75,7 +75,7 @@ static void bad_moments_are_refused(void **state)
     }
 }
 
-static void moments_are_written_with_the_zones_offset(void **state)
+static void scheduled_times_are_written_with_the_zones_offset(void **state)
 {
     (void)state;
     char text[RFC3339_SIZE];
@@ -88,7 +88,7 @@ static void moments_are_written_with_the_zones_offset(void **state)
     assert_string_equal(rfc3339_format(1710053999050, ny, text), "2024-03-10T01:59:59.050-05:00");
     assert_string_equal(rfc3339_format(1710054000000, kathmandu, text),
                         "2024-03-10T12:45:00+05:45");
-    /* -00:44:30 then: the offset is written as -00:45, and means the same moment */
+    /* -00:44:30 then: the offset is written as -00:45, and means the same time */
     int64_t ms;
     assert_int_equal(rfc3339_parse(slice_text(rfc3339_format(1000, monrovia, text)), &ms, NULL),
                      OK);
@@ -163,9 +163,9 @@ static void days_and_dates_agree_with_libc_and_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_moments_are_read),
-        cmocka_unit_test(bad_moments_are_refused),
-        cmocka_unit_test(moments_are_written_with_the_zones_offset),
+        cmocka_unit_test(good_times_are_read),
+        cmocka_unit_test(bad_times_are_refused),
+        cmocka_unit_test(scheduled_times_are_written_with_the_zones_offset),
         cmocka_unit_test(what_is_written_reads_back),
         cmocka_unit_test(wall_times_are_read_and_written_in_a_zone),
         cmocka_unit_test(days_and_dates_agree_with_libc_and_each_other),

@@ -30,7 +30,7 @@ static int64_t next(const char *type, const char *conf, int64_t base_ms)
     return ms;
 }
 
-static void each_type_has_its_next_moment(void **state)
+static void each_type_has_its_next_scheduled_time(void **state)
 {
     (void)state;
     assert_int_equal(next("NONE", "anything", 0), -1);
@@ -125,7 +125,8 @@ static void types_have_names(void **state)
     assert_false(dst_policy_find(slice_text("SMART"), &dst));
 }
 
-/* ---- many moments counted at once, against a look at each ------------------------------------ */
+/* ---- many scheduled times counted at once, against a look at each
+ * ------------------------------------ */
 
 static void check_leaps(const struct schedule *s, int64_t from_ms, int64_t until_ms, int least)
 {
@@ -199,7 +200,7 @@ static void leaps_count_what_looking_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_type_has_its_next_moment),
+        cmocka_unit_test(each_type_has_its_next_scheduled_time),
         cmocka_unit_test(leaps_count_what_looking_counts),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_the_rule),
         cmocka_unit_test(a_schedule_counts_its_zone),

@@ -28,8 +28,8 @@ static void check_next(struct vector *v, struct slice want, int last_year)
         return;
     }
     char got[256];
-    moments_text(&c, vector_zone(v->column[1]), DST_XXL, vector_ms(v->column[2]), 8, got,
-                 sizeof(got));
+    times_text(&c, vector_zone(v->column[1]), DST_XXL, vector_ms(v->column[2]), 8, got,
+               sizeof(got));
     if (!slice_eq(want, got))
         report(v, got);
 }
@@ -77,7 +77,8 @@ static void every_line_of_invalid_passes(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* 3.4 loses moments of W (docs/cron.md); those lines have to fit the naive reading instead. */
+/* 3.4 loses scheduled times of W (docs/cron.md); those lines have to fit the naive reading instead.
+ */
 static void check_naive(struct vector *v)
 {
     struct cron c;

@@ -49,7 +49,7 @@ int journal_teardown(void **state)
 
 struct seen seen;
 
-void journal_see(void *arg, const struct runstore_row *row)
+void journal_see(void *arg, const struct run_journal_row *row)
 {
     struct seen *s = arg;
     assert_true(s->n < SEEN_MAX);
@@ -68,15 +68,15 @@ void journal_see(void *arg, const struct runstore_row *row)
     text_copy(r->msg, sizeof(r->msg), row->msg);
 }
 
-/* ---- the journal and its poster ---- */
+/* ---- the journal and its sender ---- */
 
 enum err journal_try(struct journal *j, int64_t keep, int64_t keep_ms, struct why *why)
 {
-    struct runstore_config config = { journal_path, keep, keep_ms, NULL, journal_see, &seen };
+    struct run_journal_config config = { journal_path, keep, keep_ms, NULL, journal_see, &seen };
     memset(&seen, 0, sizeof(seen));
     j->answers = config.answers = mailbox_new();
-    list_init(&j->mail);
-    enum err err = runstore_open(&config, &j->store, why);
+    list_init(&j->incoming);
+    enum err err = run_journal_open(&config, &j->store, why);
     if (err) {
         mailbox_free(j->answers);
         j->answers = NULL;
@@ -103,43 +103,43 @@ enum err journal_refused(struct why *why)
 
 void journal_close(struct journal *j)
 {
-    runstore_free(j->store);
-    while (list_pop(&j->mail))
+    run_journal_free(j->store);
+    while (list_pop(&j->incoming))
         ;
-    mailbox_take(j->answers, &j->mail);
+    mailbox_take(j->answers, &j->incoming);
     mailbox_free(j->answers);
 }
 
-struct runstore_op *journal_answer(struct journal *j)
+struct run_journal_op *journal_answer(struct journal *j)
 {
     if (j->store)
-        runstore_flush(j->store);
-    while (list_empty(&j->mail))
-        if (!mailbox_take(j->answers, &j->mail))
+        run_journal_flush(j->store);
+    while (list_empty(&j->incoming))
+        if (!mailbox_take(j->answers, &j->incoming))
             mailbox_wait(j->answers, -1);
-    return container_of(container_of(list_pop(&j->mail), struct letter, node), struct runstore_op,
-                        letter);
+    return container_of(container_of(list_pop(&j->incoming), struct message, node),
+                        struct run_journal_op, message);
 }
 
-struct runstore_op accept_op(int64_t seq, enum runstore_state state, const char *request)
+struct run_journal_op accept_op(int64_t seq, enum run_journal_state state, const char *request)
 {
-    return (struct runstore_op){
-        .what = RUNSTORE_ACCEPT,
+    return (struct run_journal_op){
+        .what = RUN_JOURNAL_ACCEPT,
         .row = { .seq = seq,
                  .state = state,
                  .log_id = 1000 + seq,
                  .log_date_ms = NOW_MS - 5,
-                 .moment_ms = NOW_MS - 7,
+                 .scheduled_ms = NOW_MS - 7,
                  .accepted_ms = NOW_MS,
                  .attempt = (int)(seq % 3),
                  .request = slice_text(request) },
     };
 }
 
-struct runstore_op result_op(int64_t seq, const char *msg)
+struct run_journal_op result_op(int64_t seq, const char *msg)
 {
-    return (struct runstore_op){
-        .what = RUNSTORE_RESULT,
+    return (struct run_journal_op){
+        .what = RUN_JOURNAL_RESULT,
         .row = { .seq = seq,
                  .ended_ms = NOW_MS + seq,
                  .code = 200,
@@ -148,39 +148,39 @@ struct runstore_op result_op(int64_t seq, const char *msg)
     };
 }
 
-struct runstore_op seq_op(enum runstore_what what, int64_t seq)
+struct run_journal_op seq_op(enum run_journal_what what, int64_t seq)
 {
-    return (struct runstore_op){ .what = what, .row = { .seq = seq } };
+    return (struct run_journal_op){ .what = what, .row = { .seq = seq } };
 }
 
-struct runstore_op tell_op(const int64_t *seqs, size_t n)
+struct run_journal_op tell_op(const int64_t *seqs, size_t n)
 {
-    return (struct runstore_op){ .what = RUNSTORE_TELL, .seqs = seqs, .nseqs = n };
+    return (struct run_journal_op){ .what = RUN_JOURNAL_TELL, .seqs = seqs, .nseqs = n };
 }
 
-void journal_post_all(struct journal *j, struct runstore_op *ops, size_t n)
+void journal_send_all(struct journal *j, struct run_journal_op *ops, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        runstore_post(j->store, &ops[i]);
+        run_journal_send(j->store, &ops[i]);
     for (size_t i = 0; i < n; i++)
         assert_ptr_equal(journal_answer(j), &ops[i]);
 }
 
-void journal_post(struct journal *j, struct runstore_op *ops, size_t n)
+void journal_send(struct journal *j, struct run_journal_op *ops, size_t n)
 {
-    journal_post_all(j, ops, n);
+    journal_send_all(j, ops, n);
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(ops[i].why.text, "");
         assert_int_equal(ops[i].err, OK);
     }
 }
 
-void journal_post_one(struct journal *j, struct runstore_op op)
+void journal_send_one(struct journal *j, struct run_journal_op op)
 {
-    journal_post(j, &op, 1);
+    journal_send(j, &op, 1);
 }
 
-void assert_row(int i, int64_t seq, enum runstore_state state)
+void assert_row(int i, int64_t seq, enum run_journal_state state)
 {
     assert_true(i < seen.n);
     assert_int_equal(seen.row[i].seq, seq);
@@ -243,7 +243,7 @@ static const char *some_request(int64_t seq)
     return text;
 }
 
-static void journal_apply(struct rdb *s, struct runstore_op *ops, size_t n)
+static void journal_apply(struct rdb *s, struct run_journal_op *ops, size_t n)
 {
     struct why why = { "" };
     assert_int_equal(rdb_begin(s, &why), OK);
@@ -254,17 +254,17 @@ static void journal_apply(struct rdb *s, struct runstore_op *ops, size_t n)
 
 void some_write(struct rdb **ret)
 {
-    static struct runstore_op ops[(SOME)*2];
+    static struct run_journal_op ops[(SOME)*2];
     static char texts[SOME_RUNS][400];
     static int64_t seqs[SOME_TOLD];
     struct rdb *s;
-    struct runstore_op told = tell_op(seqs, SOME_TOLD);
+    struct run_journal_op told = tell_op(seqs, SOME_TOLD);
     struct why why = { "" };
     size_t n = 0;
     assert_int_equal(rdb_open(journal_path, &s, &why), OK);
     for (int64_t seq = 1; seq <= SOME_TOLD; seq++) {
         seqs[seq - 1] = seq;
-        ops[n++] = accept_op(seq, RUNSTORE_STARTED, "{}");
+        ops[n++] = accept_op(seq, RUN_JOURNAL_STARTED, "{}");
         ops[n++] = result_op(seq, "");
     }
     journal_apply(s, ops, n);
@@ -273,7 +273,7 @@ void some_write(struct rdb **ret)
     for (int64_t i = 0; i < SOME_RUNS; i++) {
         int64_t seq = SOME_TOLD + 1 + i;
         strcpy(texts[i], some_request(seq));
-        ops[n++] = accept_op(seq, seq % 3 ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED, texts[i]);
+        ops[n++] = accept_op(seq, seq % 3 ? RUN_JOURNAL_STARTED : RUN_JOURNAL_ACCEPTED, texts[i]);
         if (seq % 3 == 2)
             ops[n++] = result_op(seq, "done");
     }
@@ -295,14 +295,14 @@ int some_check(bool doubtful)
         assert_int_equal(r->log_id, 1000 + r->seq);
         last = r->seq;
         if (r->seq <= SOME_TOLD) {
-            assert_int_equal(r->state, RUNSTORE_TOLD);
+            assert_int_equal(r->state, RUN_JOURNAL_TOLD);
             continue;
         }
         bool begun = r->seq % 3 || doubtful;
-        assert_int_equal(r->state, r->seq % 3 == 2 ? RUNSTORE_ENDED
-                                   : begun         ? RUNSTORE_STARTED
-                                                   : RUNSTORE_ACCEPTED);
-        if (r->state == RUNSTORE_ENDED)
+        assert_int_equal(r->state, r->seq % 3 == 2 ? RUN_JOURNAL_ENDED
+                                   : begun         ? RUN_JOURNAL_STARTED
+                                                   : RUN_JOURNAL_ACCEPTED);
+        if (r->state == RUN_JOURNAL_ENDED)
             assert_string_equal(r->msg, "done");
         else
             assert_int_equal(r->nrequest, strlen(some_request(r->seq)));
@@ -315,10 +315,10 @@ int some_open_damaged(bool doubtful)
     struct journal j;
     journal_open(&j);
     int n = some_check(doubtful);
-    int64_t next = runstore_first_seq(j.store);
+    int64_t next = run_journal_first_seq(j.store);
     assert_true(n == 0 || next > seen.row[n - 1].seq);
-    journal_post_one(&j, accept_op(next, RUNSTORE_ACCEPTED, "new"));
-    journal_post_one(&j, seq_op(RUNSTORE_FORGET, next));
+    journal_send_one(&j, accept_op(next, RUN_JOURNAL_ACCEPTED, "new"));
+    journal_send_one(&j, seq_op(RUN_JOURNAL_FORGET, next));
     journal_close(&j);
     int aside = journal_damaged(false);
     journal_open(&j);

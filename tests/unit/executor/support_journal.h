@@ -27,7 +27,7 @@ struct seen {
     int n;
     struct seen_row {
         int64_t seq, log_id, log_date_ms, ended_ms;
-        enum runstore_state state;
+        enum run_journal_state state;
         int code, attempt;
         bool has_log;
         size_t nrequest, nmsg;
@@ -37,34 +37,34 @@ struct seen {
 
 extern struct seen seen; /* by the last opening */
 
-void journal_see(void *arg, const struct runstore_row *row); /* arg: a struct seen */
+void journal_see(void *arg, const struct run_journal_row *row); /* arg: a struct seen */
 /* Is the i-th row this one? */
-void assert_row(int i, int64_t seq, enum runstore_state state);
+void assert_row(int i, int64_t seq, enum run_journal_state state);
 
-/* ---- the journal and its poster ---- */
+/* ---- the journal and its sender ---- */
 
 struct journal {
-    struct runstore *store;
+    struct run_journal *store;
     struct mailbox *answers;
-    struct list mail;
+    struct list incoming;
 };
 
 enum err journal_try(struct journal *j, int64_t keep, int64_t keep_ms, struct why *why);
 void journal_open(struct journal *j);
 enum err journal_refused(struct why *why); /* it must not open */
 void journal_close(struct journal *j);
-struct runstore_op *journal_answer(struct journal *j); /* the next one */
+struct run_journal_op *journal_answer(struct journal *j); /* the next one */
 
-struct runstore_op accept_op(int64_t seq, enum runstore_state state, const char *request);
-struct runstore_op result_op(int64_t seq, const char *msg);
-struct runstore_op seq_op(enum runstore_what what, int64_t seq);
-struct runstore_op tell_op(const int64_t *seqs, size_t n);
+struct run_journal_op accept_op(int64_t seq, enum run_journal_state state, const char *request);
+struct run_journal_op result_op(int64_t seq, const char *msg);
+struct run_journal_op seq_op(enum run_journal_what what, int64_t seq);
+struct run_journal_op tell_op(const int64_t *seqs, size_t n);
 
 /* Post them together; each is answered in its turn. */
-void journal_post_all(struct journal *j, struct runstore_op *ops, size_t n);
+void journal_send_all(struct journal *j, struct run_journal_op *ops, size_t n);
 /* And with OK. */
-void journal_post(struct journal *j, struct runstore_op *ops, size_t n);
-void journal_post_one(struct journal *j, struct runstore_op op);
+void journal_send(struct journal *j, struct run_journal_op *ops, size_t n);
+void journal_send_one(struct journal *j, struct run_journal_op op);
 
 /* ---- its files ---- */
 

@@ -47,12 +47,12 @@ static bool is_there(const char *folder, const char *name)
 /* A whole round; how many steps it took. */
 static int clean(const char *folder, int days)
 {
-    struct cleaner c;
+    struct log_pruner c;
     int steps = 1;
-    cleaner_init(&c, folder, days);
-    while (cleaner_step(&c, NOW) == CLEANER_PAUSE_MS)
+    log_pruner_init(&c, folder, days);
+    while (log_pruner_step(&c, NOW) == LOG_PRUNER_PAUSE_MS)
         assert_true(++steps < 1000);
-    cleaner_done(&c);
+    log_pruner_done(&c);
     return steps;
 }
 
@@ -94,7 +94,7 @@ static void only_real_dates_are_days(void **state)
     plant_folder(*state, "b");
     int64_t day;
     for (size_t i = 0; i < countof(not_days); i++) {
-        assert_false(cleaner_date(not_days[i], &day));
+        assert_false(log_pruner_date(not_days[i], &day));
         if (!strchr(not_days[i], '/'))
             plant_folder(base, not_days[i]);
     }
@@ -105,9 +105,9 @@ static void only_real_dates_are_days(void **state)
         assert_true(strchr(not_days[i], '/') || is_there(base, not_days[i]));
     assert_true(is_there(base, "2001-01-02"));
     assert_false(is_there(base, "2000-02-29"));
-    assert_true(cleaner_date("1970-01-01", &day) && day == 0);
-    assert_true(cleaner_date("2000-03-01", &day) && day == 11017);
-    assert_true(cleaner_date("9999-12-31", &day) && day == 2932896);
+    assert_true(log_pruner_date("1970-01-01", &day) && day == 0);
+    assert_true(log_pruner_date("2000-03-01", &day) && day == 11017);
+    assert_true(log_pruner_date("9999-12-31", &day) && day == 2932896);
 }
 
 static void links_are_never_followed(void **state)
@@ -149,7 +149,7 @@ static void a_large_day_goes_in_small_steps(void **state)
     snprintf(base, sizeof(base), "%s", in(*state, "e"));
     plant_folder(*state, "e");
     plant_folder(base, "2001-01-01");
-    for (int i = 0; i < 5 * CLEANER_STEP; i++) {
+    for (int i = 0; i < 5 * LOG_PRUNER_STEP; i++) {
         snprintf(name, sizeof(name), "2001-01-01/%d.log", i);
         plant_file(base, name);
     }
@@ -159,17 +159,17 @@ static void a_large_day_goes_in_small_steps(void **state)
 
 static void a_folder_that_is_gone_is_looked_for_again_the_next_day(void **state)
 {
-    struct cleaner c;
-    cleaner_init(&c, in(*state, "nowhere"), 30);
-    assert_int_equal(cleaner_step(&c, NOW), RUNLOG_DAY_MS);
+    struct log_pruner c;
+    log_pruner_init(&c, in(*state, "nowhere"), 30);
+    assert_int_equal(log_pruner_step(&c, NOW), RUNLOG_DAY_MS);
     plant_folder(*state, "nowhere");
     plant_folder(*state, "nowhere/2001-01-01");
     char base[256];
     snprintf(base, sizeof(base), "%s", in(*state, "nowhere"));
     c.logpath = base;
-    assert_int_equal(cleaner_step(&c, NOW), CLEANER_PAUSE_MS);
+    assert_int_equal(log_pruner_step(&c, NOW), LOG_PRUNER_PAUSE_MS);
     assert_false(is_there(base, "2001-01-01"));
-    cleaner_done(&c); /* in the middle of a round */
+    log_pruner_done(&c); /* in the middle of a round */
 }
 
 int main(void)

@@ -23,7 +23,7 @@ enum {
 static struct {
     struct loop *loop;
     struct pool *pool;
-    struct loop_mail mail;
+    struct loop_mailbox incoming;
     struct jobs jobs;
     struct peal_run *accepts[MAX], *starts[MAX];
     bool as_started[MAX];
@@ -105,7 +105,7 @@ static const struct jobs_hooks hooks = { accept_run, start_run, run_ended, run_r
 
 /* --- the loop --- */
 
-static void letter(struct loop_mail *m, struct letter *l)
+static void message(struct loop_mailbox *m, struct message *l)
 {
     (void)m;
     if (l->kind == RUN_OVER)
@@ -121,7 +121,7 @@ static void turn(void)
     if (loop_now_ms(w.loop) > w.patient_until_ms)
         fail_msg("what the test waits for does not come");
     pool_flush(w.pool);
-    loop_turn(w.loop, 10);
+    loop_iterate(w.loop, 10);
 }
 
 static void until_begun(int n)
@@ -148,11 +148,11 @@ static int set_up(void **state)
     sem_init(&may_go, 0, 0);
     w.loop = loop_new();
     w.patient_until_ms = loop_now_ms(w.loop) + PATIENCE_MS;
-    w.mail = (struct loop_mail){ .mailbox = mailbox_new(), .letter = letter };
-    if (loop_mail_add(w.loop, &w.mail) || pool_new(limits.workers, 0, &w.pool, &why))
+    w.incoming = (struct loop_mailbox){ .mailbox = mailbox_new(), .message = message };
+    if (loop_mailbox_add(w.loop, &w.incoming) || pool_new(limits.workers, 0, &w.pool, &why))
         return -1;
     jobs_init(&w.jobs, w.loop, &limits, &hooks, NULL);
-    jobs_begin(&w.jobs, w.pool, w.mail.mailbox);
+    jobs_begin(&w.jobs, w.pool, w.incoming.mailbox);
     return 0;
 }
 
@@ -167,8 +167,8 @@ static int tear_down(void **state)
         turn();
     pool_free(w.pool);
     jobs_done(&w.jobs);
-    loop_mail_remove(w.loop, &w.mail);
-    mailbox_free(w.mail.mailbox);
+    loop_mailbox_remove(w.loop, &w.incoming);
+    mailbox_free(w.incoming.mailbox);
     loop_free(w.loop);
     return 0;
 }
@@ -261,7 +261,7 @@ static void what_was_not_written_was_never_here(void **state)
         run_drop(w.accepts[i]);
         assert_null(jobs_writing(&w.jobs, i + 1, 0));
     }
-    assert_int_equal(known_find(&w.jobs.known, 1, 0), KNOWN_NOT);
+    assert_int_equal(dedup_find(&w.jobs.dedup, 1, 0), DEDUP_NOT);
     assert_int_equal(w.jobs.live + w.jobs.at_work + w.jobs.waiting, 0);
     assert_int_equal(w.jobs.by_id.len, 0);
     assert_int_equal(w.nended, 0);
@@ -345,7 +345,7 @@ static void bounds_are_refusals_and_a_cover_makes_room(void **state)
         assert_int_equal(offer(1, log), OK);
     assert_int_equal(offer(1, 4), ERR_FULL);
     assert_int_equal(offer_as(1, 4, &plain, WIRE_BLOCK_DISCARD), ERR_BUSY);
-    assert_int_equal(known_find(&w.jobs.known, 4, 0), KNOWN_NOT);
+    assert_int_equal(dedup_find(&w.jobs.dedup, 4, 0), DEDUP_NOT);
     assert_int_equal(offer_as(1, 4, &plain, WIRE_BLOCK_COVER), OK);
     for (int i = 0; i < w.naccepts; i++)
         jobs_accepted(&w.jobs, w.accepts[i], OK);

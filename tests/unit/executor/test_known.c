@@ -11,102 +11,102 @@ enum { DATE = 77 };
 static void ids_are_live_then_finished(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 10);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_NOT);
-    known_begin(&k, 7, DATE);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_LIVE);
-    known_finish(&k, 7, DATE, 1000);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 10);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_NOT);
+    dedup_begin(&k, 7, DATE);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_LIVE);
+    dedup_finish(&k, 7, DATE, 1000);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_FINISHED);
+    dedup_done(&k);
 }
 
 static void the_oldest_finished_ids_are_forgotten_beyond_the_limit(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 100);
-    known_begin(&k, 5000, DATE); /* live: never forgotten */
+    struct dedup k;
+    dedup_init(&k, 100);
+    dedup_begin(&k, 5000, DATE); /* live: never forgotten */
     for (int64_t id = 1; id <= 1000; id++) {
-        known_begin(&k, id, DATE);
-        known_finish(&k, id, DATE, id);
+        dedup_begin(&k, id, DATE);
+        dedup_finish(&k, id, DATE, id);
     }
     for (int64_t id = 1; id <= 1000; id++)
-        assert_int_equal(known_find(&k, id, DATE), id <= 900 ? KNOWN_NOT : KNOWN_FINISHED);
-    assert_int_equal(known_find(&k, 5000, DATE), KNOWN_LIVE);
+        assert_int_equal(dedup_find(&k, id, DATE), id <= 900 ? DEDUP_NOT : DEDUP_FINISHED);
+    assert_int_equal(dedup_find(&k, 5000, DATE), DEDUP_LIVE);
     assert_true(k.cap <= 128);
-    known_done(&k);
+    dedup_done(&k);
 }
 
 static void finished_ids_are_forgotten_after_a_day(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 100);
-    known_begin(&k, 1, DATE);
-    known_finish(&k, 1, DATE, 0);
-    known_begin(&k, 2, DATE);
-    known_finish(&k, 2, DATE, KNOWN_FOR_MS);
-    assert_int_equal(known_find(&k, 1, DATE), KNOWN_FINISHED);
-    known_begin(&k, 3, DATE);
-    known_finish(&k, 3, DATE, KNOWN_FOR_MS + 1);
-    assert_int_equal(known_find(&k, 1, DATE), KNOWN_NOT);
-    assert_int_equal(known_find(&k, 2, DATE), KNOWN_FINISHED);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 100);
+    dedup_begin(&k, 1, DATE);
+    dedup_finish(&k, 1, DATE, 0);
+    dedup_begin(&k, 2, DATE);
+    dedup_finish(&k, 2, DATE, DEDUP_FOR_MS);
+    assert_int_equal(dedup_find(&k, 1, DATE), DEDUP_FINISHED);
+    dedup_begin(&k, 3, DATE);
+    dedup_finish(&k, 3, DATE, DEDUP_FOR_MS + 1);
+    assert_int_equal(dedup_find(&k, 1, DATE), DEDUP_NOT);
+    assert_int_equal(dedup_find(&k, 2, DATE), DEDUP_FINISHED);
+    dedup_done(&k);
 }
 
 static void with_nothing_to_keep_only_live_ids_are_known(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 0);
-    known_begin(&k, 1, DATE);
-    assert_int_equal(known_find(&k, 1, DATE), KNOWN_LIVE);
-    known_finish(&k, 1, DATE, 5);
-    assert_int_equal(known_find(&k, 1, DATE), KNOWN_NOT);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 0);
+    dedup_begin(&k, 1, DATE);
+    assert_int_equal(dedup_find(&k, 1, DATE), DEDUP_LIVE);
+    dedup_finish(&k, 1, DATE, 5);
+    assert_int_equal(dedup_find(&k, 1, DATE), DEDUP_NOT);
+    dedup_done(&k);
 }
 
 static void a_request_without_an_id_is_never_known(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 10);
-    known_begin(&k, 0, DATE);
-    assert_int_equal(known_find(&k, 0, DATE), KNOWN_NOT);
-    known_finish(&k, 0, DATE, 5);
-    assert_int_equal(known_find(&k, 0, DATE), KNOWN_NOT);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 10);
+    dedup_begin(&k, 0, DATE);
+    assert_int_equal(dedup_find(&k, 0, DATE), DEDUP_NOT);
+    dedup_finish(&k, 0, DATE, 5);
+    assert_int_equal(dedup_find(&k, 0, DATE), DEDUP_NOT);
+    dedup_done(&k);
 }
 
 static void a_run_is_its_id_and_its_date(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 10);
-    known_begin(&k, 7, DATE);
-    known_finish(&k, 7, DATE, 1000);
-    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_NOT);
-    known_begin(&k, 7, DATE + 1);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
-    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_LIVE);
-    known_drop(&k, 7, DATE + 1);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
-    assert_int_equal(known_find(&k, 7, DATE + 1), KNOWN_NOT);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 10);
+    dedup_begin(&k, 7, DATE);
+    dedup_finish(&k, 7, DATE, 1000);
+    assert_int_equal(dedup_find(&k, 7, DATE + 1), DEDUP_NOT);
+    dedup_begin(&k, 7, DATE + 1);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_FINISHED);
+    assert_int_equal(dedup_find(&k, 7, DATE + 1), DEDUP_LIVE);
+    dedup_drop(&k, 7, DATE + 1);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_FINISHED);
+    assert_int_equal(dedup_find(&k, 7, DATE + 1), DEDUP_NOT);
+    dedup_done(&k);
 }
 
 static void without_a_date_a_known_id_matches_any(void **state)
 {
     (void)state;
-    struct known k;
-    known_init(&k, 10);
-    known_begin(&k, 7, 0);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_LIVE);
-    known_finish(&k, 7, 0, 1000);
-    assert_int_equal(known_find(&k, 7, DATE), KNOWN_FINISHED);
-    assert_int_equal(known_find(&k, 8, DATE), KNOWN_NOT);
-    known_done(&k);
+    struct dedup k;
+    dedup_init(&k, 10);
+    dedup_begin(&k, 7, 0);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_LIVE);
+    dedup_finish(&k, 7, 0, 1000);
+    assert_int_equal(dedup_find(&k, 7, DATE), DEDUP_FINISHED);
+    assert_int_equal(dedup_find(&k, 8, DATE), DEDUP_NOT);
+    dedup_done(&k);
 }
 
 int main(void)

@@ -20,41 +20,41 @@ static void every_state_comes_back(void **state)
     struct journal j;
     journal_open(&j);
     assert_int_equal(seen.n, 0);
-    assert_true(runstore_first_seq(j.store) >= 1);
+    assert_true(run_journal_first_seq(j.store) >= 1);
     const int64_t told[] = { 4 };
-    struct runstore_op ops[] = {
-        accept_op(1, RUNSTORE_ACCEPTED, "one"),
-        accept_op(2, RUNSTORE_STARTED, "two"),
-        accept_op(3, RUNSTORE_ACCEPTED, "three"),
-        accept_op(4, RUNSTORE_STARTED, "four"),
-        accept_op(5, RUNSTORE_ACCEPTED, "five"),
-        accept_op(6, RUNSTORE_ACCEPTED, ""),
-        seq_op(RUNSTORE_START, 3),
+    struct run_journal_op ops[] = {
+        accept_op(1, RUN_JOURNAL_ACCEPTED, "one"),
+        accept_op(2, RUN_JOURNAL_STARTED, "two"),
+        accept_op(3, RUN_JOURNAL_ACCEPTED, "three"),
+        accept_op(4, RUN_JOURNAL_STARTED, "four"),
+        accept_op(5, RUN_JOURNAL_ACCEPTED, "five"),
+        accept_op(6, RUN_JOURNAL_ACCEPTED, ""),
+        seq_op(RUN_JOURNAL_START, 3),
         result_op(3, "it \"worked\""),
         result_op(4, ""),
         tell_op(told, 1),
-        seq_op(RUNSTORE_FORGET, 5),
-        seq_op(RUNSTORE_START, 6),
+        seq_op(RUN_JOURNAL_FORGET, 5),
+        seq_op(RUN_JOURNAL_START, 6),
     };
-    journal_post(&j, ops, countof(ops));
+    journal_send(&j, ops, countof(ops));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 5);
-    assert_row(0, 4, RUNSTORE_TOLD);
+    assert_row(0, 4, RUN_JOURNAL_TOLD);
     assert_int_equal(seen.row[0].ended_ms, NOW_MS + 4);
-    assert_row(1, 1, RUNSTORE_ACCEPTED);
+    assert_row(1, 1, RUN_JOURNAL_ACCEPTED);
     assert_string_equal(seen.row[1].request, "one");
     assert_int_equal(seen.row[1].attempt, 1);
-    assert_row(2, 2, RUNSTORE_STARTED);
+    assert_row(2, 2, RUN_JOURNAL_STARTED);
     assert_string_equal(seen.row[2].request, "two");
-    assert_row(3, 3, RUNSTORE_ENDED);
+    assert_row(3, 3, RUN_JOURNAL_ENDED);
     assert_string_equal(seen.row[3].msg, "it \"worked\"");
     assert_int_equal(seen.row[3].code, 200);
     assert_int_equal(seen.row[3].ended_ms, NOW_MS + 3);
     assert_true(seen.row[3].has_log);
     assert_int_equal(seen.row[3].nrequest, 0);
-    assert_row(4, 6, RUNSTORE_STARTED);
-    assert_true(runstore_first_seq(j.store) > 6);
+    assert_row(4, 6, RUN_JOURNAL_STARTED);
+    assert_true(run_journal_first_seq(j.store) > 6);
     journal_close(&j);
 }
 
@@ -64,9 +64,10 @@ static void changes_of_unknown_runs_do_no_harm(void **state)
     struct journal j;
     journal_open(&j);
     const int64_t told[] = { 70, 71 };
-    struct runstore_op ops[] = { seq_op(RUNSTORE_START, 70), result_op(70, "x"), tell_op(told, 2),
-                                 seq_op(RUNSTORE_FORGET, 70), tell_op(told, 0) };
-    journal_post(&j, ops, countof(ops));
+    struct run_journal_op ops[] = { seq_op(RUN_JOURNAL_START, 70), result_op(70, "x"),
+                                    tell_op(told, 2), seq_op(RUN_JOURNAL_FORGET, 70),
+                                    tell_op(told, 0) };
+    journal_send(&j, ops, countof(ops));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 0);
@@ -81,16 +82,16 @@ static void neighbours_are_told_together_and_each_once(void **state)
     static const int64_t order[] = { 2, 3, 1, 4, 6, 5 };
     journal_open(&j);
     for (int64_t seq = 1; seq <= 7; seq++)
-        journal_post_one(&j, accept_op(seq, RUNSTORE_STARTED, "{}"));
-    journal_post_one(&j, tell_op(first, countof(first)));
-    journal_post_one(&j,
+        journal_send_one(&j, accept_op(seq, RUN_JOURNAL_STARTED, "{}"));
+    journal_send_one(&j, tell_op(first, countof(first)));
+    journal_send_one(&j,
                      tell_op(all, countof(all))); /* some were told before, one was never here */
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, countof(order) + 1);
     for (int i = 0; i < (int)countof(order); i++)
-        assert_row(i, order[i], RUNSTORE_TOLD);
-    assert_row((int)countof(order), 7, RUNSTORE_STARTED);
+        assert_row(i, order[i], RUN_JOURNAL_TOLD);
+    assert_row((int)countof(order), 7, RUN_JOURNAL_STARTED);
     journal_close(&j);
 }
 
@@ -99,10 +100,10 @@ static void a_number_used_twice_is_refused_alone(void **state)
     (void)state;
     struct journal j;
     journal_open(&j);
-    struct runstore_op ops[] = { accept_op(1, RUNSTORE_ACCEPTED, "one"),
-                                 accept_op(1, RUNSTORE_ACCEPTED, "again"),
-                                 accept_op(2, RUNSTORE_ACCEPTED, "two") };
-    journal_post_all(&j, ops, countof(ops));
+    struct run_journal_op ops[] = { accept_op(1, RUN_JOURNAL_ACCEPTED, "one"),
+                                    accept_op(1, RUN_JOURNAL_ACCEPTED, "again"),
+                                    accept_op(2, RUN_JOURNAL_ACCEPTED, "two") };
+    journal_send_all(&j, ops, countof(ops));
     assert_int_equal(ops[0].err, OK);
     assert_int_equal(ops[1].err, ERR_EXISTS);
     assert_non_null(strstr(ops[1].why.text, journal_path));
@@ -119,17 +120,17 @@ static void numbers_are_never_given_twice(void **state)
     (void)state;
     struct journal j;
     journal_open(&j);
-    int64_t first = runstore_first_seq(j.store);
+    int64_t first = run_journal_first_seq(j.store);
     const int64_t told[] = { first };
-    journal_post_one(&j, accept_op(first, RUNSTORE_STARTED, "gone"));
-    journal_post_one(&j, seq_op(RUNSTORE_FORGET, first));
-    journal_post_one(&j, accept_op(first + 5, RUNSTORE_STARTED, "gone too"));
-    journal_post_one(&j, tell_op(told, 1));
-    journal_post_one(&j, seq_op(RUNSTORE_FORGET, first + 5));
+    journal_send_one(&j, accept_op(first, RUN_JOURNAL_STARTED, "gone"));
+    journal_send_one(&j, seq_op(RUN_JOURNAL_FORGET, first));
+    journal_send_one(&j, accept_op(first + 5, RUN_JOURNAL_STARTED, "gone too"));
+    journal_send_one(&j, tell_op(told, 1));
+    journal_send_one(&j, seq_op(RUN_JOURNAL_FORGET, first + 5));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 0);
-    assert_true(runstore_first_seq(j.store) > first + 5);
+    assert_true(run_journal_first_seq(j.store) > first + 5);
     journal_close(&j);
 }
 
@@ -141,7 +142,7 @@ static void a_second_one_is_told_who_has_it(void **state)
     struct journal j;
     journal_open(&j);
     struct why why;
-    journal_post_one(&j, accept_op(1, RUNSTORE_ACCEPTED, "one"));
+    journal_send_one(&j, accept_op(1, RUN_JOURNAL_ACCEPTED, "one"));
     assert_int_equal(journal_refused(&why), ERR_BUSY);
     assert_non_null(strstr(why.text, journal_path));
     assert_non_null(strstr(why.text, "stop that one"));
@@ -153,7 +154,7 @@ static void a_second_one_is_told_who_has_it(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    journal_post_one(&j, accept_op(2, RUNSTORE_ACCEPTED, "two"));
+    journal_send_one(&j, accept_op(2, RUN_JOURNAL_ACCEPTED, "two"));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 2);
@@ -193,18 +194,18 @@ static void many_at_once_are_answered_in_order(void **state)
     (void)state;
     enum { N = 12000 };
     struct journal j;
-    struct runstore_op *ops = mem_new(N * sizeof(*ops));
+    struct run_journal_op *ops = mem_new(N * sizeof(*ops));
     journal_open(&j);
     for (int i = 0; i < N / 2; i++) {
-        ops[2 * i] = accept_op(i + 1, RUNSTORE_STARTED, "{}");
+        ops[2 * i] = accept_op(i + 1, RUN_JOURNAL_STARTED, "{}");
         ops[2 * i + 1] = result_op(i + 1, "done");
     }
-    journal_post(&j, ops, N);
+    journal_send(&j, ops, N);
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, N / 2);
     for (int i = 0; i < seen.n; i++)
-        assert_row(i, i + 1, RUNSTORE_ENDED);
+        assert_row(i, i + 1, RUN_JOURNAL_ENDED);
     journal_close(&j);
     free(ops);
 }
@@ -213,12 +214,12 @@ static void what_was_posted_is_done_before_the_end(void **state)
 {
     (void)state;
     enum { N = 500 };
-    static struct runstore_op ops[N];
+    static struct run_journal_op ops[N];
     struct journal j;
     journal_open(&j);
     for (int i = 0; i < N; i++) {
-        ops[i] = accept_op(i + 1, RUNSTORE_ACCEPTED, "{}");
-        runstore_post(j.store, &ops[i]);
+        ops[i] = accept_op(i + 1, RUN_JOURNAL_ACCEPTED, "{}");
+        run_journal_send(j.store, &ops[i]);
     }
     journal_close(&j);
     journal_open(&j);
@@ -234,13 +235,13 @@ static void a_large_request_is_kept_whole(void **state)
     char *large = mem_new(N);
     memset(large, 'x', N);
     journal_open(&j);
-    struct runstore_op op = accept_op(1, RUNSTORE_ACCEPTED, "");
+    struct run_journal_op op = accept_op(1, RUN_JOURNAL_ACCEPTED, "");
     op.row.request = slice_of(large, N);
-    journal_post_one(&j, op);
-    journal_post_one(&j, seq_op(RUNSTORE_START, 1));
+    journal_send_one(&j, op);
+    journal_send_one(&j, seq_op(RUN_JOURNAL_START, 1));
     journal_close(&j);
     journal_open(&j);
-    assert_row(0, 1, RUNSTORE_STARTED);
+    assert_row(0, 1, RUN_JOURNAL_STARTED);
     assert_int_equal(seen.row[0].nrequest, N);
     journal_close(&j);
     free(large);
@@ -252,10 +253,10 @@ static void a_large_request_is_kept_whole(void **state)
 static void tell_runs(struct journal *j, int64_t first, int64_t last, int64_t ended_ms)
 {
     for (int64_t seq = first; seq <= last; seq++) {
-        struct runstore_op ops[] = { accept_op(seq, RUNSTORE_STARTED, "{}"), result_op(seq, ""),
-                                     tell_op(&seq, 1) };
+        struct run_journal_op ops[] = { accept_op(seq, RUN_JOURNAL_STARTED, "{}"),
+                                        result_op(seq, ""), tell_op(&seq, 1) };
         ops[1].row.ended_ms = ended_ms;
-        journal_post(j, ops, countof(ops));
+        journal_send(j, ops, countof(ops));
     }
 }
 
@@ -266,13 +267,13 @@ static void only_so_many_are_remembered(void **state)
     struct why why = { "" };
     assert_int_equal(journal_try(&j, 10, DAY_MS, &why), OK);
     tell_runs(&j, 1, 50, NOW_MS);
-    journal_post_one(&j, accept_op(60, RUNSTORE_ACCEPTED, "{}"));
+    journal_send_one(&j, accept_op(60, RUN_JOURNAL_ACCEPTED, "{}"));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 11);
-    assert_row(0, 41, RUNSTORE_TOLD);
-    assert_row(9, 50, RUNSTORE_TOLD);
-    assert_row(10, 60, RUNSTORE_ACCEPTED);
+    assert_row(0, 41, RUN_JOURNAL_TOLD);
+    assert_row(9, 50, RUN_JOURNAL_TOLD);
+    assert_row(10, 60, RUN_JOURNAL_ACCEPTED);
     tell_runs(&j, 61, 62, NOW_MS);
     journal_close(&j);
     journal_open(&j);
@@ -291,11 +292,11 @@ static void the_old_are_forgotten(void **state)
     journal_close(&j);
     journal_open(&j); /* a day is long enough from here on */
     assert_int_equal(seen.n, 30);
-    journal_post_one(&j, seq_op(RUNSTORE_FORGET, 99)); /* the first turn prunes */
+    journal_send_one(&j, seq_op(RUN_JOURNAL_FORGET, 99)); /* the first turn prunes */
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 10);
-    assert_row(0, 21, RUNSTORE_TOLD);
+    assert_row(0, 21, RUN_JOURNAL_TOLD);
     journal_close(&j);
 }
 

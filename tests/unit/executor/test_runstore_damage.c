@@ -114,7 +114,7 @@ static void a_log_that_is_damaged_is_not_taken_for_a_short_one(void **state)
     assert_int_equal(journal_damaged(false), 1);
     assert_int_equal(journal_damaged(true), 1);
     for (int i = 0; i < seen.n; i++) /* who knows what has begun since */
-        assert_int_not_equal(seen.row[i].state, RUNSTORE_ACCEPTED);
+        assert_int_not_equal(seen.row[i].state, RUN_JOURNAL_ACCEPTED);
     journal_close(&j);
     log[nlog / 2] ^= 1;
     log[5] ^= 1; /* its header */

@@ -85,15 +85,15 @@ static void check_upgraded(void)
     journal_open(&j);
     assert_int_equal(seen.n, 3);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(seen.row[i].state, RUNSTORE_TOLD);
+        assert_int_equal(seen.row[i].state, RUN_JOURNAL_TOLD);
         assert_int_equal(seen.row[i].log_id, 11 + i);
         assert_int_equal(seen.row[i].log_date_ms, 0);
     }
-    journal_post_one(&j, tell_op(&seq, 1));
+    journal_send_one(&j, tell_op(&seq, 1));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 3);
-    assert_int_equal(seen.row[2].state, RUNSTORE_TOLD);
+    assert_int_equal(seen.row[2].state, RUN_JOURNAL_TOLD);
     assert_int_equal(seen.row[2].log_date_ms, 1700000000000);
     journal_close(&j);
     assert_int_equal(journal_damaged(false), 0);

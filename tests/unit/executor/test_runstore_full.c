@@ -15,19 +15,19 @@ static void a_full_disk_refuses_runs_and_keeps_results_in_order(void **state)
     struct journal j;
     const int64_t told[] = { 1 };
     journal_open(&j);
-    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
-    journal_post_one(&j, accept_op(2, RUNSTORE_ACCEPTED, "two"));
+    journal_send_one(&j, accept_op(1, RUN_JOURNAL_STARTED, "one"));
+    journal_send_one(&j, accept_op(2, RUN_JOURNAL_ACCEPTED, "two"));
     journal_room(0);
-    struct runstore_op waiting[] = { result_op(1, "ended"), tell_op(told, 1),
-                                     seq_op(RUNSTORE_FORGET, 2), result_op(3, "unknown") };
-    struct runstore_op refused[] = { accept_op(3, RUNSTORE_ACCEPTED, "three"),
-                                     seq_op(RUNSTORE_START, 2),
-                                     accept_op(4, RUNSTORE_STARTED, "four") };
+    struct run_journal_op waiting[] = { result_op(1, "ended"), tell_op(told, 1),
+                                        seq_op(RUN_JOURNAL_FORGET, 2), result_op(3, "unknown") };
+    struct run_journal_op refused[] = { accept_op(3, RUN_JOURNAL_ACCEPTED, "three"),
+                                        seq_op(RUN_JOURNAL_START, 2),
+                                        accept_op(4, RUN_JOURNAL_STARTED, "four") };
     for (size_t i = 0; i < countof(waiting); i++) {
-        runstore_post(j.store, &waiting[i]);
+        run_journal_send(j.store, &waiting[i]);
         if (i >= countof(refused))
             continue;
-        runstore_post(j.store, &refused[i]);
+        run_journal_send(j.store, &refused[i]);
         assert_ptr_equal(journal_answer(&j), &refused[i]); /* though others wait */
         assert_int_equal(refused[i].err, ERR_FULL);
         assert_non_null(strstr(refused[i].why.text, journal_path));
@@ -38,12 +38,12 @@ static void a_full_disk_refuses_runs_and_keeps_results_in_order(void **state)
         assert_ptr_equal(journal_answer(&j), &waiting[i]);
         assert_int_equal(waiting[i].err, OK);
     }
-    journal_post_one(&j, accept_op(5, RUNSTORE_ACCEPTED, "five"));
+    journal_send_one(&j, accept_op(5, RUN_JOURNAL_ACCEPTED, "five"));
     journal_close(&j);
     journal_open(&j);
     assert_int_equal(seen.n, 2);
-    assert_row(0, 1, RUNSTORE_TOLD);
-    assert_row(1, 5, RUNSTORE_ACCEPTED);
+    assert_row(0, 1, RUN_JOURNAL_TOLD);
+    assert_row(1, 5, RUN_JOURNAL_ACCEPTED);
     journal_close(&j);
 }
 
@@ -52,18 +52,18 @@ static void more_than_a_group_may_wait(void **state)
     (void)state;
     enum { N = 9000 };
     struct journal j;
-    struct runstore_op *ops = mem_new(N * sizeof(*ops));
+    struct run_journal_op *ops = mem_new(N * sizeof(*ops));
     journal_open(&j);
     for (int i = 0; i < N; i++)
-        ops[i] = accept_op(i + 1, RUNSTORE_STARTED, "{}");
-    journal_post(&j, ops, N);
+        ops[i] = accept_op(i + 1, RUN_JOURNAL_STARTED, "{}");
+    journal_send(&j, ops, N);
     journal_room(0);
     for (int i = 0; i < N; i++) {
         ops[i] = result_op(i + 1, "ended");
-        runstore_post(j.store, &ops[i]);
+        run_journal_send(j.store, &ops[i]);
     }
-    struct runstore_op refused = accept_op(N + 1, RUNSTORE_STARTED, "{}");
-    runstore_post(j.store, &refused);
+    struct run_journal_op refused = accept_op(N + 1, RUN_JOURNAL_STARTED, "{}");
+    run_journal_send(j.store, &refused);
     assert_ptr_equal(journal_answer(&j), &refused);
     assert_int_equal(refused.err, ERR_FULL);
     journal_room(-1);
@@ -75,7 +75,7 @@ static void more_than_a_group_may_wait(void **state)
     journal_open(&j);
     assert_int_equal(seen.n, N);
     for (int i = 0; i < N; i++)
-        assert_row(i, i + 1, RUNSTORE_ENDED);
+        assert_row(i, i + 1, RUN_JOURNAL_ENDED);
     journal_close(&j);
     free(ops);
 }
@@ -85,19 +85,19 @@ static void the_one_that_does_not_fit_is_refused_alone(void **state)
     (void)state;
     enum { N = 40, LARGE = 4 * 1024 * 1024 };
     struct journal j;
-    static struct runstore_op ops[2 * N];
+    static struct run_journal_op ops[2 * N];
     char *large = mem_new(LARGE);
     journal_open(&j);
     journal_room(1024 * 1024);
     for (int i = 0; i < N; i++) {
-        ops[2 * i] = accept_op(i + 1, RUNSTORE_STARTED, "small");
+        ops[2 * i] = accept_op(i + 1, RUN_JOURNAL_STARTED, "small");
         ops[2 * i + 1] = result_op(i + 1, "small");
     }
     ops[N].row.request = slice_of(large, LARGE); /* an ACCEPT in the middle */
     for (int i = 0; i < 2 * N; i++)
-        runstore_post(j.store, &ops[i]);
+        run_journal_send(j.store, &ops[i]);
     for (int i = 0; i < 2 * N; i++) {
-        const struct runstore_op *op = journal_answer(&j);
+        const struct run_journal_op *op = journal_answer(&j);
         assert_int_equal(op->err, op == &ops[N] ? ERR_FULL : OK);
     }
     journal_room(-1);
@@ -113,13 +113,13 @@ static void stopping_does_not_wait_for_ever(void **state)
     (void)state;
     struct journal j;
     journal_open(&j);
-    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
+    journal_send_one(&j, accept_op(1, RUN_JOURNAL_STARTED, "one"));
     journal_room(0);
-    struct runstore_op result = result_op(1, "ended");
-    struct runstore_op more = accept_op(2, RUNSTORE_STARTED, "two");
-    runstore_post(j.store, &result);
-    runstore_post(j.store, &more);
-    runstore_free(j.store);
+    struct run_journal_op result = result_op(1, "ended");
+    struct run_journal_op more = accept_op(2, RUN_JOURNAL_STARTED, "two");
+    run_journal_send(j.store, &result);
+    run_journal_send(j.store, &more);
+    run_journal_free(j.store);
     j.store = NULL;
     journal_room(-1);
     assert_ptr_equal(journal_answer(&j), &more);
@@ -129,7 +129,7 @@ static void stopping_does_not_wait_for_ever(void **state)
     mailbox_free(j.answers);
     journal_open(&j);
     assert_int_equal(seen.n, 1);
-    assert_row(0, 1, RUNSTORE_STARTED);
+    assert_row(0, 1, RUN_JOURNAL_STARTED);
     journal_close(&j);
 }
 
@@ -143,7 +143,7 @@ static void a_full_disk_at_the_start_says_so(void **state)
     journal_room(-1);
     assert_non_null(strstr(why.text, journal_path));
     journal_open(&j); /* what was left behind does no harm */
-    journal_post_one(&j, accept_op(1, RUNSTORE_STARTED, "one"));
+    journal_send_one(&j, accept_op(1, RUN_JOURNAL_STARTED, "one"));
     journal_close(&j);
 }
 

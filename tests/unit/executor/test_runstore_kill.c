@@ -20,44 +20,44 @@ struct note { /* acknowledged: the change is on disk */
 static void live_until_killed(int notes)
 {
     enum { OPEN = 64 };
-    static struct runstore_op ops[OPEN];
+    static struct run_journal_op ops[OPEN];
     static int64_t seqs[OPEN];
     struct journal j;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing behind */
     journal_open(&j);
-    int64_t next = runstore_first_seq(j.store);
+    int64_t next = run_journal_first_seq(j.store);
     for (int i = 0; i < OPEN; i++) {
-        ops[i] = accept_op(next++, i % 2 ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED, "{}");
-        runstore_post(j.store, &ops[i]);
+        ops[i] = accept_op(next++, i % 2 ? RUN_JOURNAL_STARTED : RUN_JOURNAL_ACCEPTED, "{}");
+        run_journal_send(j.store, &ops[i]);
     }
     for (;;) {
-        struct runstore_op *op = journal_answer(&j);
+        struct run_journal_op *op = journal_answer(&j);
         int64_t *seq = &seqs[op - ops];
-        *seq = op->what == RUNSTORE_TELL ? *seq : op->row.seq;
+        *seq = op->what == RUN_JOURNAL_TELL ? *seq : op->row.seq;
         struct note note = { *seq, (int)op->what };
         if (op->err || write(notes, &note, sizeof(note)) != sizeof(note))
             _exit(1);
-        if (op->what == RUNSTORE_ACCEPT && *seq % 7 == 0)
-            *op = seq_op(RUNSTORE_FORGET, *seq);
-        else if (op->what == RUNSTORE_ACCEPT && op->row.state == RUNSTORE_ACCEPTED)
-            *op = seq_op(RUNSTORE_START, *seq);
-        else if (op->what == RUNSTORE_ACCEPT || op->what == RUNSTORE_START)
+        if (op->what == RUN_JOURNAL_ACCEPT && *seq % 7 == 0)
+            *op = seq_op(RUN_JOURNAL_FORGET, *seq);
+        else if (op->what == RUN_JOURNAL_ACCEPT && op->row.state == RUN_JOURNAL_ACCEPTED)
+            *op = seq_op(RUN_JOURNAL_START, *seq);
+        else if (op->what == RUN_JOURNAL_ACCEPT || op->what == RUN_JOURNAL_START)
             *op = result_op(*seq, "done");
-        else if (op->what == RUNSTORE_RESULT && *seq % 5)
+        else if (op->what == RUN_JOURNAL_RESULT && *seq % 5)
             *op = tell_op(seq, 1);
         else
-            *op = accept_op(next++, *seq % 3 ? RUNSTORE_STARTED : RUNSTORE_ACCEPTED, "{}");
-        runstore_post(j.store, op);
+            *op = accept_op(next++, *seq % 3 ? RUN_JOURNAL_STARTED : RUN_JOURNAL_ACCEPTED, "{}");
+        run_journal_send(j.store, op);
     }
 }
 
 /* The state that must be there at least: what comes next may have been written and not heard. */
-static enum runstore_state at_least(int what)
+static enum run_journal_state at_least(int what)
 {
-    return what == RUNSTORE_TELL     ? RUNSTORE_TOLD
-           : what == RUNSTORE_RESULT ? RUNSTORE_ENDED
-           : what == RUNSTORE_START  ? RUNSTORE_STARTED
-                                     : RUNSTORE_ACCEPTED;
+    return what == RUN_JOURNAL_TELL     ? RUN_JOURNAL_TOLD
+           : what == RUN_JOURNAL_RESULT ? RUN_JOURNAL_ENDED
+           : what == RUN_JOURNAL_START  ? RUN_JOURNAL_STARTED
+                                        : RUN_JOURNAL_ACCEPTED;
 }
 
 static const struct seen_row *seen_of(int64_t seq)
@@ -75,9 +75,9 @@ static void check_notes(const struct note *last, int64_t n)
         int what = last[seq].what;
         if (what < 0)
             continue;
-        if (what == RUNSTORE_FORGET)
+        if (what == RUN_JOURNAL_FORGET)
             assert_null(r);
-        else if (what == RUNSTORE_ACCEPT && seq % 7 == 0 && !r)
+        else if (what == RUN_JOURNAL_ACCEPT && seq % 7 == 0 && !r)
             continue; /* forgotten, unheard */
         else
             assert_true(r && r->state >= at_least(what) && r->log_id == 1000 + seq);

@@ -186,7 +186,7 @@ static void a_disk_that_cannot_be_read_for_a_while_is_waited_for(void **state)
     assert_int_equal(rdb_open(journal_path, &s, &why), OK);
     sqlite3_db_release_memory(s->db);
     make_bad("runs.db", 0, 1 << 30, 0, -1);
-    struct runstore_op op = result_op(SOME - 1, "ended");
+    struct run_journal_op op = result_op(SOME - 1, "ended");
     enum err err = rdb_begin(s, &why);
     if (!err)
         err = rdb_apply(s, &op, &why);

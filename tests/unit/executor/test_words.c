@@ -27,7 +27,7 @@ static void command_lines_become_vectors(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         char **words;
         struct why why = { { 0 } };
-        assert_int_equal(words_split(slice_text(cases[i].line), &words, &why), OK);
+        assert_int_equal(argv_split(slice_text(cases[i].line), &words, &why), OK);
         size_t n = 0;
         for (; words[n]; n++)
             assert_string_equal(words[n], cases[i].words[n]);
@@ -45,7 +45,7 @@ static void what_is_no_command_is_refused(void **state)
     for (size_t i = 0; i < countof(lines); i++) {
         char **words = NULL;
         struct why why = { { 0 } };
-        assert_int_equal(words_split(lines[i], &words, &why), ERR_INVALID);
+        assert_int_equal(argv_split(lines[i], &words, &why), ERR_INVALID);
         assert_null(words);
         assert_int_equal(strncmp(why.text, "command: ", 9), 0);
     }
@@ -58,11 +58,11 @@ static void words_are_counted(void **state)
     char **words = NULL;
     for (size_t i = 0; i < sizeof(line); i++)
         line[i] = i % 2 ? ' ' : 'x';
-    assert_int_equal(words_split(slice_of(line, (size_t)WORDS_MAX * 2), &words, NULL), OK);
+    assert_int_equal(argv_split(slice_of(line, (size_t)WORDS_MAX * 2), &words, NULL), OK);
     assert_non_null(words[WORDS_MAX - 1]);
     assert_null(words[WORDS_MAX]);
     free(words);
-    assert_int_equal(words_split(slice_of(line, sizeof(line)), &words, NULL), ERR_TOOBIG);
+    assert_int_equal(argv_split(slice_of(line, sizeof(line)), &words, NULL), ERR_TOOBIG);
 }
 
 int main(void)

@@ -11,13 +11,13 @@
 #include <unistd.h>
 #include "base/clock.h"
 
-void turn_until(struct loop *l, bool (*done)(void *arg), void *arg)
+void iterate_until(struct loop *l, bool (*done)(void *arg), void *arg)
 {
     int64_t end = clock_boot_ms() + WAIT_MS;
     while (!done(arg)) {
         if (clock_boot_ms() > end)
             fail_msg("what the test waits for has not come in %d ms", WAIT_MS);
-        loop_turn(l, 10);
+        loop_iterate(l, 10);
     }
 }
 
@@ -26,9 +26,9 @@ static bool is_true(void *arg)
     return *(const bool *)arg;
 }
 
-void turn_while_false(struct loop *l, const bool *flag)
+void iterate_while_false(struct loop *l, const bool *flag)
 {
-    turn_until(l, is_true, (void *)flag);
+    iterate_until(l, is_true, (void *)flag);
 }
 
 static struct sockaddr_in loopback(uint16_t port)
@@ -71,7 +71,7 @@ void raw_send(struct raw *r, struct loop *l, const char *text)
             text += sent;
             n -= (size_t)sent;
         } else if (errno == EAGAIN) {
-            loop_turn(l, 10);
+            loop_iterate(l, 10);
         } else {
             return; /* the server has had enough; what it said is read by the test */
         }
@@ -112,7 +112,7 @@ static bool has_come(void *arg)
 void raw_until(struct raw *r, struct loop *l, const char *text)
 {
     struct wanted w = { r, text };
-    turn_until(l, has_come, &w);
+    iterate_until(l, has_come, &w);
 }
 
 static bool has_ended(void *arg)
@@ -122,7 +122,7 @@ static bool has_ended(void *arg)
 
 void raw_until_end(struct raw *r, struct loop *l)
 {
-    turn_until(l, has_ended, r);
+    iterate_until(l, has_ended, r);
 }
 
 enum { PORT_LEAST = 21000, PORTS = 9000 };

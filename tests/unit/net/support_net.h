@@ -23,8 +23,8 @@
 #define PATIENCE_MS 30000 /* for calls that shall end by themselves: less, so that they say why */
 
 /* Turn the loop until done(arg). */
-void turn_until(struct loop *l, bool (*done)(void *arg), void *arg);
-void turn_while_false(struct loop *l, const bool *flag);
+void iterate_until(struct loop *l, bool (*done)(void *arg), void *arg);
+void iterate_while_false(struct loop *l, const bool *flag);
 
 /* --- a client made of a socket --- */
 struct raw {

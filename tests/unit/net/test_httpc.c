@@ -120,7 +120,7 @@ static struct httpc_peer *peer_at(struct fixture *f, const char *format, uint16_
 static void run_call(struct fixture *f, struct httpc_peer *p, struct test_call *t, int timeout_ms)
 {
     start_call(p, t, timeout_ms);
-    turn_while_false(f->l, &t->ended);
+    iterate_while_false(f->l, &t->ended);
 }
 
 static bool is_sent(void *arg)
@@ -132,7 +132,7 @@ static bool is_sent(void *arg)
  * kernel has looked at it never comes. */
 static void abort_sent(struct fixture *f, struct test_call *t)
 {
-    turn_until(f->l, is_sent, t);
+    iterate_until(f->l, is_sent, t);
     assert_int_equal(httpc_abort(&t->call), HTTPC_IN_DOUBT);
 }
 
@@ -276,7 +276,7 @@ static void a_connection_is_used_again_also_from_within_done(void **state)
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
     a.then = &b;
     run_call(f, p, &a, PATIENCE_MS);
-    turn_while_false(f->l, &b.ended);
+    iterate_while_false(f->l, &b.ended);
     assert_string_equal(a.body, ANSWER);
     assert_string_equal(b.body, ANSWER);
     assert_int_equal(httpc_peer_connections(p), 1);
@@ -306,7 +306,7 @@ static void a_connection_closed_between_calls_is_replaced_not_doubted(void **sta
         assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
         script_wait_closed(&s, i + 1); /* the look before reuse must see it */
         if (i == 1)                    /* or the loop sees it, when it turns */
-            turn_until(f->l, has_none, p);
+            iterate_until(f->l, has_none, p);
         done_with(&t);
     }
     httpc_peer_free(p);
@@ -326,7 +326,7 @@ static void an_idle_connection_is_closed_in_time(void **state)
     script_start(&s);
     struct httpc_peer *p = peer_at(&f, "127.0.0.1:%u/", s.port);
     run_call(&f, p, &t, PATIENCE_MS);
-    turn_until(l, has_none, p);
+    iterate_until(l, has_none, p);
     script_join(&s);
     assert_int_equal(s.end, 0);
     buf_done(&s.got);
@@ -357,7 +357,7 @@ static void connections_may_be_opened_ahead_of_calls(void **state)
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u/", s.port);
     httpc_warm(p, 1);
-    turn_until(f->l, one_idle, p);
+    iterate_until(f->l, one_idle, p);
     run_call(f, p, &a, PATIENCE_MS);
     httpc_warm(p, 1); /* there is one already */
     run_call(f, p, &b, PATIENCE_MS);
@@ -397,7 +397,7 @@ static void what_cannot_be_opened_ahead_is_given_up_quietly(void **state)
     int closed = refuse_somewhere(&port);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
     httpc_warm(p, 2);
-    turn_until(f->l, has_none, p);
+    iterate_until(f->l, has_none, p);
     struct test_call t = { .ended = false };
     run_call(f, p, &t, PATIENCE_MS);
     assert_int_equal(t.call.outcome, HTTPC_NOT_SENT);
@@ -413,14 +413,14 @@ static void a_peer_may_go_while_its_connections_are_opened(void **state)
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", port);
     httpc_warm(p, 2);
     httpc_peer_free(p);
-    loop_turn(f->l, 0);
+    loop_iterate(f->l, 0);
     struct httpc_peer *named = peer_at(f, "localhost:%u", port);
     httpc_warm(named, 2); /* its address is asked for first */
     assert_int_equal(httpc_peer_connections(named), 0);
     close(listener);
 }
 
-/* The tear-down frees the client before a turn could; the sanitizer tells what was left. */
+/* The tear-down frees the client before an iteration could; the sanitizer tells what was left. */
 static void a_client_may_end_right_after_a_connection_failed(void **state)
 {
     struct httpc_peer *p = peer_at(*state, "255.255.255.255:%u", 9);
@@ -632,7 +632,7 @@ static void die_in_a_call(uint16_t port)
     struct httpc_peer *p = peer_at(&f, "127.0.0.1:%u", port);
     start_call(p, &t, 60000);
     while (!t.call.sent_us && !t.ended)
-        loop_turn(f.l, 1000);
+        loop_iterate(f.l, 1000);
     raise(t.ended ? SIGTERM : SIGKILL);
 }
 
@@ -814,7 +814,7 @@ static void an_answer_may_come_before_the_request_is_written(void **state)
     script_start(&s);
     struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
     assert_int_equal(httpc_call(p, &post, &t.call), OK);
-    turn_while_false(f->l, &t.ended);
+    iterate_while_false(f->l, &t.ended);
     assert_int_equal(t.call.outcome, HTTPC_ANSWERED);
     assert_int_equal(t.call.status, 413);
     assert_int_equal(httpc_peer_connections(p), 0);

@@ -153,8 +153,8 @@ static void heads_and_bodies_come_in_any_pieces(void **state)
                                           "POST /e HTTP/1.1\r\nHost: a\r\n\r\n" };
     for (size_t i = 0; i < countof(pieces); i++) {
         raw_send(&r, f->l, pieces[i]);
-        loop_turn(f->l, 100);
-        loop_turn(f->l, 0);
+        loop_iterate(f->l, 100);
+        loop_iterate(f->l, 0);
         if (i == 2)
             raw_until(&r, f->l, "HTTP/1.1 100 Continue\r\n\r\n");
     }
@@ -230,7 +230,7 @@ static void large_bodies_together_have_a_limit(void **state)
     raw_send(&a, f->l, buf_str(&part));
     raw_send(&b, f->l, buf_str(&part));
     struct raw *both[] = { &a, &b };
-    turn_until(f->l, one_has_ended, both);
+    iterate_until(f->l, one_has_ended, both);
     struct raw *refused = a.eof ? &a : &b, *other = a.eof ? &b : &a;
     assert_non_null(strstr(buf_str(&refused->got), "HTTP/1.1 503 "));
     assert_non_null(strstr(buf_str(&refused->got), "too many large bodies at once"));
@@ -290,7 +290,7 @@ static void a_server_full_of_work_says_so(void **state)
     struct raw a, b;
     raw_open(&a, httpd_port(f->h));
     raw_send(&a, f->l, LAST("/keep"));
-    turn_until(f->l, one_kept, f);
+    iterate_until(f->l, one_kept, f);
     exchange(f, "", &b);
     assert_non_null(strstr(buf_str(&b.got), "HTTP/1.1 503 Service Unavailable\r\n"));
     raw_close(&b);
@@ -347,14 +347,14 @@ static void a_reply_to_a_client_that_has_gone_is_dropped(void **state)
     struct raw r;
     raw_open(&r, httpd_port(f->h));
     raw_send(&r, f->l, GET("/keep") GET("/next"));
-    turn_until(f->l, one_kept, f);
+    iterate_until(f->l, one_kept, f);
     struct linger reset = { 1, 0 };
     setsockopt(r.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     raw_close(&r);
-    loop_turn(f->l, 100);
+    loop_iterate(f->l, 100);
     assert_true(slice_eq(f->kept[0]->path, "/keep")); /* the request is still whole */
     httpd_reply(f->kept[0], 200, NULL, slice_text(""), slice_text("late"));
-    turn_until(f->l, fd_is_gone, f);
+    iterate_until(f->l, fd_is_gone, f);
     assert_string_equal(buf_str(&f->log), "GET /keep ? 0;");
     close_front(f);
 }
@@ -367,13 +367,13 @@ static void a_half_closed_client_still_gets_its_answer(void **state)
     raw_open(&r, httpd_port(f->h));
     raw_send(&r, f->l, GET("/keep"));
     shutdown(r.fd, SHUT_WR);
-    turn_until(f->l, one_kept, f);
-    loop_turn(f->l, 20);
+    iterate_until(f->l, one_kept, f);
+    loop_iterate(f->l, 20);
     httpd_reply(f->kept[0], 200, NULL, slice_text(""), slice_text("<kept>"));
     raw_until_end(&r, f->l);
     assert_non_null(strstr(buf_str(&r.got), "<kept>"));
     raw_close(&r);
-    turn_until(f->l, fd_is_gone, f);
+    iterate_until(f->l, fd_is_gone, f);
     close_front(f);
 }
 
@@ -404,8 +404,8 @@ static void draining_finishes_what_is_open(void **state)
     raw_until(&idle, f->l, "</a>");
     raw_send(&half, f->l, "GET /half HTTP/1.1\r\n");
     raw_send(&busy, f->l, GET("/keep"));
-    turn_until(f->l, one_kept, f);
-    loop_turn(f->l, 20);
+    iterate_until(f->l, one_kept, f);
+    loop_iterate(f->l, 20);
     httpd_drain(f->h);
     raw_until_end(&idle, f->l);
     assert_false(f->drained);
@@ -419,7 +419,7 @@ static void draining_finishes_what_is_open(void **state)
     raw_close(&idle);
     raw_close(&busy);
     raw_close(&half);
-    turn_while_false(f->l, &f->drained);
+    iterate_while_false(f->l, &f->drained);
     close_front(f);
 }
 
@@ -447,7 +447,7 @@ struct side { /* a loop with a front in a thread; serves its own paths, moves th
     struct loop *l;
     struct httpd *h;
     struct mailbox *box;
-    struct loop_mail mail;
+    struct loop_mailbox incoming;
     struct side *other;
     const char *mine;
     pthread_t thread;
@@ -465,13 +465,13 @@ static void side_request(struct httpd_request *q, void *arg)
     }
     s->moved++;
     struct httpd_moved *m = httpd_detach(q);
-    mailbox_post(s->other->box, &m->letter);
+    mailbox_send(s->other->box, &m->message);
 }
 
-static void side_letter(struct loop_mail *m, struct letter *l)
+static void side_message(struct loop_mailbox *m, struct message *l)
 {
-    struct side *s = container_of(m, struct side, mail);
-    httpd_attach(s->h, container_of(l, struct httpd_moved, letter));
+    struct side *s = container_of(m, struct side, incoming);
+    httpd_attach(s->h, container_of(l, struct httpd_moved, message));
 }
 
 static void side_open(struct side *s, struct side *other, const char *mine)
@@ -479,8 +479,8 @@ static void side_open(struct side *s, struct side *other, const char *mine)
     struct httpd_config cf = { .on_request = side_request, .arg = s };
     s->l = loop_new();
     s->box = mailbox_new();
-    s->mail = (struct loop_mail){ .mailbox = s->box, .letter = side_letter };
-    assert_int_equal(loop_mail_add(s->l, &s->mail), OK);
+    s->incoming = (struct loop_mailbox){ .mailbox = s->box, .message = side_message };
+    assert_int_equal(loop_mailbox_add(s->l, &s->incoming), OK);
     s->h = httpd_new(s->l, &cf);
     s->other = other;
     s->mine = mine;
@@ -493,8 +493,8 @@ static void side_close(struct side *s)
     mailbox_take(s->box, &left);
     for (struct list_node *n; (n = list_pop(&left));)
         httpd_moved_free(
-            container_of(container_of(n, struct letter, node), struct httpd_moved, letter));
-    loop_mail_remove(s->l, &s->mail);
+            container_of(container_of(n, struct message, node), struct httpd_moved, message));
+    loop_mailbox_remove(s->l, &s->incoming);
     httpd_free(s->h);
     mailbox_free(s->box);
     loop_free(s->l);
@@ -607,7 +607,7 @@ static void client_and_server_share_a_loop(void **state)
         calls[i] = (struct echo_call){ .peer = p, .left = 100, .open = &open };
         echo_next(&calls[i]);
     }
-    turn_until(f->l, is_zero, &open);
+    iterate_until(f->l, is_zero, &open);
     struct httpd_stats st;
     httpd_stats(f->h, &st);
     assert_int_equal(st.requests, 1600);

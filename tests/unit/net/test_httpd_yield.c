@@ -99,8 +99,8 @@ static void come(struct fixture *f, struct raw *r, const char *from, const char 
     struct wanted w = { f, stats(f).accepted + 1 };
     raw_open_from(r, from, httpd_port(f->h));
     raw_send(r, f->l, text);
-    turn_until(f->l, has_accepted, &w);
-    loop_turn(f->l, 0);
+    iterate_until(f->l, has_accepted, &w);
+    loop_iterate(f->l, 0);
 }
 
 /* It is there still, and gets an answer. */
@@ -205,7 +205,7 @@ static void places_of_a_known_address_go_to_known_addresses_only(void **state)
     struct fixture *f = open_front(3, 0);
     struct raw works, waits, flood, stranger, known;
     come(f, &works, OWN, GET("/token/keep"));
-    turn_until(f->l, is_kept, f);
+    iterate_until(f->l, is_kept, f);
     come(f, &waits, OWN, TRICKLE); /* has proved nothing itself */
     come(f, &flood, FLOOD, TRICKLE);
     come(f, &stranger, "127.0.0.3", ""); /* takes the flood's place */
@@ -358,7 +358,7 @@ static void a_large_request_moves_before_its_body_is_read(void **state)
     for (int i = 0; i < 2; i++) { /* the second one comes back, and moves once more */
         raw_open(&r, httpd_port(f->h));
         send_body(f, &r, "/move", 100000, 5000);
-        turn_until(f->l, is_moved, f);
+        iterate_until(f->l, is_moved, f);
         assert_int_equal(stats(f).connections, 0);
         assert_int_equal(stats(f).open_requests, 0);
         httpd_attach(i ? f->h : g.h, f->moved);
@@ -380,7 +380,7 @@ static void a_large_request_moves_before_its_body_is_read(void **state)
     assert_int_equal(g.requests, 2);
     raw_open(&gone, httpd_port(f->h));
     send_body(f, &gone, "/move", 100000, 5000);
-    turn_until(f->l, is_moved, f);
+    iterate_until(f->l, is_moved, f);
     raw_close(&gone);
     httpd_attach(g.h, f->moved);
     httpd_free(g.h);

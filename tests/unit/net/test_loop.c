@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: timers in order however they were moved, deferred work, mail, descriptors that go away
- * in the middle of a turn, and the wall-clock wake. */
+ * in the middle of an iteration, and the wall-clock wake. */
 #include "support_net.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void timers_moved_to_and_fro_fire_once_and_never_early(void **state)
         }
     }
     int set = left, fired = 0;
-    turn_until(l, is_zero, &left);
+    iterate_until(l, is_zero, &left);
     for (int i = 0; i < N; i++)
         fired += ticks[i].fired;
     assert_int_equal(fired, set);
@@ -76,13 +76,14 @@ struct chain {
 static void on_chain(struct loop_task *t)
 {
     struct chain *c = container_of(t, struct chain, task);
-    assert_true(loop_turns(c->l) > c->turn); /* what is deferred by deferred work waits a turn */
-    c->turn = loop_turns(c->l);
+    assert_true(loop_iterations(c->l) >
+                c->turn); /* what is deferred by deferred work waits an iteration */
+    c->turn = loop_iterations(c->l);
     if (++c->runs < 3)
         loop_defer(c->l, t);
 }
 
-static void deferred_work_runs_once_a_turn(void **state)
+static void deferred_work_runs_once_an_iteration(void **state)
 {
     (void)state;
     struct chain c = { .l = loop_new() };
@@ -90,10 +91,10 @@ static void deferred_work_runs_once_a_turn(void **state)
     loop_defer(c.l, &c.task);
     loop_defer(c.l, &c.task);
     while (c.runs < 3)
-        loop_turn(c.l, -1); /* never sleeps while something is deferred */
+        loop_iterate(c.l, -1); /* never sleeps while something is deferred */
     loop_defer(c.l, &c.task);
     loop_undefer(c.l, &c.task);
-    loop_turn(c.l, 0);
+    loop_iterate(c.l, 0);
     assert_int_equal(c.runs, 3);
     loop_free(c.l);
 }
@@ -107,7 +108,7 @@ struct pair {
 static void pair_ready(struct pair *p, struct loop_fd *other)
 {
     p->calls++;
-    loop_fd_remove(p->l, other); /* its event of this turn must not come */
+    loop_fd_remove(p->l, other); /* its event of this iteration must not come */
     memset(other, 0xee, sizeof(*other));
 }
 
@@ -134,57 +135,57 @@ static void a_descriptor_may_go_while_its_event_waits(void **state)
     p.b = (struct loop_fd){ fds[1], EPOLLIN, b_ready };
     assert_int_equal(loop_fd_add(p.l, &p.a), OK);
     assert_int_equal(loop_fd_add(p.l, &p.b), OK);
-    loop_turn(p.l, 1000);
+    loop_iterate(p.l, 1000);
     assert_int_equal(p.calls, 1);
     close(fds[0]);
     close(fds[1]);
     loop_free(p.l);
 }
 
-enum { LETTERS = 1000, POSTERS = 3 };
+enum { MESSAGES = 1000, POSTERS = 3 };
 
-struct post_office {
+struct send_office {
     struct mailbox *box;
-    struct loop_mail mail;
+    struct loop_mailbox incoming;
     struct loop *l;
     int got, stop_at;
 };
 
 struct note {
-    struct letter letter;
+    struct message message;
 };
 
-static void on_letter(struct loop_mail *m, struct letter *l)
+static void on_message(struct loop_mailbox *m, struct message *l)
 {
-    struct post_office *o = container_of(m, struct post_office, mail);
-    free(container_of(l, struct note, letter));
+    struct send_office *o = container_of(m, struct send_office, incoming);
+    free(container_of(l, struct note, message));
     if (++o->got == o->stop_at)
         loop_stop(o->l);
 }
 
 static void *poster(void *arg)
 {
-    for (int i = 0; i < LETTERS; i++) {
+    for (int i = 0; i < MESSAGES; i++) {
         struct note *n = mem_new(sizeof(*n));
-        mailbox_post(arg, &n->letter);
+        mailbox_send(arg, &n->message);
     }
     return NULL;
 }
 
-static void letters_of_other_threads_arrive(void **state)
+static void messages_of_other_threads_arrive(void **state)
 {
     (void)state;
-    struct post_office o = { .box = mailbox_new(), .l = loop_new(), .stop_at = LETTERS * POSTERS };
-    o.mail = (struct loop_mail){ .mailbox = o.box, .letter = on_letter };
-    assert_int_equal(loop_mail_add(o.l, &o.mail), OK);
+    struct send_office o = { .box = mailbox_new(), .l = loop_new(), .stop_at = MESSAGES * POSTERS };
+    o.incoming = (struct loop_mailbox){ .mailbox = o.box, .message = on_message };
+    assert_int_equal(loop_mailbox_add(o.l, &o.incoming), OK);
     pthread_t threads[POSTERS];
     for (int i = 0; i < POSTERS; i++)
         pthread_create(&threads[i], NULL, poster, o.box);
     loop_run(o.l);
     for (int i = 0; i < POSTERS; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(o.got, LETTERS * POSTERS);
-    loop_mail_remove(o.l, &o.mail);
+    assert_int_equal(o.got, MESSAGES * POSTERS);
+    loop_mailbox_remove(o.l, &o.incoming);
     mailbox_free(o.box);
     loop_free(o.l);
 }
@@ -220,16 +221,16 @@ static void the_wall_wake_comes_once_and_never_early(void **state)
         w.woke = false;
         loop_wake_at(w.l, w.due_ms + 100000); /* replaced at once */
         loop_wake_at(w.l, w.due_ms);
-        turn_while_false(w.l, &w.woke);
+        iterate_while_false(w.l, &w.woke);
         assert_true(w.woke_ms >= w.due_ms);
     }
-    loop_turn(w.l, 5);
+    loop_iterate(w.l, 5);
     assert_int_equal(w.wakes, 20);
     loop_wake_at(w.l, 0);
     loop_wake_at(w.l, INT64_MAX); /* taken back */
-    loop_turn(w.l, 5);
+    loop_iterate(w.l, 5);
     assert_int_equal(w.wakes, 20);
-    assert_int_equal(w.sleeps, (int)loop_turns(w.l));
+    assert_int_equal(w.sleeps, (int)loop_iterations(w.l));
     loop_free(w.l);
 }
 
@@ -241,9 +242,9 @@ struct crowd {
     struct loop_fd fds[CROWD];
     struct loop *l;
     struct mailbox *box;
-    struct loop_mail mail;
-    struct letter letter;
-    int called, at_letter, at_wake; /* descriptors that had been called by then */
+    struct loop_mailbox incoming;
+    struct message message;
+    int called, at_message, at_wake; /* descriptors that had been called by then */
 };
 
 static struct crowd *crowd;
@@ -255,15 +256,15 @@ static void crowd_ready(struct loop_fd *f, uint32_t events)
     assert_int_equal(read(f->fd, &count, sizeof(count)), sizeof(count));
     if (crowd->called++)
         return;
-    mailbox_post(crowd->box, &crowd->letter);
+    mailbox_send(crowd->box, &crowd->message);
     loop_wake_at(crowd->l, clock_wall_ms());
 }
 
-static void crowd_letter(struct loop_mail *m, struct letter *l)
+static void crowd_message(struct loop_mailbox *m, struct message *l)
 {
     (void)m;
-    assert_ptr_equal(l, &crowd->letter);
-    crowd->at_letter = crowd->called;
+    assert_ptr_equal(l, &crowd->message);
+    crowd->at_message = crowd->called;
 }
 
 static void crowd_wake(void *arg)
@@ -271,15 +272,15 @@ static void crowd_wake(void *arg)
     ((struct crowd *)arg)->at_wake = crowd->called;
 }
 
-static void neither_mail_nor_the_clock_waits_behind_a_crowd(void **state)
+static void neither_messages_nor_the_clock_waits_behind_a_crowd(void **state)
 {
     (void)state;
     const uint64_t one = 1;
     struct crowd *c = crowd = mem_new(sizeof(*c));
     c->l = loop_new();
     c->box = mailbox_new();
-    c->mail = (struct loop_mail){ .mailbox = c->box, .letter = crowd_letter };
-    assert_int_equal(loop_mail_add(c->l, &c->mail), OK);
+    c->incoming = (struct loop_mailbox){ .mailbox = c->box, .message = crowd_message };
+    assert_int_equal(loop_mailbox_add(c->l, &c->incoming), OK);
     loop_on_wall(c->l, crowd_wake, NULL, c);
     for (int i = 0; i < CROWD; i++) {
         c->fds[i] = (struct loop_fd){ .fd = eventfd(0, EFD_NONBLOCK),
@@ -288,15 +289,15 @@ static void neither_mail_nor_the_clock_waits_behind_a_crowd(void **state)
         assert_int_equal(loop_fd_add(c->l, &c->fds[i]), OK);
         assert_int_equal(write(c->fds[i].fd, &one, sizeof(one)), sizeof(one));
     }
-    loop_turn(c->l, 0);
+    loop_iterate(c->l, 0);
     assert_int_equal(c->called, CROWD);
-    assert_in_range(c->at_letter, 1, CROWD - 1);
+    assert_in_range(c->at_message, 1, CROWD - 1);
     assert_in_range(c->at_wake, 1, CROWD - 1);
     for (int i = 0; i < CROWD; i++) {
         loop_fd_remove(c->l, &c->fds[i]);
         close(c->fds[i].fd);
     }
-    loop_mail_remove(c->l, &c->mail);
+    loop_mailbox_remove(c->l, &c->incoming);
     mailbox_free(c->box);
     loop_free(c->l);
     free(c);
@@ -306,11 +307,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timers_moved_to_and_fro_fire_once_and_never_early),
-        cmocka_unit_test(deferred_work_runs_once_a_turn),
+        cmocka_unit_test(deferred_work_runs_once_an_iteration),
         cmocka_unit_test(a_descriptor_may_go_while_its_event_waits),
-        cmocka_unit_test(letters_of_other_threads_arrive),
+        cmocka_unit_test(messages_of_other_threads_arrive),
         cmocka_unit_test(the_wall_wake_comes_once_and_never_early),
-        cmocka_unit_test(neither_mail_nor_the_clock_waits_behind_a_crowd),
+        cmocka_unit_test(neither_messages_nor_the_clock_waits_behind_a_crowd),
     };
     return cmocka_run_group_tests_name("net.loop", tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static struct core_call call_copy(const struct core *c, const struct call *from)
                                .param = mem_dup(from->param),
                                .log_id = from->log_id,
                                .job_id = from->job_id,
-                               .moment_ms = from->moment_ms,
+                               .scheduled_ms = from->scheduled_ms,
                                .due_ms = from->due_ms,
                                .log_time_ms = from->log_time_ms,
                                .ticket = from->ticket,
@@ -129,7 +129,7 @@ bool core_take(struct core *c)
 void core_write(struct core *c)
 {
     assert_non_null(c->batch);
-    turn_run(c->store, c->planner, c->batch);
+    txn_run(c->store, c->planner, c->batch);
     must(c->batch->err, &c->batch->why);
     c->written = true;
     assert_int_equal(core_unaccounted(c), 0);
@@ -140,7 +140,7 @@ void core_done(struct core *c)
     assert_true(c->written);
     struct batch *b = c->batch;
     c->batch = NULL;
-    if (b->mark.renewals) { /* as a server: the old file goes with the first commit */
+    if (b->watermark.renewals) { /* as a server: the old file goes with the first commit */
         free(c->recorder[1 - c->own]);
         c->recorder[1 - c->own] = NULL;
     }
@@ -256,18 +256,19 @@ static void recorder_drop(struct core *c, int i)
     c->recorder[i] = NULL;
 }
 
-static void recorder_read(struct core *c, const struct mark *mark, struct flight_said *said)
+static void recorder_read(struct core *c, const struct watermark *watermark,
+                          struct flight_said *said)
 {
     const struct flight_head *h = NULL;
     c->own = 0;
     for (int i = 0; i < 2; i++) {
-        if (!c->recorder[i] || strcmp(c->recorder[i]->id, mark->recorder) != 0)
+        if (!c->recorder[i] || strcmp(c->recorder[i]->id, watermark->recorder) != 0)
             continue;
         h = c->recorder[i];
         c->own = 1 - i;
     }
     struct why why = { "" };
-    flight_read(h, h ? flight_bytes(h->slots) : 0, mark, BOOT, said, &why);
+    flight_read(h, h ? flight_bytes(h->slots) : 0, watermark, BOOT, said, &why);
 }
 
 static void recorder_new(struct core *c)
@@ -289,15 +290,15 @@ void core_start(struct core *c)
         .zone_find = only_utc, .last_year = 2125, .misfire_threshold_ms = 5000, .seed = 1
     };
     struct why why = { "" };
-    struct mark mark;
+    struct watermark watermark;
     c->s = sched_new(&c->config);
     c->planner = planner_new(&p);
-    must(c->store->ops->mark_get(c->store, &mark, &why), &why);
-    sched_load_mark(c->s, mark.until_ms, mark.clean);
+    must(c->store->ops->watermark_get(c->store, &watermark, &why), &why);
+    sched_load_watermark(c->s, watermark.until_ms, watermark.clean);
     must(c->store->ops->groups_each(c->store, load_group, c, &why), &why);
     must(c->store->ops->registry_each(c->store, load_registry, c, &why), &why);
     struct loading l = { .c = c };
-    recorder_read(c, &mark, &l.said);
+    recorder_read(c, &watermark, &l.said);
     must(c->store->ops->runs_each(c->store, load_run, &l, &why), &why);
     flight_said_done(&l.said);
     recorder_new(c);
@@ -345,7 +346,7 @@ struct core *core_new(void)
     struct core *c = mem_new(sizeof(*c));
     sched_config_default(&c->config);
     c->config.seed = 7;
-    c->now = (struct moment_now){ CORE_NOW_MS, 1000000 };
+    c->now = (struct now){ CORE_NOW_MS, 1000000 };
     c->store = store_memory_new(&options);
     core_start(c);
     core_settle(c);
@@ -458,14 +459,14 @@ struct job_record core_job_row(struct core *c, int64_t id)
 enum err core_edit(struct core *c, struct edit *e)
 {
     int before = c->ntold;
-    void *mark = &before;
-    e->reply = mark;
+    void *watermark = &before;
+    e->reply = watermark;
     sched_edit(c->s, c->now, e);
     for (int i = 0; i < 1000; i++) {
         if (!core_commit(c))
             pass(c, 1);
         for (int k = before; k < c->ntold; k++)
-            if (c->told[k].kind == ACTION_EDITED && c->told[k].reply == mark) {
+            if (c->told[k].kind == ACTION_EDITED && c->told[k].reply == watermark) {
                 struct core_told t = c->told[k];
                 c->told[k] = c->told[c->ntold - 1]; /* the newest is the one asked for */
                 c->told[c->ntold - 1] = t;
@@ -498,7 +499,7 @@ int64_t core_trigger(struct core *c, int64_t job_id, const char *choices)
     int before = c->ntold;
     struct spawn spawn = { .job_id = job_id,
                            .kind = KIND_MANUAL,
-                           .moment_ms = c->now.wall_ms,
+                           .scheduled_ms = c->now.wall_ms,
                            .due_ms = c->now.wall_ms,
                            .retries_left = -1,
                            .choices = mem_dup(choices),
@@ -615,11 +616,11 @@ bool core_log(struct core *c, int64_t log_id, struct log_record *ret)
     return c->store->ops->log_get(c->store, log_id, ret, &why) == OK;
 }
 
-int core_times_sent(const struct core *c, int64_t job_id, int64_t moment_ms)
+int core_times_sent(const struct core *c, int64_t job_id, int64_t scheduled_ms)
 {
     int n = 0;
     for (int i = 0; i < c->nsent; i++)
-        n += c->sent[i].job_id == job_id && c->sent[i].moment_ms == moment_ms;
+        n += c->sent[i].job_id == job_id && c->sent[i].scheduled_ms == scheduled_ms;
     return n;
 }
 

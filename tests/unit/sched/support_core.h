@@ -22,7 +22,7 @@
 struct core_call { /* one that waits for its answer */
     enum call_kind kind;
     char *address, *param;
-    int64_t log_id, job_id, moment_ms, due_ms, log_time_ms;
+    int64_t log_id, job_id, scheduled_ms, due_ms, log_time_ms;
     uint32_t ticket;
     int32_t shard, shard_total, attempt;
     int64_t sent_wall_ms; /* when the core asked for it */
@@ -41,7 +41,7 @@ struct core {
     struct sched *s;            /* NULL: down */
     struct store *store;
     struct planner *planner;
-    struct moment_now now;
+    struct now now;
     struct batch *batch; /* taken, not yet done */
     bool written;        /* the turn of it has been run */
     struct core_call *calls;
@@ -72,7 +72,7 @@ int core_teardown(void **state);
 void core_crash(struct core *c); /* the process is gone; calls and what was not written with it */
 void core_power_cut(struct core *c); /* and the recorder */
 void core_stop(
-    struct core *c); /* politely: drains, leaves the mark clean; calls must be answered */
+    struct core *c); /* politely: drains, leaves the watermark clean; calls must be answered */
 void core_start(struct core *c); /* with config, on what the store holds */
 
 /* ---- the driver ---- */
@@ -121,7 +121,7 @@ struct run_row *core_row(struct core *c, int64_t log_id); /* live; borrowed; NUL
 /* Live rows of the job (0: all), by log id, into an array of max. */
 int core_rows(struct core *c, int64_t job_id, struct run_row **rows, int max);
 bool core_log(struct core *c, int64_t log_id, struct log_record *ret); /* log_record_done */
-int core_times_sent(const struct core *c, int64_t job_id, int64_t moment_ms);
+int core_times_sent(const struct core *c, int64_t job_id, int64_t scheduled_ms);
 int64_t core_unaccounted(struct core *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in doubt: every cell of the asking table, whatever the job's strategy and onDoubt, with the
- * center away or not, with and without a younger run that has started. */
+/* Runs in doubt: every cell of the reconciliation table, whatever the job's strategy and onDoubt,
+ * with the center away or not, with and without a younger run that has started. */
 #include "support_core.h"
 #include <stdio.h>
 #include <stdlib.h>

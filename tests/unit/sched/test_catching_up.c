@@ -39,11 +39,11 @@ static void catch_up(const char *conf, const char *misfire)
     }
     assert_true(batches <= 3);
     core_run(c, 8000);
-    for (int64_t moment = 2000; moment < 8000; moment += 1000) {
+    for (int64_t scheduled_ms = 2000; scheduled_ms < 8000; scheduled_ms += 1000) {
         int sent = 0;
         for (int i = 0; i < c->nsent; i++)
             sent += c->sent[i].job_id == fresh &&
-                    c->sent[i].moment_ms / 1000 == (c->now.wall_ms - moment) / 1000;
+                    c->sent[i].scheduled_ms / 1000 == (c->now.wall_ms - scheduled_ms) / 1000;
         assert_true(sent >= 1);
     }
     struct sched_stats st;

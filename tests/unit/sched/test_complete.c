@@ -15,7 +15,7 @@ static void a_firing_goes_through_its_life(void **state)
     struct run_row *rows[4];
     assert_int_equal(core_rows(c, job, rows, 4), 1);
     int64_t id = rows[0]->log_id;
-    assert_int_equal(rows[0]->moment_ms, CORE_NOW_MS + 10000);
+    assert_int_equal(rows[0]->scheduled_ms, CORE_NOW_MS + 10000);
     assert_int_equal(core_calls(c, CALL_RUN), 0);
     core_run(c, 4000);
     struct core_call *run = core_call_of(c, CALL_RUN, id);
@@ -130,7 +130,7 @@ static void the_next_delay_waits_for_a_retry_of_the_same_callback(void **state)
     int64_t end_ms = c->now.wall_ms;
     core_run(c, 1500);
     assert_int_equal(core_rows(c, job, rows, 8), 2);
-    assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
+    assert_in_range(rows[0]->scheduled_ms, end_ms + 1900, end_ms + 2100);
 }
 
 /* ---- result x phase x retry -------------------------------------------------------------------
@@ -300,7 +300,7 @@ static void what_a_result_does(void **state)
 /* ---- FIX_DELAY --------------------------------------------------------------------------------
  */
 
-/* A FIX_DELAY job of 20 s whose firing is lost, its next moment set; the log id. */
+/* A FIX_DELAY job of 20 s whose firing is lost, its next scheduled time set; the log id. */
 static int64_t lose_one(struct core *c, int64_t *ret_job)
 {
     struct run_row *rows[4];
@@ -316,8 +316,8 @@ static int64_t lose_one(struct core *c, int64_t *ret_job)
     return lost;
 }
 
-/* A LOST firing succeeds late, while the next one is being planned: that one's end sets the moment
- * after it, and no other end. */
+/* A LOST firing succeeds late, while the next one is being planned: that one's end sets the
+ * scheduled time after it, and no other end. */
 static void a_late_success_does_not_start_a_second_chain(void **state)
 {
     struct core *c = *state;
@@ -372,7 +372,7 @@ static int64_t trigger_time(struct core *c, int64_t id)
     return ms;
 }
 
-/* A retry has its own, the second in which it is due; one that a release before has laid down keeps
+/* A retry has its own, the second in which it is due; one that a release before has planned keeps
  * the first attempt's. In either case /run and /log say what the log row says. */
 static void a_retry_has_its_own_log_time(void **state)
 {
@@ -452,7 +452,7 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     assert_int_equal(c->store->ops->commit(c->store, &why), OK);
     sched_result(c->s, c->now, id, 500, slice_text("the disk was full"));
     core_take_next(c);
-    turn_run(c->store, c->planner, c->batch);
+    txn_run(c->store, c->planner, c->batch);
     assert_int_equal(c->batch->err, OK);
     assert_int_equal(c->batch->written.n[TOTAL_LATE], 1);
     c->written = true;

@@ -333,10 +333,10 @@ static void dead_addresses_hurt_their_own_group_only(void **state)
     assert_int_equal(st.dead, MANY);
     int sent = 0;
     for (int i = 0; i < c->nsent; i++) {
-        if (c->sent[i].job_id != fresh || c->sent[i].moment_ms < from + 1000)
+        if (c->sent[i].job_id != fresh || c->sent[i].scheduled_ms < from + 1000)
             continue;
         sent++;
-        assert_int_equal(c->sent[i].sent_wall_ms, c->sent[i].moment_ms);
+        assert_int_equal(c->sent[i].sent_wall_ms, c->sent[i].scheduled_ms);
     }
     assert_true(sent >= 189);
 }

@@ -4,7 +4,7 @@
 
 enum { BURST = 2500, PART = 1000 };
 
-static int in_ring(const struct core *c)
+static int in_heap(const struct core *c)
 {
     struct sched_stats st;
     sched_stats(c->s, &st);
@@ -14,22 +14,22 @@ static int in_ring(const struct core *c)
 static void a_burst_is_taken_up_in_parts(void **state)
 {
     struct core *c = *state;
-    const int64_t moment_ms = CORE_NOW_MS + 60000;
+    const int64_t scheduled_ms = CORE_NOW_MS + 60000;
     core_register(c, "app", "http://127.0.0.1:9001/");
     for (int i = 0; i < BURST; i++)
         core_simple_job(c, "ONCE", "2027-01-15T08:01:00Z");
-    core_run(c, moment_ms - c->now.wall_ms - 1);
-    assert_int_equal(in_ring(c), BURST);
+    core_run(c, scheduled_ms - c->now.wall_ms - 1);
+    assert_int_equal(in_heap(c), BURST);
     c->now.wall_ms++;
     c->now.boot_ms++;
     for (int taken = 0; taken < BURST; taken += PART) {
         assert_true(sched_next_wall(c->s) <= c->now.wall_ms); /* the driver is to tick at once */
-        int before = in_ring(c);
+        int before = in_heap(c);
         sched_tick(c->s, c->now);
-        assert_in_range(before - in_ring(c), 1, PART);
+        assert_in_range(before - in_heap(c), 1, PART);
     }
     assert_true(sched_next_wall(c->s) > c->now.wall_ms);
-    assert_int_equal(in_ring(c), 0);
+    assert_int_equal(in_heap(c), 0);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ enum change { TOUCH, PARAM, GROUP, DENSER, OTHER, STOP, START, DELETE, CHANGES }
 enum fate {
     KEPT, /* the same log id, which belongs to the new version */
     LEFT, /* the same log id, overtaken: if it never arrived, it goes */
-    ANEW, /* another log id, and the moment fires */
+    ANEW, /* another log id, and the scheduled time fires */
     GONE
 };
 enum when { PLANNED, OVERDUE, SENT, UNKNOWN, ACCEPTED, MISFIRE, RETRY, MANUAL };
@@ -81,7 +81,7 @@ static struct run_row *only_row(struct fixture *f)
     int n = core_rows(f->c, f->job, rows, 32);
     struct run_row *of = NULL;
     for (int i = 0; i < n; i++)
-        if (rows[i]->moment_ms <= MOMENT_MS)
+        if (rows[i]->scheduled_ms <= MOMENT_MS)
             of = rows[i];
     return of;
 }
@@ -105,7 +105,7 @@ static int64_t bring_to(struct fixture *f, enum when when)
         return core_trigger(c, f->job, NULL);
     if (when == MISFIRE) {
         core_stop(c);
-        c->now.wall_ms += 17000; /* the center was away while the moment came */
+        c->now.wall_ms += 17000; /* the center was away while the scheduled time came */
         c->now.boot_ms += 17000;
         core_start(c);
         block(f);
@@ -166,13 +166,14 @@ static int64_t version_of(struct fixture *f)
     return version;
 }
 
-/* Rows of the kind at that moment that are open, other than the one that was there. */
-static int others(struct fixture *f, int64_t id, enum kind kind, int64_t moment_ms)
+/* Rows of the kind at that scheduled time that are open, other than the one that was there. */
+static int others(struct fixture *f, int64_t id, enum kind kind, int64_t scheduled_ms)
 {
     struct run_row *rows[32];
     int found = 0, n = core_rows(f->c, f->job, rows, 32);
     for (int i = 0; i < n; i++)
-        found += rows[i]->log_id != id && rows[i]->kind == kind && rows[i]->moment_ms == moment_ms;
+        found +=
+            rows[i]->log_id != id && rows[i]->kind == kind && rows[i]->scheduled_ms == scheduled_ms;
     return found;
 }
 
@@ -183,18 +184,18 @@ static void check(struct fixture *f, enum change change, enum fate fate, int64_t
                      : f->when == RETRY   ? KIND_RETRY
                      : f->when == MISFIRE ? KIND_MISFIRE
                                           : KIND_CRON;
-    int64_t moment_ms = f->when == MANUAL ? -1 : MOMENT_MS;
+    int64_t scheduled_ms = f->when == MANUAL ? -1 : MOMENT_MS;
     assert_int_equal(r != NULL, fate == KEPT || fate == LEFT);
     if (fate == KEPT && kind != KIND_MANUAL)
         assert_int_equal(r->version, version_of(f));
     if (fate == LEFT && kind != KIND_MANUAL)
         assert_true(r->version < version_of(f));
-    assert_int_equal(others(f, id, kind, moment_ms), fate == ANEW);
+    assert_int_equal(others(f, id, kind, scheduled_ms), fate == ANEW);
     if (change == DELETE)
         assert_int_equal(core_rows(f->c, f->job, NULL, 0), 0);
 }
 
-/* Time goes on, all is taken and nothing lost: how often did the moment leave? */
+/* Time goes on, all is taken and nothing lost: how often did the scheduled time leave? */
 static void play_on(struct fixture *f, enum fate fate)
 {
     struct core *c = f->c;
@@ -257,8 +258,9 @@ static void edits_of_a_cron_job(void **state)
     play("CRON", rows, countof(rows), DELETE);
 }
 
-/* Its last moment is planned, so the job has been stopped: that is no reason to lose the moment. */
-static void edits_of_a_job_whose_last_moment_is_planned(void **state)
+/* Its last scheduled time is planned, so the job has been stopped: that is no reason to lose the
+ * scheduled time. */
+static void edits_of_a_job_whose_last_scheduled_time_is_planned(void **state)
 {
     (void)state;
     static const struct row rows[] = {
@@ -267,7 +269,7 @@ static void edits_of_a_job_whose_last_moment_is_planned(void **state)
         { "retry", RETRY, { KEPT, KEPT, KEPT, KEPT, KEPT, GONE } },
     };
     play("ONCE", rows, 1, DELETE);
-    play("ONCE", &rows[1], 2, STOP); /* a start finds no moment any more */
+    play("ONCE", &rows[1], 2, STOP); /* a start finds no scheduled time any more */
 }
 
 static void edits_of_a_rate_job(void **state)
@@ -285,8 +287,8 @@ static void edits_of_a_rate_job(void **state)
 
 /* ---- what the table cannot show -------------------------------------------------------------- */
 
-/* ROUND over two executors, of which one takes nothing: later moments leave before earlier ones,
- * and have ended when the job is changed. The center was restarted cleanly in between. */
+/* ROUND over two executors, of which one takes nothing: later scheduled times leave before earlier
+ * ones, and have ended when the job is changed. The center was restarted cleanly in between. */
 static void nothing_leaves_twice_after_firings_out_of_order(void **state)
 {
     (void)state;
@@ -330,7 +332,7 @@ static void nothing_leaves_twice_after_firings_out_of_order(void **state)
         assert_true(c->nsent > before);
         for (int i = 0; i < c->nsent; i++)
             if (c->sent[i].job_id == f.job)
-                assert_int_equal(core_times_sent(c, f.job, c->sent[i].moment_ms), 1);
+                assert_int_equal(core_times_sent(c, f.job, c->sent[i].scheduled_ms), 1);
         core_free(c);
     }
 }
@@ -381,7 +383,7 @@ static struct fixture broadcast(const char *address)
     return f;
 }
 
-/* One shard has left: the firing is not laid down anew, or that shard would run twice. */
+/* One shard has left: the firing is not planned again, or that shard would run twice. */
 static void a_broadcast_of_which_a_shard_has_left_stays(void **state)
 {
     (void)state;
@@ -403,7 +405,7 @@ static void a_broadcast_of_which_a_shard_has_left_stays(void **state)
 }
 
 /* Nobody is there yet: one row without an address. */
-static void a_broadcast_to_nobody_is_laid_anew(void **state)
+static void a_broadcast_to_nobody_is_planned_again(void **state)
 {
     (void)state;
     static const enum fate fates[] = { KEPT, ANEW, ANEW, ANEW, GONE, GONE };
@@ -417,7 +419,7 @@ static void a_broadcast_to_nobody_is_laid_anew(void **state)
     }
 }
 
-/* The end of what is out sets the next moment, whatever the interval has become. */
+/* The end of what is out sets the next scheduled time, whatever the interval has become. */
 static void fix_delay_waits_for_what_is_out(void **state)
 {
     (void)state;
@@ -434,11 +436,11 @@ static void fix_delay_waits_for_what_is_out(void **state)
     int64_t end_ms = f.c->now.wall_ms;
     core_run(f.c, 500);
     assert_int_equal(core_rows(f.c, f.job, rows, 8), 1);
-    assert_in_range(rows[0]->moment_ms, end_ms + 1900, end_ms + 2100);
+    assert_in_range(rows[0]->scheduled_ms, end_ms + 1900, end_ms + 2100);
     core_free(f.c);
 }
 
-/* The log row has the parameter with which the run was laid down, and so does what is sent. */
+/* The log row has the parameter with which the run was planned, and so does what is sent. */
 static void a_run_that_stays_keeps_its_parameter(void **state)
 {
     (void)state;
@@ -453,7 +455,7 @@ static void a_run_that_stays_keeps_its_parameter(void **state)
 }
 
 /* The clock goes back by a minute: a rate goes on from now, but the calendar that the job had
- * before, and gets again, has sent the moments of that minute. */
+ * before, and gets again, has sent the scheduled times of that minute. */
 static void a_calendar_after_a_rate_repeats_nothing(void **state)
 {
     (void)state;
@@ -499,7 +501,7 @@ static void reschedule(struct fixture *f, const char *type, const char *conf)
 }
 
 /* A job has run every ten seconds of a minute when the clock goes back by that minute. What it is
- * then, and the one moment that it gets: behind the start of that minute. */
+ * then, and the one scheduled time that it gets: behind the start of that minute. */
 static const struct once_row {
     const char *type, *conf; /* NULL: as it was */
     int once_ms;
@@ -517,7 +519,7 @@ static const struct once_row {
     { "FIX_DELAY", "3", 33000, false }, /* */
 };
 
-static void one_moment_of_a_minute_that_comes_again(void **state)
+static void one_scheduled_time_of_a_minute_that_comes_again(void **state)
 {
     (void)state;
     for (size_t i = 0; i < countof(onces); i++) {
@@ -535,19 +537,19 @@ static void one_moment_of_a_minute_that_comes_again(void **state)
         if (row->type)
             reschedule(&f, row->type, row->conf);
         core_run(c, 1000);
-        int64_t moment_ms = CORE_NOW_MS + row->once_ms;
-        int before = core_times_sent(c, f.job, moment_ms);
+        int64_t scheduled_ms = CORE_NOW_MS + row->once_ms;
+        int before = core_times_sent(c, f.job, scheduled_ms);
         if (row->stopped)
             assert_int_equal(core_switch(c, f.job, EDIT_JOB_STOP), OK);
-        reschedule(&f, "ONCE", rfc3339_format(moment_ms, zone_utc(), once));
+        reschedule(&f, "ONCE", rfc3339_format(scheduled_ms, zone_utc(), once));
         if (row->stopped)
             assert_int_equal(core_switch(c, f.job, EDIT_JOB_START), OK);
         core_register(c, "app", A);
-        core_run(c, moment_ms - 1 - c->now.wall_ms);
-        assert_int_equal(core_times_sent(c, f.job, moment_ms), before);
+        core_run(c, scheduled_ms - 1 - c->now.wall_ms);
+        assert_int_equal(core_times_sent(c, f.job, scheduled_ms), before);
         core_run(c, 30000);
         print_message("           row %d\n", (int)i);
-        assert_int_equal(core_times_sent(c, f.job, moment_ms), 1);
+        assert_int_equal(core_times_sent(c, f.job, scheduled_ms), 1);
         struct job_record r = core_job_row(c, f.job);
         assert_false(r.enabled);
         assert_string_equal(r.stop_reason, "its one moment has been planned");
@@ -567,8 +569,8 @@ static const struct core_call *sent_of(struct core *c, int64_t id)
     return NULL;
 }
 
-/* It waits in the old address's lane, or for its time; a retry's lies beyond the mark, so that a
- * restart leaves no doubt whether it was sent. */
+/* It waits in the old address's lane, or for its time; a retry's lies beyond the watermark, so that
+ * a restart leaves no doubt whether it was sent. */
 static void a_run_that_stays_goes_to_the_new_group(void **state)
 {
     (void)state;
@@ -672,7 +674,7 @@ static int64_t trigger_later(struct fixture *f, const char *choices)
     struct core *c = f->c;
     struct spawn spawn = { .job_id = f->job,
                            .kind = KIND_MANUAL,
-                           .moment_ms = c->now.wall_ms,
+                           .scheduled_ms = c->now.wall_ms,
                            .due_ms = c->now.wall_ms + 3000,
                            .retries_left = -1,
                            .choices = mem_dup(choices),
@@ -719,16 +721,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edits_of_a_cron_job),
-        cmocka_unit_test(edits_of_a_job_whose_last_moment_is_planned),
+        cmocka_unit_test(edits_of_a_job_whose_last_scheduled_time_is_planned),
         cmocka_unit_test(edits_of_a_rate_job),
         cmocka_unit_test(nothing_leaves_twice_after_firings_out_of_order),
         cmocka_unit_test(a_crash_after_the_commit_of_an_edit_loses_nothing),
         cmocka_unit_test(a_broadcast_of_which_a_shard_has_left_stays),
-        cmocka_unit_test(a_broadcast_to_nobody_is_laid_anew),
+        cmocka_unit_test(a_broadcast_to_nobody_is_planned_again),
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
         cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
-        cmocka_unit_test(one_moment_of_a_minute_that_comes_again),
+        cmocka_unit_test(one_scheduled_time_of_a_minute_that_comes_again),
         cmocka_unit_test(a_run_that_stays_goes_to_the_new_group),
         cmocka_unit_test(a_run_that_stays_goes_by_the_new_route),
         cmocka_unit_test(a_run_that_stays_is_asked_for_anew),

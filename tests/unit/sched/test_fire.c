@@ -546,7 +546,7 @@ static void due_at_once(struct core *c, int n)
     for (int i = 0; i < n; i++) {
         struct spawn spawn = { .job_id = job,
                                .kind = KIND_MANUAL,
-                               .moment_ms = c->now.wall_ms,
+                               .scheduled_ms = c->now.wall_ms,
                                .due_ms = c->now.wall_ms,
                                .retries_left = -1 };
         sched_trigger(c->s, c->now, &spawn);

@@ -26,9 +26,9 @@ static uint64_t word(int64_t id, unsigned state)
     return (uint64_t)id << 8 | state;
 }
 
-static struct mark mark_of(const char *id, int64_t renewals, int64_t last_id)
+static struct watermark mark_of(const char *id, int64_t renewals, int64_t last_id)
 {
-    struct mark m = { .renewals = renewals, .last_id = last_id };
+    struct watermark m = { .renewals = renewals, .last_id = last_id };
     text_copy(m.recorder, sizeof(m.recorder), slice_text(id));
     return m;
 }
@@ -177,11 +177,11 @@ static void all_is_believed_or_nothing(void **state)
         struct flight_head *h = file_new();
         if (rows[i].change)
             rows[i].change(h);
-        struct mark mark = mark_of(rows[i].id, rows[i].renewals, 100);
+        struct watermark watermark = mark_of(rows[i].id, rows[i].renewals, 100);
         struct flight_said said;
         struct why why = { "" };
-        bool believed = flight_read(h, rows[i].bytes ? rows[i].bytes : flight_bytes(SLOTS), &mark,
-                                    rows[i].boot, &said, &why);
+        bool believed = flight_read(h, rows[i].bytes ? rows[i].bytes : flight_bytes(SLOTS),
+                                    &watermark, rows[i].boot, &said, &why);
         if (believed != !rows[i].why || strcmp(why.text, rows[i].why ? rows[i].why : "") != 0)
             fail_msg("row %zu: %s: %s", i, believed ? "believed" : "not believed", why.text);
         assert_int_equal(flight_known(&said, 50),
@@ -194,10 +194,10 @@ static void all_is_believed_or_nothing(void **state)
 static void without_a_file_nothing_is_known(void **state)
 {
     (void)state;
-    struct mark mark = mark_of(ID, 7, 100);
+    struct watermark watermark = mark_of(ID, 7, 100);
     struct flight_said said;
     struct why why = { "" };
-    assert_false(flight_read(NULL, 0, &mark, BOOT, &said, &why));
+    assert_false(flight_read(NULL, 0, &watermark, BOOT, &said, &why));
     assert_string_equal(why.text, "there is no file with its id");
     assert_int_equal(flight_known(&said, 1), FLIGHT_KNOWS_NOTHING);
     flight_said_done(&said);
@@ -205,10 +205,10 @@ static void without_a_file_nothing_is_known(void **state)
 
 static enum flight_known known(const struct flight_head *h, int64_t id)
 {
-    struct mark mark = mark_of(ID, 100, 1000);
+    struct watermark watermark = mark_of(ID, 100, 1000);
     struct flight_said said;
     struct why why = { "" };
-    flight_read(h, flight_bytes(SLOTS), &mark, BOOT, &said, &why);
+    flight_read(h, flight_bytes(SLOTS), &watermark, BOOT, &said, &why);
     enum flight_known k = flight_known(&said, id);
     flight_said_done(&said);
     return k;
@@ -380,7 +380,7 @@ static int64_t one_leaves(struct core *c, uint32_t slots)
     int64_t job = core_simple_job(c, "CRON", "* * * * * ?");
     core_run(c, 2000);
     for (int i = 0; i < c->nsent; i++) /* those before are done with */
-        if (c->sent[i].moment_ms < CORE_NOW_MS + 2000)
+        if (c->sent[i].scheduled_ms < CORE_NOW_MS + 2000)
             core_result(c, c->sent[i].log_id, 200);
     assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + 2000), 1);
     return c->sent[c->nsent - 1].log_id;
@@ -395,15 +395,15 @@ static enum phase phase_of(struct core *c, int64_t log_id)
 /* The log ids of the calls of a kind, all of which must be the one. */
 static bool asked_only(const struct core *c, int64_t log_id)
 {
-    int asks = 0;
+    int queries = 0;
     for (int i = 0; i < c->ncalls; i++) {
         if (c->calls[i].kind != CALL_IDLE)
             continue;
-        asks++;
+        queries++;
         if (c->calls[i].log_id != log_id)
             return false;
     }
-    return asks == 1;
+    return queries == 1;
 }
 
 static void only_what_was_leaving_is_in_doubt(void **state)
@@ -422,9 +422,10 @@ static void only_what_was_leaving_is_in_doubt(void **state)
     assert_true(asked_only(c, id));
     c->executor = core_accepts;
     int before = c->nsent;
-    core_run(c, 1000); /* the next moment fires, although the old mark had covered it */
+    core_run(c,
+             1000); /* the next scheduled time fires, although the old watermark had covered it */
     assert_int_equal(c->nsent, before + 1);
-    assert_int_equal(c->sent[before].moment_ms, CORE_NOW_MS + 3000);
+    assert_int_equal(c->sent[before].scheduled_ms, CORE_NOW_MS + 3000);
     assert_int_equal(c->sent[before].sent_wall_ms, CORE_NOW_MS + 3000);
 }
 
@@ -473,11 +474,11 @@ static void what_was_in_doubt_stays_in_doubt(void **state)
     assert_true(core_take(c)); /* and the disk does not take it */
     assert_int_equal(phase_of(c, id), PHASE_PLANNED);
     while (core_call_of(c, CALL_RUN, id) == NULL) { /* busy, and no log: the same id once more */
-        struct core_call *ask;
-        while ((ask = core_call_of(c, CALL_IDLE, id)))
-            core_answer(c, ask, 500, LOG_NONE);
-        while ((ask = core_call_of(c, CALL_LOG, id)))
-            core_answer(c, ask, 200, LOG_NONE);
+        struct core_call *reconcile;
+        while ((reconcile = core_call_of(c, CALL_IDLE, id)))
+            core_answer(c, reconcile, 500, LOG_NONE);
+        while ((reconcile = core_call_of(c, CALL_LOG, id)))
+            core_answer(c, reconcile, 200, LOG_NONE);
         c->now.wall_ms += 500;
         c->now.boot_ms += 500;
         sched_tick(c->s, c->now);
@@ -491,7 +492,7 @@ static void what_was_in_doubt_stays_in_doubt(void **state)
     assert_int_equal(phase_of(c, id), PHASE_UNKNOWN);
 }
 
-static void a_power_cut_goes_by_the_mark(void **state)
+static void a_power_cut_goes_by_the_watermark(void **state)
 {
     struct core *c = *state;
     int64_t id = one_leaves(c, 64);
@@ -539,10 +540,10 @@ static void a_life_without_a_recorder_says_so(void **state)
     c->slots = 0;
     core_start(c);
     core_settle(c);
-    struct mark mark;
+    struct watermark watermark;
     struct why why = { "" };
-    assert_int_equal(c->store->ops->mark_get(c->store, &mark, &why), OK);
-    assert_string_equal(mark.recorder, "");
+    assert_int_equal(c->store->ops->watermark_get(c->store, &watermark, &why), OK);
+    assert_string_equal(watermark.recorder, "");
     core_run(c, 1000);
     core_crash(c);
     core_start(c);
@@ -609,7 +610,7 @@ static void words_are_given_back(void **state)
     assert_int_equal(st.live, 0);
 }
 
-/* Full, and it says so: the next life goes by the mark. */
+/* Full, and it says so: the next life goes by the watermark. */
 static void more_runs_than_places(void **state)
 {
     struct core *c = *state;
@@ -642,7 +643,7 @@ int main(void)
         T(what_was_accepted_is_accepted),
         T(what_never_left_is_planned),
         T(what_was_in_doubt_stays_in_doubt),
-        T(a_power_cut_goes_by_the_mark),
+        T(a_power_cut_goes_by_the_watermark),
         T(a_second_kill_finds_the_same),
         T(a_life_without_a_recorder_says_so),
         T(nothing_leaves_before_the_first_commit),

@@ -29,11 +29,11 @@ static void assert_shards(struct core *c, int64_t job, const char *const *addres
         assert_int_equal(rows[i]->shard_total, n);
         assert_int_equal(rows[i]->shard, i % n);
         assert_string_equal(rows[i]->address, addresses[i % n]);
-        assert_int_equal(rows[i]->moment_ms, rows[i - i % n]->moment_ms);
+        assert_int_equal(rows[i]->scheduled_ms, rows[i - i % n]->scheduled_ms);
     }
 }
 
-/* A batch is with the writer that lays down firings of the job. */
+/* A batch is with the writer that plans firings of the job. */
 static void take_planning(struct core *c)
 {
     for (int i = 0; i < 100; i++) {
@@ -91,7 +91,7 @@ static void a_list_that_shrinks_while_rows_are_written(void **state)
     struct run_row *rows[ROWS];
     int n = core_rows(c, job, rows, ROWS), planned = 0;
     for (int i = 0; i < n; i++) {
-        if (rows[i]->moment_ms <= c->now.wall_ms)
+        if (rows[i]->scheduled_ms <= c->now.wall_ms)
             continue; /* has left */
         planned++;
         assert_int_equal(rows[i]->shard_total, 1);
@@ -122,7 +122,7 @@ static void a_list_that_changes_while_an_edit_holds_the_rows(void **state)
     assert_shards(c, job, both, 2);
 }
 
-/* One firing of two shards is out, and its end sets the next moment. */
+/* One firing of two shards is out, and its end sets the next scheduled time. */
 static void assert_waits(struct core *c, int64_t job)
 {
     struct run_row *rows[ROWS];
@@ -144,9 +144,9 @@ static bool forgets(struct core *c, const struct core_call *call, struct call_re
     return call->kind != CALL_RUN;
 }
 
-/* A FIX_DELAY firing is laid anew with the same batch that would set the next moment: its end does
- * that, and no end before. */
-static void a_firing_that_is_laid_anew_is_out(void **state)
+/* A FIX_DELAY firing is planned again with the same batch that would set the next scheduled time:
+ * its end does that, and no end before. */
+static void a_firing_that_is_planned_again_is_out(void **state)
 {
     struct core *c = *state;
     struct run_row *rows[ROWS];
@@ -176,7 +176,7 @@ static void a_firing_that_is_laid_anew_is_out(void **state)
 }
 
 /* The same of a missed one, which an edit of the interval leaves. */
-static void a_missed_firing_that_is_laid_anew_is_out(void **state)
+static void a_missed_firing_that_is_planned_again_is_out(void **state)
 {
     struct core *c = *state;
     core_register(c, "app", A);
@@ -206,16 +206,16 @@ static void a_missed_firing_that_is_laid_anew_is_out(void **state)
     assert_waits(c, job);
 }
 
-/* The job's one moment is planned, so it is stopped; it goes on by another schedule while that has
- * not left, though its row is being laid anew. */
-static void a_schedule_that_changes_while_its_last_row_is_laid_anew(void **state)
+/* The job's one scheduled time is planned, so it is stopped; it goes on by another schedule while
+ * that has not left, though its row is being planned again. */
+static void a_schedule_that_changes_while_its_last_row_is_planned_again(void **state)
 {
     struct core *c = *state;
     char once[RFC3339_SIZE];
     core_register(c, "app", A);
     core_settle(c);
-    int64_t moment_ms = CORE_NOW_MS + 4000;
-    int64_t job = broadcast_job(c, "ONCE", rfc3339_format(moment_ms, zone_utc(), once));
+    int64_t scheduled_ms = CORE_NOW_MS + 4000;
+    int64_t job = broadcast_job(c, "ONCE", rfc3339_format(scheduled_ms, zone_utc(), once));
     core_run(c, 1000);
     struct job_record r = core_job_row(c, job);
     assert_false(r.enabled);
@@ -305,9 +305,9 @@ int main(void)
         T(a_list_that_grows_while_rows_are_written),
         T(a_list_that_shrinks_while_rows_are_written),
         T(a_list_that_changes_while_an_edit_holds_the_rows),
-        T(a_firing_that_is_laid_anew_is_out),
-        T(a_missed_firing_that_is_laid_anew_is_out),
-        T(a_schedule_that_changes_while_its_last_row_is_laid_anew),
+        T(a_firing_that_is_planned_again_is_out),
+        T(a_missed_firing_that_is_planned_again_is_out),
+        T(a_schedule_that_changes_while_its_last_row_is_planned_again),
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Planning of one job: which moments become rows, which policy takes the rest. */
+/* Planning of one job: which scheduled times become rows, which policy takes the rest. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void tear_down(struct bench *b)
     planner_free(b->planner);
 }
 
-static void all_moments_of_the_horizon_become_rows(void **state)
+static void all_scheduled_times_of_the_horizon_become_rows(void **state)
 {
     (void)state;
     struct bench b;
@@ -79,7 +79,7 @@ static void all_moments_of_the_horizon_become_rows(void **state)
     plan(&b, NOW, NOW + 5000, 100);
     assert_int_equal(b.rows.n, 6);
     for (int i = 0; i < 6; i++)
-        assert_int_equal(b.rows.rows[i].moment_ms, NOW + i * 1000);
+        assert_int_equal(b.rows.rows[i].scheduled_ms, NOW + i * 1000);
     assert_int_equal(b.due.planned_until_ms, NOW + 5000);
     assert_int_equal(b.due.next_ms, NOW + 6000);
     plan(&b, NOW, NOW + 5000, 100);
@@ -87,7 +87,7 @@ static void all_moments_of_the_horizon_become_rows(void **state)
     tear_down(&b);
 }
 
-static void a_served_moment_is_not_planned_again(void **state)
+static void a_served_scheduled_time_is_not_planned_again(void **state)
 {
     (void)state;
     struct bench b;
@@ -95,7 +95,7 @@ static void a_served_moment_is_not_planned_again(void **state)
     b.due.planned_until_ms = NOW + 2000; /* the column says NOW: another program, or the clock */
     plan(&b, NOW, NOW + 5000, 100);
     assert_int_equal(b.rows.n, 3);
-    assert_int_equal(b.rows.rows[0].moment_ms, NOW + 3000);
+    assert_int_equal(b.rows.rows[0].scheduled_ms, NOW + 3000);
     tear_down(&b);
 }
 
@@ -145,7 +145,7 @@ static int after_an_outage(const char *misfire, struct bench *b)
     return misfires;
 }
 
-static void missed_moments_go_to_the_policy(void **state)
+static void missed_times_go_to_the_policy(void **state)
 {
     (void)state;
     struct bench b;
@@ -162,7 +162,7 @@ static void missed_moments_go_to_the_policy(void **state)
     tear_down(&b);
 }
 
-/* Without arithmetic that skips over many: each moment is looked at. */
+/* Without arithmetic that skips over many: each scheduled time is looked at. */
 static void the_newest_of_the_missed_are_made_up_for(void **state)
 {
     (void)state;
@@ -175,13 +175,13 @@ static void the_newest_of_the_missed_are_made_up_for(void **state)
     for (int i = 0; i < 4; i++) {
         bool found = false;
         for (int k = 0; k < 4; k++)
-            found |= b.rows.rows[k].moment_ms == newest[i];
+            found |= b.rows.rows[k].scheduled_ms == newest[i];
         assert_true(found);
     }
     tear_down(&b);
 }
 
-static void a_fix_delay_job_that_missed_its_moment_goes_on(void **state)
+static void a_fix_delay_job_that_missed_its_scheduled_time_goes_on(void **state)
 {
     (void)state;
     struct bench b;
@@ -218,7 +218,7 @@ static void a_retry_of_a_shard_is_one_row(void **state)
     set_up(&b, "CRON", "* * * * * ?", "DO_NOTHING", "SHARDING_BROADCAST");
     struct spawn s = { .job_id = 5,
                        .kind = KIND_RETRY,
-                       .moment_ms = NOW,
+                       .scheduled_ms = NOW,
                        .due_ms = NOW + 5000,
                        .cause = 77,
                        .attempt = 2,
@@ -244,7 +244,7 @@ static void addresses_given_by_hand_are_used(void **state)
     set_up(&b, "NONE", "", "DO_NOTHING", "LAST");
     struct spawn s = { .job_id = 5,
                        .kind = KIND_MANUAL,
-                       .moment_ms = NOW,
+                       .scheduled_ms = NOW,
                        .due_ms = NOW,
                        .retries_left = -1,
                        .param = (char *)"x",
@@ -269,21 +269,21 @@ static void a_long_outage_is_counted_by_arithmetic(void **state)
         set_up(&b, jobs[i][0], jobs[i][1], "FIRE_ALL", "FIRST");
         plan(&b, NOW + away, NOW + away, 100);
         assert_false(b.result.more);
-        int64_t limit = NOW + away - 5000, missed = 0, moment = NOW;
-        for (int64_t next; moment < limit; moment = next) {
+        int64_t limit = NOW + away - 5000, missed = 0, scheduled_ms = NOW;
+        for (int64_t next; scheduled_ms < limit; scheduled_ms = next) {
             missed++;
-            assert_int_equal(schedule_next(&b.job->schedule, moment, &next), OK);
+            assert_int_equal(schedule_next(&b.job->schedule, scheduled_ms, &next), OK);
         }
         assert_int_equal(b.result.skip.count, missed - 4); /* misfire_max */
         assert_int_equal(b.result.skip.from_ms, NOW);
         int64_t last = 0;
         for (int k = 0; k < 4; k++) {
             assert_int_equal(b.rows.rows[k].kind, KIND_MISFIRE);
-            assert_true(b.rows.rows[k].moment_ms > last);
-            last = b.rows.rows[k].moment_ms;
+            assert_true(b.rows.rows[k].scheduled_ms > last);
+            last = b.rows.rows[k].scheduled_ms;
         }
         assert_int_equal(schedule_next(&b.job->schedule, last, &last), OK);
-        assert_int_equal(last, moment); /* the first that is no misfire */
+        assert_int_equal(last, scheduled_ms); /* the first that is no misfire */
         tear_down(&b);
     }
 }
@@ -291,14 +291,14 @@ static void a_long_outage_is_counted_by_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_moments_of_the_horizon_become_rows),
-        cmocka_unit_test(a_served_moment_is_not_planned_again),
+        cmocka_unit_test(all_scheduled_times_of_the_horizon_become_rows),
+        cmocka_unit_test(a_served_scheduled_time_is_not_planned_again),
         cmocka_unit_test(a_bound_on_rows_goes_on_where_it_stopped),
         cmocka_unit_test(a_broadcast_is_one_row_an_address),
         cmocka_unit_test(a_long_outage_is_counted_by_arithmetic),
-        cmocka_unit_test(missed_moments_go_to_the_policy),
+        cmocka_unit_test(missed_times_go_to_the_policy),
         cmocka_unit_test(the_newest_of_the_missed_are_made_up_for),
-        cmocka_unit_test(a_fix_delay_job_that_missed_its_moment_goes_on),
+        cmocka_unit_test(a_fix_delay_job_that_missed_its_scheduled_time_goes_on),
         cmocka_unit_test(a_job_that_can_never_fire_again_is_stopped),
         cmocka_unit_test(a_retry_of_a_shard_is_one_row),
         cmocka_unit_test(addresses_given_by_hand_are_used),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring gives entries in order of moment, equal moments in order of insertion. */
+/* The ring gives entries in order of scheduled time, equal scheduled times in order of insertion.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "sched/ring.h"
 
 struct thing {
-    struct ring_entry entry;
+    struct heap_entry entry;
     int64_t at_ms;
     uint64_t order;
 };
@@ -21,8 +22,8 @@ static void it_behaves_like_a_sorted_list(void **state)
     (void)state;
     static struct thing things[300];
     struct dice dice = { 42 };
-    struct ring r;
-    ring_init(&r);
+    struct heap r;
+    heap_init(&r);
     uint64_t order = 0;
     for (int step = 0; step < 20000; step++) {
         struct thing *t = &things[dice_below(&dice, countof(things))];
@@ -30,49 +31,49 @@ static void it_behaves_like_a_sorted_list(void **state)
         if (what < 5) {
             t->at_ms = dice_below(&dice, 50);
             t->order = ++order;
-            ring_add(&r, &t->entry, t->at_ms);
+            heap_add(&r, &t->entry, t->at_ms);
         } else if (what < 7) {
-            ring_remove(&r, &t->entry);
-            assert_false(ring_linked(&t->entry));
+            heap_remove(&r, &t->entry);
+            assert_false(heap_linked(&t->entry));
         } else {
             int64_t now = dice_below(&dice, 50);
             struct thing *first = NULL;
             for (size_t i = 0; i < countof(things); i++) {
                 struct thing *o = &things[i];
-                if (ring_linked(&o->entry) &&
+                if (heap_linked(&o->entry) &&
                     (!first || o->at_ms < first->at_ms ||
                      (o->at_ms == first->at_ms && o->order < first->order)))
                     first = o;
             }
-            assert_int_equal(ring_next(&r), first ? first->at_ms : INT64_MAX);
-            struct ring_entry *e = ring_pop(&r, now);
+            assert_int_equal(heap_next(&r), first ? first->at_ms : INT64_MAX);
+            struct heap_entry *e = heap_pop(&r, now);
             if (!first || first->at_ms > now)
                 assert_null(e);
             else
                 assert_ptr_equal(e, &first->entry);
         }
     }
-    ring_done(&r);
+    heap_done(&r);
 }
 
-static void a_moment_already_past_fires_at_once(void **state)
+static void a_scheduled_time_already_past_fires_at_once(void **state)
 {
     (void)state;
-    struct ring r;
-    struct ring_entry e = { 0 };
-    ring_init(&r);
-    ring_add(&r, &e, -5);
-    assert_ptr_equal(ring_pop(&r, 1000), &e);
-    assert_null(ring_pop(&r, 1000));
-    ring_remove(&r, &e); /* harmless */
-    ring_done(&r);
+    struct heap r;
+    struct heap_entry e = { 0 };
+    heap_init(&r);
+    heap_add(&r, &e, -5);
+    assert_ptr_equal(heap_pop(&r, 1000), &e);
+    assert_null(heap_pop(&r, 1000));
+    heap_remove(&r, &e); /* harmless */
+    heap_done(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_behaves_like_a_sorted_list),
-        cmocka_unit_test(a_moment_already_past_fires_at_once),
+        cmocka_unit_test(a_scheduled_time_already_past_fires_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single rules: what is overdue at a start, failures of stopped jobs, chains of children, the mark,
- * clocks that go back, addresses that are dead or have left. */
+/* Single rules: what is overdue at a start, failures of stopped jobs, chains of children, the
+ * watermark, clocks that go back, addresses that are dead or have left. */
 #include "support_core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void a_misfire_policy_decides_about_overdue_rows(void **state)
     (void)state;
     static const struct {
         const char *policy;
-        int sent[3]; /* of the moments */
+        int sent[3]; /* of the scheduled times */
     } table[] = { { "DO_NOTHING", { 0, 0, 0 } },
                   { "FIRE_ONCE_NOW", { 0, 0, 1 } },
                   { "FIRE_ALL", { 1, 1, 1 } } };
@@ -140,7 +140,7 @@ static void a_retry_has_the_parameter_of_its_run(void **state)
     job_record_done(&r);
     struct spawn spawn = { .job_id = job,
                            .kind = KIND_MANUAL,
-                           .moment_ms = c->now.wall_ms,
+                           .scheduled_ms = c->now.wall_ms,
                            .due_ms = c->now.wall_ms,
                            .retries_left = -1,
                            .param = mem_dup("of this run alone") };
@@ -180,10 +180,12 @@ static void a_chain_of_children_ends(void **state)
     assert_int_equal(core_rows(c, 0, NULL, 0), 0);
 }
 
-/* ---- the mark and the clock ------------------------------------------------------------------ */
+/* ---- the watermark and the clock
+ * ------------------------------------------------------------------ */
 
-/* A row that is due in the very millisecond of the mark may have left, one behind it cannot. */
-static void a_row_due_at_the_mark_may_have_left(void **state)
+/* A row that is due in the very millisecond of the watermark may have left, one behind it cannot.
+ */
+static void a_row_due_at_the_watermark_may_have_left(void **state)
 {
     (void)state;
     for (int behind = 0; behind <= 1; behind++) {
@@ -194,11 +196,11 @@ static void a_row_due_at_the_mark_may_have_left(void **state)
         struct run_row *rows[ROWS];
         assert_int_equal(core_rows(c, job, rows, ROWS), 1);
         int64_t id = rows[0]->log_id;
-        struct mark mark;
+        struct watermark watermark;
         struct why why = { "" };
-        assert_int_equal(c->store->ops->mark_get(c->store, &mark, &why), OK);
+        assert_int_equal(c->store->ops->watermark_get(c->store, &watermark, &why), OK);
         core_crash(c);
-        core_row(c, id)->due_ms = mark.until_ms + behind;
+        core_row(c, id)->due_ms = watermark.until_ms + behind;
         core_start(c);
         core_run(c, 10);
         assert_int_equal(core_call_of(c, CALL_IDLE, id) != NULL, !behind);
@@ -208,8 +210,8 @@ static void a_row_due_at_the_mark_may_have_left(void **state)
     }
 }
 
-/* The moment left, and has ended, by a clock that went back: a new schedule has it, too. */
-static void a_moment_that_has_left_is_not_planned_again_by_an_edit(void **state)
+/* The scheduled time left, and has ended, by a clock that went back: a new schedule has it, too. */
+static void a_scheduled_time_that_has_left_is_not_planned_again_by_an_edit(void **state)
 {
     struct core *c = *state;
     core_register(c, "app", A);
@@ -288,8 +290,8 @@ int main(void)
         cmocka_unit_test(a_stop_takes_the_retry_of_the_same_batch),
         T(a_retry_has_the_parameter_of_its_run),
         T(a_chain_of_children_ends),
-        cmocka_unit_test(a_row_due_at_the_mark_may_have_left),
-        T(a_moment_that_has_left_is_not_planned_again_by_an_edit),
+        cmocka_unit_test(a_row_due_at_the_watermark_may_have_left),
+        T(a_scheduled_time_that_has_left_is_not_planned_again_by_an_edit),
         T(rows_are_planned_for_the_living),
         T(an_address_that_has_left_has_no_row),
     };

@@ -42,7 +42,7 @@ static int set_up(void **state)
     r.group_id = 1;
     f->job = job_new(&r, no_zone, NULL, 2100);
     job_record_done(&r);
-    sched_load_mark(f->s, NOW_MS, true);
+    sched_load_watermark(f->s, NOW_MS, true);
     *state = f;
     return 0;
 }
@@ -56,9 +56,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct moment_now at(int64_t ms)
+static struct now at(int64_t ms)
 {
-    return (struct moment_now){ .wall_ms = NOW_MS + ms, .boot_ms = 1000 + ms };
+    return (struct now){ .wall_ms = NOW_MS + ms, .boot_ms = 1000 + ms };
 }
 
 /* n planned runs, the first at due_ms from now, the others each step_ms later; lane by lane. */
@@ -70,7 +70,7 @@ static void plan(struct fixture *f, int n, int64_t due_ms, int64_t step_ms)
         struct run_row row = { .log_id = ++f->last_id,
                                .job_id = 1,
                                .group_id = 1,
-                               .moment_ms = NOW_MS + due_ms + i * step_ms,
+                               .scheduled_ms = NOW_MS + due_ms + i * step_ms,
                                .due_ms = NOW_MS + due_ms + i * step_ms,
                                .kind = KIND_CRON,
                                .phase = PHASE_PLANNED,
@@ -153,7 +153,7 @@ static void a_clock_that_went_back_is_followed(void **state)
     sched_started(f->s, at(0));
     sched_tick(f->s, at(0));
     assert_int_equal(warmed(f, 40), LANES);
-    struct moment_now back = { .wall_ms = NOW_MS - 60000, .boot_ms = 3000 };
+    struct now back = { .wall_ms = NOW_MS - 60000, .boot_ms = 3000 };
     sched_clock_stepped(f->s, back, -60000);
     assert_int_equal(warmed(f, 40), 0);
     plan(f, 100, -57000, 0);

@@ -39,7 +39,7 @@ static int tear_down(void **state)
 static struct httpc_peer *peer_of(struct center *c, const char *address)
 {
     struct why why = { "" };
-    struct httpc_peer *p = dispatch_peer(c, address, &why);
+    struct httpc_peer *p = calls_peer(c, address, &why);
     assert_non_null(p);
     return p;
 }
@@ -64,7 +64,7 @@ static void addresses_without_a_connection_are_forgotten(void **state)
     assert_int_equal(kept(c), 1000);
     for (int64_t minute = 0; kept(c); minute++) {
         int before = kept(c);
-        dispatch_sweep(c, minute * 60000);
+        calls_sweep(c, minute * 60000);
         assert_true(kept(c) < before);
     }
 }
@@ -72,11 +72,11 @@ static void addresses_without_a_connection_are_forgotten(void **state)
 static void the_look_comes_once_a_minute(void **state)
 {
     struct center *c = *state;
-    dispatch_sweep(c, 5000);
+    calls_sweep(c, 5000);
     peer_of(c, "http://10.0.0.1:9999/");
-    dispatch_sweep(c, 64999);
+    calls_sweep(c, 64999);
     assert_int_equal(kept(c), 1);
-    dispatch_sweep(c, 65000);
+    calls_sweep(c, 65000);
     assert_int_equal(kept(c), 0);
 }
 
@@ -94,8 +94,8 @@ static void an_address_with_a_connection_stays(void **state)
     struct httpc_peer *p = peer_of(c, address);
     httpc_warm(p, 1);
     peer_of(c, "http://10.0.0.1:9999/");
-    dispatch_sweep(c, 0);
-    dispatch_sweep(c, 60000);
+    calls_sweep(c, 0);
+    calls_sweep(c, 60000);
     assert_int_equal(kept(c), 1);
     assert_ptr_equal(peer_of(c, address), p);
     close(listener);

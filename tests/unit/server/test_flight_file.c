@@ -55,11 +55,11 @@ static int tear_down(void **state)
 
 static bool believed(struct flight_file *f, const char *id)
 {
-    struct mark mark = { .renewals = 0 };
+    struct watermark watermark = { .renewals = 0 };
     struct flight_said said;
     struct why why = { "" };
-    text_copy(mark.recorder, sizeof(mark.recorder), slice_text(id));
-    bool yes = flight_file_read(f, &mark, &said, &why);
+    text_copy(watermark.recorder, sizeof(watermark.recorder), slice_text(id));
+    bool yes = flight_file_read(f, &watermark, &said, &why);
     flight_said_done(&said);
     return yes;
 }

@@ -753,9 +753,9 @@ static void without_room_none_is_made(void **state)
 
 /* ---- the thread ---- */
 
-static struct journal_mail *mail(int64_t id)
+static struct journal_message *incoming(int64_t id)
 {
-    struct journal_mail *m = journal_mail_new();
+    struct journal_message *m = journal_message_new();
     char text[200];
     struct journal_result r = result_of(id, text);
     journal_record(&m->records, &r);
@@ -775,7 +775,7 @@ static void the_thread_keeps_and_tells_in_order(void **state)
     struct journal *j =
         journal_new((struct journal_file *[]){ open_it(&s), NULL }, box, 7, &metrics);
     for (int i = 1; i <= 20; i++) {
-        journal_give(j, mail(i));
+        journal_give(j, incoming(i));
         if (i == 10)
             journal_reset(j, 0); /* 1 to 10 are in the database */
     }
@@ -784,10 +784,10 @@ static void the_thread_keeps_and_tells_in_order(void **state)
         mailbox_wait(box, -1);
         mailbox_take(box, &back);
         for (struct list_node *node; (node = list_pop(&back)); n++) {
-            struct journal_mail *m = container_of(node, struct journal_mail, letter.node);
-            assert_int_equal(m->letter.kind, 7);
+            struct journal_message *m = container_of(node, struct journal_message, message.node);
+            assert_int_equal(m->message.kind, 7);
             assert_int_equal(m->err, OK);
-            journal_mail_free(m);
+            journal_message_free(m);
         }
     }
     assert_int_equal(metrics.journal_records, 10);
@@ -806,9 +806,9 @@ static int take_back(struct mailbox *box, int n)
         mailbox_wait(box, -1);
         mailbox_take(box, &back);
         for (struct list_node *node; (node = list_pop(&back)); seen++) {
-            struct journal_mail *m = container_of(node, struct journal_mail, letter.node);
+            struct journal_message *m = container_of(node, struct journal_message, message.node);
             good += m->err == OK;
-            journal_mail_free(m);
+            journal_message_free(m);
         }
     }
     return good;
@@ -830,12 +830,12 @@ static void the_thread_empties_one_file_and_leaves_the_other(void **state)
     struct mailbox *box = mailbox_new();
     struct journal *j = journal_new(files, box, 7, &metrics);
     for (int i = 1; i <= 8; i++) { /* in one group or in several: each file is synced */
-        struct journal_mail *m = mail(i);
+        struct journal_message *m = incoming(i);
         m->file = i > 4;
         journal_give(j, m);
     }
     journal_reset(j, 0);
-    struct journal_mail *last = mail(9);
+    struct journal_message *last = incoming(9);
     last->file = 1;
     journal_give(j, last);
     assert_int_equal(take_back(box, 9), 9);
@@ -865,18 +865,18 @@ static void the_thread_refuses_when_full_and_goes_on_after_a_reset(void **state)
         journal_new((struct journal_file *[]){ open_it(&s), NULL }, box, 7, &metrics);
     enum { MANY = 900 };
     for (int i = 0; i < MANY; i++)
-        journal_give(j, mail(i + 1));
+        journal_give(j, incoming(i + 1));
     journal_reset(j, 0);
-    journal_give(j, mail(MANY + 1));
+    journal_give(j, incoming(MANY + 1));
     journal_free(j); /* all of it is written first */
     int kept = 0, refused = 0;
     while (mailbox_take(box, &back))
         ;
     for (struct list_node *n; (n = list_pop(&back));) {
-        struct journal_mail *m = container_of(n, struct journal_mail, letter.node);
+        struct journal_message *m = container_of(n, struct journal_message, message.node);
         kept += m->err == OK;
         refused += m->err == ERR_FULL;
-        journal_mail_free(m);
+        journal_message_free(m);
     }
     mailbox_free(box);
     assert_int_equal(kept + refused, MANY + 1);

@@ -149,7 +149,7 @@ static bool dump_log(void *ctx, const struct log_record *r)
                                   r->sharding, r->trigger_msg, r->handle_msg };
     const int64_t numbers[] = { r->id,           r->group_id,     r->job_id,    r->retries,
                                 r->trigger_ms,   r->trigger_code, r->handle_ms, r->handle_code,
-                                r->alarm_status, r->phase,        r->kind,      r->moment_ms,
+                                r->alarm_status, r->phase,        r->kind,      r->scheduled_ms,
                                 r->attempt };
     buf_text(b, "log");
     for (size_t i = 0; i < countof(numbers); i++)
@@ -163,7 +163,7 @@ static bool dump_log(void *ctx, const struct log_record *r)
 static bool dump_run(void *ctx, const struct run_row *r)
 {
     struct buf *b = ctx;
-    const int64_t numbers[] = { r->log_id,      r->job_id,    r->group_id,     r->moment_ms,
+    const int64_t numbers[] = { r->log_id,      r->job_id,    r->group_id,     r->scheduled_ms,
                                 r->due_ms,      r->cause,     r->version,      r->shard,
                                 r->shard_total, r->attempt,   r->retries_left, r->kind,
                                 r->phase,       r->broadcast, r->doubted };
@@ -269,7 +269,7 @@ char *engine_dump(struct engine *e)
     const struct jobs_filter jobs = { .status = -1, .limit = INT32_MAX };
     const struct logs_filter logs = { .from_ms = -1, .to_ms = -1, .limit = INT32_MAX };
     int64_t njobs, nlogs, open;
-    struct mark mark;
+    struct watermark watermark;
     struct totals totals;
     OP(e->s, jobs_page, &jobs, dump_job, &b, &njobs);
     OP(e->s, logs_page, &logs, dump_log, &b, &nlogs);
@@ -278,11 +278,12 @@ char *engine_dump(struct engine *e)
     OP(e->s, registry_each, dump_registry, &b);
     dump_skips(e, &b);
     dump_users(e, &b);
-    OP(e->s, mark_get, &mark);
+    OP(e->s, watermark_get, &watermark);
     OP(e->s, totals_get, &totals, &open);
     buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld open %lld", (int)njobs,
-               (int)nlogs, (long long)mark.until_ms, mark.clean ? " clean" : "", mark.recorder,
-               (long long)mark.renewals, (long long)mark.last_id, (long long)open);
+               (int)nlogs, (long long)watermark.until_ms, watermark.clean ? " clean" : "",
+               watermark.recorder, (long long)watermark.renewals, (long long)watermark.last_id,
+               (long long)open);
     for (int i = 0; i < TOTAL_COUNT; i++)
         put_n(&b, totals.n[i]);
     buf_char(&b, '\n');
@@ -315,13 +316,13 @@ struct job_record sample_job(const char *name, int64_t next_ms)
     return r;
 }
 
-struct run_row sample_run(int64_t job_id, int64_t moment_ms)
+struct run_row sample_run(int64_t job_id, int64_t scheduled_ms)
 {
     return (struct run_row){
         .job_id = job_id,
         .group_id = 1,
-        .moment_ms = moment_ms,
-        .due_ms = moment_ms,
+        .scheduled_ms = scheduled_ms,
+        .due_ms = scheduled_ms,
         .version = 3,
         .shard_total = 1,
         .retries_left = 2,

@@ -45,7 +45,7 @@ void expect(enum err got, enum err wanted, const struct why *why, const char *fi
 
 /* Rows with something in every field; text is static, so never call _done on them. */
 struct job_record sample_job(const char *name, int64_t next_ms);
-struct run_row sample_run(int64_t job_id, int64_t moment_ms);
+struct run_row sample_run(int64_t job_id, int64_t scheduled_ms);
 /* In a transaction: a sample job's id. */
 int64_t sample_job_add(struct store *s, const char *name, int64_t next_ms);
 

@@ -38,7 +38,7 @@ static void due_jobs_come_earliest_first_and_by_id(void **state)
     OP(s, commit);
 }
 
-static void advancing_writes_the_moments_and_not_the_version(void **state)
+static void advancing_writes_the_scheduled_times_and_not_the_version(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     OP(s, begin);
@@ -316,7 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(due_jobs_come_earliest_first_and_by_id),
-        BOTH(advancing_writes_the_moments_and_not_the_version),
+        BOTH(advancing_writes_the_scheduled_times_and_not_the_version),
         BOTH(sweeps_find_jobs_by_type_in_order_of_id),
         BOTH(a_job_comes_back_as_it_was_written),
         BOTH(a_stopped_job_is_not_due_and_says_why),

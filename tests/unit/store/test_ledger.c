@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What store.h promises of runs, the mark, counters and transactions, against every engine. */
+/* What store.h promises of runs, the watermark, counters and transactions, against every engine. */
 #include "support_store.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void a_live_run_exists_once(void **state)
     struct run_row rows[8];
     for (int i = 0; i < 8; i++)
         rows[i] = sample_run(5, 1000);
-    rows[2].moment_ms = 1001; /* each differs from the first in one part of the key */
+    rows[2].scheduled_ms = 1001; /* each differs from the first in one part of the key */
     rows[3].job_id = 6;
     rows[4].kind = KIND_MISFIRE;
     rows[5].shard = 1;
@@ -32,7 +32,7 @@ static void a_live_run_exists_once(void **state)
     assert_int_equal(again.log_id, -1);
     struct run_change c = { .log_id = rows[0].log_id, .what = CHANGE_CLOSE };
     OP(s, runs_change, &c, 1);
-    OP(s, runs_add, &again, 1); /* planned_until guards the moment from here on */
+    OP(s, runs_add, &again, 1); /* planned_until guards the scheduled time from here on */
     assert_true(again.log_id > rows[7].log_id);
     OP(s, commit);
 }
@@ -193,7 +193,7 @@ static void live_runs_come_back_whole(void **state)
     assert_int_equal(l.trigger_ms, 1000); /* the whole second */
     assert_string_equal(l.sharding, "2/3");
     assert_int_equal(l.phase, PHASE_PLANNED);
-    assert_int_equal(l.moment_ms, 1999);
+    assert_int_equal(l.scheduled_ms, 1999);
     assert_int_equal(l.handle_ms, -1);
     assert_null(l.trigger_msg);
     log_record_done(&l);
@@ -380,96 +380,96 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     free(big);
 }
 
-static void mark_put(struct store *s, int64_t until_ms, const char *recorder, int64_t renewals)
+static void watermark_put(struct store *s, int64_t until_ms, const char *recorder, int64_t renewals)
 {
-    struct mark m = { .until_ms = until_ms, .clean = true, .renewals = renewals };
+    struct watermark m = { .until_ms = until_ms, .clean = true, .renewals = renewals };
     text_copy(m.recorder, sizeof(m.recorder), slice_text(recorder));
-    OP(s, mark_put, &m);
+    OP(s, watermark_put, &m);
 }
 
-static void the_mark_never_goes_back(void **state)
+static void the_watermark_never_goes_back(void **state)
 {
     struct engine *e = *state;
-    struct mark mark;
-    OP(e->s, mark_get, &mark);
-    assert_int_equal(mark.until_ms, 0);
-    assert_false(mark.clean);
+    struct watermark watermark;
+    OP(e->s, watermark_get, &watermark);
+    assert_int_equal(watermark.until_ms, 0);
+    assert_false(watermark.clean);
     OP(e->s, begin);
-    mark_put(e->s, 5000, "", 0);
-    mark_put(e->s, 4000, "", 0);
+    watermark_put(e->s, 5000, "", 0);
+    watermark_put(e->s, 4000, "", 0);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark);
-    assert_int_equal(mark.until_ms, 5000);
-    assert_false(mark.clean);
+    OP(e->s, watermark_get, &watermark);
+    assert_int_equal(watermark.until_ms, 5000);
+    assert_false(watermark.clean);
 }
 
-static void a_clean_mark_is_clean_until_it_is_put_again(void **state)
+static void a_clean_watermark_is_clean_until_it_is_put_again(void **state)
 {
     struct engine *e = *state;
-    struct mark mark;
+    struct watermark watermark;
     OP(e->s, begin);
-    mark_put(e->s, 5000, "", 0);
-    OP(e->s, mark_clean);
+    watermark_put(e->s, 5000, "", 0);
+    OP(e->s, watermark_clean);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark);
-    assert_int_equal(mark.until_ms, 5000);
-    assert_true(mark.clean);
+    OP(e->s, watermark_get, &watermark);
+    assert_int_equal(watermark.until_ms, 5000);
+    assert_true(watermark.clean);
     OP(e->s, begin);
-    mark_put(e->s, 4000, "", 0); /* goes nowhere, but somebody means to send */
+    watermark_put(e->s, 4000, "", 0); /* goes nowhere, but somebody means to send */
     e->s->ops->rollback(e->s);
-    OP(e->s, mark_get, &mark);
-    assert_true(mark.clean);
+    OP(e->s, watermark_get, &watermark);
+    assert_true(watermark.clean);
     OP(e->s, begin);
-    mark_put(e->s, 4000, "", 0);
+    watermark_put(e->s, 4000, "", 0);
     OP(e->s, commit);
-    OP(e->s, mark_get, &mark);
-    assert_int_equal(mark.until_ms, 5000);
-    assert_false(mark.clean);
+    OP(e->s, watermark_get, &watermark);
+    assert_int_equal(watermark.until_ms, 5000);
+    assert_false(watermark.clean);
 }
 
-/* Whatever the mark does, the recorder and its renewals are those of the last renewal. */
-static void the_recorder_goes_with_the_mark(void **state)
+/* Whatever the watermark does, the recorder and its renewals are those of the last renewal. */
+static void the_recorder_goes_with_the_watermark(void **state)
 {
     struct engine *e = *state;
     const char *first = "00112233445566778899aabbccddeeff",
                *next = "ffeeddccbbaa99887766554433221100";
-    struct mark mark;
-    OP(e->s, mark_get, &mark);
-    assert_string_equal(mark.recorder, "");
-    assert_int_equal(mark.renewals, 0);
-    assert_int_equal(mark.last_id, 0);
+    struct watermark watermark;
+    OP(e->s, watermark_get, &watermark);
+    assert_string_equal(watermark.recorder, "");
+    assert_int_equal(watermark.renewals, 0);
+    assert_int_equal(watermark.last_id, 0);
     struct run_row r = sample_run(1, 1);
     OP(e->s, begin);
-    mark_put(e->s, 5000, first, 7);
+    watermark_put(e->s, 5000, first, 7);
     OP(e->s, runs_add, &r, 1);
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark);
-    assert_string_equal(mark.recorder, first);
-    assert_int_equal(mark.renewals, 7);
-    assert_int_equal(mark.last_id, r.log_id);
+    OP(e->s, watermark_get, &watermark);
+    assert_string_equal(watermark.recorder, first);
+    assert_int_equal(watermark.renewals, 7);
+    assert_int_equal(watermark.last_id, r.log_id);
     OP(e->s, begin);
-    mark_put(e->s, 4000, next, 1);
+    watermark_put(e->s, 4000, next, 1);
     e->s->ops->rollback(e->s);
-    OP(e->s, mark_get, &mark);
-    assert_string_equal(mark.recorder, first);
+    OP(e->s, watermark_get, &watermark);
+    assert_string_equal(watermark.recorder, first);
     OP(e->s, begin);
-    mark_put(e->s, 4000, next, 1); /* a new life counts anew */
-    OP(e->s, mark_clean);
+    watermark_put(e->s, 4000, next, 1); /* a new life counts anew */
+    OP(e->s, watermark_clean);
     OP(e->s, commit);
-    OP(e->s, mark_get, &mark);
-    assert_int_equal(mark.until_ms, 5000);
-    assert_string_equal(mark.recorder, next);
-    assert_int_equal(mark.renewals, 1);
+    OP(e->s, watermark_get, &watermark);
+    assert_int_equal(watermark.until_ms, 5000);
+    assert_string_equal(watermark.recorder, next);
+    assert_int_equal(watermark.renewals, 1);
     OP(e->s, begin);
-    mark_put(e->s, 4000, "", 2); /* and one without a recorder says so */
+    watermark_put(e->s, 4000, "", 2); /* and one without a recorder says so */
     OP(e->s, commit);
     engine_reopen(e);
-    OP(e->s, mark_get, &mark);
-    assert_string_equal(mark.recorder, "");
-    assert_int_equal(mark.renewals, 2);
+    OP(e->s, watermark_get, &watermark);
+    assert_string_equal(watermark.recorder, "");
+    assert_int_equal(watermark.renewals, 2);
 }
 
 static void named_counters_count_apart(void **state)
@@ -544,7 +544,7 @@ static void a_rollback_leaves_no_trace(void **state)
     OP(s, runs_change, c, 3);
     struct totals t = { { 1, 2, 3, 4, 5, 6, 7, 8, 9 } };
     OP(s, totals_add, &t);
-    mark_put(s, 777, "x", 3);
+    watermark_put(s, 777, "x", 3);
     OP(s, group_delete, g.id);
     OP(s, job_delete, id);
     struct registry_record reg = { "EXECUTOR", "a", "b", 1 };
@@ -577,9 +577,9 @@ int main(void)
         BOTH(a_dropped_run_leaves_nothing),
         BOTH(a_skip_goes_on_in_the_latest_row_of_its_job),
         BOTH(late_results_are_noted_where_a_run_was_given_up),
-        BOTH(the_mark_never_goes_back),
-        BOTH(a_clean_mark_is_clean_until_it_is_put_again),
-        BOTH(the_recorder_goes_with_the_mark),
+        BOTH(the_watermark_never_goes_back),
+        BOTH(a_clean_watermark_is_clean_until_it_is_put_again),
+        BOTH(the_recorder_goes_with_the_watermark),
         BOTH(named_counters_count_apart),
         BOTH(totals_add_up_and_open_counts_the_open_phases),
         BOTH(a_rollback_leaves_no_trace),

@@ -80,7 +80,7 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
     }
 }
 
-static void the_next_moment_shown_is_the_one_that_will_fire(void **state)
+static void the_next_scheduled_time_shown_is_the_one_that_will_fire(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     OP(s, begin);
@@ -105,7 +105,7 @@ static void the_next_moment_shown_is_the_one_that_will_fire(void **state)
     job_record_done(&j);
 }
 
-static void next_and_last_moment_shown_lie_on_either_side_of_now(void **state)
+static void next_and_last_scheduled_time_shown_lie_on_either_side_of_now(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     OP(s, begin);
@@ -145,7 +145,8 @@ static void rows_ahead_of_their_time_are_left_out(void **state)
     OP(s, begin);
     for (int i = 0; i < 4; i++) {
         r[i] = sample_run(1 + i % 2, 1000 + i * 1000);
-        r[i].due_ms = r[i].moment_ms + (i == 0 ? 10000 : 0); /* the first waits to be tried again */
+        r[i].due_ms =
+            r[i].scheduled_ms + (i == 0 ? 10000 : 0); /* the first waits to be tried again */
     }
     OP(s, runs_add, r, 4);
     struct run_change sent = { .log_id = r[3].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
@@ -182,7 +183,7 @@ static void logs_are_listed_newest_first_through_filters(void **state)
         r[i] = sample_run(1 + i % 3, 1700000000000 + i * 400000);
         r[i].group_id = 1 + i % 2;
     }
-    r[11].moment_ms = 1700000000000; /* a retry keeps its first run's moment */
+    r[11].scheduled_ms = 1700000000000; /* a retry keeps its first run's scheduled time */
     r[11].attempt = 1;
     r[11].job_id = 1;
     OP(s, runs_add, r, 12);
@@ -251,8 +252,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(jobs_are_listed_newest_first_through_filters),
-        BOTH(the_next_moment_shown_is_the_one_that_will_fire),
-        BOTH(next_and_last_moment_shown_lie_on_either_side_of_now),
+        BOTH(the_next_scheduled_time_shown_is_the_one_that_will_fire),
+        BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),
         BOTH(rows_ahead_of_their_time_are_left_out),
         BOTH(logs_are_listed_newest_first_through_filters),
         BOTH(a_page_stops_when_its_reader_has_enough),

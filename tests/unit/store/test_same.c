@@ -232,13 +232,13 @@ static void do_side(struct history *h)
         SAME(h, registry_put, &reg, 1);
     else
         SAME(h, registry_delete, &reg, 1);
-    struct mark mark = { .until_ms = h->clock_ms - 500 + dice_below(&h->dice, 1000),
-                         .renewals = dice_below(&h->dice, 100) };
+    struct watermark watermark = { .until_ms = h->clock_ms - 500 + dice_below(&h->dice, 1000),
+                                   .renewals = dice_below(&h->dice, 100) };
     if (dice_below(&h->dice, 2))
-        memset(mark.recorder, 'a' + (int)dice_below(&h->dice, 6), RECORDER_ID_SIZE - 1);
-    SAME(h, mark_put, &mark);
+        memset(watermark.recorder, 'a' + (int)dice_below(&h->dice, 6), RECORDER_ID_SIZE - 1);
+    SAME(h, watermark_put, &watermark);
     if (!dice_below(&h->dice, 3))
-        SAME(h, mark_clean);
+        SAME(h, watermark_clean);
     OP(h->a->s, seq_next, "request", &seq_a);
     OP(h->b->s, seq_next, "request", &seq_b);
     assert_int_equal(seq_a, seq_b);

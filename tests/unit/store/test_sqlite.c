@@ -195,9 +195,9 @@ static void without_a_checkpointer_the_log_is_bounded_too(void **state)
 
 /* ---- ids ------------------------------------------------------------------------------------- */
 
-static int64_t add_one(struct store *s, int64_t moment_ms)
+static int64_t add_one(struct store *s, int64_t scheduled_ms)
 {
-    struct run_row r = sample_run(1, moment_ms);
+    struct run_row r = sample_run(1, scheduled_ms);
     OP(s, begin);
     OP(s, runs_add, &r, 1);
     OP(s, commit);

@@ -28,7 +28,7 @@ static struct batch *edit_alone(struct bench *b, struct edit *e)
     batch->now_ms = 1700000000000;
     batch->edits = mem_new(sizeof(struct edit *));
     batch->edits[batch->nedits++] = e;
-    turn_run(b->engine->s, b->planner, batch);
+    txn_run(b->engine->s, b->planner, batch);
     assert_int_equal(batch->err, OK);
     return batch;
 }
@@ -222,7 +222,7 @@ struct change {
     const char *handler, *param, *route;
     int retries;
     bool other_group;
-    bool stays; /* the row, of a firing that can be laid down anew; if not, there is a new one */
+    bool stays; /* the row, of a firing that can be planned again; if not, there is a new one */
     bool part_stays; /* the row of a firing of which a part has left */
 };
 
@@ -239,13 +239,14 @@ static struct edit *update_of(struct bench *b, int64_t job, int64_t group, const
     e->job.route = mem_dup(c->route);
     e->job.retries = c->retries;
     e->runs = mem_new(sizeof(*e->runs));
-    e->runs[e->nruns++] = (struct edit_run){
-        .log_id = 1000, .moment_ms = 1700000004000, .version = version_of(b, job), .kind = KIND_CRON
-    };
+    e->runs[e->nruns++] = (struct edit_run){ .log_id = 1000,
+                                             .scheduled_ms = 1700000004000,
+                                             .version = version_of(b, job),
+                                             .kind = KIND_CRON };
     return e;
 }
 
-static void what_was_planned_is_laid_anew_if_it_differs(void **state)
+static void what_was_planned_is_planned_again_if_it_differs(void **state)
 {
     struct bench *b = *state;
     static const struct change rows[] = {
@@ -272,7 +273,7 @@ static void what_was_planned_is_laid_anew_if_it_differs(void **state)
             fail_msg("%s, %s: stays %d, %d rows anew", c->what, whole ? "whole" : "a part",
                      e->runs[0].stays, batch->nplanned);
         if (batch->nplanned)
-            assert_int_equal(batch->planned[0].row.moment_ms, e->runs[0].moment_ms);
+            assert_int_equal(batch->planned[0].row.scheduled_ms, e->runs[0].scheduled_ms);
         batch_free(batch);
     }
 }
@@ -304,7 +305,7 @@ static void a_stop_takes_back_what_the_schedule_asked_for(void **state)
         batch->spawns[batch->nspawns++] = (struct spawn){
             .job_id = job,
             .kind = rows[i].kind,
-            .moment_ms = batch->now_ms - 1000,
+            .scheduled_ms = batch->now_ms - 1000,
             .due_ms = batch->now_ms,
             .cause = rows[i].kind == KIND_RETRY ? 77 : 0,
             .version = version_of(b, job),
@@ -314,7 +315,7 @@ static void a_stop_takes_back_what_the_schedule_asked_for(void **state)
         };
         batch_free(
             edit_alone(b, update_of(b, job, b->group_id, &(struct change){ .what = "newer" })));
-        turn_run(b->engine->s, b->planner, batch);
+        txn_run(b->engine->s, b->planner, batch);
         assert_int_equal(batch->err, OK);
         assert_int_equal(batch->spawns[0].err, rows[i].taken ? ERR_NOTFOUND : OK);
         assert_int_equal(batch->nplanned, rows[i].taken ? 0 : 1);
@@ -338,8 +339,8 @@ static void a_group_with_jobs_stays_and_so_does_the_last(void **state)
     assert_int_equal(edit_id(b, EDIT_GROUP_DELETE, b->group_id, "is the last one"), ERR_INVALID);
 }
 
-/* The clock has gone back an hour while the run was out: pages and forms show the next moment, and
- * it is not one that has been served. */
+/* The clock has gone back an hour while the run was out: pages and forms show the next scheduled
+ * time, and it is not one that has been served. */
 static void the_next_delay_lies_behind_what_was_planned(void **state)
 {
     struct bench *b = *state;
@@ -350,28 +351,28 @@ static void the_next_delay_lies_behind_what_was_planned(void **state)
     e->job.enabled = true;
     struct batch *batch = edit_alone(b, e);
     assert_int_equal(e->err, OK);
-    int64_t job = e->id, moment_ms = batch->now_ms + 10000;
+    int64_t job = e->id, scheduled_ms = batch->now_ms + 10000;
     batch_free(batch);
     batch = batch_new();
-    batch->now_ms = moment_ms - 1000;
-    batch->plan_until_ms = moment_ms;
+    batch->now_ms = scheduled_ms - 1000;
+    batch->plan_until_ms = scheduled_ms;
     batch->plan_max_rows = 10;
-    turn_run(b->engine->s, b->planner, batch);
+    txn_run(b->engine->s, b->planner, batch);
     assert_int_equal(batch->err, OK);
     assert_int_equal(batch->nplanned, 1);
     batch_free(batch);
     batch = batch_new();
-    batch->now_ms = moment_ms - 3600000;
+    batch->now_ms = scheduled_ms - 3600000;
     batch->delays = mem_new(sizeof(*batch->delays));
     batch->delays[batch->ndelays++] = (struct delay){ job, batch->now_ms };
-    turn_run(b->engine->s, b->planner, batch);
+    txn_run(b->engine->s, b->planner, batch);
     assert_int_equal(batch->err, OK);
     batch_free(batch);
     struct job_record r;
     job_record_init(&r);
     OP(b->engine->s, job_get, job, &r);
-    assert_int_equal(r.planned_until_ms, moment_ms);
-    assert_int_equal(r.next_ms, moment_ms + 1);
+    assert_int_equal(r.planned_until_ms, scheduled_ms);
+    assert_int_equal(r.next_ms, scheduled_ms + 1);
     job_record_done(&r);
 }
 
@@ -383,7 +384,7 @@ int main(void)
         T(a_job_does_not_move_to_a_group_that_is_not_there),
         T(an_update_from_an_older_version_is_refused),
         T(a_group_that_somebody_else_has_changed_is_left_alone),
-        T(what_was_planned_is_laid_anew_if_it_differs),
+        T(what_was_planned_is_planned_again_if_it_differs),
         T(a_stop_takes_back_what_the_schedule_asked_for),
         T(a_group_with_jobs_stays_and_so_does_the_last),
         T(the_next_delay_lies_behind_what_was_planned),

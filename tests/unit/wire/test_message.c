@@ -30,7 +30,7 @@ static struct wire_trigger_note note(void)
         .handler = slice_text("demo"),
         .code = 500,
         .msg = slice_text("<b>no</b>"),
-        .moment_ms = 1700000000123,
+        .scheduled_ms = 1700000000123,
     };
 }
 
@@ -103,7 +103,7 @@ static void assert_whole(struct slice html)
     assert_int_equal(open, 0);
 }
 
-static void a_long_message_is_cut_and_keeps_its_moment(void **state)
+static void a_long_message_is_cut_and_keeps_its_scheduled_time(void **state)
 {
     (void)state;
     static char big[200000];
@@ -183,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fact_has_its_line),
         cmocka_unit_test(names_nobody_knows_are_shown_escaped),
-        cmocka_unit_test(a_long_message_is_cut_and_keeps_its_moment),
+        cmocka_unit_test(a_long_message_is_cut_and_keeps_its_scheduled_time),
         cmocka_unit_test(handle_messages_are_merged_and_cut),
         cmocka_unit_test(text_of_strangers_becomes_harmless),
     };
