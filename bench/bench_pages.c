@@ -6,7 +6,7 @@
  * ROWS runs of 100 jobs are planned and ended as the writer does it; 60 % are of one job, all of
  * which fail. Of another job one of a thousand fails. */
 #include "base/mem.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

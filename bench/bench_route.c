@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/mem.h"
-#include "sched/route.h"
+#include "plan/route.h"
 
 enum { ROUNDS = 20 };
 

@@ -11,10 +11,10 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/mailbox.h"
-#include "executor/keeper.h"
-#include "executor/runlog.h"
-#include "executor/runlog_read.h"
-#include "executor/shared_map.h"
+#include "executor/log/log_writer.h"
+#include "executor/log/runlog.h"
+#include "executor/log/runlog_read.h"
+#include "executor/log/shared_map.h"
 
 enum { ROUNDS = 5, RUNS = 20000, LINES = 1000000 };
 

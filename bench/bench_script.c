@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "executor/executor.h"
-#include "executor/isolate.h"
-#include "executor/limits.h"
-#include "executor/process.h"
-#include "executor/script.h"
+#include "executor/core/executor.h"
+#include "executor/process/isolate.h"
+#include "executor/process/limits.h"
+#include "executor/process/process.h"
+#include "executor/process/script.h"
 #include "wire/executor_side.h"
 
 enum { ROUNDS = 9, STARTS = 100 };

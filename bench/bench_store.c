@@ -8,7 +8,7 @@
  * merged update that closes it, as the writer does when a run is over before it is written again.
  * Planning is due_take and due_put in slices of 500 over JOBS stored jobs. */
 #include "base/mem.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <time.h>
 #include "wire/executor_api.h"
 #include "wire/log_scan.h"
-#include "wire/message.h"
+#include "wire/trigger_text.h"
 #include "wire/open_api.h"
 
 #define ROUNDS 7

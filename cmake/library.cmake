@@ -5,10 +5,10 @@
 #
 # The shared one exports the functions of include/peal/executor.h and no other symbol. The static one
 # is a single object in which all others were made local: a host may have a log_line() of its own.
-file(GLOB library_sources CONFIGURE_DEPENDS
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/base/*.c ${CMAKE_SOURCE_DIR}/src/wire/*.c ${CMAKE_SOURCE_DIR}/src/sql/*.c
   ${CMAKE_SOURCE_DIR}/src/net/*.c ${CMAKE_SOURCE_DIR}/src/executor/*.c)
-list(FILTER library_sources EXCLUDE REGEX "/executor/builtin[^/]*[.]c$")
+list(FILTER library_sources EXCLUDE REGEX "/executor/agent/")
 
 add_library(peal_objects OBJECT ${library_sources})
 target_include_directories(peal_objects PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
@@ -17,7 +17,7 @@ set_target_properties(peal_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 set(library_needs PkgConfig::SSL PkgConfig::CRYPTO PkgConfig::JANSSON PkgConfig::SQLITE Threads::Threads m)
 target_link_libraries(peal_objects PRIVATE ${library_needs})
 
-set(exports ${CMAKE_SOURCE_DIR}/src/executor/libpeal.map)
+set(exports ${CMAKE_SOURCE_DIR}/src/executor/lib/libpeal.map)
 add_library(peal_shared SHARED $<TARGET_OBJECTS:peal_objects>)
 target_link_libraries(peal_shared PRIVATE ${library_needs})
 target_link_options(peal_shared PRIVATE -Wl,--version-script=${exports} -Wl,-z,defs)

@@ -24,18 +24,21 @@ from concurrent.futures import ThreadPoolExecutor
 LAYERS = {
     "base": [],
     "cron": ["base"],
-    "sched": ["base", "cron"],
+    "model": ["base", "cron"],
+    "plan": ["base", "cron", "model"],
+    "sched": ["base", "cron", "model", "plan"],
     "wire": ["base"],
     "sql": ["base"],
-    "store": ["base", "cron", "sched", "sql"],
+    "store": ["base", "cron", "model", "sql"],
+    "ledger": ["base", "cron", "model", "plan", "sched", "store"],
     "net": ["base"],
-    "server": ["base", "cron", "sched", "wire", "store", "net"],
-    "api": ["base", "cron", "sched", "wire", "store", "net", "server"],
+    "server": ["base", "cron", "model", "plan", "sched", "wire", "store", "ledger", "net"],
+    "api": ["base", "cron", "model", "sched", "wire", "store", "net", "server"],
     "executor": ["base", "wire", "net", "sql", "peal"],
-    "cli": ["base", "cron", "sched", "wire", "store", "net", "server", "api", "executor", "peal"],
+    "cli": ["base", "cron", "wire", "store", "net", "server", "api", "executor", "peal"],
     "peal": [],  # include/peal, the installed header
 }
-PURE = ["cron", "sched", "wire"]
+PURE = ["cron", "model", "plan", "sched", "wire"]
 
 # Headers of base that a pure folder may not see.
 IMPURE_BASE = {"base/clock.h", "base/filelock.h", "base/log.h", "base/mailbox.h", "base/secret.h", "base/thread.h"}

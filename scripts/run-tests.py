@@ -331,7 +331,7 @@ def model(s):
 # name, function, what must exist, stages that must have passed, sets it belongs to
 HAVE_CLI = ["src/cli/main.c"]
 BLACKBOX = ["tests/blackbox/test_*.py"]
-JOURNAL = ["src/executor/runstore.c"]
+JOURNAL = ["src/executor/journal/run_journal.c"]
 SIM = ["tests/sim/CMakeLists.txt"]
 MUTANTS = ["tests/mutants/*.txt"]
 STAGES = [

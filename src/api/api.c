@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
-#include "api/executor_api.h"
-#include "api/groups.h"
+#include "api/xxl/executor_api.h"
+#include "api/xxl/groups.h"
 #include "api/health.h"
-#include "api/jobs.h"
-#include "api/login.h"
-#include "api/logs.h"
-#include "api/reply.h"
-#include "api/web.h"
+#include "api/xxl/jobs.h"
+#include "api/xxl/login.h"
+#include "api/xxl/logs.h"
+#include "api/xxl/reply.h"
+#include "api/front.h"
 #include "base/mem.h"
 #include <stdatomic.h>
 #include <stdlib.h>

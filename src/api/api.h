@@ -8,7 +8,7 @@
 #define PEAL_API_API_H
 
 #include "server/center.h"
-#include "wire/message.h"
+#include "wire/trigger_text.h"
 
 struct api;
 

@@ -4,7 +4,7 @@
 #ifndef PEAL_API_COOKIE_H
 #define PEAL_API_COOKIE_H
 
-#include "api/web.h"
+#include "api/front.h"
 
 #define COOKIE_OLD "XXL_JOB_LOGIN_IDENTITY" /* XXL-JOB 2.x */
 #define COOKIE_NEW "xxl_job_login_token"    /* 3.x */

@@ -7,7 +7,7 @@
 #ifndef PEAL_API_HEALTH_H
 #define PEAL_API_HEALTH_H
 
-#include "api/web.h"
+#include "api/front.h"
 
 bool health_path(struct slice path); /* without context path */
 /* Scheduler's thread. started: the first user is there. */

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "cli/command.h"
-#include "cli/executor_ask.h"
-#include "executor/builtin.h"
-#include "executor/options.h"
-#include "executor/program.h"
+#include "cli/executor_call.h"
+#include "executor/agent/builtin.h"
+#include "executor/lib/options.h"
+#include "executor/lib/program.h"
 
 static const char help_head[] =
     "usage: peal executor [-c FILE] [OPTIONS]\n"

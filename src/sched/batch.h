@@ -9,7 +9,7 @@
 #ifndef PEAL_SCHED_BATCH_H
 #define PEAL_SCHED_BATCH_H
 
-#include "sched/plan.h"
+#include "plan/plan.h"
 
 enum edit_kind {
     EDIT_JOB_INSERT,

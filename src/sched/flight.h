@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include "base/map.h"
 #include "base/why.h"
-#include "sched/model.h"
+#include "model/model.h"
 
 #define FLIGHT_SLOTS (1u << 18) /* more than the planned runs that memory may hold */
 #define FLIGHT_HEAD 4096        /* bytes before the words */

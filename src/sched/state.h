@@ -12,8 +12,8 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sched/flight.h"
-#include "sched/ring.h"
-#include "sched/route.h"
+#include "base/heap.h"
+#include "plan/route.h"
 #include "sched/sched.h"
 
 #define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
@@ -236,7 +236,7 @@ struct sched {
     struct sched_stats stats;
 };
 
-/* ledger.c */
+/* run.c */
 bool phase_may(enum phase from, enum phase to);
 struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def);
 void run_free(struct sched *s, struct run *r);
@@ -287,7 +287,7 @@ struct action *action_new(struct sched *s, enum action_kind kind);
 void call_out(struct sched *s, struct lane *lane, struct call call);
 void wait_until(struct sched *s, struct run *r, int64_t boot_ms);
 
-/* fire.c */
+/* dispatch.c */
 void dispatch_plan(struct sched *s, struct run *r); /* into the timer heap of scheduled times */
 void dispatch_call(struct sched *s,
                    struct run *r); /* the /run call itself: ticket, place in the lane */
@@ -322,7 +322,7 @@ void probes_orphan(struct live_job *j); /* the job goes from memory; the probes 
 /* warm.c */
 void warm_lanes(struct sched *s, struct now now); /* once a second */
 
-/* ask.c */
+/* reconcile.c */
 void reconcile_soon(struct sched *s, struct now now, struct run *r, int64_t in_ms);
 void reconcile_timer(struct sched *s, struct now now, struct run *r);
 /* False: the idleBeat is not one of a round. */
@@ -376,7 +376,7 @@ struct group *group_of(const struct sched *s, int64_t id);
  */
 void broadcast_check(struct sched *s, struct now now, struct run *r);
 
-/* complete.c */
+/* result.c */
 /* Results that had to wait for a commit (kept as late ones of the batch that gathers) count now. */
 void results_again(struct sched *s, struct now now, int64_t log_id);
 void kill_forget(struct sched *s, struct run *r); /* the run goes: answer who waits for a kill */

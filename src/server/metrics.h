@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 #include "base/buf.h"
-#include "sched/model.h"
+#include "model/model.h"
 #include "sched/sched.h"
 
 #define HISTOGRAM_BUCKETS 22 /* bounds in metrics.c; the last one has none */

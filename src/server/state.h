@@ -10,8 +10,8 @@
 #include "net/loop.h"
 #include "server/center.h"
 #include "server/flight_file.h"
-#include "server/journal.h"
-#include "server/tender.h"
+#include "server/journal/journal.h"
+#include "server/maintenance.h"
 #include "server/writer.h"
 
 enum message_kind { MESSAGE_BATCH_DONE, MESSAGE_REQUEST, MESSAGE_JOURNAL, MESSAGE_ZONES };
@@ -96,7 +96,7 @@ static inline struct now center_now(void)
 /* center.c */
 void center_pump(struct center *c); /* actions out, batch to the writer, timers */
 
-/* dispatch.c: calls to executors */
+/* calls.c: calls to executors */
 /* Drop the peers without a connection, once a minute: containers change their addresses for ever.
  */
 void calls_sweep(struct center *c, int64_t boot_ms);
@@ -106,7 +106,7 @@ void calls_warm(struct center *c, const char *address, int connections);
 void calls_abort(struct center *c);
 struct httpc_peer *calls_peer(struct center *c, const char *address, struct why *why);
 
-/* ask.c: what other threads want */
+/* requests.c: what other threads want */
 void request_open(struct center *c, struct message *l);
 void request_refuse(struct message *l); /* stopping: one that was not opened */
 void requests_refuse(struct center *c); /* and those that were */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "store/turn.h"
+#include "ledger/txn.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

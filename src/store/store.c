@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "store/shared.h"
-#include "store/sqlite.h"
-#include "store/sqlite_db.h"
+#include "store/sqlite/sqlite.h"
+#include "store/sqlite/sqlite_db.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * Synchronous, epoch milliseconds only, one thread per handle. All writing goes through the one
  * handle that the writer thread owns, between begin and commit; what a transaction is made of is
- * decided in turn.c, the same for every engine and for the simulation, which runs on memory.c.
+ * decided in txn.c, the same for every engine and for the simulation, which runs on memory.c.
  * Handles opened read-only serve pages; each of their calls is a snapshot of its own and short.
  *
  * Errors: ERR_NOTFOUND, ERR_EXISTS and ERR_INVALID are about the row named and leave the
@@ -14,7 +14,7 @@
 #ifndef PEAL_STORE_STORE_H
 #define PEAL_STORE_STORE_H
 
-#include "sched/model.h"
+#include "model/model.h"
 
 struct store {
     const struct store_ops *ops; /* the implementation's struct begins with this one */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/mem.h"
-#include "executor/builtin_http.h"
+#include "executor/agent/builtin_http.h"
 #include "fuzz.h"
 
 enum { HEAD = 2 + 16 + 1 };

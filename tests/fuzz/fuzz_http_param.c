@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 #include "base/mem.h"
-#include "executor/builtin_http.h"
+#include "executor/agent/builtin_http.h"
 #include "fuzz.h"
 
 enum { DATA_MOST = 5 << 20, HEADER_MOST = 65536 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor's side of isolate_parts.h against a fork server and a child that say anything, in
+/* The executor's side of isolate_internal.h against a fork server and a child that say anything, in
  * any order, or stop speaking. The run ends, with a result that somebody has really given or with
  * code 500; what goes into the log is not more than what came; it kills no group that could be
  * everybody's; no descriptor is left; and no turn of its loop finds something to do and does
@@ -30,8 +30,8 @@ static int kill_here(pid_t pid, int signo);
 #define poll(fds, n, wait) play(fds, n, wait)
 #define clock_boot_ms() now_here()
 #define kill(pid, signo) kill_here(pid, signo)
-#include "executor/isolate.c"       /* NOLINT(bugprone-suspicious-include): see above */
-#include "executor/isolate_order.c" /* NOLINT(bugprone-suspicious-include): the same */
+#include "executor/process/isolate.c"       /* NOLINT(bugprone-suspicious-include): see above */
+#include "executor/process/isolate_order.c" /* NOLINT(bugprone-suspicious-include): the same */
 #undef poll
 #undef clock_boot_ms
 #undef kill

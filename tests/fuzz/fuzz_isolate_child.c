@@ -33,7 +33,7 @@ static void forget(void *p)
 #define _exit(status) longjmp(end_of_process, 1)
 #define mem_new(size) keep(try_alloc(size))
 #define free(p) forget(p)
-#include "executor/isolate_child.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "executor/process/isolate_child.c" /* NOLINT(bugprone-suspicious-include): see above */
 #undef _exit
 #undef mem_new
 #undef free

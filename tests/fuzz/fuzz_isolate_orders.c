@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "executor/limits.h"
-#include "executor/spawn.h"
+#include "executor/process/limits.h"
+#include "executor/process/spawn.h"
 #include "fuzz.h"
 
 static int play(struct pollfd *fds, nfds_t n, int wait);
@@ -38,7 +38,7 @@ static pid_t waitpid_here(pid_t pid, int *status);
 #define waitid(type, id, info, options) waitid_here(info)
 #define waitpid(pid, status, options) waitpid_here(pid, status)
 #define setpgid(pid, group) ((void)0)
-#include "executor/isolate_server.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "executor/process/isolate_server.c" /* NOLINT(bugprone-suspicious-include): see above */
 #undef poll
 #undef clock_boot_ms
 #undef kill

@@ -2,7 +2,7 @@
 /* A journal is written as the input says (appends and resets), then damaged as it says, then read.
  * Whatever the bytes are, reading stays inside them and its figures agree; undamaged, exactly what
  * was written since the last reset comes back. Input: operations of one byte and their operands. */
-#include "server/journal_format.h"
+#include "server/journal/journal_format.h"
 #include <stdlib.h>
 #include <string.h>
 

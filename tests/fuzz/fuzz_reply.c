@@ -5,7 +5,7 @@
 #include <string.h>
 #include "fuzz.h"
 #include "wire/executor_api.h"
-#include "wire/message.h"
+#include "wire/trigger_text.h"
 #include "wire/open_api.h"
 
 /* A member more takes the same answer past the table of common bodies. */

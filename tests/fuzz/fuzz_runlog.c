@@ -5,11 +5,11 @@
  * Input: flags (1), line (2), length of the index (2), index, then the log or the shared file. Flag
  * 1: a shared file; 2: the log is repeated until it has thousands of lines; 4: the index is the
  * writer's own, with the input's bytes over it; 8: whole lines only. */
-#include "executor/runlog.h"
-#include "executor/runlog_read.h"
-#include "executor/runlog_file.h"
-#include "executor/runlog_index.h"
-#include "executor/shared_map.h"
+#include "executor/log/runlog.h"
+#include "executor/log/runlog_read.h"
+#include "executor/log/runlog_file.h"
+#include "executor/log/runlog_index.h"
+#include "executor/log/shared_map.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * then everything is read and a transaction is tried. No answer may crash; what is read must be
  * within the bounds that the records promise. */
 #include "fuzz.h"
-#include "store/sqlite_db.h"
+#include "store/sqlite/sqlite_db.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* center.c - drives the core as a server does: pops actions, gives the writer one batch at a time,
  * keeps both clocks. It may crash between any two calls. */
 #include "sim.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define PEAL_TESTS_CHECK_H
 
 #include "sim.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 
 /* check.c */
 struct shadow *shadow_of(struct sim *s, int64_t job_id);

@@ -2,7 +2,7 @@
 /* recorder.c - the flight recorder's two files, as the server keeps them on tmpfs: a kill leaves
  * them as they are at that step, a power cut takes them, or brings an older state back. */
 #include "sim.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

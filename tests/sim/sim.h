@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim.h - a whole scheduling center in one process and in virtual time.
  *
- * The center is the real one (src/sched, src/store/turn.c) and the disk is the memory store, which
+ * The center is the real one (src/sched, src/ledger/txn.c) and the disk is the memory store, which
  * survives a crash of the center. Network, executors, users and clocks are played by dice that
  * come from one number, so a seed is a history that can be told again bit by bit
  * (docs/internals/sim.md).
@@ -18,7 +18,7 @@
 #include "sched/flight.h"
 #include "sched/sched.h"
 #include "store/store.h"
-#include "store/turn.h"
+#include "ledger/txn.h"
 
 struct sim;
 struct event;

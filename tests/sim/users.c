@@ -3,7 +3,7 @@
  * trigger and kill runs. What they do not hear about (the center crashed) they look up later, as
  * people do: nothing is assumed to have happened. */
 #include "sim.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 #include "cron/rfc3339.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "api/job_form.h"
+#include "api/xxl/job_form.h"
 #include "base/buf.h"
 #include "base/mem.h"
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "api/groups.h"
-#include "api/login.h"
-#include "api/logs.h"
-#include "api/reply.h"
+#include "api/xxl/groups.h"
+#include "api/xxl/login.h"
+#include "api/xxl/logs.h"
+#include "api/xxl/reply.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"

@@ -5,8 +5,8 @@
 #ifndef PEAL_TESTS_SUPPORT_JOURNAL_H
 #define PEAL_TESTS_SUPPORT_JOURNAL_H
 
-#include "executor/runstore.h"
-#include "executor/runstore_db.h"
+#include "executor/journal/run_journal.h"
+#include "executor/journal/run_journal_db.h"
 
 #define PAGE 4096
 #define DAY_MS 86400000

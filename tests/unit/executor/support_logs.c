@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/runlog.h"
-#include "executor/runlog_file.h"
-#include "executor/runlog_read.h"
+#include "executor/log/runlog.h"
+#include "executor/log/runlog_file.h"
+#include "executor/log/runlog_read.h"
 
 int logs_folder(void **state)
 {

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/builtin_http.h"
+#include "executor/agent/builtin_http.h"
 
 static void check(const char *text, const char *url, const char *method, const char *data,
                   int64_t timeout_ms, const char *headers)

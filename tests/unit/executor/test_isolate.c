@@ -20,10 +20,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/executor.h"
-#include "executor/isolate.h"
-#include "executor/isolate_parts.h"
-#include "executor/run.h"
+#include "executor/core/executor.h"
+#include "executor/process/isolate.h"
+#include "executor/process/isolate_internal.h"
+#include "executor/core/run.h"
 #include "peal/executor.h"
 #include "wire/executor_side.h"
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "executor/executor.h"
-#include "executor/jobs.h"
-#include "executor/pool.h"
+#include "executor/core/executor.h"
+#include "executor/core/jobs.h"
+#include "executor/core/pool.h"
 
 enum {
     MAX = 32,

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "executor/limits.h"
-#include "executor/spawn.h"
+#include "executor/process/limits.h"
+#include "executor/process/spawn.h"
 
 static struct limits *make(const char *env)
 {

@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/runlog.h"
-#include "executor/runlog_file.h"
-#include "executor/runlog_read.h"
-#include "executor/shared.h"
+#include "executor/log/runlog.h"
+#include "executor/log/runlog_file.h"
+#include "executor/log/runlog_read.h"
+#include "executor/log/shared.h"
 #include "support_logs.h"
 
 static void begin(struct runlog *l, const char *folder, int64_t id)

@@ -12,10 +12,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/runlog.h"
-#include "executor/runlog_file.h"
-#include "executor/runlog_index.h"
-#include "executor/runlog_read.h"
+#include "executor/log/runlog.h"
+#include "executor/log/runlog_file.h"
+#include "executor/log/runlog_index.h"
+#include "executor/log/runlog_read.h"
 #include "support_logs.h"
 
 #define NLINES 5500

@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/runlog_file.h"
-#include "executor/runlog_read.h"
-#include "executor/shared_map.h"
+#include "executor/log/runlog_file.h"
+#include "executor/log/runlog_read.h"
+#include "executor/log/shared_map.h"
 #include "support_logs.h"
 
 static void share(const char *folder, int64_t id, const char *text)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 
 /* Of a loop that should have ended: the core wants something for ever. */
 #define ROUNDS_MAX 100000

@@ -15,7 +15,7 @@
 #include "sched/flight.h"
 #include "sched/sched.h"
 #include "store/store.h"
-#include "store/turn.h"
+#include "ledger/txn.h"
 
 #define CORE_NOW_MS 1800000000000 /* wall time at the start: a whole minute */
 

@@ -2,8 +2,8 @@
 /* The journal: what was acknowledged is read again, whatever a crash or a disk did to the rest. */
 #include "base/crc32c.h"
 #include "base/mem.h"
-#include "server/journal.h"
-#include "server/journal_format.h"
+#include "server/journal/journal.h"
+#include "server/journal/journal_format.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support_store.h"
 #include "base/mem.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * ids after a restore, and rows that another program has written. */
 #include "support_store.h"
 #include "base/mem.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/front.h"
+#include "api/xxl/login.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "net/loop.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTEXT "/xxl-job-admin"
+#define WORKERS 4
+#define STOP_MS 2000 /* answers under way may leave when the center stops */
+
+/* Of each class, how many requests run at once, and how many wait for that: above, one is answered
+ * busy. A login takes 40 ms, so those that wait begin within two seconds or so. */
+static const struct class
+{
+    int running, waiting;
+} classes[WEB_CLASSES] = {
+    [WEB_PAGE] = { WORKERS, 900 },
+    [WEB_EXECUTOR] = { 2, 64 },
+    [WEB_PASSWORD] = { 1, 32 },
+};
+
+enum message_kind { MESSAGE_MOVED, MESSAGE_ANSWER, MESSAGE_STOP };
+
+struct web {
+    struct center *center;
+    const struct api_config *config;
+    struct logins *logins;
+    const struct web_route *(*find)(struct slice path);
+    void (*serve)(struct web_call *call);
+    bool (*stays)(struct slice path);
+    /* web loop's thread */
+    struct loop *loop;
+    struct httpd *front;
+    struct loop_timer patience;
+    struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
+    struct loop_mailbox incoming;
+    struct message stop;
+    pthread_t thread;
+    /* scheduler's thread */
+    struct mailbox *back; /* connections that turned to what executors call */
+    struct loop_mailbox back_incoming;
+    /* workers */
+    pthread_t workers[WORKERS];
+    int nworkers;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t ready;
+    struct waiting queues[WEB_CLASSES];
+    int running[WEB_CLASSES];
+    bool stopping;
+};
+
+/* Clients whose base address ends in a slash double it. */
+static struct slice one_slash(struct slice path)
+{
+    while (path.n > 1 && path.p[0] == '/' && path.p[1] == '/')
+        path = slice_of(path.p + 1, path.n - 1);
+    return path;
+}
+
+static bool has_context(struct slice path)
+{
+    const size_t n = sizeof(CONTEXT) - 1;
+    path = one_slash(path);
+    return path.n >= n && memcmp(path.p, CONTEXT, n) == 0 && (path.n == n || path.p[n] == '/');
+}
+
+struct slice web_path(struct slice path)
+{
+    const size_t n = sizeof(CONTEXT) - 1;
+    path = one_slash(path);
+    if (!has_context(path))
+        return path;
+    return path.n == n ? slice_text("/") : one_slash(slice_of(path.p + n, path.n - n));
+}
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+static enum web_class class_of(const struct web_route *route)
+{
+    return route ? route->class : WEB_PAGE;
+}
+
+static struct web_call *call_new(struct web *w, struct httpd_request *q)
+{
+    struct web_call *call = mem_new(sizeof(*call));
+    call->method = q->method;
+    call->path = web_path(q->path);
+    call->query = q->query;
+    call->body = q->body;
+    call->type = httpd_header(q, "Content-Type");
+    call->cookie = httpd_header(q, "Cookie");
+    call->origin = httpd_header(q, "Origin");
+    call->referer = httpd_header(q, "Referer");
+    call->host = httpd_header(q, "Host");
+    call->fetch_site = httpd_header(q, "Sec-Fetch-Site");
+    call->waiting.source = httpd_source(q);
+    httpd_peer(q, call->peer, sizeof(call->peer));
+    call->message.kind = MESSAGE_ANSWER;
+    call->request = q;
+    call->config = w->config;
+    call->center = w->center;
+    call->logins = w->logins;
+    call->context = has_context(q->path) ? CONTEXT : "";
+    call->status = 200;
+    call->content_type = "application/json;charset=UTF-8";
+    buf_init(&call->headers, 8192);
+    buf_init(&call->output, WEB_REPLY_MAX);
+    call->route = w->find(call->path);
+    return call;
+}
+
+static void call_free(struct web_call *call)
+{
+    form_done(&call->form);
+    user_record_done(&call->user);
+    buf_done(&call->headers);
+    buf_done(&call->output);
+    free(call);
+}
+
+/* ---- workers -----------------------------------------------------------------------------------
+ */
+
+/* The call that has no place then, or NULL. */
+static struct web_call *queue_call(struct web *w, struct web_call *call)
+{
+    pthread_mutex_lock(&w->lock);
+    struct waiting_call *out = w->stopping
+                                   ? &call->waiting
+                                   : waiting_put(&w->queues[class_of(call->route)], &call->waiting);
+    pthread_cond_signal(&w->ready);
+    pthread_mutex_unlock(&w->lock);
+    return out ? container_of(out, struct web_call, waiting) : NULL;
+}
+
+/* The next call that its class allows; waits for one. NULL: stop. Called with the lock. */
+static struct web_call *next_call(struct web *w, enum web_class *ret_class)
+{
+    while (!w->stopping) {
+        for (int i = 0; i < WEB_CLASSES; i++) {
+            if (w->running[i] >= classes[i].running)
+                continue;
+            struct waiting_call *next = waiting_take(&w->queues[i]);
+            if (next) {
+                w->running[i]++;
+                *ret_class = (enum web_class)i;
+                return container_of(next, struct web_call, waiting);
+            }
+        }
+        pthread_cond_wait(&w->ready, &w->lock);
+    }
+    return NULL;
+}
+
+static void *work(void *arg)
+{
+    struct web *w = arg;
+    struct store *db = NULL;
+    enum web_class class;
+    struct web_call *call;
+    pthread_mutex_lock(&w->lock);
+    while ((call = next_call(w, &class))) {
+        pthread_mutex_unlock(&w->lock);
+        struct why why = { "" };
+        if (!db && center_reader(w->center, &db, &why))
+            log_warn("web", "pages cannot be read: %s", why.text);
+        call->db = db;
+        w->serve(call);
+        mailbox_send(w->mailbox, &call->message);
+        pthread_mutex_lock(&w->lock);
+        w->running[class]--;
+        pthread_cond_signal(&w->ready); /* its class may have had to wait for this */
+    }
+    pthread_mutex_unlock(&w->lock);
+    store_close(db);
+    return NULL;
+}
+
+/* ---- the web loop ------------------------------------------------------------------------------
+ */
+
+static void give_back(struct web *w, struct httpd_request *q)
+{
+    struct httpd_moved *m = httpd_detach(q);
+    m->message.kind = MESSAGE_MOVED;
+    mailbox_send(w->back, &m->message);
+}
+
+static size_t body_max(const struct web_route *route)
+{
+    return class_of(route) == WEB_PASSWORD ? WEB_PASSWORD_BODY_MAX : WEB_BODY_MAX;
+}
+
+static size_t on_web_head(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        give_back(w, q);
+        return 0;
+    }
+    const struct web_route *route = w->find(web_path(q->path));
+    return route ? body_max(route) : 0;
+}
+
+static void on_web_request(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        give_back(w, q);
+        return;
+    }
+    struct web_call *call = call_new(w, q), *out = call;
+    if (q->body.n > body_max(call->route)) {
+        httpd_reply_error(q, 413, "the body is larger than allowed");
+    } else {
+        out = queue_call(w, call);
+        if (out)
+            httpd_reply_error(out->request, 503, "busy: too many requests wait, try again");
+    }
+    if (out)
+        call_free(out);
+}
+
+static void send_answer(struct web_call *call)
+{
+    if (call->user.id)
+        httpd_proved(call->request);
+    if (call->output.failed || call->headers.failed)
+        httpd_reply_error(call->request, 500, "the answer is larger than this server sends");
+    else
+        httpd_reply(call->request, call->status, call->content_type,
+                    slice_of(call->headers.data, call->headers.len),
+                    slice_of(call->output.data, call->output.len));
+    call_free(call);
+}
+
+static void on_web_message(struct loop_mailbox *m, struct message *l)
+{
+    struct web *w = container_of(m, struct web, incoming);
+    switch (l->kind) {
+    case MESSAGE_MOVED:
+        httpd_attach(w->front, container_of(l, struct httpd_moved, message));
+        break;
+    case MESSAGE_ANSWER:
+        send_answer(container_of(l, struct web_call, message));
+        break;
+    case MESSAGE_STOP:
+        loop_timer_set(w->loop, &w->patience, loop_now_ms(w->loop) + STOP_MS);
+        httpd_drain(w->front);
+        break;
+    }
+}
+
+static void on_drained(void *arg)
+{
+    loop_stop(((struct web *)arg)->loop);
+}
+
+static void on_patience(struct loop_timer *t)
+{
+    loop_stop(container_of(t, struct web, patience)->loop);
+}
+
+static void *web_main(void *arg)
+{
+    loop_run(((struct web *)arg)->loop);
+    return NULL;
+}
+
+/* ---- the scheduler's side ----------------------------------------------------------------------
+ */
+
+void web_take(struct web *w, struct httpd_request *q)
+{
+    struct httpd_moved *m = httpd_detach(q);
+    m->message.kind = MESSAGE_MOVED;
+    mailbox_send(w->mailbox, &m->message);
+}
+
+static void on_back(struct loop_mailbox *m, struct message *l)
+{
+    struct web *w = container_of(m, struct web, back_incoming);
+    httpd_attach(center_front(w->center), container_of(l, struct httpd_moved, message));
+}
+
+/* ---- start, stop --------------------------------------------------------------------------------
+ */
+
+static enum err start(struct web *w, struct why *why)
+{
+    enum err err = loop_mailbox_add(w->loop, &w->incoming);
+    if (!err)
+        err = loop_mailbox_add(center_loop(w->center), &w->back_incoming);
+    if (err) {
+        why_set(why, "no descriptors left");
+        return err;
+    }
+    char name[32];
+    int rc = thread_start(&w->thread, "peal-web", 0, web_main, w);
+    while (!rc && w->nworkers < WORKERS) {
+        snprintf(name, sizeof(name), "peal-web-%d", w->nworkers + 1);
+        rc = thread_start(&w->workers[w->nworkers], name, 0, work, w);
+        w->nworkers += rc == 0;
+    }
+    if (!rc)
+        return OK;
+    log_error("web", "cannot start a thread: %s", strerror(rc));
+    abort(); /* at start, with nothing done yet */
+}
+
+enum err web_new(struct center *c, const struct api_config *config,
+                 const struct web_route *(*find)(struct slice path),
+                 void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
+                 struct web **ret, struct why *why)
+{
+    struct web *w = mem_new(sizeof(*w));
+    w->center = c;
+    w->config = config;
+    w->logins = logins_new();
+    w->find = find;
+    w->serve = serve;
+    w->stays = stays;
+    w->loop = loop_new();
+    struct httpd_config front = { .on_request = on_web_request,
+                                  .on_drained = on_drained,
+                                  .arg = w,
+                                  .on_head = on_web_head,
+                                  .body_max = WEB_BODY_MAX,
+                                  .bodies_max = WEB_BODIES_MAX,
+                                  .answered = &center_metrics(c)->http_requests };
+    w->front = httpd_new(w->loop, &front);
+    w->mailbox = mailbox_new();
+    w->back = mailbox_new();
+    w->incoming.mailbox = w->mailbox;
+    w->incoming.message = on_web_message;
+    w->back_incoming.mailbox = w->back;
+    w->back_incoming.message = on_back;
+    w->patience.fire = on_patience;
+    w->stop.kind = MESSAGE_STOP;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ready, NULL);
+    for (int i = 0; i < WEB_CLASSES; i++)
+        waiting_init(&w->queues[i], classes[i].waiting);
+    enum err err = start(w, why);
+    if (err) {
+        free(w); /* the process ends: nothing was started */
+        return err;
+    }
+    *ret = w;
+    return OK;
+}
+
+static void drop_messages(struct mailbox *m)
+{
+    struct list rest;
+    list_init(&rest);
+    while (mailbox_take(m, &rest))
+        ;
+    for (struct list_node *n; (n = list_pop(&rest));) {
+        struct message *l = container_of(n, struct message, node);
+        if (l->kind == MESSAGE_MOVED)
+            httpd_moved_free(container_of(l, struct httpd_moved, message));
+        else if (l->kind == MESSAGE_ANSWER)
+            call_free(container_of(l, struct web_call, message));
+    }
+}
+
+void web_free(struct web *w)
+{
+    if (!w)
+        return;
+    mailbox_send(w->mailbox, &w->stop);
+    pthread_join(w->thread, NULL);
+    pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    pthread_cond_broadcast(&w->ready);
+    pthread_mutex_unlock(&w->lock);
+    for (int i = 0; i < w->nworkers; i++)
+        pthread_join(w->workers[i], NULL);
+    for (int i = 0; i < WEB_CLASSES; i++)
+        for (struct waiting_call *n; (n = waiting_take(&w->queues[i]));)
+            call_free(container_of(n, struct web_call, waiting));
+    httpd_free(w->front);
+    loop_mailbox_remove(w->loop, &w->incoming);
+    loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
+    drop_messages(w->mailbox);
+    drop_messages(w->back);
+    mailbox_free(w->mailbox);
+    mailbox_free(w->back);
+    loop_free(w->loop);
+    pthread_cond_destroy(&w->ready);
+    pthread_mutex_destroy(&w->lock);
+    logins_free(w->logins);
+    free(w);
+}

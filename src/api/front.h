@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* front.h - requests that may wait: the web loop's thread and its workers. Private to src/api.
+ *
+ * A request is copied into a call, the call is queued by its class, a worker fills in the answer,
+ * the web loop sends it. Classes keep slow things from taking all workers: pages may use all four,
+ * what waits for an executor two, checking passwords one. */
+#ifndef PEAL_API_FRONT_H
+#define PEAL_API_FRONT_H
+
+#include "api/api.h"
+#include "api/xxl/form.h"
+#include "api/waiting.h"
+#include "base/buf.h"
+#include "server/center.h"
+
+struct web;
+struct logins;
+
+enum web_class { WEB_PAGE, WEB_EXECUTOR, WEB_PASSWORD, WEB_CLASSES };
+
+#define WEB_BODY_MAX (2u << 20)
+#define WEB_PASSWORD_BODY_MAX 4096
+#define WEB_BODIES_MAX (64u << 20) /* of all requests together, waiting ones included */
+#define WEB_REPLY_MAX (32u << 20)
+
+/* One request and its answer. Belongs to one thread at a time: the web loop, then a worker, then
+ * the web loop again. */
+struct web_call {
+    struct message message;        /* private: back to the web loop */
+    struct waiting_call waiting;   /* private: in the queue of its class */
+    struct httpd_request *request; /* private: web loop only */
+    const struct web_route *route; /* found by the web loop */
+
+    const struct api_config *config;
+    struct center *center;
+    struct logins *logins;
+    struct store *db; /* the worker's reader; snapshots of its own each call */
+    /* the request; its text stays in the connection's buffer until the answer */
+    struct slice method, path, query, body, type, cookie, origin, referer, host, fetch_site;
+    const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
+    char peer[46];
+    struct form form;        /* query's and body's parameters */
+    struct user_record user; /* logged in, unless the route is public */
+
+    /* the answer */
+    int status;
+    const char *content_type;   /* static text */
+    struct buf headers, output; /* complete header lines; body */
+};
+
+enum web_flag {
+    WEB_PUBLIC = 1,  /* no login */
+    WEB_ADMIN = 2,   /* role 1 only */
+    WEB_CHANGES = 4, /* changes something: POST, and not for other sites' pages */
+    WEB_POST = 8,    /* POST whatever the settings say */
+    WEB_NEW = 16,    /* known to releases from 3.2 on only: answers without login as they do */
+};
+
+struct web_route { /* a row of the table of paths, context path dropped */
+    const char *path;
+    enum web_class class;
+    unsigned flags;                     /* enum web_flag */
+    void (*run)(struct web_call *call); /* on a worker */
+};
+
+/* Start the thread and the workers. find: the route of a path (NULL: none), on the web loop. serve:
+ * answers any call, with route NULL too, on a worker. stays: paths for the scheduler's loop. */
+MUST_CHECK enum err web_new(struct center *c, const struct api_config *config,
+                            const struct web_route *(*find)(struct slice path),
+                            void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
+                            struct web **ret, struct why *why);
+/* Ends what is under way (2 s at most), joins. On the scheduler's thread, its loop not turning. */
+void web_free(struct web *w);
+
+/* Scheduler's thread: hand a request with its connection to the web loop. */
+void web_take(struct web *w, struct httpd_request *q);
+
+/* Is the URL's host and port (of an Origin or Referer) that of the Host header? */
+bool api_same_host(struct slice url, struct slice host);
+
+/* The path behind a doubled slash and "/xxl-job-admin"; always begins with '/'. */
+struct slice web_path(struct slice path);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything is answered with HTTP 200 and a JSON object whose code is a number: some clients end
+ * their process, and some stop registering for ever, on any other answer. */
+#include "api/xxl/executor_api.h"
+#include "api/front.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "wire/open_api.h"
+#include "wire/texts.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void answer(struct httpd_request *q, struct slice body)
+{
+    httpd_reply(q, 200, "application/json", slice_of(NULL, 0), body);
+}
+
+static void refuse(struct httpd_request *q, const char *text)
+{
+    struct buf b = BUF_INIT(2048);
+    wire_reply_error(&b, 500, slice_text(text));
+    answer(q, slice_of(b.data, b.len));
+    buf_done(&b);
+}
+
+/* An executor with the wrong token goes on trying for ever, and often says nothing of it itself. */
+static void refuse_token(struct httpd_request *q)
+{
+    char peer[64];
+    httpd_peer(q, peer, sizeof(peer));
+    log_warn("api", "refused %.*s from %s: wrong access token",
+             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, peer);
+    refuse(q, WIRE_TEXT_TOKEN);
+}
+
+static void refuse_path(struct httpd_request *q)
+{
+    struct buf b = BUF_INIT(512);
+    buf_printf(&b, WIRE_TEXT_TARGET, (int)utf8_cut(q->path.p, q->path.n, 200), q->path.p);
+    refuse(q, buf_str(&b));
+    buf_done(&b);
+}
+
+/* The part behind "/api/"; false if the path is not ours. */
+static bool action_of(struct slice path, struct slice *ret)
+{
+    path = web_path(path);
+    if (path.n < 5 || memcmp(path.p, "/api/", 5) != 0)
+        return false;
+    *ret = slice_of(path.p + 5, path.n - 5);
+    return true;
+}
+
+bool executor_api_path(struct slice path)
+{
+    struct slice action;
+    return action_of(path, &action) && !(action.n > 2 && memcmp(action.p, "v1/", 3) == 0);
+}
+
+/* The header of today's executors, or that of 2.1. */
+static bool token_ok(struct center *c, struct httpd_request *q)
+{
+    struct slice want = slice_text(center_token(c));
+    if (want.n == 0)
+        return true;
+    struct slice got = httpd_header(q, WIRE_HEADER_TOKEN);
+    if (!got.p)
+        got = httpd_header(q, WIRE_HEADER_TOKEN_OLD);
+    bool ok = got.p && secret_equal(got, want);
+    if (ok)
+        httpd_proved(q);
+    return ok;
+}
+
+static void registry(struct center *c, struct httpd_request *q, bool add)
+{
+    struct wire_registry r;
+    struct why why = { "" };
+    if (wire_registry_parse(q->body, &r, &why)) {
+        refuse(q, why.text);
+        return;
+    }
+    bool taken = true;
+    if (add)
+        taken = center_register(c, r.key, r.value,
+                                slice_eq(httpd_header(q, WIRE_HEADER_EXECUTOR), "1"));
+    else
+        center_unregister(c, r.key, r.value);
+    wire_registry_done(&r);
+    if (taken)
+        answer(q, slice_text(WIRE_REPLY_OK));
+    else
+        refuse(q, "registryValue: more addresses or apps than this center takes (10,000 of one "
+                  "app, 100,000 apps)");
+}
+
+static void callback(struct center *c, struct httpd_request *q)
+{
+    struct wire_callbacks items;
+    struct why why = { "" };
+    if (wire_callbacks_parse(q->body, &items, &why)) {
+        refuse(q, why.text);
+        return;
+    }
+    struct center_result few[16];
+    struct center_result *results = few;
+    if (items.n > countof(few))
+        results = try_alloc(items.n * sizeof(*results));
+    if (!results) {
+        wire_callbacks_done(&items);
+        refuse(q, "out of memory: send fewer results in one request");
+        return;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < items.n; i++) {
+        const struct wire_callback *item = &items.items[i];
+        if (item->fault)
+            log_warn("api", "callback: element %zu is left out: %s", i, item->fault);
+        else
+            results[n++] =
+                (struct center_result){ item->log_id, item->log_date_ms, item->code, item->msg };
+    }
+    center_results(c, results, n, q);
+    if (results != few)
+        free(results);
+    wire_callbacks_done(&items);
+}
+
+enum executor_action { REGISTRY, REGISTRY_REMOVE, CALLBACK, REFUSED };
+
+/* What the head asks for; refuses q where there is no such thing. */
+static enum executor_action action_wanted(struct httpd_request *q)
+{
+    static const char *const names[] = { "registry", "registryRemove", "callback" };
+    struct slice action = { NULL, 0 };
+    action_of(q->path, &action);
+    if (!slice_eq(q->method, "POST")) {
+        refuse(q, WIRE_TEXT_METHOD);
+        return REFUSED;
+    }
+    for (size_t i = 0; i < countof(names); i++)
+        if (slice_eq(action, names[i]))
+            return (enum executor_action)i;
+    refuse_path(q);
+    return REFUSED;
+}
+
+size_t executor_api_head(struct center *c, struct httpd_request *q)
+{
+    if (action_wanted(q) == REFUSED)
+        return 0;
+    if (token_ok(c, q))
+        return CENTER_BODY_MAX;
+    refuse_token(q);
+    return 0;
+}
+
+void executor_api_serve(struct center *c, struct httpd_request *q)
+{
+    enum executor_action action = action_wanted(q);
+    if (action == REFUSED)
+        return;
+    if (slice_trim(q->body).n == 0)
+        refuse(q, WIRE_TEXT_BODY_EMPTY);
+    else if (!token_ok(c, q))
+        refuse_token(q);
+    else if (action == CALLBACK)
+        callback(c, q);
+    else
+        registry(c, q, action == REGISTRY);
+}

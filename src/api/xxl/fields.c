@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/xxl/fields.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum err field_id(const struct form *f, int64_t *ret, struct why *why)
+{
+    const char *found = NULL;
+    int n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const char *name = f->items[i].name;
+        if (strcmp(name, "id") && strcmp(name, "ids[]") && strcmp(name, "ids"))
+            continue;
+        found = f->items[i].value;
+        n++;
+    }
+    if (n != 1) {
+        why_set(why, n ? "ids[]: exactly one id is wanted" : "id (or ids[]): is missing");
+        return ERR_INVALID;
+    }
+    if (parse_i64(slice_trim(slice_text(found)), ret) && *ret > 0)
+        return OK;
+    why_set(why, "id: must be a number of a row");
+    return ERR_INVALID;
+}
+
+enum err field_width(const char *name, const char *text, size_t max, struct why *why)
+{
+    if (!text || utf8_units(text, strlen(text)) <= max)
+        return OK;
+    why_set(why, "%s: at most %zu characters", name, max);
+    return ERR_TOOBIG;
+}
+
+bool field_blank(const char *text)
+{
+    return slice_trim(slice_text(text)).n == 0;
+}
+
+void field_trimmed(char **to, const char *text)
+{
+    struct slice s = slice_trim(slice_text(text));
+    free(*to);
+    *to = mem_dupn(s.n ? s.p : "", s.n);
+}
+
+enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
+{
+    struct edit *done;
+    enum err err = center_edit(call->center, e, &done, why);
+    if (err)
+        return err;
+    if (ret_id)
+        *ret_id = done->id;
+    edit_free(done);
+    return OK;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fields.h - small rules that several resources share. Private to src/api. */
+#ifndef PEAL_API_XXL_FIELDS_H
+#define PEAL_API_XXL_FIELDS_H
+
+#include "api/front.h"
+
+/* The id of a row to act on: `id`, or exactly one `ids[]` (also `ids`). ERR_INVALID names it. */
+MUST_CHECK enum err field_id(const struct form *f, int64_t *ret, struct why *why);
+/* At most max UTF-16 units, what the columns of XXL-JOB hold; text NULL is fine. */
+MUST_CHECK enum err field_width(const char *name, const char *text, size_t max, struct why *why);
+bool field_blank(const char *text); /* NULL, empty, or blanks only */
+/* Replace *to (owned) by a trimmed copy. */
+void field_trimmed(char **to, const char *text);
+/* How often an update is read again on top of what somebody else has written meanwhile. */
+#define EDIT_TRIES 50
+
+/* Make the edit and let go of it; *ret_id (may be NULL) is the id that an insert got. */
+MUST_CHECK enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id,
+                               struct why *why);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_form.h - what a form makes of a job, and the rules, in the original's order. Private to
+ * src/api; blocks on the store only. */
+#ifndef PEAL_API_XXL_JOB_FORM_H
+#define PEAL_API_XXL_JOB_FORM_H
+
+#include "api/xxl/form.h"
+#include "server/zones.h"
+#include "store/store.h"
+
+struct job_rules { /* what the rules look at; borrowed */
+    struct store *db;
+    struct zones *zones;
+    const char *zone; /* the server's */
+    int last_year;
+    const char *user;                               /* the author, if the form names none */
+    int64_t start_deadline_ms;                      /* of new jobs that do not say */
+    bool (*may)(const void *ctx, int64_t group_id); /* children must lie in permitted groups */
+    const void *may_ctx;
+};
+
+/* A new job, into *r as job_record_init left it. On failure why names field and rule. */
+MUST_CHECK enum err job_form_insert(const struct form *f, const struct job_rules *rules,
+                                    struct job_record *r, struct why *why);
+/* A change of *r, the row as it is: what the form leaves out stays; the script is not touched. */
+MUST_CHECK enum err job_form_update(const struct form *f, const struct job_rules *rules,
+                                    struct job_record *r, struct why *why);
+/* The form's scheduleType, scheduleConf (or jobCron), zone and dst. *ret needs schedule_done. */
+MUST_CHECK enum err job_form_schedule(const struct form *f, const struct job_rules *rules,
+                                      struct schedule *ret, struct why *why);
+
+#define JOB_PARAM_MAX 65536 /* bytes of executorParam */
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* txn.h - one batch as one transaction: the same for every engine and for the simulation.
+ *
+ * Runs on the thread that owns the store's writing handle and the planner. */
+#ifndef PEAL_LEDGER_TXN_H
+#define PEAL_LEDGER_TXN_H
+
+#include "sched/batch.h"
+#include "store/store.h"
+
+/* Do what the batch says and commit. b->err tells; on failure nothing of it is on disk, its
+ * results are empty and it can be given again. The views of a failed batch have reached the
+ * planner: they are of memory, not of the disk. */
+void txn_run(struct store *store, struct planner *planner, struct batch *b);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/maintenance.h"
+#include "base/log.h"
+#include "base/mailbox.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include <stdlib.h>
+
+#define EVERY_MS 1000
+#define ZONES_EVERY 60 /* rounds */
+
+struct maintenance {
+    struct store *reader;
+    struct mailbox *in; /* only the request to stop */
+    struct message stop;
+    struct zones *zones;
+    struct mailbox *tell;
+    int kind;
+    pthread_t thread;
+};
+
+static void look_at_zones(struct maintenance *t)
+{
+    int n = zones_refresh(t->zones);
+    if (n == 0)
+        return;
+    log_info("tender", "%d time zones have changed; schedules follow", n);
+    struct message *l = mem_new(sizeof(*l));
+    l->kind = t->kind;
+    mailbox_send(t->tell, l);
+}
+
+static void *maintenance_main(void *arg)
+{
+    struct maintenance *t = arg;
+    struct list incoming;
+    list_init(&incoming);
+    for (int round = 1; !mailbox_take(t->in, &incoming); round++) {
+        if (round % ZONES_EVERY == 0)
+            look_at_zones(t);
+        struct why why = { "" };
+        enum err err = store_tend(t->reader, &why);
+        if (err)
+            log_warn("tender", "housekeeping failed, will be tried again: %s", why.text);
+        mailbox_wait(t->in, EVERY_MS);
+    }
+    return NULL;
+}
+
+struct maintenance *maintenance_new(struct store *reader, struct zones *zones, struct mailbox *tell,
+                                    int kind)
+{
+    struct maintenance *t = mem_new(sizeof(*t));
+    t->reader = reader;
+    t->zones = zones;
+    t->tell = tell;
+    t->kind = kind;
+    t->in = mailbox_new();
+    if (thread_start(&t->thread, "peal-tender", 0, maintenance_main, t))
+        abort(); /* no threads at start: nothing can run */
+    return t;
+}
+
+void maintenance_free(struct maintenance *t)
+{
+    if (!t)
+        return;
+    mailbox_send(t->in, &t->stop);
+    pthread_join(t->thread, NULL);
+    mailbox_free(t->in);
+    store_close(t->reader);
+    free(t);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* maintenance.h - the thread that does what waits for files: a store's housekeeping about once a
+ * second (store_tend) on a reading handle of its own, and a look at the time zones each minute. */
+#ifndef PEAL_SERVER_MAINTENANCE_H
+#define PEAL_SERVER_MAINTENANCE_H
+
+#include "base/mailbox.h"
+#include "server/zones.h"
+#include "store/store.h"
+
+struct maintenance;
+
+/* Takes the reader. When zones have changed a message of that kind is posted to tell. */
+struct maintenance *maintenance_new(struct store *reader, struct zones *zones, struct mailbox *tell,
+                                    int kind);
+void maintenance_free(struct maintenance *t); /* stops and joins; NULL is fine */
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requests.c - how other threads speak with the scheduler: a message there, a condition back.
+ *
+ * An asker may give up (10 s, 2 s while the database takes no writes), the scheduler may still be
+ * at it: the message is counted, whoever lets go last frees it. What comes when the database is
+ * known to take none is refused at once: that nothing was changed is worth more than a place in the
+ * queue. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "server/state.h"
+#include "wire/executor_api.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE_MS 10000
+#define TROUBLE_MS 2000 /* the same while commits fail */
+#define LOOK_MS 200
+#define LOG_TIMEOUT_MS 5000
+#define LOG_MAX (8u << 20)
+
+enum request_kind {
+    REQUEST_EDIT,
+    REQUEST_TRIGGER,
+    REQUEST_KILL,
+    REQUEST_LOG,
+    REQUEST_KNOWN,
+    REQUEST_ADDRESSES
+};
+
+struct request {
+    struct message message;
+    struct list_node node; /* in center.asks while the scheduler is at it */
+    enum request_kind kind;
+    pthread_mutex_t lock; /* guards refs and done; the rest belongs to one side at a time */
+    pthread_cond_t ready;
+    int refs;
+    bool done;
+    /* question */
+    struct edit *edit;
+    struct spawn spawn;
+    int64_t id, trigger_ms; /* log id or group id */
+    int from_line;
+    char *address;
+    /* answer */
+    enum err err;
+    struct why why;
+    int64_t log_id;
+    char text[256];
+    char *list;
+    struct center_log log;
+    struct httpc_call http; /* REQUEST_LOG */
+};
+
+static struct request *request_new(enum request_kind kind)
+{
+    struct request *a = mem_new(sizeof(*a));
+    a->message.kind = MESSAGE_REQUEST;
+    a->kind = kind;
+    a->refs = 2;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&a->ready, &attr);
+    pthread_condattr_destroy(&attr);
+    return a;
+}
+
+static void request_put(struct request *a)
+{
+    pthread_mutex_lock(&a->lock);
+    bool last = --a->refs == 0;
+    pthread_mutex_unlock(&a->lock);
+    if (!last)
+        return;
+    edit_free(a->edit);
+    spawn_done(&a->spawn);
+    free(a->address);
+    free(a->list);
+    free(a->log.content);
+    pthread_cond_destroy(&a->ready);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+/* Asker's side: post, wait for the answer. A center that stops meanwhile does not say so to
+ * messages that it never opened: look from time to time. */
+static enum err request_wait(struct center *c, struct request *a)
+{
+    int64_t begun_ms = clock_boot_ms();
+    mailbox_send(c->mailbox, &a->message);
+    pthread_mutex_lock(&a->lock);
+    bool late = false;
+    while (!a->done && !late && !c->closed) {
+        int64_t patience_ms = writer_in_trouble(c->writer) ? TROUBLE_MS : PATIENCE_MS;
+        late = clock_boot_ms() - begun_ms >= patience_ms;
+        struct timespec look = clock_after_ms(LOOK_MS);
+        if (!late)
+            pthread_cond_timedwait(&a->ready, &a->lock, &look);
+    }
+    enum err err = a->done ? a->err : late ? ERR_TIMEOUT : ERR_STOPPING;
+    pthread_mutex_unlock(&a->lock);
+    return err;
+}
+
+/* Scheduler's side: everything that is an answer has been written. */
+static void request_answer(struct request *a, enum err err)
+{
+    list_remove(&a->node);
+    pthread_mutex_lock(&a->lock);
+    a->err = err;
+    a->done = true;
+    pthread_cond_signal(&a->ready);
+    pthread_mutex_unlock(&a->lock);
+    request_put(a);
+}
+
+/* ---- the scheduler's side ---------------------------------------------------------------------
+ */
+
+void request_edited(struct center *c, struct edit *e)
+{
+    (void)c;
+    struct request *a = e->reply;
+    if (!a) {
+        edit_free(e);
+        return;
+    }
+    a->edit = e;
+    a->why = e->why;
+    request_answer(a, e->err);
+}
+
+void request_spawned(struct center *c, const struct action *act)
+{
+    (void)c;
+    struct request *a = act->reply;
+    a->log_id = act->log_id;
+    if (act->err)
+        why_set(&a->why, "there is no such job");
+    request_answer(a, act->err);
+}
+
+void request_killed(struct center *c, const struct action *act)
+{
+    (void)c;
+    struct request *a = act->reply;
+    snprintf(a->text, sizeof(a->text), "%s", act->text);
+    if (act->err)
+        why_set(&a->why, "%s", act->text);
+    request_answer(a, act->err);
+}
+
+static void log_done(struct httpc_call *http)
+{
+    struct request *a = container_of(http, struct request, http);
+    if (http->outcome != HTTPC_ANSWERED) {
+        why_set(&a->why, "the executor at %s cannot be asked for the log: %s", a->address,
+                http->why ? http->why : err_text(http->err));
+        request_answer(a, ERR_NET);
+        return;
+    }
+    struct wire_log_page page;
+    wire_log_page_parse(http->status, http->body, LOG_MAX, &page);
+    enum err err = OK;
+    if (page.reply.code == 200 && page.present) {
+        a->log.from_line = page.from_line;
+        a->log.to_line = page.to_line;
+        a->log.is_end = page.is_end;
+        a->log.n = page.content.n;
+        a->log.content = mem_dupn(page.content.n ? page.content.p : "", page.content.n);
+    } else if (page.reply.code == 200) { /* an executor without logs sends null for the page */
+        a->log.from_line = a->from_line;
+        a->log.to_line = a->from_line > 0 ? a->from_line - 1 : 0;
+        a->log.content = mem_dup("");
+    } else {
+        err = ERR_NET;
+        why_set(&a->why, "the executor answered: %.*s",
+                (int)utf8_cut(page.reply.msg.p, page.reply.msg.n, 300),
+                page.reply.msg.n ? page.reply.msg.p : "");
+    }
+    wire_log_page_done(&page);
+    request_answer(a, err);
+}
+
+static void request_log(struct center *c, struct request *a)
+{
+    struct httpc_peer *peer = calls_peer(c, a->address, &a->why);
+    if (!peer) {
+        request_answer(a, ERR_INVALID);
+        return;
+    }
+    struct buf body = BUF_INIT(1024);
+    wire_log_body(&body, a->id, a->trigger_ms, a->from_line);
+    struct slice piece = slice_of(body.data, body.len);
+    struct httpc_post post = { "log", slice_of(NULL, 0), &piece, 1, LOG_TIMEOUT_MS };
+    a->http.done = log_done;
+    a->http.body_max = LOG_MAX;
+    enum err err = httpc_call(peer, &post, &a->http);
+    buf_done(&body);
+    if (err) {
+        why_set(&a->why, "too many calls to %s are under way, try again", a->address);
+        request_answer(a, err);
+    }
+}
+
+static void add_address(void *ctx, const char *address, bool dead)
+{
+    (void)dead;
+    struct buf *b = ctx;
+    if (b->len)
+        buf_char(b, ',');
+    buf_text(b, address);
+}
+
+static void request_addresses(struct center *c, struct request *a)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    sched_addresses(c->sched, a->id, add_address, &b);
+    a->list = buf_take(&b);
+    request_answer(a, OK);
+}
+
+void request_refuse(struct message *l)
+{
+    request_answer(container_of(l, struct request, message), ERR_STOPPING);
+}
+
+void requests_refuse(struct center *c)
+{
+    struct list_node *n;
+    while ((n = list_first(&c->requests))) {
+        struct request *a = container_of(n, struct request, node);
+        if (a->kind == REQUEST_LOG) /* still here: its call is open */
+            (void)httpc_abort(&a->http);
+        request_answer(a, ERR_STOPPING);
+    }
+}
+
+/* What would wait for a commit that is known to fail; a kill is for the executor first. */
+static bool refused(struct center *c, struct request *a)
+{
+    char trouble[300];
+    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_TRIGGER)
+        return false;
+    if (!writer_in_trouble(c->writer) || !writer_trouble(c->writer, trouble, sizeof(trouble)))
+        return false;
+    why_set(&a->why, "the database does not take writes, nothing was changed: %s", trouble);
+    request_answer(a, ERR_IO);
+    return true;
+}
+
+void request_open(struct center *c, struct message *l)
+{
+    struct request *a = container_of(l, struct request, message);
+    struct now now = center_now();
+    struct edit *e = a->edit;
+    list_push(&c->requests, &a->node);
+    if (refused(c, a))
+        return;
+    switch (a->kind) {
+    case REQUEST_EDIT:
+        e->reply = a;
+        a->edit = NULL;
+        sched_edit(c->sched, now, e);
+        break;
+    case REQUEST_TRIGGER:
+        a->spawn.reply = a;
+        a->spawn.scheduled_ms = a->spawn.due_ms = now.wall_ms;
+        sched_trigger(c->sched, now, &a->spawn);
+        break;
+    case REQUEST_KILL:
+        sched_kill(c->sched, now, a->id, a);
+        break;
+    case REQUEST_LOG:
+        request_log(c, a);
+        break;
+    case REQUEST_KNOWN:
+        request_answer(
+            a, sched_address_known(c->sched, a->id, slice_text(a->address)) ? OK : ERR_NOTFOUND);
+        break;
+    case REQUEST_ADDRESSES:
+        request_addresses(c, a);
+        break;
+    }
+}
+
+/* ---- the askers' side --------------------------------------------------------------------------
+ */
+
+/* The last word about an ask: its reason, or that nothing was heard. */
+static enum err request_end(struct request *a, enum err err, struct why *why)
+{
+    if (err == ERR_TIMEOUT)
+        why_set(why, "not confirmed in time: the database may be unavailable (see /readyz); "
+                     "the request may still take effect");
+    else if (err)
+        why_set(why, "%s", a->why.text[0] ? a->why.text : err_text(err));
+    request_put(a);
+    return err;
+}
+
+enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
+{
+    struct request *a = request_new(REQUEST_EDIT);
+    a->edit = e;
+    enum err err = request_wait(c, a);
+    if (!err) {
+        *ret = a->edit;
+        a->edit = NULL;
+    }
+    return request_end(a, err, why);
+}
+
+enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id, struct why *why)
+{
+    struct request *a = request_new(REQUEST_TRIGGER);
+    a->spawn = *spawn;
+    memset(spawn, 0, sizeof(*spawn));
+    enum err err = request_wait(c, a);
+    if (!err)
+        *ret_log_id = a->log_id;
+    return request_end(a, err, why);
+}
+
+enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why)
+{
+    struct request *a = request_new(REQUEST_KILL);
+    a->id = log_id;
+    enum err err = request_wait(c, a);
+    if (!err)
+        memcpy(ret_text, a->text, sizeof(a->text));
+    return request_end(a, err, why);
+}
+
+enum err center_log_page(struct center *c, const char *address, int64_t log_id, int64_t trigger_ms,
+                         int from_line, struct center_log *ret, struct why *why)
+{
+    struct request *a = request_new(REQUEST_LOG);
+    a->address = mem_dup(address);
+    a->id = log_id;
+    a->trigger_ms = trigger_ms;
+    a->from_line = from_line;
+    enum err err = request_wait(c, a);
+    if (!err) {
+        *ret = a->log;
+        a->log.content = NULL;
+    }
+    return request_end(a, err, why);
+}
+
+bool center_address_known(struct center *c, int64_t group_id, struct slice address)
+{
+    struct request *a = request_new(REQUEST_KNOWN);
+    a->id = group_id;
+    a->address = mem_dupn(address.n ? address.p : "", address.n);
+    return request_end(a, request_wait(c, a), NULL) == OK;
+}
+
+char *center_addresses(struct center *c, int64_t group_id)
+{
+    struct request *a = request_new(REQUEST_ADDRESSES);
+    a->id = group_id;
+    enum err err = request_wait(c, a);
+    char *list = err ? mem_dup("") : a->list;
+    if (!err)
+        a->list = NULL;
+    request_end(a, err, NULL);
+    return list;
+}

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store in memory: tables, undo, planning and the ledger. Every scan is linear, which suits
+ * the few hundred jobs of a simulated cluster; orders are those of the SQL engines, so that a
+ * difference between the two shows in the common suite and not in a user's list. */
+#include "base/mem.h"
+#include "store/memory/memory.h"
+#include "store/shared.h"
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void row_free(enum mem_table t, void *row)
+{
+    switch (t) {
+    case T_JOB:
+        job_record_done(row);
+        break;
+    case T_LOG:
+        log_record_done(row);
+        break;
+    case T_RUN:
+        run_row_done(&((struct mem_run *)row)->row);
+        break;
+    case T_GROUP:
+        group_record_done(row);
+        break;
+    case T_REGISTRY:
+        registry_record_done(&((struct mem_registry *)row)->row);
+        break;
+    case T_USER:
+        user_record_done(&((struct mem_user *)row)->row);
+        free(((struct mem_user *)row)->legacy);
+        break;
+    case T_SEQ:
+        free(((struct mem_seq *)row)->name);
+        break;
+    default:
+        break;
+    }
+    free(row);
+}
+
+void *mem_find(const struct memory *m, enum mem_table t, int64_t key)
+{
+    return map_find(&m->tables[t], (uint64_t)key);
+}
+
+struct unique_key {
+    int64_t job_id, scheduled_ms, cause;
+    int32_t kind, shard, attempt, zero;
+};
+
+static struct slice unique_slice(const struct run_row *r, struct unique_key *key)
+{
+    *key = (struct unique_key){ r->job_id, r->scheduled_ms, r->cause, (int32_t)r->kind,
+                                r->shard,  r->attempt,      0 };
+    return slice_of((const char *)key, sizeof(*key));
+}
+
+/* Swap the row of a key, keeping the unique index in step; returns the row that was there. */
+static void *row_swap(struct memory *m, enum mem_table t, uint64_t key, void *row)
+{
+    struct unique_key k;
+    void *old = row ? map_set(&m->tables[t], key, row) : map_take(&m->tables[t], key);
+    if (t == T_RUN && old)
+        textmap_take(&m->unique, unique_slice(&((struct mem_run *)old)->row, &k));
+    if (t == T_RUN && row)
+        textmap_set(&m->unique, unique_slice(&((struct mem_run *)row)->row, &k), row);
+    return old;
+}
+
+void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row)
+{
+    assert(m->in_transaction);
+    if (m->nundo == m->undo_cap) {
+        m->undo_cap = m->undo_cap ? m->undo_cap * 2 : 64;
+        m->undo = mem_resize(m->undo, m->undo_cap * sizeof(*m->undo));
+    }
+    void *old = row_swap(m, t, (uint64_t)key, row);
+    m->undo[m->nundo++] = (struct mem_undo){ t, (uint64_t)key, old };
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t row_key(enum mem_table t, const void *row)
+{
+    /* every row but a live run begins with its key */
+    return t == T_RUN ? ((const struct mem_run *)row)->row.log_id : *(const int64_t *)row;
+}
+
+int64_t *mem_keys(const struct memory *m, enum mem_table t, size_t *ret_n)
+{
+    int64_t *keys = mem_new((m->tables[t].len + 1) * sizeof(*keys));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[t], &i, &row);)
+        keys[n++] = row_key(t, row);
+    qsort(keys, n, sizeof(*keys), compare_i64);
+    *ret_n = n;
+    return keys;
+}
+
+int64_t mem_next_id(struct memory *m, enum mem_table t)
+{
+    assert(m->in_transaction);
+    return ++m->now.last_id[t];
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static void forget(struct memory *m)
+{
+    for (size_t i = 0; i < m->nundo; i++)
+        if (m->undo[i].old)
+            row_free(m->undo[i].table, m->undo[i].old);
+    m->nundo = m->nkept = 0;
+}
+
+static void undo_to(struct memory *m, size_t n)
+{
+    while (m->nundo > n) {
+        struct mem_undo *u = &m->undo[--m->nundo];
+        void *dropped = row_swap(m, u->table, u->key, u->old);
+        if (dropped)
+            row_free(u->table, dropped);
+    }
+}
+
+static enum err memory_begin(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(!m->in_transaction);
+    m->in_transaction = true;
+    m->before = m->now;
+    return OK;
+}
+
+static enum err memory_commit(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction);
+    m->nkept = m->nundo;
+    if (!m->keeping)
+        forget(m);
+    m->in_transaction = false;
+    return OK;
+}
+
+static void memory_rollback(struct store *s)
+{
+    struct memory *m = memory_of(s);
+    if (!m->in_transaction)
+        return;
+    undo_to(m, m->nkept);
+    m->now = m->before;
+    m->in_transaction = false;
+}
+
+void store_memory_backup(struct store *s, bool on)
+{
+    struct memory *m = memory_of(s);
+    assert(!m->in_transaction);
+    forget(m);
+    m->keeping = on;
+    m->backup = m->now;
+}
+
+void store_memory_restore(struct store *s)
+{
+    struct memory *m = memory_of(s);
+    assert(!m->in_transaction && m->keeping);
+    undo_to(m, 0);
+    m->nkept = 0;
+    m->now = m->backup;
+    m->keeping = false;
+}
+
+static void memory_close(struct store *s)
+{
+    struct memory *m = memory_of(s);
+    memory_rollback(s);
+    forget(m);
+    for (int t = 0; t < T_COUNT; t++) {
+        void *row;
+        for (size_t i = 0; map_next(&m->tables[t], &i, &row);)
+            row_free((enum mem_table)t, row);
+        map_done(&m->tables[t]);
+    }
+    textmap_done(&m->unique);
+    free(m->undo);
+    free(m);
+}
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct due_row *x = a, *y = b;
+    if (x->next_ms != y->next_ms)
+        return x->next_ms < y->next_ms ? -1 : 1;
+    return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+}
+
+/* The due rows that are set and not later, in order; freed by the caller. */
+static struct due_row *due_until(const struct memory *m, int64_t from_ms, int64_t to_ms,
+                                 size_t *ret_n)
+{
+    struct due_row *found = mem_new((m->tables[T_DUE].len + 1) * sizeof(*found));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_DUE], &i, &row);) {
+        const struct due_row *d = row;
+        if (d->next_ms != NEVER_MS && d->next_ms >= from_ms && d->next_ms <= to_ms)
+            found[n++] = *d;
+    }
+    qsort(found, n, sizeof(*found), compare_due);
+    *ret_n = n;
+    return found;
+}
+
+static enum err memory_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                                struct due_row *rows, int *ret_n, int64_t *ret_next_ms,
+                                struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    struct due_row *found = due_until(m, from_ms, until_ms, &n);
+    int taken = n < (size_t)max ? (int)n : max;
+    memcpy(rows, found, (size_t)taken * sizeof(*rows));
+    int64_t next_ms = NEVER_MS;
+    if ((size_t)taken < n) {
+        next_ms = found[taken].next_ms;
+    } else {
+        void *row;
+        for (size_t i = 0; map_next(&m->tables[T_DUE], &i, &row);) {
+            const struct due_row *d = row;
+            if (d->next_ms > until_ms && d->next_ms < next_ms)
+                next_ms = d->next_ms;
+        }
+    }
+    free(found);
+    *ret_n = taken;
+    *ret_next_ms = next_ms;
+    return OK;
+}
+
+static enum err memory_due_put(struct store *s, const struct due_row *rows, int n, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        const struct due_row *old = mem_find(m, T_DUE, rows[i].job_id);
+        if (!old)
+            continue;
+        struct due_row *d = mem_new(sizeof(*d));
+        *d = rows[i];
+        d->version = old->version;
+        mem_put(m, T_DUE, d->job_id, d);
+    }
+    return OK;
+}
+
+static int compare_id(const void *a, const void *b)
+{
+    const struct due_row *x = a, *y = b;
+    return (x->job_id > y->job_id) - (x->job_id < y->job_id);
+}
+
+static bool of_type(const struct memory *m, int64_t job_id, bool rate)
+{
+    const struct job_record *j = mem_find(m, T_JOB, job_id);
+    if (!j || !j->schedule_type)
+        return false;
+    if (!rate)
+        return strcmp(j->schedule_type, "CRON") == 0;
+    return strcmp(j->schedule_type, "FIX_RATE") == 0 || strcmp(j->schedule_type, "FIX_DELAY") == 0;
+}
+
+static enum err memory_due_each(struct store *s, bool rate, int64_t after_id, int max,
+                                struct due_row *rows, int *ret_n, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n, kept = 0;
+    struct due_row *found = due_until(m, INT64_MIN, NEVER_MS - 1, &n);
+    for (size_t i = 0; i < n; i++)
+        if (found[i].job_id > after_id && of_type(m, found[i].job_id, rate))
+            found[kept++] = found[i];
+    qsort(found, kept, sizeof(*found), compare_id);
+    *ret_n = kept < (size_t)max ? (int)kept : max;
+    memcpy(rows, found, (size_t)*ret_n * sizeof(*rows));
+    free(found);
+    return OK;
+}
+
+/* ---- the ledger ------------------------------------------------------------------------------ */
+
+static struct log_record *log_of_run(const struct run_row *r)
+{
+    char sharding[24];
+    struct log_record *l = mem_new(sizeof(*l));
+    l->id = r->log_id;
+    l->group_id = r->group_id;
+    l->job_id = r->job_id;
+    l->address = mem_dup(r->address);
+    l->handler = mem_dup(r->handler);
+    l->param = mem_dup(r->param);
+    l->sharding = mem_dup(store_sharding(r, sharding, sizeof(sharding)));
+    l->retries = r->retries_left;
+    l->trigger_ms = run_log_ms(r->kind, r->scheduled_ms, r->due_ms);
+    l->trigger_msg = mem_dup(store_kind_text(r->kind));
+    l->handle_ms = -1;
+    return l;
+}
+
+static struct log_record *log_copy(const struct log_record *from)
+{
+    struct log_record *l = mem_new(sizeof(*l));
+    *l = *from;
+    l->address = mem_dup(from->address);
+    l->handler = mem_dup(from->handler);
+    l->param = mem_dup(from->param);
+    l->sharding = mem_dup(from->sharding);
+    l->trigger_msg = mem_dup(from->trigger_msg);
+    l->handle_msg = mem_dup(from->handle_msg);
+    return l;
+}
+
+static struct mem_run *run_copy(const struct run_row *from, int64_t node, int64_t epoch)
+{
+    struct mem_run *r = mem_new(sizeof(*r));
+    r->row = *from;
+    r->row.handler = r->row.param = NULL;
+    r->row.address = mem_dup(from->address);
+    r->row.choices = mem_dup(from->choices);
+    r->node = node;
+    r->epoch = epoch;
+    return r;
+}
+
+static enum err memory_runs_add(struct store *s, struct run_row *rows, int n, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        struct run_row *r = &rows[i];
+        struct unique_key k;
+        if (textmap_find(&m->unique, unique_slice(r, &k))) {
+            r->log_id = -1;
+            continue;
+        }
+        r->log_id = mem_next_id(m, T_LOG);
+        mem_put(m, T_RUN, r->log_id, run_copy(r, m->node, m->epoch));
+        mem_put(m, T_LOG, r->log_id, log_of_run(r));
+    }
+    return OK;
+}
+
+static void text_replace(char **to, const char *text)
+{
+    free(*to);
+    *to = mem_dup(text);
+}
+
+static void change_live(struct memory *m, const struct mem_run *old, const struct run_change *c)
+{
+    if (c->what & (CHANGE_CLOSE | CHANGE_DROP)) {
+        mem_put(m, T_RUN, c->log_id, NULL);
+        return;
+    }
+    if (!(c->what & (CHANGE_PHASE | CHANGE_ADDRESS | CHANGE_VERSION)))
+        return;
+    struct mem_run *r = run_copy(&old->row, old->node, old->epoch);
+    if (c->what & CHANGE_PHASE) {
+        r->row.phase = c->phase;
+        r->row.doubted = c->doubted;
+    }
+    if (c->what & CHANGE_ADDRESS)
+        text_replace(&r->row.address, c->address);
+    if (c->what & CHANGE_VERSION)
+        r->row.version = c->version;
+    mem_put(m, T_RUN, c->log_id, r);
+}
+
+static void change_log(struct memory *m, const struct run_change *c)
+{
+    const struct log_record *old = mem_find(m, T_LOG, c->log_id);
+    if (!old || !(c->what & (CHANGE_ADDRESS | CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_ALARM)))
+        return;
+    struct log_record *l = log_copy(old);
+    if (c->what & CHANGE_ADDRESS)
+        text_replace(&l->address, c->address);
+    if (c->what & CHANGE_TRIGGER) {
+        l->trigger_code = c->trigger_code;
+        if (c->trigger_msg) {
+            free(l->trigger_msg);
+            l->trigger_msg = store_trigger_text(c->kind, c->trigger_msg);
+        }
+    }
+    if (c->what & CHANGE_FINISH) {
+        l->handle_code = c->handle_code;
+        l->handle_ms = c->handle_ms;
+        if (c->handle_msg)
+            text_replace(&l->handle_msg, c->handle_msg);
+    }
+    if ((c->what & CHANGE_ALARM) && l->alarm_status == 0)
+        l->alarm_status = -1;
+    mem_put(m, T_LOG, c->log_id, l);
+}
+
+static enum err memory_runs_change(struct store *s, struct run_change *changes, int n,
+                                   struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        const struct mem_run *old = mem_find(m, T_RUN, changes[i].log_id);
+        changes[i].missing = !old;
+        if (!old)
+            continue;
+        change_live(m, old, &changes[i]);
+        if (changes[i].what & CHANGE_DROP)
+            mem_put(m, T_LOG, changes[i].log_id, NULL);
+        else
+            change_log(m, &changes[i]);
+    }
+    return OK;
+}
+
+static const struct mem_skip *skip_latest(const struct memory *m, int64_t job_id)
+{
+    const struct mem_skip *latest = NULL;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_SKIP], &i, &row);) {
+        const struct mem_skip *k = row;
+        if (k->row.job_id == job_id && (!latest || k->id > latest->id))
+            latest = k;
+    }
+    return latest;
+}
+
+static enum err memory_skips_add(struct store *s, const struct skip_row *rows, int n,
+                                 struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        const struct mem_skip *old = rows[i].extend ? skip_latest(m, rows[i].job_id) : NULL;
+        struct mem_skip *k = mem_new(sizeof(*k));
+        if (old) {
+            *k = *old;
+            k->row.to_ms = rows[i].to_ms > k->row.to_ms ? rows[i].to_ms : k->row.to_ms;
+            k->row.count += rows[i].count;
+        } else {
+            k->id = mem_next_id(m, T_SKIP);
+            k->row = rows[i];
+        }
+        mem_put(m, T_SKIP, k->id, k);
+    }
+    return OK;
+}
+
+static enum err memory_totals_add(struct store *s, const struct totals *t, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        m->now.totals.n[i] += t->n[i];
+    return OK;
+}
+
+static enum err memory_late_add(struct store *s, const struct late_result *late, int n,
+                                int *ret_noted, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    int noted = 0;
+    for (int i = 0; i < n; i++) {
+        const struct log_record *old = mem_find(m, T_LOG, late[i].log_id);
+        if (!old || mem_find(m, T_RUN, late[i].log_id))
+            continue;
+        bool open = store_no_end(old->trigger_code, old->handle_code);
+        if (!open && !store_given_up(old->handle_msg))
+            continue;
+        char *text = store_late_text(open ? STORE_NO_LIVE_ROW : old->handle_msg, &late[i]);
+        if (!text)
+            continue;
+        struct log_record *l = log_copy(old);
+        if (open) {
+            l->handle_code = late[i].code;
+            l->handle_ms = late[i].at_ms;
+        }
+        free(l->handle_msg);
+        l->handle_msg = text;
+        mem_put(m, T_LOG, l->id, l);
+        noted++;
+    }
+    *ret_noted = noted;
+    return OK;
+}
+
+static enum err memory_watermark_put(struct store *s, const struct watermark *watermark,
+                                     struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction);
+    int64_t until_ms = m->now.watermark.until_ms;
+    m->now.watermark = *watermark;
+    if (until_ms > watermark->until_ms)
+        m->now.watermark.until_ms = until_ms;
+    m->now.watermark.clean = false;
+    return OK;
+}
+
+static enum err memory_watermark_clean(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction);
+    m->now.watermark.clean = true;
+    return OK;
+}
+
+static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    struct mem_seq *next = mem_new(sizeof(*next));
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_SEQ], &i, &row);)
+        if (strcmp(((struct mem_seq *)row)->name, name) == 0)
+            *next = *(struct mem_seq *)row;
+    if (!next->id)
+        next->id = mem_next_id(m, T_SEQ);
+    next->name = mem_dup(name);
+    *ret = ++next->value;
+    mem_put(m, T_SEQ, next->id, next);
+    return OK;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static enum err memory_watermark_get(struct store *s, struct watermark *ret, struct why *why)
+{
+    (void)why;
+    *ret = memory_of(s)->now.watermark;
+    ret->last_id = memory_of(s)->now.last_id[T_LOG];
+    return OK;
+}
+
+static enum err memory_totals_get(struct store *s, struct totals *ret, int64_t *ret_open,
+                                  struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    int64_t open = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_RUN], &i, &row);)
+        open += phase_open(((struct mem_run *)row)->row.phase);
+    *ret = m->now.totals;
+    *ret_open = open;
+    return OK;
+}
+
+static enum err memory_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_RUN, &n);
+    bool more = true;
+    for (size_t i = 0; i < n && more; i++) {
+        const struct mem_run *r = mem_find(m, T_RUN, keys[i]);
+        const struct log_record *l = mem_find(m, T_LOG, keys[i]);
+        struct run_row lent = r->row;
+        lent.handler = l ? l->handler : NULL;
+        lent.param = l ? l->param : NULL;
+        lent.log_ms = l ? l->trigger_ms : -1;
+        more = fn(ctx, &lent);
+    }
+    free(keys);
+    return OK;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+const struct store_ops store_memory_ops = {
+    .name = "memory",
+    .close = memory_close,
+    .begin = memory_begin,
+    .commit = memory_commit,
+    .rollback = memory_rollback,
+    .due_take = memory_due_take,
+    .due_put = memory_due_put,
+    .due_each = memory_due_each,
+    .job_get = memory_job_get,
+    .job_stop = memory_job_stop,
+    .runs_add = memory_runs_add,
+    .runs_change = memory_runs_change,
+    .skips_add = memory_skips_add,
+    .totals_add = memory_totals_add,
+    .late_add = memory_late_add,
+    .watermark_put = memory_watermark_put,
+    .watermark_clean = memory_watermark_clean,
+    .seq_next = memory_seq_next,
+    .watermark_get = memory_watermark_get,
+    .totals_get = memory_totals_get,
+    .runs_each = memory_runs_each,
+    .groups_each = memory_groups_each,
+    .registry_each = memory_registry_each,
+    .job_insert = memory_job_insert,
+    .job_update = memory_job_update,
+    .job_delete = memory_job_delete,
+    .purge = memory_purge,
+    .group_insert = memory_group_insert,
+    .group_update = memory_group_update,
+    .group_delete = memory_group_delete,
+    .registry_put = memory_registry_put,
+    .registry_delete = memory_registry_delete,
+    .user_find = memory_user_find,
+    .user_get = memory_user_get,
+    .user_count = memory_user_count,
+    .user_insert = memory_user_insert,
+    .user_upgrade = memory_user_upgrade,
+    .session_put = memory_session_put,
+    .session_find = memory_session_find,
+    .session_delete = memory_session_delete,
+    .sessions_expire = memory_sessions_expire,
+    .jobs_page = memory_jobs_page,
+    .logs_page = memory_logs_page,
+    .groups_page = memory_groups_page,
+    .log_get = memory_log_get,
+    .group_get = memory_group_get,
+    .group_jobs = memory_group_jobs,
+};
+
+struct store *store_memory_new(const struct store_options *options)
+{
+    struct memory *m = mem_new(sizeof(*m));
+    m->store.ops = &store_memory_ops;
+    m->node = options ? options->node : 0;
+    m->epoch = options ? options->epoch : 0;
+    for (int t = 0; t < T_COUNT; t++)
+        map_init(&m->tables[t]);
+    textmap_init(&m->unique);
+    return &m->store;
+}
+
+void store_memory_owner(struct store *s, int64_t node, int64_t epoch)
+{
+    assert(s->ops == &store_memory_ops);
+    memory_of(s)->node = node;
+    memory_of(s)->epoch = epoch;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.h - the tables of the store in memory. Private to src/store.
+ *
+ * A table maps a number to a row; a row is never changed in place but replaced by a changed copy,
+ * and each replacement is remembered until the end of the transaction. Undoing them backwards is
+ * what makes a rollback exact: there is no second description of a change that could be wrong. */
+#ifndef PEAL_STORE_MEMORY_MEMORY_H
+#define PEAL_STORE_MEMORY_MEMORY_H
+
+#include "base/map.h"
+#include "store/store.h"
+
+struct mem_run { /* T_RUN; handler and param stand in the log row */
+    struct run_row row;
+    int64_t node, epoch;
+};
+
+struct mem_skip { /* T_SKIP */
+    int64_t id;
+    struct skip_row row;
+};
+
+struct mem_registry { /* T_REGISTRY */
+    int64_t id;
+    struct registry_record row;
+};
+
+struct mem_user { /* T_USER */
+    struct user_record row;
+    char *legacy; /* the password that argon2 came from */
+};
+
+struct mem_session { /* T_SESSION */
+    int64_t id;
+    struct session_record row;
+};
+
+struct mem_seq { /* T_SEQ */
+    int64_t id;
+    char *name;
+    int64_t value;
+};
+
+enum mem_table {             /* what the rows are, and what the key is */
+                 T_JOB,      /* struct job_record, id; its scheduled times are in T_DUE */
+                 T_DUE,      /* struct due_row, job id */
+                 T_LOG,      /* struct log_record, id; phase and the like unused */
+                 T_RUN,      /* struct mem_run, log id */
+                 T_SKIP,     /* struct mem_skip, id */
+                 T_GROUP,    /* struct group_record, id */
+                 T_REGISTRY, /* struct mem_registry, id */
+                 T_USER,     /* struct mem_user, id */
+                 T_SESSION,  /* struct mem_session, id */
+                 T_SEQ,      /* struct mem_seq, id */
+                 T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
+                 T_COUNT
+};
+
+struct mem_undo {
+    enum mem_table table;
+    uint64_t key;
+    void *old; /* NULL: there was none */
+};
+
+struct mem_scalars {
+    int64_t last_id[T_COUNT];
+    struct watermark watermark; /* last_id is not used */
+    struct totals totals;
+};
+
+struct memory {
+    struct store store;
+    int64_t node, epoch;
+    struct map tables[T_COUNT];
+    struct textmap unique; /* key of a live run -> its struct mem_run */
+    struct mem_scalars now, before, backup;
+    struct mem_undo *undo;
+    size_t nundo, undo_cap;
+    size_t nkept; /* of undo: since the backup, committed */
+    bool keeping; /* there is a backup */
+    bool in_transaction;
+};
+
+static inline struct memory *memory_of(struct store *s)
+{
+    return (struct memory *)s;
+}
+
+/* The row, or NULL. Borrowed; read-only. */
+void *mem_find(const struct memory *m, enum mem_table t, int64_t key);
+/* Replace (NULL: remove) within a transaction. The table owns row from here on. */
+void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row);
+/* All keys, ascending. Freed by the caller; *ret_n their number. */
+int64_t *mem_keys(const struct memory *m, enum mem_table t, size_t *ret_n);
+int64_t mem_next_id(struct memory *m, enum mem_table t);
+
+/* memory_rows.c: definitions and users */
+enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);
+enum err memory_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+                         struct why *why);
+enum err memory_job_insert(struct store *s, struct job_record *r, struct why *why);
+enum err memory_job_update(struct store *s, const struct job_record *r, struct why *why);
+enum err memory_job_delete(struct store *s, int64_t id, struct why *why);
+enum err memory_purge(struct store *s, int max, bool *ret_more, struct why *why);
+enum err memory_group_insert(struct store *s, struct group_record *r, struct why *why);
+enum err memory_group_update(struct store *s, const struct group_record *r, struct why *why);
+enum err memory_group_delete(struct store *s, int64_t id, struct why *why);
+enum err memory_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
+enum err memory_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
+enum err memory_registry_put(struct store *s, const struct registry_record *rows, int n,
+                             struct why *why);
+enum err memory_registry_delete(struct store *s, const struct registry_record *rows, int n,
+                                struct why *why);
+enum err memory_user_find(struct store *s, const char *username, struct user_record *ret,
+                          struct why *why);
+enum err memory_user_get(struct store *s, int64_t id, struct user_record *ret, struct why *why);
+enum err memory_user_count(struct store *s, int64_t *ret, struct why *why);
+enum err memory_user_insert(struct store *s, struct user_record *r, struct why *why);
+enum err memory_user_upgrade(struct store *s, int64_t id, const char *argon2, struct why *why);
+enum err memory_session_put(struct store *s, const struct session_record *r, struct why *why);
+enum err memory_session_find(struct store *s, const char *digest, struct session_record *ret,
+                             struct why *why);
+enum err memory_session_delete(struct store *s, const char *digest, struct why *why);
+enum err memory_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+
+/* memory_pages.c */
+enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+enum err memory_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why);
+enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
+enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
+enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store in memory: pages, newest first. */
+#include "base/mem.h"
+#include "store/memory/memory.h"
+#include "store/shared.h"
+#include <stdlib.h>
+#include <string.h>
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Does text contain part, ASCII messages in either case? An empty part is in everything, NULL
+ * text in nothing else. */
+static bool text_has(const char *text, const char *part)
+{
+    if (!part || !*part)
+        return true;
+    for (; text && *text; text++) {
+        size_t i = 0;
+        while (part[i] && lower(text[i]) == lower(part[i]))
+            i++;
+        if (!part[i])
+            return true;
+    }
+    return false;
+}
+
+/* Walks a page: counts every match, tells when one is inside [offset, offset + limit). */
+struct page {
+    int64_t offset, limit, seen;
+};
+
+static bool page_takes(struct page *p)
+{
+    int64_t at = p->seen++;
+    return at >= p->offset && at - p->offset < p->limit;
+}
+
+/* The first scheduled time that really fires: planning has moved next_ms past what it has planned.
+ */
+static int64_t next_to_fire(const struct memory *m, int64_t job_id, int64_t next_ms, int64_t now_ms)
+{
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_RUN], &i, &row);) {
+        const struct run_row *r = &((struct mem_run *)row)->row;
+        if (r->job_id == job_id && r->kind == KIND_CRON && r->phase == PHASE_PLANNED &&
+            r->scheduled_ms < next_ms && r->scheduled_ms > now_ms)
+            next_ms = r->scheduled_ms;
+    }
+    return next_ms;
+}
+
+static struct log_record log_lend(const struct memory *m, const struct log_record *l)
+{
+    struct log_record lent = *l;
+    const struct mem_run *r = mem_find(m, T_RUN, l->id);
+    const char *msg;
+    lent.kind = store_trigger_kind(l->trigger_msg, &msg);
+    lent.trigger_msg = (char *)msg;
+    if (r) {
+        lent.phase = r->row.phase;
+        lent.kind = r->row.kind;
+        lent.scheduled_ms = r->row.scheduled_ms;
+        lent.attempt = r->row.attempt;
+    }
+    return lent;
+}
+
+/* The newest of the schedule's runs whose scheduled time has come; planning has moved last_ms past
+ * it. */
+static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_ms, int64_t now_ms)
+{
+    size_t n;
+    if (now_ms <= 0 || last_ms <= now_ms)
+        return last_ms;
+    int64_t *keys = mem_keys(m, T_LOG, &n), found = 0;
+    while (n-- > 0 && !found) {
+        const struct log_record l = log_lend(m, mem_find(m, T_LOG, keys[n]));
+        int64_t scheduled_ms = l.phase ? l.scheduled_ms : l.trigger_ms;
+        if (l.job_id == job_id && l.kind == KIND_CRON && scheduled_ms <= now_ms)
+            found = scheduled_ms;
+    }
+    free(keys);
+    return found;
+}
+
+enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    struct page page = { f->offset, f->limit, 0 };
+    size_t n;
+    int64_t *keys = mem_keys(m, T_JOB, &n);
+    bool more = true;
+    while (n-- > 0) {
+        const struct job_record *j = mem_find(m, T_JOB, keys[n]);
+        if ((f->group_id > 0 && j->group_id != f->group_id) ||
+            (f->status >= 0 && j->enabled != (f->status == 1)) || f->status > 1 ||
+            !text_has(j->description, f->description) || !text_has(j->handler, f->handler) ||
+            !text_has(j->author, f->author))
+            continue;
+        if (!page_takes(&page) || !more)
+            continue;
+        const struct due_row *d = mem_find(m, T_DUE, j->id);
+        struct job_record lent = *j;
+        lent.next_ms = next_to_fire(m, j->id, d->next_ms, f->now_ms);
+        lent.last_ms = last_fired(m, j->id, d->last_ms, f->now_ms);
+        lent.planned_until_ms = d->planned_until_ms;
+        lent.version = d->version;
+        more = fn(ctx, &lent);
+    }
+    free(keys);
+    *ret_total = page.seen;
+    return OK;
+}
+
+static bool log_has_status(const struct memory *m, const struct log_record *l, int status)
+{
+    switch (status) {
+    case 1:
+        return l->handle_code == 200;
+    case 2:
+        return (l->trigger_code != 0 && l->trigger_code != 200) ||
+               (l->handle_code != 0 && l->handle_code != 200);
+    case 3:
+        return l->trigger_code == 200 && l->handle_code == 0 && mem_find(m, T_RUN, l->id);
+    default:
+        return true;
+    }
+}
+
+static bool ahead(const struct memory *m, const struct log_record *l, int64_t now_ms)
+{
+    const struct mem_run *r = mem_find(m, T_RUN, l->id);
+    return r && r->row.phase == PHASE_PLANNED && r->row.due_ms > now_ms;
+}
+
+enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    struct page page = { f->offset, f->limit, 0 };
+    size_t n;
+    int64_t *keys = mem_keys(m, T_LOG, &n);
+    bool more = true;
+    while (n-- > 0) {
+        const struct log_record *l = mem_find(m, T_LOG, keys[n]);
+        if ((f->group_id > 0 && l->group_id != f->group_id) ||
+            (f->job_id > 0 && l->job_id != f->job_id) ||
+            (f->from_ms >= 0 && l->trigger_ms < f->from_ms) ||
+            (f->to_ms >= 0 && l->trigger_ms > f->to_ms) || !log_has_status(m, l, f->status) ||
+            (f->now_ms > 0 && ahead(m, l, f->now_ms)))
+            continue;
+        if (!page_takes(&page) || !more)
+            continue;
+        struct log_record lent = log_lend(m, l);
+        more = fn(ctx, &lent);
+    }
+    free(keys);
+    *ret_total = page.seen;
+    return OK;
+}
+
+enum err memory_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    struct page page = { f->offset, f->limit, 0 };
+    size_t n;
+    int64_t *keys = mem_keys(m, T_GROUP, &n);
+    bool more = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct group_record *g = mem_find(m, T_GROUP, keys[i]);
+        if (text_has(g->app, f->app) && text_has(g->title, f->title) && page_takes(&page) && more)
+            more = fn(ctx, g);
+    }
+    free(keys);
+    *ret_total = page.seen;
+    return OK;
+}
+
+enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why)
+{
+    const struct memory *m = memory_of(s);
+    const struct log_record *l = mem_find(m, T_LOG, id);
+    if (!l) {
+        why_set(why, "log %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    *ret = log_lend(m, l);
+    ret->address = mem_dup(l->address);
+    ret->handler = mem_dup(l->handler);
+    ret->param = mem_dup(l->param);
+    ret->sharding = mem_dup(l->sharding);
+    ret->trigger_msg = mem_dup(ret->trigger_msg);
+    ret->handle_msg = mem_dup(l->handle_msg);
+    return OK;
+}
+
+enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why)
+{
+    const struct group_record *g = mem_find(memory_of(s), T_GROUP, id);
+    if (!g) {
+        why_set(why, "group %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    group_record_copy(ret, g);
+    return OK;
+}
+
+enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why)
+{
+    (void)why;
+    int64_t count = 0;
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s)->tables[T_JOB], &i, &row);)
+        count += ((struct job_record *)row)->group_id == group_id;
+    *ret_count = count;
+    return OK;
+}

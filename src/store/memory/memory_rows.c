@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store in memory: jobs, groups, the registry, users and sessions. */
+#include "base/mem.h"
+#include "store/memory/memory.h"
+#include "store/shared.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_same(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void text_default(char **text, const char *otherwise)
+{
+    if (!*text)
+        *text = mem_dup(otherwise);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static void job_put(struct memory *m, const struct job_record *r)
+{
+    struct job_record *j = mem_new(sizeof(*j));
+    job_record_copy(j, r);
+    text_default(&j->description, "");
+    text_default(&j->schedule_type, STORE_SCHEDULE_TYPE_NONE);
+    text_default(&j->misfire, STORE_MISFIRE_NONE);
+    text_default(&j->glue_type, "");
+    mem_put(m, T_JOB, j->id, j);
+
+    struct due_row *d = mem_new(sizeof(*d));
+    *d = (struct due_row){ r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
+    mem_put(m, T_DUE, d->job_id, d);
+}
+
+enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why)
+{
+    const struct memory *m = memory_of(s);
+    const struct job_record *j = mem_find(m, T_JOB, id);
+    const struct due_row *d = mem_find(m, T_DUE, id);
+    if (!j) {
+        why_set(why, "job %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    job_record_copy(ret, j);
+    ret->next_ms = d->next_ms;
+    ret->last_ms = d->last_ms;
+    ret->planned_until_ms = d->planned_until_ms;
+    ret->version = d->version;
+    return OK;
+}
+
+enum err memory_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+                         struct why *why)
+{
+    struct job_record r;
+    enum err err = memory_job_get(s, id, &r, why);
+    if (err)
+        return err;
+    r.enabled = false;
+    r.next_ms = NEVER_MS;
+    r.updated_ms = now_ms;
+    free(r.stop_reason);
+    r.stop_reason = mem_dup(reason);
+    job_put(memory_of(s), &r);
+    job_record_done(&r);
+    return OK;
+}
+
+enum err memory_job_insert(struct store *s, struct job_record *r, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    r->id = mem_next_id(m, T_JOB);
+    job_put(m, r);
+    return OK;
+}
+
+enum err memory_job_update(struct store *s, const struct job_record *r, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    if (!mem_find(m, T_JOB, r->id)) {
+        why_set(why, "job %lld does not exist", (long long)r->id);
+        return ERR_NOTFOUND;
+    }
+    job_put(m, r);
+    return OK;
+}
+
+enum err memory_job_delete(struct store *s, int64_t id, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    if (!mem_find(m, T_JOB, id)) {
+        why_set(why, "job %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    mem_put(m, T_JOB, id, NULL);
+    mem_put(m, T_DUE, id, NULL);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_SKIP, &n);
+    for (size_t i = 0; i < n; i++)
+        if (((struct mem_skip *)mem_find(m, T_SKIP, keys[i]))->row.job_id == id)
+            mem_put(m, T_SKIP, keys[i], NULL);
+    free(keys);
+    int64_t *gone = mem_new(sizeof(*gone));
+    *gone = id;
+    mem_put(m, T_PURGE, id, gone);
+    return OK;
+}
+
+enum err memory_purge(struct store *s, int max, bool *ret_more, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    size_t njobs, nlogs;
+    int64_t *jobs = mem_keys(m, T_PURGE, &njobs);
+    int left = max;
+    for (size_t i = 0; i < njobs && left > 0; i++) {
+        bool kept = false;
+        int64_t *logs = mem_keys(m, T_LOG, &nlogs);
+        for (size_t k = 0; k < nlogs; k++) {
+            const struct log_record *l = mem_find(m, T_LOG, logs[k]);
+            if (l->job_id != jobs[i])
+                continue;
+            if (left > 0 && !mem_find(m, T_RUN, l->id)) {
+                mem_put(m, T_LOG, l->id, NULL);
+                left--;
+            } else {
+                kept = true;
+            }
+        }
+        free(logs);
+        if (!kept)
+            mem_put(m, T_PURGE, jobs[i], NULL);
+    }
+    free(jobs);
+    *ret_more = left <= 0;
+    return OK;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void group_put(struct memory *m, const struct group_record *r)
+{
+    struct group_record *g = mem_new(sizeof(*g));
+    group_record_copy(g, r);
+    text_default(&g->app, "");
+    text_default(&g->title, "");
+    mem_put(m, T_GROUP, g->id, g);
+}
+
+enum err memory_group_insert(struct store *s, struct group_record *r, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    r->id = mem_next_id(m, T_GROUP);
+    group_put(m, r);
+    return OK;
+}
+
+enum err memory_group_update(struct store *s, const struct group_record *r, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    if (!mem_find(m, T_GROUP, r->id)) {
+        why_set(why, "group %lld does not exist", (long long)r->id);
+        return ERR_NOTFOUND;
+    }
+    group_put(m, r);
+    return OK;
+}
+
+enum err memory_group_delete(struct store *s, int64_t id, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    if (!mem_find(m, T_GROUP, id)) {
+        why_set(why, "group %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    mem_put(m, T_GROUP, id, NULL);
+    return OK;
+}
+
+enum err memory_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_GROUP, &n);
+    bool more = true;
+    for (size_t i = 0; i < n && more; i++)
+        more = fn(ctx, mem_find(m, T_GROUP, keys[i]));
+    free(keys);
+    return OK;
+}
+
+/* ---- the registry ---------------------------------------------------------------------------- */
+
+enum err memory_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_REGISTRY, &n);
+    bool more = true;
+    for (size_t i = 0; i < n && more; i++)
+        more = fn(ctx, &((struct mem_registry *)mem_find(m, T_REGISTRY, keys[i]))->row);
+    free(keys);
+    return OK;
+}
+
+static int64_t registry_id(const struct memory *m, const struct registry_record *r)
+{
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_REGISTRY], &i, &row);) {
+        const struct mem_registry *g = row;
+        if (text_same(g->row.group, r->group) && text_same(g->row.key, r->key) &&
+            text_same(g->row.value, r->value))
+            return g->id;
+    }
+    return 0;
+}
+
+enum err memory_registry_put(struct store *s, const struct registry_record *rows, int n,
+                             struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        struct mem_registry *g = mem_new(sizeof(*g));
+        g->id = registry_id(m, &rows[i]);
+        if (!g->id)
+            g->id = mem_next_id(m, T_REGISTRY);
+        g->row.group = mem_dup(rows[i].group ? rows[i].group : "");
+        g->row.key = mem_dup(rows[i].key ? rows[i].key : "");
+        g->row.value = mem_dup(rows[i].value ? rows[i].value : "");
+        g->row.updated_ms = rows[i].updated_ms;
+        mem_put(m, T_REGISTRY, g->id, g);
+    }
+    return OK;
+}
+
+enum err memory_registry_delete(struct store *s, const struct registry_record *rows, int n,
+                                struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        int64_t id = registry_id(m, &rows[i]);
+        if (id)
+            mem_put(m, T_REGISTRY, id, NULL);
+    }
+    return OK;
+}
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+static void user_copy(struct user_record *to, const struct user_record *from)
+{
+    *to = *from;
+    to->username = mem_dup(from->username ? from->username : "");
+    to->password = mem_dup(from->password ? from->password : "");
+    to->argon2 = mem_dup(from->argon2);
+    to->permission = mem_dup(from->permission);
+}
+
+static void user_lend(const struct mem_user *u, struct user_record *ret)
+{
+    user_copy(ret, &u->row);
+    if (!store_argon2_counts(u->row.password, u->legacy)) {
+        free(ret->argon2);
+        ret->argon2 = NULL;
+    }
+}
+
+enum err memory_user_find(struct store *s, const char *username, struct user_record *ret,
+                          struct why *why)
+{
+    const struct memory *m = memory_of(s);
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_USER], &i, &row);) {
+        if (text_same(((struct mem_user *)row)->row.username, username)) {
+            user_lend(row, ret);
+            return OK;
+        }
+    }
+    why_set(why, "no user of that name");
+    return ERR_NOTFOUND;
+}
+
+enum err memory_user_get(struct store *s, int64_t id, struct user_record *ret, struct why *why)
+{
+    const struct mem_user *u = mem_find(memory_of(s), T_USER, id);
+    if (!u) {
+        why_set(why, "user %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    user_lend(u, ret);
+    return OK;
+}
+
+enum err memory_user_count(struct store *s, int64_t *ret, struct why *why)
+{
+    (void)why;
+    *ret = (int64_t)memory_of(s)->tables[T_USER].len;
+    return OK;
+}
+
+enum err memory_user_insert(struct store *s, struct user_record *r, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_USER], &i, &row);) {
+        if (text_same(((struct mem_user *)row)->row.username, r->username)) {
+            why_set(why, "a user of that name exists already");
+            return ERR_EXISTS;
+        }
+    }
+    r->id = mem_next_id(m, T_USER);
+    struct mem_user *u = mem_new(sizeof(*u));
+    user_copy(&u->row, r);
+    u->legacy = mem_dup(u->row.password);
+    mem_put(m, T_USER, r->id, u);
+    return OK;
+}
+
+enum err memory_user_upgrade(struct store *s, int64_t id, const char *argon2, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    const struct mem_user *old = mem_find(m, T_USER, id);
+    if (!old) {
+        why_set(why, "user %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    struct mem_user *u = mem_new(sizeof(*u));
+    user_copy(&u->row, &old->row);
+    free(u->row.argon2);
+    u->row.argon2 = mem_dup(argon2);
+    u->legacy = mem_dup(u->row.password);
+    mem_put(m, T_USER, id, u);
+    return OK;
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static const struct mem_session *session_of(const struct memory *m, const char *digest)
+{
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_SESSION], &i, &row);)
+        if (strcmp(((struct mem_session *)row)->row.digest, digest) == 0)
+            return row;
+    return NULL;
+}
+
+enum err memory_session_put(struct store *s, const struct session_record *r, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    const struct mem_session *old = session_of(m, r->digest);
+    struct mem_session *row = mem_new(sizeof(*row));
+    row->id = old ? old->id : mem_next_id(m, T_SESSION);
+    row->row = *r;
+    mem_put(m, T_SESSION, row->id, row);
+    return OK;
+}
+
+enum err memory_session_find(struct store *s, const char *digest, struct session_record *ret,
+                             struct why *why)
+{
+    const struct mem_session *row = session_of(memory_of(s), digest);
+    if (!row) {
+        why_set(why, "no such session");
+        return ERR_NOTFOUND;
+    }
+    *ret = row->row;
+    return OK;
+}
+
+enum err memory_session_delete(struct store *s, const char *digest, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    const struct mem_session *row = session_of(m, digest);
+    if (row)
+        mem_put(m, T_SESSION, row->id, NULL);
+    return OK;
+}
+
+enum err memory_sessions_expire(struct store *s, int64_t now_ms, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_SESSION, &n);
+    for (size_t i = 0; i < n; i++)
+        if (((struct mem_session *)mem_find(m, T_SESSION, keys[i]))->row.expires_ms <= now_ms)
+            mem_put(m, T_SESSION, keys[i], NULL);
+    free(keys);
+    return OK;
+}

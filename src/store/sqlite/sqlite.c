@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The embedded database: opening, the lock, transactions, statements, errors.
+ *
+ * WAL with synchronous=FULL: a commit is on the disk when it returns. One writing handle per file,
+ * kept by flock on FILE.lock, which the kernel gives back however the process ends; the file's
+ * text is only for people. Handles for pages are opened for writing too where the file allows it,
+ * because a checkpoint needs that, and forbidden to change anything by query_only. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "sql/sqlerr.h"
+#include "store/sqlite/sqlite_db.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum {
+    BUSY_MS = 5000,
+    PAGE_MS = 1000,               /* the longest snapshot of a page */
+    ROW_MAX = 64 * 1024 * 1024,   /* bytes of a row that we are ready to look at */
+    TEXT_MAX = 16 * 1024 * 1024,  /* bytes of one text, XXL-JOB's mediumtext */
+    WRITER_CACHE_KIB = 64 * 1024, /* grows only as pages are used */
+    READER_CACHE_KIB = 4 * 1024,
+    WAL_OWN_FRAMES = 16 * 1024, /* 64 MiB: the writer checkpoints itself beyond */
+    WAL_OWN_STEP = 1024,
+    WAL_KEEP_BYTES = 64 * 1024 * 1024, /* the file is cut to this when it starts anew */
+};
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static const char *advice(enum err err)
+{
+    switch (err) {
+    case ERR_FULL:
+        return "make room on its disk; nothing that was acknowledged is lost";
+    case ERR_CORRUPT:
+        return "stop the server, keep a copy of the file, and restore a backup or save what can "
+               "be read with: sqlite3 FILE .recover";
+    case ERR_BUSY:
+        return "another program holds its write lock; close it";
+    case ERR_TOOBIG:
+        return "a row is larger than 64 MiB";
+    case ERR_TIMEOUT:
+        return "the page took longer than a second; narrow it by job or by time";
+    default:
+        return sqlerr_advice(err);
+    }
+}
+
+enum err sql_fail(struct sqlite *s, int rc, struct why *why)
+{
+    enum err err = sqlerr_of(s->db, rc);
+    struct why full = { "" };
+    why_set(&full, "database %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc, advice(err));
+    why_set(why, "%s", full.text);
+    if (s->in_transaction && !s->lost) {
+        s->lost = err;
+        snprintf(s->lost_text, sizeof(s->lost_text), "%s", full.text);
+    }
+    return err;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+_Thread_local int sql_bind_rc;
+
+enum err sql_prepare(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why)
+{
+    int rc = sqlite3_prepare_v3(s->db, text, -1, 0, ret, NULL);
+    return rc ? sql_fail(s, rc, why) : OK;
+}
+
+enum err sql_get(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why)
+{
+    uint64_t key = (uint64_t)(uintptr_t)text;
+    sqlite3_stmt *q = map_find(&s->statements, key);
+    *ret = NULL; /* compilers that look into callers cannot know that sql_fail is never OK */
+    if (!q) {
+        int rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL);
+        if (rc)
+            return sql_fail(s, rc, why);
+        map_set(&s->statements, key, q);
+    }
+    *ret = q;
+    return OK;
+}
+
+static void count_steps(struct sqlite *s, sqlite3_stmt *q)
+{
+    s->steps += sqlite3_stmt_status(q, SQLITE_STMTSTATUS_VM_STEP, 1);
+}
+
+void sql_drop(struct sqlite *s, sqlite3_stmt *q)
+{
+    if (q)
+        count_steps(s, q);
+    sqlite3_finalize(q);
+}
+
+enum err sql_run(struct sqlite *s, sqlite3_stmt *q, struct why *why)
+{
+    int rc;
+    do {
+        rc = sql_step_rc(q);
+    } while (rc == SQLITE_ROW);
+    enum err err = rc == SQLITE_DONE ? OK : sql_fail(s, rc, why);
+    sqlite3_reset(q);
+    return err;
+}
+
+enum err sql_step(struct sqlite *s, sqlite3_stmt *q, bool *ret_row, struct why *why)
+{
+    int rc = sql_step_rc(q);
+    if (rc == SQLITE_ROW) {
+        *ret_row = true;
+        return OK;
+    }
+    enum err err = rc == SQLITE_DONE ? OK : sql_fail(s, rc, why);
+    sqlite3_reset(q);
+    *ret_row = false;
+    return err;
+}
+
+enum err sql_number(struct sqlite *s, sqlite3_stmt *q, int64_t otherwise, int64_t *ret,
+                    struct why *why)
+{
+    bool row;
+    enum err err = sql_step(s, q, &row, why);
+    if (err)
+        return err;
+    *ret = row ? col_i64(q, 0, otherwise) : otherwise;
+    sqlite3_reset(q);
+    return OK;
+}
+
+enum err sql_missing(const char *what, int64_t id, struct why *why)
+{
+    why_set(why, "%s %lld does not exist", what, (long long)id);
+    return ERR_NOTFOUND;
+}
+
+enum err sql_by_id(struct sqlite *s, const char *text, const char *what, int64_t id,
+                   sqlite3_stmt **ret, struct why *why)
+{
+    sqlite3_stmt *q = NULL;
+    enum err err = sql_get(s, text, &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, id);
+    bool row;
+    err = sql_step(s, q, &row, why);
+    if (err)
+        return err;
+    *ret = q;
+    return row ? OK : sql_missing(what, id, why);
+}
+
+enum err sql_each(struct sqlite *s, sqlite3_stmt *q, sql_row_fn *row, void *fn, void *ctx,
+                  int64_t *ret_seen, struct why *why)
+{
+    int64_t seen = 0;
+    for (bool more = true; more; seen++) {
+        enum err err = sql_step(s, q, &more, why);
+        if (err)
+            return err;
+        if (!more)
+            break;
+        more = row(q, fn, ctx);
+    }
+    sqlite3_reset(q);
+    if (ret_seen)
+        *ret_seen = seen;
+    return OK;
+}
+
+enum err sql_exec(struct sqlite *s, const char *text, struct why *why)
+{
+    int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
+    return rc ? sql_fail(s, rc, why) : OK;
+}
+
+int64_t col_i64(sqlite3_stmt *q, int i, int64_t otherwise)
+{
+    return sqlite3_column_type(q, i) == SQLITE_NULL ? otherwise : sqlite3_column_int64(q, i);
+}
+
+int col_int(sqlite3_stmt *q, int i, int otherwise)
+{
+    int64_t v = col_i64(q, i, otherwise);
+    return v < INT32_MIN || v > INT32_MAX ? otherwise : (int)v;
+}
+
+char *col_text(sqlite3_stmt *q, int i)
+{
+    const char *text = (const char *)sqlite3_column_text(q, i);
+    if (!text)
+        return NULL;
+    size_t n = strnlen(text, (size_t)sqlite3_column_bytes(q, i));
+    return mem_dupn(text, utf8_cut(text, n, TEXT_MAX));
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static enum err sqlite_begin(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    assert(!s->in_transaction);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "BEGIN IMMEDIATE", &q, why);
+    if (!err)
+        err = sql_run(s, q, why);
+    if (err)
+        return err;
+    s->in_transaction = true;
+    s->lost = OK;
+    s->log_id = s->log_id_read = 0;
+    s->nspans = 0;
+    return OK;
+}
+
+/* The log must not grow for ever when nobody else checkpoints, or never catches up. */
+static void checkpoint_own(struct sqlite *s)
+{
+    if (s->wal_frames < s->wal_tried)
+        s->wal_tried = 0; /* the log has started anew */
+    if (s->wal_frames < WAL_OWN_FRAMES || s->wal_frames < s->wal_tried + WAL_OWN_STEP)
+        return;
+    s->wal_tried = s->wal_frames;
+    int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc && rc != SQLITE_BUSY)
+        log_warn("store", "checkpoint of %s failed: %s; the log goes on growing", s->path,
+                 sqlite3_errmsg(s->db));
+}
+
+static enum err sqlite_commit(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    assert(s->in_transaction);
+    enum err err = s->lost ? s->lost : sqlite_ledger_flush(s, why);
+    if (err) {
+        why_set(why, "%s", s->lost_text);
+        return err;
+    }
+    sqlite3_stmt *q;
+    err = sql_get(s, "COMMIT", &q, why);
+    if (!err)
+        err = sql_run(s, q, why);
+    if (err)
+        return err;
+    s->in_transaction = false;
+    checkpoint_own(s);
+    return OK;
+}
+
+static void sqlite_rollback(struct store *store)
+{
+    struct sqlite *s = sqlite_of(store);
+    if (!s->in_transaction)
+        return;
+    s->in_transaction = false;
+    s->lost = OK;
+    /* SQLite has rolled back by itself after a full disk and the like */
+    if (!sqlite3_get_autocommit(s->db) && sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL))
+        log_error("store", "rollback of %s failed: %s", s->path, sqlite3_errmsg(s->db));
+}
+
+static int page_progress(void *ctx)
+{
+    const struct sqlite *s = ctx;
+    return s->deadline_ms && clock_boot_ms() > s->deadline_ms;
+}
+
+enum err sql_page_begin(struct sqlite *s, bool *ret_own, struct why *why)
+{
+    *ret_own = sqlite3_get_autocommit(s->db);
+    if (!*ret_own)
+        return OK;
+    s->deadline_ms = clock_boot_ms() + PAGE_MS;
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "BEGIN", &q, why);
+    return err ? err : sql_run(s, q, why);
+}
+
+void sql_page_end(struct sqlite *s, bool own)
+{
+    if (!own)
+        return;
+    s->deadline_ms = 0;
+    if (!sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool in_memory(const struct sqlite *s)
+{
+    return strcmp(s->path, ":memory:") == 0;
+}
+
+static void lock_holder(int fd, char *text, size_t size)
+{
+    ssize_t n = pread(fd, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    text[strspn(text, "0123456789")] = '\0';
+    if (!text[0])
+        snprintf(text, size, "unknown");
+}
+
+static enum err lock_take(struct sqlite *s, struct why *why)
+{
+    char *path = mem_join(s->path, ".lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    enum err err = OK;
+    char pid[24];
+    if (fd < 0) {
+        bool permission = errno == EACCES || errno == EPERM || errno == EROFS;
+        err = permission ? ERR_READONLY : errno == ENOSPC ? ERR_FULL : ERR_IO;
+        why_set(why, "cannot open the lock file %s: %s; %s", path, strerror(errno), advice(err));
+    } else if (flock(fd, LOCK_EX | LOCK_NB)) {
+        lock_holder(fd, pid, sizeof(pid));
+        why_set(why,
+                "database %s is in use by another server (process %s); stop that one, or give "
+                "this one another --data or --db",
+                s->path, pid);
+        close(fd);
+        err = ERR_BUSY;
+    } else {
+        int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
+        if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)n, 0) != n)
+            log_warn("store", "cannot write the process number into %s: %s", path,
+                     strerror(errno)); /* the lock itself stands */
+        s->lock_fd = fd;
+    }
+    free(path);
+    return err;
+}
+
+static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
+{
+    (void)db;
+    (void)name;
+    ((struct sqlite *)ctx)->wal_frames = frames;
+    return SQLITE_OK;
+}
+
+static enum err configure(struct sqlite *s, struct why *why)
+{
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, ROW_MAX);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_progress_handler(s->db, 10000, page_progress, s);
+    char pragmas[256];
+    snprintf(pragmas, sizeof(pragmas),
+             "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; "
+             "PRAGMA cell_size_check=ON; PRAGMA recursive_triggers=OFF",
+             s->read_only ? READER_CACHE_KIB : WRITER_CACHE_KIB);
+    enum err err = sql_exec(s, pragmas, why);
+    if (err || s->read_only)
+        return err ? err : sql_exec(s, "PRAGMA query_only=ON", why);
+    snprintf(pragmas, sizeof(pragmas),
+             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=%d",
+             WAL_KEEP_BYTES);
+    err = sql_exec(s, pragmas, why);
+    sqlite3_wal_hook(s->db, wal_hook, s);
+    return err;
+}
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+static void library_init(void)
+{
+    /* statistics cost a global lock at each allocation; refused if SQLite runs already: fine */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_initialize();
+}
+
+static enum err open_file(struct sqlite *s, struct why *why)
+{
+    pthread_once(&library_once, library_init);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    if (!s->read_only)
+        flags |= SQLITE_OPEN_CREATE;
+    int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
+    if (rc)
+        return sql_fail(s, rc, why);
+    if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1) {
+        why_set(why, "database %s cannot be written; %s", s->path, advice(ERR_READONLY));
+        return ERR_READONLY;
+    }
+    return configure(s, why);
+}
+
+static void sqlite_close(struct store *store)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite_rollback(store);
+    void *q;
+    for (size_t i = 0; map_next(&s->statements, &i, &q);)
+        sqlite3_finalize(q);
+    map_done(&s->statements);
+    for (size_t i = 0; i < countof(s->change); i++)
+        sqlite3_finalize(s->change[i]);
+    sqlite3_close(s->db);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd); /* last: the file is at rest now */
+    free(s->path);
+    free(s);
+}
+
+extern const struct store_ops store_sqlite_ops;
+
+enum err sqlite_open(const char *path, const struct store_options *options, struct store **ret,
+                     struct why *why)
+{
+    struct sqlite *s = mem_new(sizeof(*s));
+    s->store.ops = &store_sqlite_ops;
+    s->path = mem_dup(path);
+    s->lock_fd = -1;
+    s->read_only = options && options->read_only;
+    s->node = options ? options->node : 0;
+    s->epoch = options ? options->epoch : 0;
+    s->start_deadline_ms = options && options->start_deadline_ms > 0 ? options->start_deadline_ms
+                                                                     : JOB_START_DEADLINE_MS;
+    map_init(&s->statements);
+    enum err err = s->read_only || in_memory(s) ? OK : lock_take(s, why);
+    if (!err)
+        err = open_file(s, why);
+    if (!err)
+        err = s->read_only ? sqlite_schema_check(s, why) : sqlite_migrate(s, why);
+    if (!err && !s->read_only)
+        err = sqlite_ledger_open(s, why);
+    if (err) {
+        sqlite_close(&s->store);
+        return err;
+    }
+    *ret = &s->store;
+    return OK;
+}
+
+/* ---- beyond the interface -------------------------------------------------------------------- */
+
+enum err store_sqlite_checkpoint(struct store *store, int64_t *ret_left, struct why *why)
+{
+    assert(store->ops == &store_sqlite_ops);
+    struct sqlite *s = sqlite_of(store);
+    int frames = 0, done = 0;
+    int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
+    if (rc == SQLITE_BUSY) /* somebody else is at it: just as well */
+        rc = SQLITE_OK;
+    if (rc)
+        return sql_fail(s, rc, why);
+    if (ret_left)
+        *ret_left = frames > done ? frames - done : 0;
+    return OK;
+}
+
+int64_t store_sqlite_steps(struct store *store)
+{
+    assert(store->ops == &store_sqlite_ops);
+    struct sqlite *s = sqlite_of(store);
+    void *q;
+    for (size_t i = 0; map_next(&s->statements, &i, &q);)
+        count_steps(s, q);
+    for (size_t i = 0; i < countof(s->change); i++)
+        if (s->change[i])
+            count_steps(s, s->change[i]);
+    return s->steps;
+}
+
+const struct store_ops store_sqlite_ops = {
+    .name = "sqlite",
+    .close = sqlite_close,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .due_take = sqlite_due_take,
+    .due_put = sqlite_due_put,
+    .due_each = sqlite_due_each,
+    .job_get = sqlite_job_get,
+    .job_stop = sqlite_job_stop,
+    .runs_add = sqlite_runs_add,
+    .runs_change = sqlite_runs_change,
+    .skips_add = sqlite_skips_add,
+    .totals_add = sqlite_totals_add,
+    .late_add = sqlite_late_add,
+    .watermark_put = sqlite_watermark_put,
+    .watermark_clean = sqlite_watermark_clean,
+    .seq_next = sqlite_seq_next,
+    .watermark_get = sqlite_watermark_get,
+    .totals_get = sqlite_totals_get,
+    .runs_each = sqlite_runs_each,
+    .groups_each = sqlite_groups_each,
+    .registry_each = sqlite_registry_each,
+    .job_insert = sqlite_job_insert,
+    .job_update = sqlite_job_update,
+    .job_delete = sqlite_job_delete,
+    .purge = sqlite_purge,
+    .group_insert = sqlite_group_insert,
+    .group_update = sqlite_group_update,
+    .group_delete = sqlite_group_delete,
+    .registry_put = sqlite_registry_put,
+    .registry_delete = sqlite_registry_delete,
+    .user_find = sqlite_user_find,
+    .user_get = sqlite_user_get,
+    .user_count = sqlite_user_count,
+    .user_insert = sqlite_user_insert,
+    .user_upgrade = sqlite_user_upgrade,
+    .session_put = sqlite_session_put,
+    .session_find = sqlite_session_find,
+    .session_delete = sqlite_session_delete,
+    .sessions_expire = sqlite_sessions_expire,
+    .jobs_page = sqlite_jobs_page,
+    .logs_page = sqlite_logs_page,
+    .groups_page = sqlite_groups_page,
+    .log_get = sqlite_log_get,
+    .group_get = sqlite_group_get,
+    .group_jobs = sqlite_group_jobs,
+};

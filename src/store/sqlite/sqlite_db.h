@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sqlite_db.h - the handle on an SQLite file, its statements and errors. Private to src/store.
+ *
+ * Statements are prepared at first use and kept, found by the address of their text, so that each
+ * stands where it is used. Every error goes through sql_fail, which maps it, tells people what to
+ * do and, within a transaction, marks that as lost: commit refuses then. */
+#ifndef PEAL_STORE_SQLITE_SQLITE_DB_H
+#define PEAL_STORE_SQLITE_SQLITE_DB_H
+
+#include <sqlite3.h>
+#include "base/map.h"
+#include "store/sqlite/sqlite.h"
+
+#define SQLITE_CHANGE_MASKS 64 /* sqlite_ledger.c: one UPDATE for each set of changed columns */
+#define SQLITE_SPANS 16
+
+struct span { /* a row of peal_log_span that this transaction widens */
+    int64_t slot, first_id, last_id;
+};
+
+struct sqlite {
+    struct store store;
+    sqlite3 *db;
+    char *path;
+    int lock_fd; /* -1: none */
+    bool read_only;
+    bool in_transaction;
+    enum err lost; /* the transaction cannot be committed any more, and why */
+    char lost_text[512];
+    int64_t node, epoch;
+    int64_t start_deadline_ms; /* where the column is NULL */
+
+    struct map statements; /* address of the text -> sqlite3_stmt * */
+    sqlite3_stmt *change[SQLITE_CHANGE_MASKS];
+
+    int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
+    struct span spans[SQLITE_SPANS];
+    int nspans;
+
+    int wal_frames, wal_tried; /* after the last commit; at the writer's last own checkpoint */
+    int64_t deadline_ms;       /* of the running page, boot time; 0 = none */
+    int64_t steps;
+};
+
+static inline struct sqlite *sqlite_of(struct store *s)
+{
+    return (struct sqlite *)s;
+}
+
+enum err sqlite_open(const char *path, const struct store_options *options, struct store **ret,
+                     struct why *why);
+enum err sqlite_migrate(struct sqlite *s, struct why *why);
+/* Is the schema there? For handles that may not create it. */
+enum err sqlite_schema_check(struct sqlite *s, struct why *why);
+/* What a transaction keeps in memory until its end: the id counter and the spans. */
+enum err sqlite_ledger_flush(struct sqlite *s, struct why *why);
+/* The id counter may not lie below ids that stand in the tables. */
+enum err sqlite_ledger_open(struct sqlite *s, struct why *why);
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+enum err sql_fail(struct sqlite *s, int rc, struct why *why);
+/* The kept statement of this text (a literal), reset and ready to be bound. */
+enum err sql_get(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why);
+/* One that is composed and used once; release with sql_drop. */
+enum err sql_prepare(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why);
+void sql_drop(struct sqlite *s, sqlite3_stmt *q);
+/* Run a statement without rows, to its end. */
+enum err sql_run(struct sqlite *s, sqlite3_stmt *q, struct why *why);
+/* Next row. False and OK at the end, after which the statement is reset. */
+enum err sql_step(struct sqlite *s, sqlite3_stmt *q, bool *ret_row, struct why *why);
+/* One number from a statement that is bound already: its first column, otherwise where there is no
+ * row or NULL. */
+enum err sql_number(struct sqlite *s, sqlite3_stmt *q, int64_t otherwise, int64_t *ret,
+                    struct why *why);
+/* Bind ?1 = id, step to the only row, which the caller reads before it resets the statement.
+ * ERR_NOTFOUND: sql_missing(what, id). text: as for sql_get. */
+enum err sql_by_id(struct sqlite *s, const char *text, const char *what, int64_t id,
+                   sqlite3_stmt **ret, struct why *why);
+enum err sql_missing(const char *what, int64_t id, struct why *why); /* ERR_NOTFOUND */
+/* Reads the statement's row and hands it to the function whose address is fn; false stops. */
+typedef bool sql_row_fn(sqlite3_stmt *q, void *fn, void *ctx);
+/* The rows of a statement that is bound, then reset it. ret_seen may be NULL. */
+enum err sql_each(struct sqlite *s, sqlite3_stmt *q, sql_row_fn *row, void *fn, void *ctx,
+                  int64_t *ret_seen, struct why *why);
+enum err sql_exec(struct sqlite *s, const char *text, struct why *why);
+
+static inline void bind_i64(sqlite3_stmt *q, int i, int64_t v)
+{
+    sqlite3_bind_int64(q, i, v);
+}
+
+/* The first bind that failed (a text larger than a row may be) since the last run of a statement
+ * on this thread: a statement is bound and run in one go, and the run refuses with this code. A
+ * text that was silently left out would be a row that looks right. */
+extern _Thread_local int sql_bind_rc;
+
+static inline int sql_bind_take(void)
+{
+    int rc = sql_bind_rc;
+    sql_bind_rc = SQLITE_OK;
+    return rc;
+}
+
+/* NULL is NULL. Lent until the statement has run. */
+static inline void bind_text(sqlite3_stmt *q, int i, const char *text)
+{
+    int rc = sqlite3_bind_text(q, i, text, -1, SQLITE_STATIC);
+    if (rc)
+        sql_bind_rc = rc;
+}
+
+/* sqlite3_step, unless something could not be bound. */
+static inline int sql_step_rc(sqlite3_stmt *q)
+{
+    int rc = sql_bind_take();
+    return rc ? rc : sqlite3_step(q);
+}
+
+static inline void bind_text_or(sqlite3_stmt *q, int i, const char *text, const char *otherwise)
+{
+    bind_text(q, i, text ? text : otherwise);
+}
+
+/* none stands for NULL. */
+static inline void bind_scheduled(sqlite3_stmt *q, int i, int64_t v, int64_t none)
+{
+    if (v == none)
+        sqlite3_bind_null(q, i);
+    else
+        sqlite3_bind_int64(q, i, v);
+}
+
+/* Columns as another program may have left them: NULL gives the default, too big is cut. */
+int64_t col_i64(sqlite3_stmt *q, int i, int64_t otherwise);
+int col_int(sqlite3_stmt *q, int i, int otherwise); /* out of int's range: otherwise */
+char *col_text(sqlite3_stmt *q, int i);             /* owned by the caller, NULL for NULL */
+
+/* A page's own snapshot, with a second to finish: begin, then end in any case. */
+enum err sql_page_begin(struct sqlite *s, bool *ret_own, struct why *why);
+void sql_page_end(struct sqlite *s, bool own);
+
+/* ---- the operations, by file ----------------------------------------------------------------- */
+
+/* sqlite_jobs.c */
+enum err sqlite_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
+enum err sqlite_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);
+enum err sqlite_due_each(struct store *s, bool rate, int64_t after_id, int max,
+                         struct due_row *rows, int *ret_n, struct why *why);
+enum err sqlite_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);
+enum err sqlite_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+                         struct why *why);
+enum err sqlite_job_insert(struct store *s, struct job_record *r, struct why *why);
+enum err sqlite_job_update(struct store *s, const struct job_record *r, struct why *why);
+enum err sqlite_job_delete(struct store *s, int64_t id, struct why *why);
+enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why);
+/* The columns that job_read understands, of xxl_job_info j, peal_job p, peal_due d. */
+#define SQLITE_JOB_COLUMNS                                                                         \
+    "j.id, j.job_group, j.job_desc, j.author, j.alarm_email, j.schedule_type, j.schedule_conf, "   \
+    "j.misfire_strategy, j.executor_route_strategy, j.executor_handler, j.executor_param, "        \
+    "j.executor_block_strategy, j.executor_timeout, j.executor_fail_retry_count, j.glue_type, "    \
+    "j.glue_source, j.glue_remark, j.glue_updatetime, j.add_time, j.update_time, j.child_jobid, "  \
+    "j.trigger_status, p.zone, p.dst, p.misfire_max, p.retry_delay_ms, p.retry_backoff, "          \
+    "p.start_deadline_ms, p.on_doubt, p.stop_reason, d.next_ms, d.last_ms, d.planned_until_ms, "   \
+    "d.version"
+#define SQLITE_JOB_TABLES                                                                          \
+    " FROM xxl_job_info j LEFT JOIN peal_job p ON p.job_id = j.id"                                 \
+    " LEFT JOIN peal_due d ON d.job_id = j.id "
+#define SQLITE_JOB_COLUMN_COUNT 34
+void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *ret);
+
+/* sqlite_ledger.c */
+enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
+enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, struct why *why);
+enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, struct why *why);
+enum err sqlite_totals_add(struct store *s, const struct totals *t, struct why *why);
+enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,
+                         struct why *why);
+enum err sqlite_watermark_put(struct store *s, const struct watermark *m, struct why *why);
+enum err sqlite_watermark_clean(struct store *s, struct why *why);
+enum err sqlite_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why);
+enum err sqlite_watermark_get(struct store *s, struct watermark *ret, struct why *why);
+enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
+enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
+
+/* sqlite_rows.c */
+enum err sqlite_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
+enum err sqlite_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
+enum err sqlite_group_insert(struct store *s, struct group_record *r, struct why *why);
+enum err sqlite_group_update(struct store *s, const struct group_record *r, struct why *why);
+enum err sqlite_group_delete(struct store *s, int64_t id, struct why *why);
+enum err sqlite_registry_put(struct store *s, const struct registry_record *rows, int n,
+                             struct why *why);
+enum err sqlite_registry_delete(struct store *s, const struct registry_record *rows, int n,
+                                struct why *why);
+enum err sqlite_user_find(struct store *s, const char *username, struct user_record *ret,
+                          struct why *why);
+enum err sqlite_user_get(struct store *s, int64_t id, struct user_record *ret, struct why *why);
+enum err sqlite_user_count(struct store *s, int64_t *ret, struct why *why);
+enum err sqlite_user_insert(struct store *s, struct user_record *r, struct why *why);
+enum err sqlite_user_upgrade(struct store *s, int64_t id, const char *argon2, struct why *why);
+enum err sqlite_session_put(struct store *s, const struct session_record *r, struct why *why);
+enum err sqlite_session_find(struct store *s, const char *digest, struct session_record *ret,
+                             struct why *why);
+enum err sqlite_session_delete(struct store *s, const char *digest, struct why *why);
+enum err sqlite_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+
+/* sqlite_pages.c */
+enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
+                          int64_t *ret_total, struct why *why);
+enum err sqlite_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why);
+enum err sqlite_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
+enum err sqlite_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
+enum err sqlite_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
+#define SQLITE_GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
+void sqlite_group_read(sqlite3_stmt *q, struct group_record *ret);
+bool sqlite_group_row(sqlite3_stmt *q, void *fn, void *ctx); /* a sql_row_fn for group_row_fn */
+
+#endif

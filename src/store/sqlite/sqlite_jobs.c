@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs on SQLite: where planning stands (peal_due, narrow), and the definitions. */
+#include "base/mem.h"
+#include "store/shared.h"
+#include "store/sqlite/sqlite_db.h"
+#include <stdlib.h>
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static void due_read(sqlite3_stmt *q, struct due_row *ret)
+{
+    ret->job_id = sqlite3_column_int64(q, 0);
+    ret->next_ms = col_i64(q, 1, NEVER_MS);
+    ret->last_ms = sqlite3_column_int64(q, 2);
+    ret->planned_until_ms = sqlite3_column_int64(q, 3);
+    ret->version = sqlite3_column_int64(q, 4);
+}
+
+enum err sqlite_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    /* one walk along the index: the row after the last taken tells the next scheduled time */
+    enum err err = sql_get(s,
+                           "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
+                           "FROM peal_due WHERE next_ms >= ? ORDER BY next_ms, job_id",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, from_ms);
+    int n = 0;
+    int64_t next_ms = NEVER_MS;
+    for (;;) {
+        bool row;
+        err = sql_step(s, q, &row, why);
+        if (err)
+            return err;
+        if (!row)
+            break;
+        next_ms = sqlite3_column_int64(q, 1);
+        if (next_ms > until_ms || n == max)
+            break;
+        due_read(q, &rows[n++]);
+        next_ms = NEVER_MS;
+    }
+    sqlite3_reset(q);
+    *ret_n = n;
+    *ret_next_ms = next_ms;
+    return OK;
+}
+
+enum err sqlite_due_put(struct store *store, const struct due_row *rows, int n, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "UPDATE peal_due SET next_ms = ?2, last_ms = ?3, planned_until_ms = ?4 "
+                           "WHERE job_id = ?1",
+                           &q, why);
+    for (int i = 0; !err && i < n; i++) {
+        bind_i64(q, 1, rows[i].job_id);
+        bind_scheduled(q, 2, rows[i].next_ms, NEVER_MS);
+        bind_i64(q, 3, rows[i].last_ms);
+        bind_i64(q, 4, rows[i].planned_until_ms);
+        err = sql_run(s, q, why);
+    }
+    return err;
+}
+
+enum err sqlite_due_each(struct store *store, bool rate, int64_t after_id, int max,
+                         struct due_row *rows, int *ret_n, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "SELECT d.job_id, d.next_ms, d.last_ms, d.planned_until_ms, d.version "
+                           "FROM peal_due d JOIN xxl_job_info j ON j.id = d.job_id "
+                           "WHERE d.job_id > ?1 AND d.next_ms IS NOT NULL "
+                           "AND j.schedule_type IN (?2, ?3) ORDER BY d.job_id LIMIT ?4",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, after_id);
+    bind_text(q, 2, rate ? "FIX_RATE" : "CRON");
+    bind_text(q, 3, rate ? "FIX_DELAY" : "CRON");
+    bind_i64(q, 4, max);
+    int n = 0;
+    bool row = true;
+    for (;;) {
+        err = sql_step(s, q, &row, why);
+        if (err)
+            return err;
+        if (!row)
+            break;
+        due_read(q, &rows[n++]);
+    }
+    *ret_n = n;
+    return OK;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *r)
+{
+    int i = 0;
+    job_record_init(r);
+    r->id = col_i64(q, i++, 0);
+    r->group_id = col_i64(q, i++, 0);
+    r->description = col_text(q, i++);
+    r->author = col_text(q, i++);
+    r->alarm_email = col_text(q, i++);
+    r->schedule_type = col_text(q, i++);
+    r->schedule_conf = col_text(q, i++);
+    r->misfire = col_text(q, i++);
+    r->route = col_text(q, i++);
+    r->handler = col_text(q, i++);
+    r->param = col_text(q, i++);
+    r->block = col_text(q, i++);
+    r->timeout_s = col_int(q, i++, 0);
+    r->retries = col_int(q, i++, 0);
+    r->glue_type = col_text(q, i++);
+    r->glue_source = col_text(q, i++);
+    r->glue_remark = col_text(q, i++);
+    r->glue_updated_ms = col_i64(q, i++, 0);
+    r->added_ms = col_i64(q, i++, 0);
+    r->updated_ms = col_i64(q, i++, 0);
+    r->children = col_text(q, i++);
+    r->enabled = col_i64(q, i++, 0) == 1;
+    r->zone = col_text(q, i++);
+    r->dst = col_text(q, i++);
+    r->misfire_max = col_int(q, i++, JOB_MISFIRE_MAX);
+    r->retry_delay_ms = col_i64(q, i++, JOB_RETRY_DELAY_MS);
+    int type = sqlite3_column_type(q, i);
+    r->retry_backoff = type == SQLITE_NULL ? 1 : sqlite3_column_double(q, i);
+    i++;
+    r->start_deadline_ms = col_i64(q, i++, s->start_deadline_ms);
+    r->on_doubt = col_text(q, i++);
+    r->stop_reason = col_text(q, i++);
+    r->next_ms = col_i64(q, i++, NEVER_MS);
+    r->last_ms = col_i64(q, i++, 0);
+    r->planned_until_ms = col_i64(q, i++, 0);
+    r->version = col_i64(q, i++, 0);
+}
+
+enum err sqlite_job_get(struct store *store, int64_t id, struct job_record *ret, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_by_id(sqlite_of(store),
+                             "SELECT " SQLITE_JOB_COLUMNS SQLITE_JOB_TABLES "WHERE j.id = ?1",
+                             "job", id, &q, why);
+    if (err)
+        return err;
+    sqlite_job_read(sqlite_of(store), q, ret);
+    sqlite3_reset(q);
+    return OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Run a statement whose only parameter is an id; *ret_changed: rows. */
+static enum err run_by_id(struct sqlite *s, const char *text, int64_t id, int *ret_changed,
+                          struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, text, &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, id);
+    err = sql_run(s, q, why);
+    if (!err && ret_changed)
+        *ret_changed = sqlite3_changes(s->db);
+    return err;
+}
+
+/* peal_job and peal_due: written whole, whether or not another program left the rows out. */
+static enum err sides_put(struct sqlite *s, const struct job_record *r, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s,
+                "INSERT OR REPLACE INTO peal_job (job_id, zone, dst, misfire_max, retry_delay_ms, "
+                "retry_backoff, start_deadline_ms, on_doubt, stop_reason) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, r->id);
+    bind_text(q, 2, r->zone);
+    bind_text(q, 3, r->dst);
+    bind_i64(q, 4, r->misfire_max);
+    bind_i64(q, 5, r->retry_delay_ms);
+    sqlite3_bind_double(q, 6, r->retry_backoff);
+    bind_i64(q, 7, r->start_deadline_ms);
+    bind_text(q, 8, r->on_doubt);
+    bind_text(q, 9, r->stop_reason);
+    err = sql_run(s, q, why);
+    if (err)
+        return err;
+    err = sql_get(s,
+                  "INSERT OR REPLACE INTO peal_due (job_id, next_ms, last_ms, planned_until_ms, "
+                  "version) VALUES (?1, ?2, ?3, ?4, ?5)",
+                  &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, r->id);
+    bind_scheduled(q, 2, r->next_ms, NEVER_MS);
+    bind_i64(q, 3, r->last_ms);
+    bind_i64(q, 4, r->planned_until_ms);
+    bind_i64(q, 5, r->version);
+    return sql_run(s, q, why);
+}
+
+static void bind_job(sqlite3_stmt *q, const struct job_record *r)
+{
+    int i = 2; /* ?1 is the id */
+    bind_i64(q, i++, r->group_id);
+    bind_text_or(q, i++, r->description, "");
+    bind_i64(q, i++, r->added_ms);
+    bind_i64(q, i++, r->updated_ms);
+    bind_text(q, i++, r->author);
+    bind_text(q, i++, r->alarm_email);
+    bind_text_or(q, i++, r->schedule_type, STORE_SCHEDULE_TYPE_NONE);
+    bind_text(q, i++, r->schedule_conf);
+    bind_text_or(q, i++, r->misfire, STORE_MISFIRE_NONE);
+    bind_text(q, i++, r->route);
+    bind_text(q, i++, r->handler);
+    bind_text(q, i++, r->param);
+    bind_text(q, i++, r->block);
+    bind_i64(q, i++, r->timeout_s);
+    bind_i64(q, i++, r->retries);
+    bind_text_or(q, i++, r->glue_type, "");
+    bind_text(q, i++, r->glue_source);
+    bind_text(q, i++, r->glue_remark);
+    bind_i64(q, i++, r->glue_updated_ms);
+    bind_text(q, i++, r->children);
+    bind_i64(q, i++, r->enabled);
+}
+
+enum err sqlite_job_insert(struct store *store, struct job_record *r, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s,
+                "INSERT INTO xxl_job_info (id, job_group, job_desc, add_time, update_time, author, "
+                "alarm_email, schedule_type, schedule_conf, misfire_strategy, "
+                "executor_route_strategy, executor_handler, executor_param, "
+                "executor_block_strategy, executor_timeout, executor_fail_retry_count, glue_type, "
+                "glue_source, glue_remark, glue_updatetime, child_jobid, trigger_status) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+                "?17, ?18, ?19, ?20, ?21, ?22)",
+                &q, why);
+    if (err)
+        return err;
+    sqlite3_bind_null(q, 1);
+    bind_job(q, r);
+    err = sql_run(s, q, why);
+    if (err)
+        return err;
+    r->id = sqlite3_last_insert_rowid(s->db);
+    return sides_put(s, r, why);
+}
+
+enum err sqlite_job_update(struct store *store, const struct job_record *r, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s,
+                "UPDATE xxl_job_info SET job_group = ?2, job_desc = ?3, add_time = ?4, "
+                "update_time = ?5, author = ?6, alarm_email = ?7, schedule_type = ?8, "
+                "schedule_conf = ?9, misfire_strategy = ?10, executor_route_strategy = ?11, "
+                "executor_handler = ?12, executor_param = ?13, executor_block_strategy = ?14, "
+                "executor_timeout = ?15, executor_fail_retry_count = ?16, glue_type = ?17, "
+                "glue_source = ?18, glue_remark = ?19, glue_updatetime = ?20, child_jobid = ?21, "
+                "trigger_status = ?22 WHERE id = ?1",
+                &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, r->id);
+    bind_job(q, r);
+    err = sql_run(s, q, why);
+    if (err)
+        return err;
+    return sqlite3_changes(s->db) ? sides_put(s, r, why) : sql_missing("job", r->id, why);
+}
+
+enum err sqlite_job_stop(struct store *store, int64_t id, const char *reason, int64_t now_ms,
+                         struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(
+        s, "UPDATE xxl_job_info SET trigger_status = 0, update_time = ?2 WHERE id = ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, id);
+    bind_i64(q, 2, now_ms);
+    err = sql_run(s, q, why);
+    if (err)
+        return err;
+    if (!sqlite3_changes(s->db))
+        return sql_missing("job", id, why);
+    err = run_by_id(s, "UPDATE peal_due SET next_ms = NULL WHERE job_id = ?1", id, NULL, why);
+    if (err)
+        return err;
+    err = sql_get(s,
+                  "INSERT INTO peal_job (job_id, stop_reason) VALUES (?1, ?2) "
+                  "ON CONFLICT (job_id) DO UPDATE SET stop_reason = excluded.stop_reason",
+                  &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, id);
+    bind_text(q, 2, reason);
+    return sql_run(s, q, why);
+}
+
+enum err sqlite_job_delete(struct store *store, int64_t id, struct why *why)
+{
+    static const char *const rest[] = {
+        "DELETE FROM xxl_job_logglue WHERE job_id = ?1",
+        "DELETE FROM peal_job WHERE job_id = ?1",
+        "DELETE FROM peal_due WHERE job_id = ?1",
+        "DELETE FROM peal_skip WHERE job_id = ?1",
+        "INSERT OR IGNORE INTO peal_purge (job_id) VALUES (?1)",
+    };
+    struct sqlite *s = sqlite_of(store);
+    int gone = 0;
+    enum err err = run_by_id(s, "DELETE FROM xxl_job_info WHERE id = ?1", id, &gone, why);
+    if (!err && !gone)
+        return sql_missing("job", id, why);
+    for (size_t i = 0; !err && i < countof(rest); i++)
+        err = run_by_id(s, rest[i], id, NULL, why);
+    return err;
+}
+
+/* ---- the log rows of deleted jobs ------------------------------------------------------------
+ * A walk goes upwards through the chunks of i_log_jobid and remembers where it stands, so each
+ * chunk is looked at once a walk. Rows of runs that were open when it began are passed over; no new
+ * ones come to a deleted job, so the next walk begins at the first of these. */
+
+#define PURGE_JOBS 1000   /* looked at in one step */
+#define PURGE_CHUNKS 1000 /* of all jobs in one step: a millisecond or two */
+
+struct purging {
+    int64_t job_id, from_id;
+    int64_t open_id; /* 0: no run is open; -1: the walk has not begun */
+};
+
+struct purge_budget { /* of one step */
+    int rows, chunks;
+};
+
+/* A walk that has not begun anew comes last: it may be one that waits for an open run. */
+static enum err purge_list(struct sqlite *s, struct purging *list, size_t *ret_n, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "SELECT job_id, from_id, ifnull(open_id, -1) FROM peal_purge "
+                           "ORDER BY open_id IS NULL AND from_id > 0, job_id LIMIT ?1",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, PURGE_JOBS);
+    size_t n = 0;
+    bool row = true;
+    while (!(err = sql_step(s, q, &row, why)) && row)
+        list[n++] = (struct purging){ col_i64(q, 0, 0), col_i64(q, 1, 0), col_i64(q, 2, -1) };
+    *ret_n = n;
+    return err;
+}
+
+static enum err purge_begin(struct sqlite *s, struct purging *p, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "SELECT min(log_id) FROM peal_run WHERE job_id = ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, p->job_id);
+    return sql_number(s, q, 0, &p->open_id, why);
+}
+
+/* The chunk of the next row of any job; -1: there is none. */
+static enum err purge_chunk(struct sqlite *s, const struct purging *p, int64_t *ret,
+                            struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "SELECT min(id) >> 12 FROM xxl_job_log WHERE id >= ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, p->from_id);
+    return sql_number(s, q, -1, ret, why);
+}
+
+static enum err purge_rows(struct sqlite *s, const struct purging *p, int64_t chunk, int max,
+                           int *ret_gone, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s,
+                "DELETE FROM xxl_job_log WHERE id IN (SELECT l.id FROM xxl_job_log l "
+                "INDEXED BY i_log_jobid WHERE l.id >> 12 = ?1 AND l.job_id = ?2 AND l.id >= ?3 "
+                "AND NOT EXISTS (SELECT 1 FROM peal_run r WHERE r.log_id = l.id) "
+                "ORDER BY l.id LIMIT ?4)",
+                &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, chunk);
+    bind_i64(q, 2, p->job_id);
+    bind_i64(q, 3, p->from_id);
+    bind_i64(q, 4, max);
+    err = sql_run(s, q, why);
+    if (!err)
+        *ret_gone = sqlite3_changes(s->db);
+    return err;
+}
+
+static enum err purge_keep(struct sqlite *s, const struct purging *p, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s, "UPDATE peal_purge SET from_id = ?2, open_id = ?3 WHERE job_id = ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, p->job_id);
+    bind_i64(q, 2, p->from_id);
+    bind_scheduled(q, 3, p->open_id, -1);
+    return sql_run(s, q, why);
+}
+
+/* Walks on as far as the budget goes. *ret_end: no more rows. */
+static enum err purge_walk(struct sqlite *s, struct purging *p, struct purge_budget *left,
+                           bool *ret_end, struct why *why)
+{
+    enum err err = p->open_id < 0 ? purge_begin(s, p, why) : OK;
+    *ret_end = false;
+    while (!err && left->rows > 0 && left->chunks > 0 && !*ret_end) {
+        int64_t chunk = -1;
+        int gone = 0;
+        err = purge_chunk(s, p, &chunk, why);
+        *ret_end = chunk < 0;
+        if (err || *ret_end)
+            break;
+        err = purge_rows(s, p, chunk, left->rows, &gone, why);
+        left->rows -= gone;
+        left->chunks--;
+        if (left->rows > 0 && chunk < INT64_MAX >> 12)
+            p->from_id = (chunk + 1) << 12;
+        else
+            *ret_end = left->rows > 0; /* the last chunk that there can be */
+    }
+    return err;
+}
+
+/* The job leaves the list with its last row. */
+static enum err purge_job(struct sqlite *s, struct purging *p, struct purge_budget *left,
+                          struct why *why)
+{
+    bool end;
+    enum err err = purge_walk(s, p, left, &end, why);
+    if (!err && end && p->open_id == 0)
+        return run_by_id(s, "DELETE FROM peal_purge WHERE job_id = ?1", p->job_id, NULL, why);
+    if (end) {
+        p->from_id = p->open_id;
+        p->open_id = -1;
+    }
+    return err ? err : purge_keep(s, p, why);
+}
+
+enum err sqlite_purge(struct store *store, int max, bool *ret_more, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    struct purging *list = mem_new(PURGE_JOBS * sizeof(*list));
+    struct purge_budget left = { max, PURGE_CHUNKS };
+    size_t n = 0;
+    enum err err = purge_list(s, list, &n, why);
+    for (size_t i = 0; !err && i < n && left.rows > 0 && left.chunks > 0; i++)
+        err = purge_job(s, &list[i], &left, why);
+    free(list);
+    if (!err)
+        *ret_more = left.rows <= 0 || left.chunks <= 0;
+    return err;
+}
