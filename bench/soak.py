@@ -170,7 +170,7 @@ class Soak:
             return all(m.get(f'peal_queue_length{{queue="{q}"}}', 0) == 0
                        for q in ("planned", "lanes", "in_flight", "in_doubt", "accepted", "writer"))
         if not bench.until(ended, 180):
-            self.fault("runs were still open three minutes after the last moment")
+            self.fault("runs were still open three minutes after the last scheduled time")
         self.ids = self.count_ids(stub)
         self.stats = stub.stats()
         center.stop()
@@ -197,7 +197,7 @@ class Soak:
             "SELECT count(*) FROM (SELECT job_id, count(*) n, min(trigger_time) a, max(trigger_time) b "
             "FROM xxl_job_log GROUP BY job_id) WHERE (b - a) / 1000 + 1 <> n").fetchone()[0]
         if holes:
-            self.fault(f"{holes} jobs miss moments between their first and their last one")
+            self.fault(f"{holes} jobs miss scheduled times between their first and their last one")
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             self.fault("the database is damaged")
         db.close()

@@ -20,7 +20,7 @@
     X(IO, "input/output error")                                                                    \
     X(NET, "network error")                                                                        \
     X(TIMEOUT, "timed out")                                                                        \
-    X(NEVER, "the schedule has no next moment")                                                    \
+    X(NEVER, "the schedule has no next scheduled time")                                            \
     X(STOPPING, "shutting down")                                                                   \
     X(OVERTAKEN, "changed by somebody else at the same time")
 

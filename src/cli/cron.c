@@ -33,7 +33,7 @@ static const char help_text[] =
     "  0 0/5 * * * ?          every 5 minutes\n"
     "  0 0 18 L * ?           the last day of the month at 18:00\n"
     "\n"
-    "next prints the moments after --from (RFC 3339, such as 2030-01-31T08:30:00+08:00; now, if\n"
+    "next prints the times after --from (RFC 3339, such as 2030-01-31T08:30:00+08:00; now, if\n"
     "left out) in --zone (a name such as Asia/Shanghai; this machine's own, if left out), --count\n"
     "of them (10), one a line. If there is none it prints \"never\", with exit status 1.\n"
     "\n"
@@ -191,7 +191,7 @@ static int cron_explain_command(int argc, char **argv)
 int cmd_cron(int argc, char **argv)
 {
     static const struct command commands[] = {
-        { "next", "the next moments of an expression", cron_next_command },
+        { "next", "the next scheduled times of an expression", cron_next_command },
         { "explain", "an expression in words", cron_explain_command },
     };
     if (argc < 2) {

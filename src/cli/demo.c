@@ -427,7 +427,8 @@ static void introduce(const struct demo *d)
     printf("\n  XXL-JOB executors may join: xxl.job.admin.addresses=http://127.0.0.1:%u\n"
            "                              xxl.job.accessToken=%s\n",
            d->web.port, d->token);
-    printf("\n\"late\" is how long after its moment a run left (mean of that second). Ctrl-C stops "
+    printf("\n\"late\" is how long after its scheduled time a run left (mean of that second). "
+           "Ctrl-C stops "
            "everything.\n\n");
     fflush(stdout);
 }

@@ -12,7 +12,7 @@
 
 #define SUM_EVERY_MS 10000
 #define HEAD                                                                                       \
-    "time          job                     moment    late ms  executor             run  result\n"
+    "time          job                  scheduled    late ms  executor             run  result\n"
 
 static const char green[] = "\033[32m", red[] = "\033[31m", yellow[] = "\033[33m",
                   grey[] = "\033[90m", plain[] = "\033[0m";
@@ -205,7 +205,8 @@ static void line(struct view *v, const json_t *row, int64_t now_ms)
 
 void view_sum(struct view *v)
 {
-    printf("%s--%s %d succeeded, %d failed, %d rejected; a run left %.2f ms after its moment on "
+    printf("%s--%s %d succeeded, %d failed, %d rejected; a run left %.2f ms after its scheduled "
+           "time on "
            "average; firings unaccounted for: %.0f\n",
            colour(v, grey), colour(v, plain), v->succeeded, v->failed, v->refused,
            v->late_runs > 0 ? v->late_sum_s / v->late_runs * 1000 : 0.0, v->unaccounted);

@@ -64,7 +64,7 @@ static enum err read_wall(struct reader *r, const char *separators, int second_m
     else if (second > second_max)
         what = "second must be 00-59";
     if (what) {
-        why_set(why, "bad moment: %s", what);
+        why_set(why, "bad time: %s", what);
         return ERR_INVALID;
     }
     *ret_s = civil_to_days(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second;
@@ -116,7 +116,7 @@ enum err rfc3339_parse(struct slice text, int64_t *ret_ms, struct why *why)
             return OK;
         }
     }
-    why_set(why, "bad moment: RFC 3339 with an offset is wanted, such as "
+    why_set(why, "bad time: RFC 3339 with an offset is wanted, such as "
                  "2030-01-31T08:30:00+08:00 or 2030-01-31T00:30:00Z");
     return ERR_INVALID;
 }

@@ -148,10 +148,10 @@ static enum err first_scheduled(struct txn *t, struct job_record *r, struct why 
         why_set(why, "%s", j->fault);
         err = ERR_INVALID;
     } else if (j->schedule.type == SCHEDULE_NONE) {
-        why_set(why, "schedule type NONE has no moments: the job can only be triggered");
+        why_set(why, "schedule type NONE has no scheduled times: the job can only be triggered");
         err = ERR_INVALID;
     } else if (next == NEVER_MS) {
-        why_set(why, "the schedule has no moment from now on");
+        why_set(why, "the schedule has no scheduled time from now on");
         err = ERR_INVALID;
     } else {
         r->next_ms = next;

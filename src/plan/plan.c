@@ -356,8 +356,8 @@ static const char *stop_reason(const struct job *j)
     if (j->fault)
         return j->fault;
     if (j->schedule.type == SCHEDULE_ONCE)
-        return "its one moment has been planned";
-    return "the schedule has no further moment";
+        return "its one scheduled time has been planned";
+    return "the schedule has no further scheduled time";
 }
 
 void plan_job(struct planner *p, const struct job *j, const struct due_row *due, int64_t now_ms,

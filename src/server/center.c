@@ -270,7 +270,7 @@ static void recorder_read(struct center *c, const struct watermark *watermark,
     else
         log_warn("center",
                  "the flight recorder of the last process is not believed: %s; what is planned "
-                 "within the mark counts as in doubt",
+                 "within the dispatch watermark counts as in doubt",
                  why.text);
 }
 
@@ -694,7 +694,7 @@ void center_health(struct center *c, struct center_health *ret)
                  trouble, journal_health(c, journal, sizeof(journal)));
     else if (!ret->fires)
         snprintf(ret->reason, sizeof(ret->reason),
-                 "nothing fires: the mark on disk has not been renewed");
+                 "nothing fires: the dispatch watermark on disk has not been renewed");
     else if (ret->draining)
         snprintf(ret->reason, sizeof(ret->reason), "stopping");
 }

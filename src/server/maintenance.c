@@ -24,7 +24,7 @@ static void look_at_zones(struct maintenance *t)
     int n = zones_refresh(t->zones);
     if (n == 0)
         return;
-    log_info("tender", "%d time zones have changed; schedules follow", n);
+    log_info("maintenance", "%d time zones have changed; schedules follow", n);
     struct message *l = mem_new(sizeof(*l));
     l->kind = t->kind;
     mailbox_send(t->tell, l);
@@ -41,7 +41,7 @@ static void *maintenance_main(void *arg)
         struct why why = { "" };
         enum err err = store_tend(t->reader, &why);
         if (err)
-            log_warn("tender", "housekeeping failed, will be tried again: %s", why.text);
+            log_warn("maintenance", "housekeeping failed, will be tried again: %s", why.text);
         mailbox_wait(t->in, EVERY_MS);
     }
     return NULL;
@@ -56,7 +56,7 @@ struct maintenance *maintenance_new(struct store *reader, struct zones *zones, s
     t->tell = tell;
     t->kind = kind;
     t->in = mailbox_new();
-    if (thread_start(&t->thread, "peal-tender", 0, maintenance_main, t))
+    if (thread_start(&t->thread, "peal-maintain", 0, maintenance_main, t))
         abort(); /* no threads at start: nothing can run */
     return t;
 }

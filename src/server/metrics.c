@@ -103,7 +103,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     gauge(out, "peal_firings_unaccounted",
           "Planned firings of which the tables say nothing. Not 0: a bug, please report it.",
           (double)unaccounted);
-    head(out, "peal_lateness_seconds", "histogram", "The send minus the planned moment.");
+    head(out, "peal_lateness_seconds", "histogram", "The send minus the scheduled time.");
     histogram_write(&m->lateness, "peal_lateness_seconds", "", out);
     gauge(out, "peal_lateness_max_seconds", "The latest send since this process began.",
           (double)atomic_load_explicit(&m->lateness.max_us, relaxed) / 1e6);

@@ -42,7 +42,7 @@ struct title {
 };
 
 static const struct title kinds[] = {
-    { "cron", { "schedule", "定时触发" } },       { "misfire", { "missed moment", "错过补偿" } },
+    { "cron", { "schedule", "定时触发" } },       { "misfire", { "misfire", "错过补偿" } },
     { "manual", { "by hand", "手动触发" } },      { "retry", { "retry", "失败重试" } },
     { "parent", { "parent job", "父任务触发" } }, { "api", { "API call", "API 触发" } },
 };

@@ -56,7 +56,7 @@ def test_scheduled_time_attempt_deadline(center, group, puppet):
         assert header(call, "Moment") % 1000 == 0 and header(call, "Moment") <= call.wall_ms
         assert header(call, "Deadline") == header(call, "Moment") + 9000
     for call in again:
-        assert header(call, "Moment") in {header(first, "Moment") for first in firsts}, "the moment that it is for"
+        assert header(call, "Moment") in {header(first, "Moment") for first in firsts}, "the time that it is for"
         assert call.wall_ms < header(call, "Deadline") <= call.wall_ms + 9000, "from when it was due"
     ledger.settle(center, jobs=[job])
 

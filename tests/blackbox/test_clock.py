@@ -61,7 +61,7 @@ def scheduled_times(puppet):
 def check(clock, center, puppet, job):
     center.api().stop_job(job)
     ledger.settle(center)
-    assert len(set(scheduled_times(puppet))) == len(scheduled_times(puppet)), "no moment twice"
+    assert len(set(scheduled_times(puppet))) == len(scheduled_times(puppet)), "no scheduled time twice"
     rows = ledger.by_second(center, job)
     assert set(rows.values()) == {1}
     # what was planned already is skipped one by one, and counted; the rest in peal_skip
@@ -88,5 +88,5 @@ def test_ten_seconds_back_repeat_nothing_and_fire_nothing_early(world):
     noticed = len(puppet.runs())
     puppet.wait_for_runs(noticed + 3, timeout=40)
     for call in puppet.of("run")[noticed:]:
-        assert int(call.headers["Peal-Moment"]) <= call.wall_ms + clock.offset_ms, "not before its moment"
+        assert int(call.headers["Peal-Moment"]) <= call.wall_ms + clock.offset_ms, "not before its scheduled time"
     check(clock, center, puppet, job)

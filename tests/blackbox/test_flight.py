@@ -128,7 +128,7 @@ def test_after_a_kill_only_what_was_in_flight_is_in_doubt(load):
     assert len(leaving) >= 5
     mark = ledger.number(load.center, "SELECT until_ms FROM peal_mark")
     within = ledger.number(load.center, "SELECT count(*) FROM peal_run WHERE phase = 1 AND due_ms <= ?", mark)
-    assert within > len(leaving | accepted), "rows that the mark alone would call in doubt"
+    assert within > len(leaving | accepted), "rows that the watermark alone would call in doubt"
     load.center.start()
     said = f"{BELIEVED}{len(leaving)} runs may have left, {len(accepted)} were accepted"
     assert said in load.center.tail(), load.center.tail()

@@ -177,7 +177,7 @@ def test_misfire_policies_after_a_downtime(center, puppet, api, group):
             counted |= set(range(-(-row["from_ms"] // 1000) * 1000, row["to_ms"] + 1, 1000))
         assert sum(row["count"] for row in skipped) == len(gone), (policy, [tuple(r) for r in skipped], gone)
         assert counted == gone, (policy, counted ^ gone)
-        assert len(found) == len(set(found)), "no moment twice"
+        assert len(found) == len(set(found)), "no scheduled time twice"
         misfired[policy] = gone
     assert len(misfired["DO_NOTHING"]) >= 2, "the downtime was too short to show anything"
     assert min(misfired["DO_NOTHING"]) >= down * 1000

@@ -73,7 +73,7 @@ def test_fault_3_jobs_with_high_ids_do_not_starve_behind_many_due_ones(center, t
         wait_until(lambda: stub.stats()["distinct"] == 12000, "all of them", 60)
         ledger.settle(center)
         order = [row["job_id"] for row in ledger.rows(center, "SELECT job_id FROM xxl_job_log ORDER BY id")]
-        assert set(order[:4000]) == set(jobs[-4000:]), "log ids are given in the order of the moments"
+        assert set(order[:4000]) == set(jobs[-4000:]), "log ids are given in the order of their times"
         assert sorted(order) == jobs
         ledger.check_accounts(center)
 

@@ -191,7 +191,7 @@ def test_start_stop_and_next_time(api, group):
     api.call("/jobinfo/update", id=job, scheduleType="NONE", scheduleConf="")
     assert "NONE" in fault(api, "/jobinfo/start", id=job)
     api.call("/jobinfo/update", id=job, scheduleType="ONCE", scheduleConf="2001-01-01T00:00:00Z")
-    assert "no moment" in fault(api, "/jobinfo/start", id=job)
+    assert "no scheduled time" in fault(api, "/jobinfo/start", id=job)
     api.delete_job(job)
 
 
@@ -388,7 +388,7 @@ def test_nothing_is_shown_ahead_of_its_time(api, group, stub):
 def kind_of(row):
     """Why a run exists, as its trigger message says."""
     text = re.sub(r"<[^>]*>", " ", row["triggerMsg"])
-    return next(word for word in ("by hand", "retry", "parent job", "schedule", "missed moment", "API call")
+    return next(word for word in ("by hand", "retry", "parent job", "schedule", "misfire", "API call")
                 if re.search(rf"Trigger kind\W+{word}", text))
 
 

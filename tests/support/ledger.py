@@ -89,7 +89,7 @@ def check_contiguous(center, job, a_second):
         if have.get(second, 0) != a_second:
             holes[second] = have.get(second, 0)
     if not away:
-        assert not holes, f"job {job}: seconds without all of their {a_second} moments: {holes}"
+        assert not holes, f"job {job}: seconds without all of their {a_second} times: {holes}"
     else:
         missing = sum(a_second - n for n in holes.values())
         assert missing == sum(skip["count"] for skip in away), (job, holes, [tuple(s) for s in away])

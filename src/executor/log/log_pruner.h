@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log pruner.h - takes away the logs of days gone by.
+/* log_pruner.h - takes away the logs of days gone by.
  *
  * At the first step and then daily: each folder directly under logpath whose name is a real date
  * (yyyy-MM-dd) that lies more than "days" days before today, local zone. Its files go, then the

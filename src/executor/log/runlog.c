@@ -316,7 +316,7 @@ void runlog_note(const char *logpath, int64_t date_ms, int64_t log_id, const cha
         return;
     snprintf(text, sizeof(text), WIRE_LOG_CALLBACK, word);
     struct buf b = BUF_INIT(1024);
-    runlog_compose(&b, "executor", "report", 0, "keeper", slice_text(text));
+    runlog_compose(&b, "executor", "report", 0, "log-writer", slice_text(text));
     ssize_t n = write(fd, buf_str(&b), b.len);
     (void)n; /* a line that says what the center knows is nothing to fight for */
     buf_done(&b);
