@@ -69,7 +69,7 @@ static void what_cannot_be_read_is_refused_with_the_rule(void **state)
         { "FIX_RATE", "30s", "wants whole seconds" },
         { "FIX_DELAY", "99999999999999999999", "FIX_DELAY wants whole seconds" },
         { "FIX_DELAY", "99999999999", "three centuries" },
-        { "ONCE", "2030-01-01 00:00:00", "ONCE: bad moment: RFC 3339 with an offset" },
+        { "ONCE", "2030-01-01 00:00:00", "ONCE: bad time: RFC 3339 with an offset" },
         { "ONCE", "2300-01-01T00:00:00Z", "the year must be 1970-2299" },
         { "ONCE", "2030-02-30T00:00:00Z", "that month has no such day" },
         { "CRON", "* * * * * *", "exactly one" },

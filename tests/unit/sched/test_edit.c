@@ -552,7 +552,7 @@ static void one_scheduled_time_of_a_minute_that_comes_again(void **state)
         assert_int_equal(core_times_sent(c, f.job, scheduled_ms), 1);
         struct job_record r = core_job_row(c, f.job);
         assert_false(r.enabled);
-        assert_string_equal(r.stop_reason, "its one moment has been planned");
+        assert_string_equal(r.stop_reason, "its one scheduled time has been planned");
         job_record_done(&r);
         core_free(c);
     }
