@@ -113,9 +113,26 @@ static void note_edits(struct sim *s, const struct batch *b)
     }
 }
 
+void check_edit_open(struct sim *s, const struct edit *e, int by)
+{
+    if (e->err)
+        return;
+    if (e->kind >= EDIT_GROUP_INSERT && e->kind <= EDIT_GROUP_DELETE)
+        s->group_edits += by;
+    else if (e->kind <= EDIT_JOB_DELETE)
+        shadow_of(s, e->id)->edits += by;
+}
+
+bool edit_open(struct sim *s, int64_t job_id)
+{
+    return s->group_edits > 0 || shadow_of(s, job_id)->edits > 0;
+}
+
 void check_commit(struct sim *s, struct batch *b)
 {
     note_edits(s, b);
+    for (int i = 0; i < b->nedits; i++)
+        check_edit_open(s, b->edits[i], 1);
     s->rebased +=
         b->sweep == SWEEP_REBASE; /* from here on rate jobs may meet a scheduled time again */
     for (int i = 0; i < b->nchanges; i++)
@@ -128,6 +145,7 @@ void check_commit(struct sim *s, struct batch *b)
                 check_change(s, &b->edits[i]->runs[k].change);
     for (int i = 0; i < b->nplanned; i++)
         check_birth(s, &b->planned[i]);
+    check_laid_whole(s);
     for (int i = 0; i < b->nedits; i++)
         check_edit_schedules(s, b, b->edits[i]);
     for (int i = 0; i < b->nchanges; i++) {
@@ -161,6 +179,7 @@ void check_free(struct sim *s)
     map_done(&s->keys);
     map_done(&s->scheduled_times);
     map_done(&s->parents);
+    map_done(&s->shards);
     check_wire_free(s);
     check_routes_free(s);
     for (size_t i = 0; i < countof(s->shadows); i++)

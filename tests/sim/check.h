@@ -17,6 +17,11 @@ uint64_t mix(uint64_t h, int64_t v);
 /* What this commit brings may have been decided before the center heard that the job was edited. */
 bool check_edit_unheard(const struct sim *s, const struct shadow *j);
 
+/* An edit is on disk (1), or is answered (-1). */
+void check_edit_open(struct sim *s, const struct edit *e, int by);
+/* An edit of the job or of a group is on disk, and the center's memory may not know it yet. */
+bool edit_open(struct sim *s, int64_t job_id);
+
 /* check_wire.c */
 struct peer *peer_of(struct sim *s, const char *address);
 void check_admitted(struct sim *s, int64_t id); /* it is about to be sent */
@@ -57,6 +62,15 @@ void check_address(struct sim *s, const struct call *c);   /* and used */
 void choices_forget(struct sim *s, int64_t job_id);        /* its next one may be any */
 struct asked *asked_of(struct sim *s, int64_t job_id, int peer);
 void check_routes_free(struct sim *s);
+
+/* The addresses that the center routes over, now, and when the batch was taken that is written. */
+void listing_of(struct sim *s, int64_t group_id, struct listing *v);
+const struct listing *listing_taken(const struct sim *s, int64_t group_id);
+
+/* check_shards.c */
+void check_shard_laid(struct sim *s, const struct run_row *r); /* a row is planned */
+void check_laid_whole(struct sim *s);                          /* these were all */
+void check_shard(struct sim *s, const struct run_row *r, const struct call *c); /* it leaves */
 
 /* check_progress.c */
 /* A firing of its schedule is open, or any retry. */

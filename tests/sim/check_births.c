@@ -106,6 +106,8 @@ void check_birth(struct sim *s, const struct planned *p)
                          .version = r->version,
                          .kind = r->kind,
                          .shard = r->shard,
+                         .shard_total = r->shard_total,
+                         .broadcast = r->broadcast,
                          .attempt = r->attempt,
                          .retries_left = r->retries_left,
                          .born = true,
@@ -128,6 +130,7 @@ void check_birth(struct sim *s, const struct planned *p)
     if (of_schedule(r->kind) && p->spawn)
         supersede(s, r);
     check_param(s, r);
+    check_shard_laid(s, r);
     check_choice(s, p);
     if (r->kind == KIND_RETRY)
         check_retry(s, r);

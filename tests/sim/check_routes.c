@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_routes.c - to which address: each route's choice, the lists of broadcasts, what has left.
+/* check_routes.c - to which address: each route's choice, what has left.
  *
  * The checker keeps its own lists, from the registrations that reached the center, the groups'
  * rows, and which calls were answered. Where a connection was refused and nothing has been heard
@@ -48,7 +48,7 @@ static void list_registered(struct sim *s, struct listing *v, const char *app)
 }
 
 /* The group's list as the center must have it now. */
-static void listing_of(struct sim *s, int64_t group_id, struct listing *v)
+void listing_of(struct sim *s, int64_t group_id, struct listing *v)
 {
     const struct group_record *g = mem_find(memory_of(s->store), T_GROUP, group_id);
     bool settled = !s->group_edit_ms || s->boot_ms - s->group_edit_ms > 2000;
@@ -87,7 +87,7 @@ void check_taken(struct sim *s)
             listing_of(s, ((struct group_record *)row)->id, &s->listings[s->nlistings++]);
 }
 
-static const struct listing *listing_taken(const struct sim *s, int64_t group_id)
+const struct listing *listing_taken(const struct sim *s, int64_t group_id)
 {
     for (int i = 0; i < s->nlistings; i++)
         if (s->listings[i].group_id == group_id)
@@ -269,5 +269,4 @@ void check_routes_free(struct sim *s)
         free(value);
     map_done(&s->choices);
     map_done(&s->asked);
-    map_done(&s->shards);
 }

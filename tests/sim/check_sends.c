@@ -5,7 +5,8 @@
 
 void check_killed(struct sim *s, int64_t log_id)
 {
-    const struct ghost *g = ghost_of(s, log_id);
+    struct ghost *g = ghost_of(s, log_id);
+    g->killed = true;
     if (!g->end && !g->dropped)
         sim_fail(s, "P1", "the kill of run %lld is answered before its end is kept",
                  (long long)log_id);
@@ -61,6 +62,7 @@ void check_send(struct sim *s, const struct call *c)
     }
     check_sent_param(s, c);
     check_address(s, c);
+    check_shard(s, &r->row, c);
     check_admitted(s, id);
     g->sends++;
     if (of_schedule(g->kind) && g->scheduled_ms > s->served_ms)
@@ -108,6 +110,7 @@ void check_ack(struct sim *s, const struct sim_ack *a)
 
 void check_edited(struct sim *s, const struct edit *e)
 {
+    check_edit_open(s, e, -1);
     if (e->err || e->kind > EDIT_JOB_DELETE || e->kind == EDIT_JOB_INSERT)
         return;
     struct shadow *j = shadow_of(s, e->id);

@@ -297,11 +297,15 @@ static void round_over(struct sim *s, int64_t id, enum log_state log)
 static void check_list_changed(struct sim *s)
 {
     s->lists_no++;
+    s->lists_ms = s->boot_ms;
 }
 
 static void heard(struct sim *s, const struct call *c, struct peer *p, const struct reply *r)
 {
-    p->refused &= c->kind != CALL_BEAT; /* others may come too late to be looked at */
+    if (p->refused && c->kind == CALL_BEAT) { /* others may come too late to be looked at */
+        check_list_changed(s);
+        p->refused = false;
+    }
     if (c->kind == CALL_BEAT && r->code == 200)
         p->yes_ms = s->boot_ms;
     if (c->kind == CALL_IDLE && r->code == 200)
@@ -387,6 +391,9 @@ void check_wire_start(struct sim *s)
 {
     s->totals = memory_of(s->store)->now.totals; /* a backup may have been put back */
     s->resends = s->resends_unsure = 0;
+    s->group_edits = 0;
+    for (size_t i = 0; i < countof(s->shadows); i++)
+        s->shadows[i].edits = 0; /* what was not answered is known from the disk */
     s->resent_before = memory_of(s->store)->now.totals.n[TOTAL_RESENT];
     void *row;
     for (size_t i = 0; textmap_next(&s->peers, &i, &row);) {

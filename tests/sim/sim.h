@@ -157,7 +157,12 @@ enum end_kind { END_CLEAN, END_KILL, END_POWER_CUT };
 struct ghost { /* what the checker knows of one log id */
     int64_t job_id, group_id, scheduled_ms, due_ms, cause, version;
     enum kind kind;
-    int shard, attempt, retries_left;
+    int shard, shard_total, attempt, retries_left;
+    bool broadcast;
+    int64_t firing;     /* a shard: the first row of its laying (check_shards.c) */
+    int64_t last_shard; /* of the first: the last row, and how many there are */
+    int nlaid;
+    bool kill_asked, killed; /* a user wants it killed; and has been answered */
     bool born, scheduled, doubted, dropped;
     bool fresh;         /* born in this commit */
     bool unsent;        /* planned and without a word when the center was killed */
@@ -195,6 +200,7 @@ struct shadow { /* what the checker knows of one job */
     bool was_serial, was_resending; /* before the last edit */
     bool meddled; /* another program wrote its next scheduled time: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
+    int edits;           /* on disk, and not answered yet: the center's memory may not know them */
     int64_t edit_commit; /* the number of the commit that the last edit went with */
     int64_t next_ms;     /* as the table had it after the last commit */
     bool on;             /* users switched it on, and it has not come to its end */
@@ -285,12 +291,16 @@ struct sim {
     struct textmap peers;
     struct map idles;                    /* (life, ticket) -> struct idle_beat */
     struct map starts;                   /* (job, peer) */
-    struct map choices, asked, shards;   /* check_routes.c */
+    struct map choices, asked;           /* check_routes.c */
+    struct map shards;                   /* of a firing -> the first row of its last laying */
+    int64_t laying;                      /* that this commit's rows belong to */
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */
     int nlistings;
     int64_t group_edit_ms;
+    int group_edits;      /* as shadow.edits */
     struct totals totals; /* of the last commit */
     uint32_t lists_no;    /* lists have changed so often */
+    int64_t lists_ms;     /* and when last (boot) */
     uint32_t planner_no;  /* another one, or a turn was undone that had chosen */
     int lane_bound;       /* of this center */
     int64_t resends, resends_unsure, resent_before; /* by this center */

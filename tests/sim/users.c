@@ -318,6 +318,7 @@ static void kill_one(struct sim *s)
     if (!id)
         return;
     sim_trace(s, "a user kills %lld", (long long)id);
+    ghost_of(s, id)->kill_asked = true;
     sched_kill(s->sched, sim_now(s), id, s);
     center_pump(s);
 }
