@@ -195,17 +195,26 @@ static void edit_run_done(struct sched *s, struct now now, const struct edit *e,
 
 /* What an update leaves goes where the job's group and route say now: none of these runs was held.
  * Shards keep their addresses once one has left; before that the firing is laid out anew. */
-static void move_runs(struct sched *s, struct now now, const struct edit *e, struct live_job *j)
+static void move_runs(struct sched *s, const struct edit *e, struct live_job *j)
+{
+    list_each(&j->runs, node, tmp)
+    {
+        struct run *r = container_of(node, struct run, of_job);
+        if (phase_open(r->phase) && !(r->flags & RUN_CLOSED) && r->version < e->now->version)
+            dispatch_moved(s, r);
+    }
+}
+
+/* While runs were held nothing of their firings was laid out anew, and what the edit has planned
+ * in their place is by the lists that the batch began with. */
+static void look_at_broadcasts(struct sched *s, struct now now, const struct live_job *j)
 {
     struct run **shards = NULL;
     int n = 0;
     list_each(&j->runs, node, tmp)
     {
         struct run *r = container_of(node, struct run, of_job);
-        if (!phase_open(r->phase) || r->flags & RUN_CLOSED || r->version >= e->now->version)
-            continue;
-        dispatch_moved(s, r);
-        if (r->flags & RUN_BROADCAST)
+        if (r->flags & RUN_BROADCAST && r->shard == 0)
             array_push(shards, n, r);
     }
     for (int i = 0; i < n; i++)
@@ -223,14 +232,10 @@ static void edit_runs(struct sched *s, struct now now, struct edit *e)
         job_define(j, e->now);
     j->nruns++; /* keeps it through the loop */
     if (!e->err && e->now && e->moved)
-        move_runs(s, now, e, j);
+        move_runs(s, e, j);
     for (int i = 0; i < e->nruns; i++)
         edit_run_done(s, now, e, &e->runs[i]);
-    for (int i = 0; i < e->nruns; i++) {
-        struct run *r = map_find(&s->runs, (uint64_t)e->runs[i].log_id);
-        if (r)
-            broadcast_check(s, now, r);
-    }
+    look_at_broadcasts(s, now, j);
     j->nruns--;
     if (!e->err) /* withdrawn, and its scheduled time is not planned again */
         job_delay(s, now, j);

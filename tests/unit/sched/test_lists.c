@@ -123,6 +123,29 @@ static void a_list_that_changes_while_an_edit_holds_the_rows(void **state)
 }
 
 /* One firing of two shards is out, and its end sets the next scheduled time. */
+/* The new list is heard of while the rows by the old one are there and those before them as well.
+ */
+static void a_list_by_hand_and_a_start_in_one_batch(void **state)
+{
+    struct core *c = *state;
+    static const char *const both[] = { A, B };
+    core_register(c, "app", A);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "CRON", "0/10 * * * * ?");
+    core_run(c, 6000); /* a firing is planned */
+    struct edit *group = edit_new(EDIT_GROUP_UPDATE), *start = edit_new(EDIT_JOB_START);
+    group->id = group->group.id = 1;
+    group->group.app = mem_dup("app");
+    group->group.title = mem_dup("app");
+    group->group.address_type = 1;
+    group->group.address_list = mem_dup(A "," B);
+    start->id = job;
+    sched_edit(c->s, c->now, group);
+    sched_edit(c->s, c->now, start);
+    core_settle(c);
+    assert_shards(c, job, both, 2);
+}
+
 static void assert_waits(struct core *c, int64_t job)
 {
     struct run_row *rows[ROWS];
@@ -305,6 +328,7 @@ int main(void)
         T(a_list_that_grows_while_rows_are_written),
         T(a_list_that_shrinks_while_rows_are_written),
         T(a_list_that_changes_while_an_edit_holds_the_rows),
+        T(a_list_by_hand_and_a_start_in_one_batch),
         T(a_firing_that_is_planned_again_is_out),
         T(a_missed_firing_that_is_planned_again_is_out),
         T(a_schedule_that_changes_while_its_last_row_is_planned_again),
