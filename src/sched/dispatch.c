@@ -210,6 +210,13 @@ static struct lane *other_lane(struct sched *s, struct now now, const struct run
                                           : other; /* all are dead: its attempt says why */
 }
 
+/* The address that said yes has died or left: FAILOVER and BUSYOVER ask the others. */
+static void ask_anew(struct sched *s, struct now now, struct run *r)
+{
+    r->flags &= ~(uint32_t)RUN_PROBED;
+    probe_begin(s, now, r);
+}
+
 /* Due, within the watermark, chosen: put it on its lane, or find another. */
 void dispatch_run(struct sched *s, struct now now, struct run *r)
 {
@@ -224,8 +231,7 @@ void dispatch_run(struct sched *s, struct now now, struct run *r)
     const struct group *g = group_of(s, r->job->def->group_id);
     bool listed = g && r->lane && group_place(g, r->lane) >= 0;
     if (r->flags & RUN_PROBED && (!listed || r->lane->dead)) { /* since it said yes */
-        r->flags &= ~(uint32_t)RUN_PROBED;
-        probe_begin(s, now, r);
+        ask_anew(s, now, r);
         return;
     }
     struct lane *to = r->lane;
@@ -418,7 +424,10 @@ static void not_sent(struct sched *s, struct now now, struct run *r, const struc
     struct lane *other =
         r->flags & RUN_BROADCAST || (r->text && r->text->choices) ? NULL : next_lane(s, r);
     if (other && r->tried++ < 16) {
-        dispatch_readdress(s, r, other);
+        if (r->flags & RUN_PROBED)
+            ask_anew(s, now, r);
+        else
+            dispatch_readdress(s, r, other);
         return;
     }
     char why[512];

@@ -176,6 +176,31 @@ static void the_end_of_a_call_decides(void **state)
     }
 }
 
+/* It has said yes and is gone: that it is alive, or idle, says nothing of the next one. */
+static void after_a_refused_connection_the_others_are_asked(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    int64_t id = core_trigger(c, job_of(c, "BUSYOVER", "NONE", ""), NULL);
+    core_settle(c);
+    core_answer(c, core_call_of(c, CALL_IDLE, 0), 200, LOG_NONE);
+    core_settle(c);
+    assert_string_equal(core_call_of(c, CALL_RUN, id)->address, A);
+    core_fails(c, core_call_of(c, CALL_RUN, id), CALL_NOT_SENT);
+    core_settle(c);
+    assert_null(core_call_of(c, CALL_RUN, id));
+    struct core_call *question = core_call_of(c, CALL_IDLE, 0);
+    assert_non_null(question);
+    assert_string_equal(question->address, B);
+    core_answer(c, question, 200, LOG_NONE);
+    core_settle(c);
+    assert_string_equal(core_call_of(c, CALL_RUN, id)->address, B);
+    core_fails(c, core_call_of(c, CALL_RUN, id), CALL_NOT_SENT);
+    core_settle(c);
+    assert_true(mentions(c, id, "cannot connect to " B));
+}
+
 /* ---- the address when it is due: route x who asked x its lane -------------------------------- */
 
 enum lane_state { DEAD, FULL, GONE };
@@ -623,6 +648,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_call_decides),
+        T(after_a_refused_connection_the_others_are_asked),
         cmocka_unit_test(the_lane_decides_when_it_is_due),
         T(one_beat_answers_for_a_burst),
         T(idle_beats_take_few_places),
