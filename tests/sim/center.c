@@ -247,6 +247,7 @@ void center_start(struct sim *s)
                                 .misfire_threshold_ms = 5000,
                                 .seed = dice_u64(&s->dice) };
     s->lane_bound = c.lane_connections;
+    s->lane_queue = c.lane_queue;
     s->sched = sched_new(&c);
     s->planner = planner_new(&p);
     s->planner_no++;

@@ -106,9 +106,7 @@ static void note_edits(struct sim *s, const struct batch *b)
 {
     for (int i = 0; i < b->nedits; i++) {
         enum edit_kind kind = b->edits[i]->kind;
-        if (kind >= EDIT_GROUP_INSERT && kind <= EDIT_GROUP_DELETE)
-            s->group_edit_ms = s->boot_ms;
-        else if (kind <= EDIT_JOB_DELETE)
+        if (kind <= EDIT_JOB_DELETE)
             note_job_edit(s, b->edits[i]->id);
     }
 }
@@ -117,10 +115,13 @@ void check_edit_open(struct sim *s, const struct edit *e, int by)
 {
     if (e->err)
         return;
-    if (e->kind >= EDIT_GROUP_INSERT && e->kind <= EDIT_GROUP_DELETE)
+    if (e->kind >= EDIT_GROUP_INSERT && e->kind <= EDIT_GROUP_DELETE) {
         s->group_edits += by;
-    else if (e->kind <= EDIT_JOB_DELETE)
+        s->group_heard_ms = s->boot_ms;
+    } else if (e->kind <= EDIT_JOB_DELETE) {
         shadow_of(s, e->id)->edits += by;
+        shadow_of(s, e->id)->heard_ms = s->boot_ms;
+    }
 }
 
 bool edit_open(struct sim *s, int64_t job_id)

@@ -111,6 +111,8 @@ void check_birth(struct sim *s, const struct planned *p)
                          .attempt = r->attempt,
                          .retries_left = r->retries_left,
                          .born = true,
+                         .taken_ms = s->taken_ms,
+                         .laid_for = r->address ? peer_of(s, r->address)->number : 0,
                          .born_ms = s->boot_ms,
                          .epoch = s->rebased,
                          .fresh = true };

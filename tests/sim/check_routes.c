@@ -51,8 +51,8 @@ static void list_registered(struct sim *s, struct listing *v, const char *app)
 void listing_of(struct sim *s, int64_t group_id, struct listing *v)
 {
     const struct group_record *g = mem_find(memory_of(s->store), T_GROUP, group_id);
-    bool settled = !s->group_edit_ms || s->boot_ms - s->group_edit_ms > 2000;
-    settled &= s->boot_ms - s->frozen_until_ms > 100000 || !s->frozen_until_ms;
+    bool settled = s->boot_ms - s->frozen_until_ms > 100000 || !s->frozen_until_ms;
+    settled &= s->group_edits == 0; /* else one that is on disk may not be known */
     *v = (struct listing){ .sure = g && settled, .group_id = group_id };
     if (!g)
         return;
@@ -81,6 +81,7 @@ static int place(const struct listing *v, const char *address)
 void check_taken(struct sim *s)
 {
     s->nlistings = 0;
+    s->taken_ms = s->boot_ms;
     void *row;
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_GROUP], &i, &row);)
         if (s->nlistings < (int)countof(s->listings))
@@ -209,55 +210,122 @@ void check_choice(struct sim *s, const struct planned *p)
 
 /* ---- what leaves ----------------------------------------------------------------------------- */
 
-/* Is the address in no list any more? */
-static bool unlisted(struct sim *s, const char *address)
+/* When the run became due, on the clock that does not step, or the center started after that. */
+static int64_t due_since(const struct sim *s, const struct run_row *r)
 {
-    void *row;
-    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_GROUP], &i, &row);) {
-        struct listing v;
-        listing_of(s, ((struct group_record *)row)->id, &v);
-        if (place(&v, address) >= 0 || v.n == (int)countof(v.addresses))
-            return false;
-    }
-    return true;
-}
-
-static bool changed_lately(struct sim *s, int64_t job_id)
-{
-    const struct shadow *j = shadow_of(s, job_id);
-    return (j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 8000) ||
-           s->boot_ms - s->group_edit_ms < 8000 || s->boot_ms - s->stepped_ms < 60000;
-}
-
-/* FAILOVER and BUSYOVER: somebody said yes since the run was due. */
-static void check_asked(struct sim *s, const struct run_row *r, enum route route)
-{
-    const struct peer *p = peer_of(s, r->address);
     int64_t due = s->boot_ms - (wall_ms(s) - r->due_ms);
-    int64_t yes = route == ROUTE_BUSYOVER ? asked_of(s, r->job_id, p->number)->yes_ms : p->yes_ms;
-    if (due < s->up_since_ms)
-        due = s->up_since_ms;
-    if (yes < due)
+    return due > s->up_since_ms ? due : s->up_since_ms;
+}
+
+/* Nothing has changed since then of what a dispatch looks at: list, job, group. */
+static bool stands_since(const struct sim *s, const struct run_row *r, int64_t since)
+{
+    const struct shadow *j = &s->shadows[r->job_id];
+    return s->lists_ms < since && s->group_heard_ms < since && j->heard_ms < since;
+}
+
+static bool queries(enum route route)
+{
+    return route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER;
+}
+
+static int64_t yes_of(struct sim *s, const struct run_row *r, enum route route, struct peer *p)
+{
+    return route == ROUTE_BUSYOVER ? asked_of(s, r->job_id, p->number)->yes_ms : p->yes_ms;
+}
+
+static int64_t no_of(struct sim *s, const struct run_row *r, enum route route, struct peer *p)
+{
+    int64_t no = route == ROUTE_BUSYOVER ? asked_of(s, r->job_id, p->number)->no_ms : 0;
+    return no > p->no_ms ? no : p->no_ms;
+}
+
+/* FAILOVER and BUSYOVER: somebody said yes since the run was due, and since the connection to an
+ * earlier one was refused. Those before it in the list did not. */
+static void check_asked(struct sim *s, const struct run_row *r, enum route route,
+                        const struct listing *v)
+{
+    int64_t since = due_since(s, r);
+    const struct wire *w = &ghost_of(s, r->log_id)->wire;
+    if (since < w->refused_ms)
+        since = w->refused_ms;
+    if (yes_of(s, r, route, peer_of(s, r->address)) < since)
         sim_fail(s, "the routes", "run %lld (%s) goes to %s, which has not said yes",
                  (long long)r->log_id, route_text(route), r->address);
+    int at = v->sure && stands_since(s, r, since) ? place(v, r->address) : 0;
+    for (int i = 0; i < at; i++)
+        if (no_of(s, r, route, peer_of(s, v->addresses[i])) < since)
+            sim_fail(s, "the routes", "run %lld (%s) goes to %s, and %s was not asked before",
+                     (long long)r->log_id, route_text(route), r->address, v->addresses[i]);
 }
 
+/* What falls due after its address has left the group goes elsewhere. */
+static void check_listed(struct sim *s, const struct run_row *r, const struct listing *v)
+{
+    const struct peer *p = peer_of(s, r->address);
+    bool expired = p->beat_ms >= 0 && s->boot_ms - p->beat_ms >= BEATEN_MS;
+    if (v->sure && !expired && stands_since(s, r, due_since(s, r)) && place(v, r->address) < 0)
+        sim_fail(s, "the routes", "run %lld goes to %s, which is in no list of its group",
+                 (long long)r->log_id, r->address);
+}
+
+static const struct peer *peer_by_number(struct sim *s, int number)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
+        if (((struct peer *)value)->number == number)
+            return value;
+    return NULL;
+}
+
+/* Others may take the next address when one is full. */
+static bool bound(const struct sim *s, enum route route)
+{
+    return route == ROUTE_FIRST || route == ROUTE_LAST || route == ROUTE_CONSISTENT_HASH ||
+           s->lane_queue >= 10000; /* more than a seed has */
+}
+
+/* A run that was planned for another address has left it for a reason: a connection to that was
+ * refused, or it left, or job or group were edited. */
+static void check_moved(struct sim *s, const struct run_row *r, enum route route,
+                        const struct listing *v)
+{
+    const struct ghost *g = ghost_of(s, r->log_id);
+    const struct peer *was = peer_by_number(s, g->laid_for);
+    if (!was || strcmp(was->address, r->address) == 0 || !bound(s, route) || !v->sure)
+        return;
+    bool refused = was->dead_ms >= g->taken_ms || was->refused;
+    if (!refused && stands_since(s, r, g->taken_ms) && place(v, was->address) >= 0)
+        sim_fail(s, "the routes", "run %lld (%s) goes to %s, and nothing has happened to %s",
+                 (long long)r->log_id, route_text(route), r->address, was->address);
+}
+
+/* It is not the first time that the run leaves for this address: what the reconciliation table
+ * sends again is bound to it. */
+static bool stays_there(const struct sim *s, const struct ghost *g, const struct peer *p)
+{
+    bool left = g->sends || (g->wire.away && g->due_ms <= s->start_watermark_ms);
+    return left && g->wire.peer == p->number;
+}
+
+/* What memory and disk say of job and group is the same unless an edit is being answered. Once the
+ * clock has stepped it is not known when a run was due. */
 void check_address(struct sim *s, const struct call *c)
 {
-    const struct mem_run *m = live_row(s, c->log_id);
+    const struct run_row *r = &live_row(s, c->log_id)->row;
     const struct ghost *g = ghost_of(s, c->log_id);
-    const struct run_row *r = &m->row;
-    const struct peer *p = peer_of(s, c->address);
-    if (r->choices || g->sends || g->wire.away || s->stepped_ms > g->born_ms ||
-        changed_lately(s, c->job_id))
+    if (r->choices || r->broadcast || stays_there(s, g, peer_of(s, c->address)) ||
+        s->stepped_ms > g->born_ms || edit_open(s, c->job_id))
         return;
-    bool due_later = s->boot_ms - (wall_ms(s) - r->due_ms) > p->left_ms;
-    if (p->left_ms && p->beat_ms < 0 && due_later && !r->broadcast && unlisted(s, c->address))
-        sim_fail(s, "the routes", "run %lld, due later, goes to %s, which deregistered %lld ms ago",
-                 (long long)c->log_id, c->address, (long long)(s->boot_ms - p->left_ms));
+    const struct job_record *j = mem_find(memory_of(s->store), T_JOB, r->job_id);
+    struct listing v;
+    listing_of(s, j ? j->group_id : 0, &v);
     enum route route = route_by(s, r->job_id);
-    if (!r->broadcast && (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER))
-        check_asked(s, r, route);
+    check_listed(s, r, &v);
+    if (queries(route))
+        check_asked(s, r, route, &v);
+    else if (route != ROUTE_BROADCAST && !g->wire.away)
+        check_moved(s, r, route, &v);
 }
 
 void check_routes_free(struct sim *s)

@@ -186,6 +186,8 @@ static void end_of_run(struct sim *s, struct wire *w, enum call_outcome outcome,
 {
     w->calling = 0;
     w->resending = false;
+    if (outcome == CALL_NOT_SENT)
+        w->refused_ms = s->boot_ms;
     if (outcome == CALL_NOT_SENT || outcome == CALL_FULL || outcome == CALL_UNFIT) {
         w->outstanding--;
     } else if (outcome != CALL_ANSWERED) {
@@ -306,10 +308,25 @@ static void heard(struct sim *s, const struct call *c, struct peer *p, const str
         check_list_changed(s);
         p->refused = false;
     }
-    if (c->kind == CALL_BEAT && r->code == 200)
-        p->yes_ms = s->boot_ms;
-    if (c->kind == CALL_IDLE && r->code == 200)
-        asked_of(s, c->job_id, p->number)->yes_ms = s->boot_ms;
+    struct asked *idle = c->kind == CALL_IDLE ? asked_of(s, c->job_id, p->number) : NULL;
+    bool yes = r->code == 200;
+    if (c->kind == CALL_BEAT)
+        *(yes ? &p->yes_ms : &p->no_ms) = s->boot_ms;
+    else if (idle)
+        *(yes ? &idle->yes_ms : &idle->no_ms) = s->boot_ms;
+}
+
+static void unanswered(struct sim *s, const struct call *c, struct peer *p,
+                       enum call_outcome outcome)
+{
+    if ((c->kind == CALL_BEAT || c->kind == CALL_IDLE) && outcome != CALL_FULL)
+        p->no_ms = s->boot_ms;
+    if (outcome != CALL_NOT_SENT)
+        return;
+    if (!p->refused)
+        check_list_changed(s);
+    p->refused = true;
+    p->dead_ms = s->boot_ms;
 }
 
 void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
@@ -318,9 +335,8 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
     struct peer *p = peer_of(s, c->address);
     if (outcome == CALL_ANSWERED)
         heard(s, &c->call, p, r);
-    if (outcome == CALL_NOT_SENT && !p->refused)
-        check_list_changed(s);
-    p->refused |= outcome == CALL_NOT_SENT;
+    else
+        unanswered(s, &c->call, p, outcome);
     peer_answered(s, p, outcome);
     if (!c->call.log_id)
         return;
@@ -392,8 +408,10 @@ void check_wire_start(struct sim *s)
     s->totals = memory_of(s->store)->now.totals; /* a backup may have been put back */
     s->resends = s->resends_unsure = 0;
     s->group_edits = 0;
+    s->group_heard_ms = s->boot_ms;
     for (size_t i = 0; i < countof(s->shadows); i++)
         s->shadows[i].edits = 0; /* what was not answered is known from the disk */
+    s->lists_ms = s->boot_ms;
     s->resent_before = memory_of(s->store)->now.totals.n[TOTAL_RESENT];
     void *row;
     for (size_t i = 0; textmap_next(&s->peers, &i, &row);) {

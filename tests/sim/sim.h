@@ -93,6 +93,7 @@ struct wire {        /* what has passed over the wire about one run; times are b
     int64_t calling; /* the /run under way */
     int64_t sent_ms;
     int64_t doubt_ms, accepted_ms;
+    int64_t refused_ms;   /* the connection for it was, the last time */
     int64_t reading;      /* log under way */
     int64_t round_ms;     /* the round under way began */
     int64_t begun_ms;     /* the last whole one began */
@@ -121,6 +122,8 @@ struct peer { /* one address, as seen over the wire */
     int64_t beat_ms; /* boot; -1 = none, or it deregistered */
     int64_t left_ms; /* it deregistered; 0 = never */
     int64_t yes_ms;  /* it answered a beat of the center well */
+    int64_t no_ms;   /* or not, or an idleBeat not at all */
+    int64_t dead_ms; /* a connection was refused, the last time */
     bool refused;    /* a connection, and nothing was heard since */
     int64_t
         silent_ms; /* boot: of the first call since it was heard that came to nothing; 0: none */
@@ -128,6 +131,7 @@ struct peer { /* one address, as seen over the wire */
 
 struct asked {      /* one job at one address */
     int64_t yes_ms; /* it said that the job is idle */
+    int64_t no_ms;  /* or busy */
 };
 
 struct listing { /* a group's addresses */
@@ -162,6 +166,8 @@ struct ghost { /* what the checker knows of one log id */
     int64_t firing;     /* a shard: the first row of its laying (check_shards.c) */
     int64_t last_shard; /* of the first: the last row, and how many there are */
     int nlaid;
+    int64_t taken_ms;        /* the batch was taken that planned it */
+    int laid_for;            /* number of the address; 0: nobody */
     bool kill_asked, killed; /* a user wants it killed; and has been answered */
     bool born, scheduled, doubted, dropped;
     bool fresh;         /* born in this commit */
@@ -201,6 +207,7 @@ struct shadow { /* what the checker knows of one job */
     bool meddled; /* another program wrote its next scheduled time: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
     int edits;           /* on disk, and not answered yet: the center's memory may not know them */
+    int64_t heard_ms;    /* the center heard of the last one */
     int64_t edit_commit; /* the number of the commit that the last edit went with */
     int64_t next_ms;     /* as the table had it after the last commit */
     bool on;             /* users switched it on, and it has not come to its end */
@@ -296,13 +303,15 @@ struct sim {
     int64_t laying;                      /* that this commit's rows belong to */
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */
     int nlistings;
-    int64_t group_edit_ms;
-    int group_edits;      /* as shadow.edits */
-    struct totals totals; /* of the last commit */
-    uint32_t lists_no;    /* lists have changed so often */
-    int64_t lists_ms;     /* and when last (boot) */
-    uint32_t planner_no;  /* another one, or a turn was undone that had chosen */
-    int lane_bound;       /* of this center */
+    int64_t taken_ms;       /* the batch under way was taken */
+    int64_t group_heard_ms; /* the center heard of a group's edit */
+    int group_edits;        /* as shadow.edits */
+    struct totals totals;   /* of the last commit */
+    uint32_t lists_no;      /* lists have changed so often */
+    int64_t lists_ms;       /* and when last (boot) */
+    uint32_t planner_no;    /* another one, or a turn was undone that had chosen */
+    int lane_bound;         /* of this center */
+    int lane_queue; /* likewise: runs that wait for one address before others take the next */
     int64_t resends, resends_unsure, resent_before; /* by this center */
 
     /* figures */
