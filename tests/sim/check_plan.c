@@ -73,7 +73,7 @@ void check_missed(struct sim *s, const struct batch *b, struct shadow *j, const 
     bool more = due->next_ms < b->now_ms - MISFIRE_MS; /* it is still being counted out */
     bool parts = more || j->counting;
     j->counting = more;
-    if (!r || m->loose || j->meddled || (j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 5000) ||
+    if (!r || m->loose || j->meddled || j->edit_commit == s->commits ||
         s->boot_ms - s->stepped_ms < 60000)
         return;
     int want = kept_by(r);

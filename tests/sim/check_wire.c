@@ -434,11 +434,12 @@ void check_wire_start(struct sim *s)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The strategy and onDoubt of the job, or what they were until a moment ago. */
+/* The strategy and onDoubt of the job, or what they were before an edit that is not answered yet.
+ */
 static bool job_admits(struct sim *s, const struct ghost *g)
 {
     const struct shadow *j = shadow_of(s, g->job_id);
-    bool before = j->edit_boot_ms && s->boot_ms - j->edit_boot_ms < 5000;
+    bool before = j->edits > 0;
     if (g->wire.said == SAID_BUSY_NONE)
         return j->serial || (before && j->was_serial);
     return g->wire.said == SAID_IDLE_CANNOT && (j->resends || (before && j->was_resending));
