@@ -23,11 +23,12 @@ The list is made of blocks, separated by blank lines:
 ends and comments do not matter in the text; it must be found once. More pairs and more `in` lines may follow.
 
 A mutant is tried on the unit tests of its layer and of those above it, then on the simulation, then on the black-box
-cases that it names; what finds it first ends it. A test that hangs has found it. One that no test finds has survived,
-and fails the command. Copies, builds and results are kept in build/mutants; a result holds for one mutant and one state
-of the sources and tests.
+cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
+that hangs has found it. One that no test finds has survived, and fails the command. Copies, builds and results are kept
+in build/mutants; a result holds for one mutant and one state of the sources and tests.
 """
 import argparse
+import collections
 import difflib
 import glob
 import hashlib
@@ -47,7 +48,7 @@ HOME = os.path.join(ROOT, "build", "mutants")
 RECORD = os.path.join(HOME, "results.json")
 TABLE = os.path.join(HOME, "table.md")
 SEEDS, SEEDS_ALONE = 300, 1000
-LIMIT_UNIT, LIMIT_SIM, LIMIT_BLACKBOX = 100, 600, 400  # seconds; generous, because two mutants share the machine
+LIMIT_UNIT, LIMIT_SIM, LIMIT_CASE, LIMIT_FILE = 100, 600, 200, 400  # seconds; generous: two mutants share the machine
 COUNTS = ("src/", "include/", "cmake/", "tests/", "CMakeLists.txt", "CMakePresets.json")  # what a result depends on
 COUNTS_NOT = ("tests/mutants/", "tests/fuzz/", "tests/interop/", "tests/structure/")
 WATCHERS = {  # whose unit tests look at a layer, the nearest first
@@ -58,12 +59,23 @@ WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "store", "server"],
     "server": ["server", "api"], "api": ["api"], "executor": ["executor"], "cli": [],
 }
-SOUND = set()  # tests that pass on the sound sources
+PROCESSES = ["peal", "libpeal.so", "peal_archive", "peal_stub", "peal_test_executor", "peal_test_host",
+             "peal_examples"]  # what black-box cases start
+SOUND = set()    # tests that pass on the sound sources
+RUNNING = set()  # process groups
+TOOK = {}        # the longest that a unit program has taken to pass, in seconds
 SIMULATED = {"base", "cron", "model", "plan", "sched", "sql", "store", "ledger"}
+
+
+Step = collections.namedtuple("Step", "targets test name")  # what to build, and to call with the name
 
 
 class Bad(Exception):
     """A mutant that cannot be judged; the text says why."""
+
+
+class NoSuchCase(Bad):
+    """pytest does not find it."""
 
 
 # ---- the list ----------------------------------------------------------------------------------
@@ -231,6 +243,32 @@ def digest_of(files):
     return digest.hexdigest()
 
 
+def in_memory():
+    """What to put before a command so that its /tmp is memory, if we may: unit tests sync a great deal, and to none of
+    them does it matter where."""
+    prefix = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /tmp && exec "$@"', "sh"]
+    if ROOT.startswith("/tmp/"):
+        return []
+    try:
+        return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else []
+    except OSError:
+        return []
+
+
+def end_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def stopped(_number, _frame):
+    """Ctrl-C, or a polite kill: what runs is in sessions of its own and would go on."""
+    for group in list(RUNNING):
+        end_group(group)
+    os._exit(130)
+
+
 class Bench:
     """A copy of the tree with its own build folder, for one mutant at a time."""
 
@@ -239,7 +277,7 @@ class Bench:
         self.build = os.path.join(self.tree, "build", "dev")
         self.log_path = os.path.join(HOME, str(number), "log")
         self.sound_sim = os.path.join(HOME, str(number), "sound_sim")
-        self.files, self.alone, self.code, self.took = files, alone, None, {}
+        self.files, self.alone, self.code, self.memory = files, alone, None, in_memory()
         os.makedirs(self.tree, exist_ok=True)
 
     def run(self, command, limit, cwd=None, env=None):
@@ -248,15 +286,14 @@ class Bench:
             process = subprocess.Popen(command, cwd=cwd or self.tree, env={**os.environ, **(env or {})},
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                        start_new_session=True)
+            RUNNING.add(process.pid)
             try:
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 status = None
             finally:  # with what it left behind
-                try:
-                    os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                RUNNING.discard(process.pid)
+                end_group(process.pid)
                 process.wait()
             log.seek(0)
             return status, log.read().decode(errors="replace")
@@ -299,20 +336,19 @@ class Bench:
     def make(self, targets, what):
         self.must(["ninja", "-C", self.build, "-j", "1", *targets], f"{what}: cannot be built")
 
-    def unit_programs(self, layer):
-        """As far as they are built; the quick ones first within a layer."""
-        out = []
-        for watcher in WATCHERS.get(layer, []):
-            programs = [os.path.basename(p) for p in glob.glob(self.program(f"unit_{watcher}_*"))]
-            out += sorted((p for p in programs), key=lambda p: (self.took.get(p, 0), p))
-        return out
+    def unit_programs(self, watcher):
+        """The quick ones first. By the sources: what is built may be left of a test that has another name now."""
+        tests = glob.glob(os.path.join(self.tree, "tests", "unit", watcher, "test_*.c"))
+        programs = [f"unit_{watcher}_{os.path.basename(path)[len('test_'):-len('.c')]}" for path in tests]
+        return sorted(programs, key=lambda p: (TOOK.get(p, 0), p))
 
     def unit(self, program):
         """What fails, or None."""
         begun = time.monotonic()
-        status, out = self.run([self.program(program)], LIMIT_UNIT, cwd=os.path.join(self.build, "tests"))
-        self.took[program] = time.monotonic() - begun
+        limit = min(LIMIT_UNIT, 20 + 10 * TOOK.get(program, LIMIT_UNIT))
+        status, out = self.run([*self.memory, self.program(program)], limit, cwd=os.path.join(self.build, "tests"))
         if status == 0:
+            TOOK[program] = max(TOOK.get(program, 0), time.monotonic() - begun)
             return None
         case = re.search(r"\[  FAILED  \] (?:\d+ test\(s\).*\n)?(?:\[  FAILED  \] )?(\w+)", out)
         return "takes too long" if status is None else case[1] if case else f"exit status {status}"
@@ -337,61 +373,74 @@ class Bench:
     def blackbox(self, case):
         env = {"PEAL_BIN": os.path.join(self.build, "peal"), "PEAL_PRESET": "dev"}
         status, out = self.run(["/usr/bin/python3", "-m", "pytest", "-p", "no:cacheprovider", "-x", "-q", "-rf",
-                                f"tests/blackbox/{case}"], LIMIT_BLACKBOX, env=env)
+                                f"tests/blackbox/{case}"], LIMIT_CASE if "::" in case else LIMIT_FILE, env=env)
         if status in (2, 3, 4):
-            raise Bad(f"pytest cannot run {case}: {out[-1000:]}")
+            raise (NoSuchCase if status == 4 else Bad)(f"pytest cannot run {case}: {out[-1000:]}")
         failed = re.search(r"^FAILED \S+?::(\S+)", out, re.M)
         return None if status in (0, 5) else "takes too long" if status is None else failed[1] if failed else "fails"
 
     def twice(self, test, name):
-        """What fails only now and then has found nothing."""
+        """What fails only now and then has found nothing. A seed of the simulation fails always."""
         first = test(name)
+        if name == "simulation":
+            return first
         return first if not first or first == "takes too long" else test(name)
 
-    def see_sound(self, targets, test, name):
-        """What fails without the mistake as well has found nothing. Once a test."""
-        if name in SOUND:
+    def see_sound(self, step):
+        """What fails without the mistake as well has found nothing. Once a test; the simulation sees to it itself."""
+        if step.name in SOUND or step.name == "simulation":
             return
-        self.make(targets, "the sound sources")
-        if self.twice(test, name):
-            raise Bad(f"{name} fails without the mistake too")
-        SOUND.add(name)
+        self.make(step.targets, "the sound sources")
+        if self.twice(step.test, step.name):
+            raise Bad(f"{step.name} fails without the mistake too")
+        SOUND.add(step.name)
 
-    def judge(self, mutant):
+    def steps(self, mutant, layers, before):
+        """What is tried, in this order; before: what found it in an earlier run, and the detail."""
+        simulation = Step(["peal_sim"], lambda _: self.simulate(SEEDS_ALONE if mutant.alone else SEEDS), "simulation")
+        if mutant.alone:
+            return [simulation]
+        steps = []
+        layer = max(layers, key=lambda name: len(WATCHERS.get(name, [])))
+        for watcher in WATCHERS.get(layer, []):
+            programs = self.unit_programs(watcher)
+            steps += [Step(programs, self.unit, program) for program in programs]
+        if layers <= SIMULATED:
+            steps.append(simulation)
+        steps += [Step(PROCESSES, self.blackbox, case) for case in mutant.blackbox]
+        by, detail = before
+        first = [step for step in steps if step.name == by]
+        if by and by.partition("::")[0] in mutant.blackbox and detail.startswith("test_"):  # the case, not its file
+            first = [Step(PROCESSES, self.blackbox, by if "::" in by else f"{by}::{detail}")]
+        return first + [step for step in steps if step not in first]
+
+    def judge(self, mutant, before):
         """(by what it was found, the details); (None, "") when it was not."""
-        by, found, targets, test = self.try_out(mutant)
-        if test:
-            self.see_sound(targets, test, by)
-        return by.partition("::")[0] if by else None, found
+        step, found = self.try_out(mutant, before)
+        if not step:
+            return None, ""
+        self.see_sound(step)
+        return step.name, found
 
-    def try_out(self, mutant):
-        """As above, with what to build and to call to see whether the sound sources pass."""
+    def try_out(self, mutant, before):
+        """The step that found it, or None, and the details."""
         planted = self.code.plant(mutant)
-        layers = {file.split("/")[1] for file in planted}
+        made = []
         try:
             self.write(planted)
-            simulated = layers <= SIMULATED
-            if mutant.alone:
-                self.make(["peal_sim"], mutant.name)
-                found = self.simulate(SEEDS_ALONE)
-                return ("simulation" if found else None), found or "", None, None
-            layer = max(layers, key=lambda name: len(WATCHERS.get(name, [])))
-            programs = self.unit_programs(layer)
-            self.make([*programs, *(["peal_sim"] if simulated else [])], mutant.name)
-            for program in programs:
-                found = self.twice(self.unit, program)
+            for step in self.steps(mutant, {file.split("/")[1] for file in planted}, before):
+                if step.targets not in made:
+                    self.make(step.targets, mutant.name)
+                    made.append(step.targets)
+                try:
+                    found = self.twice(step.test, step.name)
+                except NoSuchCase:
+                    if step.name in mutant.blackbox:
+                        raise
+                    continue  # there was such a case in an earlier run
                 if found:
-                    return program, found, [program], self.unit
-            found = self.simulate(SEEDS) if simulated else None
-            if found:
-                return "simulation", found, None, None
-            if mutant.blackbox:
-                self.make(["all"], mutant.name)
-            for case in mutant.blackbox:
-                found = self.twice(self.blackbox, case)
-                if found:
-                    return case, found, ["all"], self.blackbox
-            return None, "", None, None
+                    return step, found
+            return None, ""
         finally:
             self.write({file: self.code.files[file] for file in planted})
 
@@ -431,7 +480,8 @@ def work(bench, todo, results, keys):
             return
         begun = time.monotonic()
         try:
-            by, detail = bench.judge(mutant)
+            old = results.of.get(mutant.name, {})
+            by, detail = bench.judge(mutant, (old.get("by"), old.get("detail", "")))
             end = "killed" if by else "survived"
         except Bad as bad:
             by, detail, end = None, str(bad), "error"
@@ -527,6 +577,8 @@ def main():
         todo.put(mutant)
     threads = [threading.Thread(target=work, args=(Bench(n, files, args.simulation), todo, results, keys), daemon=True)
                for n in range(min(args.jobs, len(chosen)))]
+    signal.signal(signal.SIGINT, stopped)
+    signal.signal(signal.SIGTERM, stopped)
     for t in threads:
         t.start()
     for t in threads:

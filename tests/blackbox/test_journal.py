@@ -336,18 +336,46 @@ def test_a_file_is_emptied_when_all_in_it_is_committed(tmp_path, executor):
         wait_until(lambda: in_tables(center) == {i: want[i] for i in given}, "all that was acknowledged", 20)
 
 
-def test_a_journal_that_fails_acknowledges_nothing(tmp_path, executor):
+def test_a_journal_that_fails_acknowledges_nothing_and_keeps_what_it_has(tmp_path, executor):
     """Neither the database nor the journal takes the result: the executor hears in time that it must come again."""
     disk = DiskErrors(tmp_path / "errors", "callbacks.journal")
     with Center(tmp_path / "center", env=disk.env) as center:
         ids = start_runs(center, executor, 3)
         with locked(center):
+            assert report(center, ids[0], *RESULTS[0])["code"] == 200
             disk.begin(disk.SYNCS, errno.EIO)
-            reply = report(center, ids[0], *RESULTS[0])
+            reply = report(center, ids[1], *RESULTS[1])
             assert reply["code"] == 500 and "sent again" in reply["msg"], reply
             assert disk.end(), "the journal was not asked"
             assert in_tables(center) == {}
-        report_all(center, ids)
+            center.kill()
+        center.start()
+        wait_until(lambda: in_tables(center).get(ids[0]) == RESULTS[0], "the result that was acknowledged")
+        for i, result in list(zip(ids, RESULTS))[1:]:
+            assert report(center, i, *result)["code"] == 200
+        wait_for(center, ids)
+
+
+def test_a_commit_that_does_not_come_sends_results_to_a_slow_journal(tmp_path, executor):
+    """A commit is expected sooner than the journal, which has been slow; when it does not come, the journal it is."""
+    disk = DiskErrors(tmp_path / "errors", "callbacks.journal")
+    with Center(tmp_path / "center", env=disk.env) as center:
+        ids = start_runs(center, executor, 3)
+        disk.begin(disk.HOLDS)
+        with locked(center):
+            first = threading.Thread(target=report_all, args=(center, ids[:1]))
+            first.start()
+            wait_until(lambda: disk.failures() > 100, "the journal to have been slow", 20, 0.01)  # 5 ms and more each
+            disk.end()
+            first.join()
+        wait_until(lambda: in_tables(center) == {ids[0]: RESULTS[0]}, "the first result")
+        with locked(center):
+            reply = report(center, ids[1], *RESULTS[1])
+            assert reply["code"] == 200, reply
+            center.kill()
+        center.start()
+        wait_until(lambda: ids[1] in in_tables(center), "the second result")
+        assert report(center, ids[2], *RESULTS[2])["code"] == 200
         wait_for(center, ids)
 
 
