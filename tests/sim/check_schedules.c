@@ -125,6 +125,18 @@ static bool had_second(struct sim *s, int64_t job_id, int64_t scheduled_ms)
     return false;
 }
 
+/* What a missed firing stands for was due already, by whatever clock: also if the edit takes it. */
+static int64_t missed_until(struct sim *s, const struct edit *e)
+{
+    int64_t until = 0;
+    for (int i = 0; i < e->nruns; i++) {
+        const struct ghost *g = ghost_of(s, e->runs[i].log_id);
+        if (g->job_id == e->id && g->kind == KIND_MISFIRE && g->scheduled_ms > until)
+            until = g->scheduled_ms;
+    }
+    return until;
+}
+
 /* An edit that leaves the schedule alone leaves its scheduled times alone. Another goes back to the
  * latest scheduled time that any run has served, or to the watermark at the center's start, and not
  * behind it. */
@@ -138,7 +150,9 @@ static void after_edit(struct sim *s, const struct batch *b, const struct edit *
     }
     int64_t bound = s->served_ms > s->start_watermark_ms ? s->served_ms : s->start_watermark_ms;
     int64_t kept = kept_until(s, e->id);
+    int64_t missed = missed_until(s, e);
     bound = bound > b->now_ms ? bound : b->now_ms;
+    bound = bound > missed ? bound : missed;
     if (on || e->kind == EDIT_JOB_STOP)
         j->cover_ms = kept < j->cover_ms ? kept : j->cover_ms;
     j->lenient_ms = bound > kept ? bound : kept;
