@@ -225,7 +225,10 @@ void dispatch_run(struct sched *s, struct now now, struct run *r)
     bool moved = r->flags & RUN_MOVED;
     r->flags &= ~(uint32_t)RUN_MOVED;
     if (by_hand(r)) {
-        lane_enqueue(s, now, r);
+        if (r->flags & RUN_PROBED && r->lane->dead)
+            ask_anew(s, now, r);
+        else
+            lane_enqueue(s, now, r);
         return;
     }
     const struct group *g = group_of(s, r->job->def->group_id);

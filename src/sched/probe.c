@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c - FAILOVER and BUSYOVER ask before they send: /beat, or /idleBeat for the job, in the
- * order of the group's list. The first yes wins; addresses that are known to be dead come last.
+ * order of the group's list, or of the one that a user gave for the run. The first yes wins;
+ * addresses that are known to be dead come last.
  *
  * A lane's one beat answers for every run that waits for it, an idleBeat for all runs of its job.
  * Few idleBeats to one address are under way at once, the others wait for a place; when one comes
@@ -22,12 +23,9 @@ struct probe {             /* an idleBeat */
     uint32_t ticket;
 };
 
-/* Not where a user has said where to go: the walk is through the group's list. */
 bool probe_wanted(const struct run *r)
 {
     enum route route = r->job->def->route;
-    if (r->text && r->text->choices)
-        return false;
     return (route == ROUTE_FAILOVER || route == ROUTE_BUSYOVER) && !(r->flags & RUN_PROBED) &&
            !(r->flags & RUN_BROADCAST);
 }
@@ -125,19 +123,46 @@ static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
 
 /* ---- one run's walk ------------------------------------------------------------------------- */
 
-/* The next address to ask; NULL: none is left. The list is gone through twice: the living, then
- * those that were dead all the time, or have come back since. */
-static struct lane *next_to_query(const struct group *g, struct run *r)
+static const char *choices_of(const struct run *r)
 {
-    for (int n = group_size(g); r->probe < 2 * n; r->probe++) {
-        struct lane *lane = group_lane(g, r->probe % n);
-        bool again = r->probe >= n;
-        if (!again && !lane->dead)
+    return r->text ? r->text->choices : NULL;
+}
+
+static int list_size(const struct group *g, const struct run *r)
+{
+    return choices_of(r) ? plan_choices(choices_of(r)) : g ? group_size(g) : 0;
+}
+
+/* A place of the run's list, counted (lane_put): one that a user gave may be in no group's. */
+static struct lane *list_lane(struct sched *s, const struct group *g, const struct run *r, int at)
+{
+    if (choices_of(r)) {
+        struct slice rest = slice_text(choices_of(r)), one = { NULL, 0 };
+        for (int i = 0; i <= at; i++)
+            slice_item(&rest, &one);
+        return lane_get(s, one);
+    }
+    struct lane *lane = group_lane(g, at);
+    lane->refs++;
+    return lane;
+}
+
+static bool to_query(struct run *r, const struct lane *lane, bool again)
+{
+    if (!lane->dead)
+        return !again || lane->alive_ms >= r->probing_ms;
+    return again && lane->dead_ms < r->probing_ms && r->tried++ < DEAD_TRIED_MAX;
+}
+
+/* The next address to ask, counted; NULL: none is left. The list is gone through twice: the living,
+ * then those that were dead all the time, or have come back since. */
+static struct lane *next_to_query(struct sched *s, const struct group *g, struct run *r)
+{
+    for (int n = list_size(g, r); r->probe < 2 * n; r->probe++) {
+        struct lane *lane = list_lane(s, g, r, r->probe % n);
+        if (to_query(r, lane, r->probe >= n))
             return lane;
-        if (again && !lane->dead && lane->alive_ms >= r->probing_ms)
-            return lane;
-        if (again && lane->dead && lane->dead_ms < r->probing_ms && r->tried++ < DEAD_TRIED_MAX)
-            return lane;
+        lane_put(s, lane);
     }
     return NULL;
 }
@@ -152,8 +177,11 @@ static void nobody(struct sched *s, struct now now, struct run *r, int listed)
     bool busy = r->job->def->route == ROUTE_BUSYOVER;
     dispatch_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
                     !listed ? "no executor is registered for the job's group, and none is listed"
-                    : busy  ? "BUSYOVER: no executor of the group is idle"
-                            : "FAILOVER: no executor of the group answers");
+                    : choices_of(r)
+                        ? busy ? "BUSYOVER: none of the addresses given for this run is idle"
+                               : "FAILOVER: none of the addresses given for this run answers"
+                    : busy ? "BUSYOVER: no executor of the group is idle"
+                           : "FAILOVER: no executor of the group answers");
 }
 
 static void reconcile_next(struct sched *s, struct now now, struct run *r)
@@ -164,13 +192,16 @@ static void reconcile_next(struct sched *s, struct now now, struct run *r)
         r->probe_list = group_list_no(g);
         r->probe = 0;
     }
-    struct lane *lane = g ? next_to_query(g, r) : NULL;
-    if (!lane)
-        nobody(s, now, r, g ? group_size(g) : 0);
-    else if (r->job->def->route == ROUTE_BUSYOVER && !lane->dead)
+    struct lane *lane = next_to_query(s, g, r);
+    if (!lane) {
+        nobody(s, now, r, list_size(g, r));
+        return;
+    }
+    if (r->job->def->route == ROUTE_BUSYOVER && !lane->dead)
         wait_idle(s, r, lane);
     else
         wait_beat(s, r, lane);
+    lane_put(s, lane);
 }
 
 void probe_begin(struct sched *s, struct now now, struct run *r)

@@ -446,20 +446,53 @@ static void a_busy_executor_is_passed_over(void **state)
     assert_int_equal(c->nsent, 1);
 }
 
-/* The group's other addresses are none of its business. */
-static void who_was_named_by_a_user_is_not_asked(void **state)
+#define NAMED "http://10.0.0.7:9999/"
+#define NAMED_TOO "http://10.0.0.8:9999/"
+
+static void ask_is_of(struct core *c, enum call_kind kind, const char *address)
+{
+    assert_int_equal(core_calls(c, CALL_BEAT) + core_calls(c, CALL_IDLE), 1);
+    assert_string_equal(core_call_of(c, kind, 0)->address, address);
+}
+
+/* In the order in which they were given. The group's other addresses are none of its business. */
+static void who_was_named_by_a_user_is_asked_in_that_order(void **state)
 {
     struct core *c = *state;
-    static const char *const routes[] = { "FAILOVER", "BUSYOVER" };
+    static const struct {
+        const char *route;
+        enum call_kind kind;
+        enum call_outcome no; /* of the first */
+        const char *says;
+    } rows[] = {
+        { "FAILOVER", CALL_BEAT, CALL_NOT_SENT, "FAILOVER: none of the addresses given" },
+        { "BUSYOVER", CALL_IDLE, CALL_ANSWERED, "BUSYOVER: none of the addresses given" },
+    };
     core_register(c, "app", A);
-    for (int i = 0; i < COUNT(routes); i++) {
-        int64_t job = job_of(c, routes[i], "NONE", "");
-        int64_t id = core_trigger(c, job, "http://10.0.0.7:9999/");
-        core_run(c, 100);
-        assert_int_equal(core_calls(c, CALL_BEAT) + core_calls(c, CALL_IDLE), 0);
-        struct core_call *run = core_call_of(c, CALL_RUN, id);
-        assert_non_null(run);
-        assert_string_equal(run->address, "http://10.0.0.7:9999/");
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct call_result no = { .outcome = rows[i].no, .code = 500 };
+        int64_t job = job_of(c, rows[i].route, "NONE", "");
+        for (int found = 1; found >= 0; found--) {
+            int64_t id = core_trigger(c, job, NAMED ", " NAMED_TOO);
+            core_settle(c);
+            ask_is_of(c, rows[i].kind, NAMED);
+            core_reply(c, core_call_of(c, rows[i].kind, 0), &no);
+            core_settle(c);
+            ask_is_of(c, rows[i].kind, NAMED_TOO);
+            no.code = found ? 200 : 500;
+            no.outcome = CALL_ANSWERED;
+            core_reply(c, core_call_of(c, rows[i].kind, 0), &no);
+            core_settle(c);
+            struct core_call *run = core_call_of(c, CALL_RUN, id);
+            assert_int_equal(run != NULL, found);
+            if (run) {
+                assert_string_equal(run->address, NAMED_TOO);
+                assert_string_equal(core_row(c, id)->address, NAMED_TOO);
+            } else {
+                assert_true(mentions(c, id, rows[i].says));
+            }
+            no = (struct call_result){ .outcome = rows[i].no, .code = 500 };
+        }
     }
 }
 
@@ -656,7 +689,7 @@ int main(void)
         T(a_full_client_is_no_answer),
         T(runs_wait_while_the_client_is_full),
         T(first_yes_wins_in_the_order_of_the_list),
-        T(who_was_named_by_a_user_is_not_asked),
+        T(who_was_named_by_a_user_is_asked_in_that_order),
         T(a_busy_executor_is_passed_over),
         T(the_dead_come_last),
         T(nobody_answers),
