@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/xxl/fields.h"
+#include "api/xxl/reply.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define EDIT_TRIES 50
 
 enum err field_id(const struct form *f, int64_t *ret, struct why *why)
 {
@@ -55,4 +58,18 @@ enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id, stru
         *ret_id = done->id;
     edit_free(done);
     return OK;
+}
+
+void field_update(struct web_call *call, enum err (*update)(struct web_call *call, struct why *why))
+{
+    struct why why = { "" };
+    enum err err = ERR_OVERTAKEN;
+    for (int i = 0; err == ERR_OVERTAKEN && i < EDIT_TRIES; i++) {
+        why_clear(&why);
+        err = update(call, &why);
+    }
+    if (err)
+        reply_err(call, err, &why);
+    else
+        reply_ok(call);
 }

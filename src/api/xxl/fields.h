@@ -12,11 +12,12 @@ MUST_CHECK enum err field_width(const char *name, const char *text, size_t max, 
 bool field_blank(const char *text); /* NULL, empty, or blanks only */
 /* Replace *to (owned) by a trimmed copy. */
 void field_trimmed(char **to, const char *text);
-/* How often an update is read again on top of what somebody else has written meanwhile. */
-#define EDIT_TRIES 50
-
 /* Make the edit and let go of it; *ret_id (may be NULL) is the id that an insert got. */
 MUST_CHECK enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id,
                                struct why *why);
+/* Update a row and answer the call. update reads the row and the form on top of it, and makes the
+ * edit; it is called again while that is ERR_OVERTAKEN, as somebody else has written meanwhile. */
+void field_update(struct web_call *call,
+                  enum err (*update)(struct web_call *call, struct why *why));
 
 #endif

@@ -221,16 +221,7 @@ static enum err update(struct web_call *call, struct why *why)
 
 void groups_update(struct web_call *call)
 {
-    struct why why = { "" };
-    enum err err = ERR_OVERTAKEN;
-    for (int i = 0; err == ERR_OVERTAKEN && i < EDIT_TRIES; i++) {
-        why_clear(&why);
-        err = update(call, &why);
-    }
-    if (err)
-        reply_err(call, err, &why);
-    else
-        reply_ok(call);
+    field_update(call, update);
 }
 
 void groups_delete(struct web_call *call)

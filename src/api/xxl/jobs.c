@@ -214,16 +214,7 @@ static enum err update(struct web_call *call, struct why *why)
 
 void jobs_update(struct web_call *call)
 {
-    struct why why = { "" };
-    enum err err = ERR_OVERTAKEN;
-    for (int i = 0; err == ERR_OVERTAKEN && i < EDIT_TRIES; i++) {
-        why_clear(&why);
-        err = update(call, &why);
-    }
-    if (err)
-        reply_err(call, err, &why);
-    else
-        reply_ok(call);
+    field_update(call, update);
 }
 
 static void simple_edit(struct web_call *call, enum edit_kind kind)
