@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDEN_MS 5        /* how often a window is looked at while runs wait for it */
-#define QUIET_MS 4000     /* then its connections are closed, and the window is small again */
-#define HOPS_MAX 100      /* length of a chain of child jobs */
-#define FIRE_AT_ONCE 1000 /* due runs that one tick takes up: about a millisecond's work */
+#define WIDEN_MS 5    /* how often a window is looked at while runs wait for it */
+#define QUIET_MS 4000 /* then its connections are closed, and the window is small again */
+#define HOPS_MAX 100  /* length of a chain of child jobs */
 
 void dispatch_plan(struct sched *s, struct run *r)
 {
@@ -325,7 +324,9 @@ static void fire(struct sched *s, struct now now, struct run *r)
 void dispatch_due(struct sched *s, struct now now)
 {
     struct heap_entry *e;
-    for (int n = 0; n < FIRE_AT_ONCE && !s->draining && (e = heap_pop(&s->due, now.wall_ms)); n++)
+    for (int n = 0;
+         n < s->config.dispatch_at_once && !s->draining && (e = heap_pop(&s->due, now.wall_ms));
+         n++)
         fire(s, now, container_of(e, struct run, timer.entry));
 }
 

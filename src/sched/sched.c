@@ -15,6 +15,7 @@ void sched_config_default(struct sched_config *c)
 {
     *c = (struct sched_config){
         .lane_connections = 256,
+        .dispatch_at_once = 6000,
         .spare_connections = 4096,
         .lane_queue = 10000,
         .horizon_ms = 5000,

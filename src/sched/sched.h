@@ -30,6 +30,8 @@ struct sched_config {
     int64_t horizon_ms;    /* how far ahead planning writes (5000) */
     int plan_max_rows;     /* rows of one slice (2000) */
     int planned_max;       /* planned rows in memory at which planning pauses (200,000) */
+    int dispatch_at_once;  /* due runs that one tick takes up (6000): sending them takes some 60 ms,
+                              which results and commits wait */
     int live_max;          /* live runs at which planning pauses (2,000,000) */
     int64_t watermark_ahead_ms; /* 2000 */
     int64_t dead_after_ms;      /* an address that has not beaten for so long is gone (90,000) */

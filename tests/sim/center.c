@@ -232,6 +232,7 @@ static struct sched_config config_of(struct sim *s)
         c.lane_queue = (int)sim_between(s, 1, 8);
     if (sim_chance(s, 200000))
         c.plan_max_rows = (int)sim_between(s, 1, 20);
+    c.dispatch_at_once = 1 + (int)(c.seed % 1000); /* bursts are taken up in parts */
     c.lost_keep_ms = 60000;
     return c;
 }
