@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread: takes what has gathered, makes one transaction of it, answers, and begins again; so a
- * group is as large as a commit takes long, and nobody waits for a timer.
+ * group grows with the time that a commit takes, and no change waits for a timer.
  *
- * A group that the disk does not take is halved until the guilty change stands alone: changes that
- * fit are written, and one that is too large for a nearly full disk is the only one refused. What
- * may not be refused (RESULT, TELL, FORGET) is held, and so is every later one of its kind: they
- * are written in their order when the disk has room. ACCEPT and START pass them, which harms
- * nothing, since a run's START is never posted after its RESULT; so they are answered at once, be
- * it with no.
+ * A group that the disk does not take is halved until the change that does not fit stands alone:
+ * changes that fit are written, and one that is too large for a nearly full disk is the only one
+ * refused. What may not be refused (RESULT, TELL, FORGET) is held, and so is every later one of its
+ * kind: they are written in their order when the disk has room. ACCEPT and START pass them, which
+ * harms nothing, since a run's START is never sent after its RESULT; so they are answered at once,
+ * also with an error.
  *
  * Pruning rides in the group's transaction, a slice at a time; the log is checkpointed after a
  * group has been answered, sooner when nothing waits. */
@@ -32,7 +32,7 @@ enum {
     WAL_MAX_FRAMES = 4000, /* 16 MiB */
 };
 
-#define HELD ERR_FULL /* op->err of one that waits; nobody else sees it */
+#define HELD ERR_FULL /* op->err of one that waits; not seen outside this file */
 
 struct run_journal {
     struct rdb *db;
@@ -51,7 +51,7 @@ struct run_journal {
     size_t n;
     bool stopping;
     bool refused;           /* something of this group was not written */
-    int64_t halve_until_ms; /* for this group: those who wait for an answer do not wait longer */
+    int64_t halve_until_ms; /* for this group: its changes wait for an answer no longer */
     bool hopeless;          /* a small change alone was refused: do not try the rest of the group */
     bool holding;      /* one of this group or an earlier one is held: so must be those after it */
     enum err trouble;  /* what the disk said last; OK: it works */
@@ -200,7 +200,7 @@ static void write_range(struct run_journal *s, struct run_journal_op **ops, size
 /* ---- one iteration
  * -------------------------------------------------------------------------------- */
 
-/* The next changes of the mail; false when there are none. */
+/* The next changes that were sent; false when there are none. */
 static bool gather(struct run_journal *s)
 {
     size_t bytes = 0;
@@ -268,7 +268,7 @@ static void next_retry(struct run_journal *s)
     s->retry_ms = clock_boot_ms() + s->pause_ms;
 }
 
-/* The group's changes, of the mail or (again) of those that were held. */
+/* The group's changes, newly sent or (again) held before. */
 static void write_group(struct run_journal *s, bool again)
 {
     s->refused = s->hopeless = false;
@@ -298,7 +298,7 @@ static void checkpoint(struct run_journal *s, int frames)
 }
 
 /* Those that wait, or, without any, a change of nothing: until it succeeds, a group that was
- * refused could still stand in the log and come back to life with the next start. */
+ * refused could still stand in the log and count again at the next start. */
 static void retry(struct run_journal *s)
 {
     struct why why = { "" };
@@ -368,7 +368,7 @@ static void stop(struct run_journal *s)
     while (s->nheld && clock_boot_ms() < until) {
         int64_t wait = s->retry_ms - clock_boot_ms();
         if (wait > 0)
-            mailbox_wait(s->in, (int)wait); /* nobody posts any more */
+            mailbox_wait(s->in, (int)wait); /* nothing is sent any more */
         retry(s);
     }
     abandon(s);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_journal.h - the executor's journal: what it has promised, kept in a file until the promise is
- * met.
+/* run_journal.h - the run journal: what the executor has promised, kept in a file until the promise
+ * is met.
  *
  * An SQLite database with one row a run, written by one thread that commits what has gathered
- * together (group commit, synchronous=FULL). The order of the posts is the order of the writes.
+ * together (group commit, synchronous=FULL). Changes are written in the order in which they are
+ * sent.
  *
  *   ACCEPTED --START--> STARTED --RESULT--> ENDED --TOLD--> TOLD (its id alone, for a day)
  *      +--------------------RESULT------------^
  *
  * ACCEPTED before the center hears yes; STARTED before the handler is entered, so that after a
- * crash nobody has to guess; ENDED before the worker's result is forgotten; TOLD when a center has
- * it. TOLD rows are what makes a log id run once across restarts; they are pruned by number and
- * age.
- * Thread: run_journal_send on the loop's; answers come back to its mailbox. */
+ * crash it is certain which handlers were not; ENDED before the worker's result is forgotten; TOLD
+ * when a center has it. TOLD rows are what makes a log id run once across restarts; they are pruned
+ * by number and age. Thread: run_journal_send on the loop's; answers come back to its mailbox. */
 #ifndef PEAL_EXECUTOR_RUN_JOURNAL_H
 #define PEAL_EXECUTOR_RUN_JOURNAL_H
 
@@ -57,11 +57,11 @@ struct run_journal_config {
 
 /* Takes the file and starts the thread. ERR_BUSY: another process has it. ERR_INVALID: written by a
  * newer version or another program, left as it is. ERR_IO, ERR_FULL, ERR_READONLY: it cannot be
- * made or written. A damaged file is moved to PATH.damaged-<ms>, what could be read of it is kept,
- * and the log says how much. */
+ * made or written. A damaged file is moved to PATH.damaged-<ms>, what SQLite can read of it is
+ * kept, and the log says how much. */
 MUST_CHECK enum err run_journal_open(const struct run_journal_config *config,
                                      struct run_journal **ret, struct why *why);
-/* Does what was posted, then ends; messages may still come meanwhile. On a disk that takes nothing
+/* Writes what was sent, then ends; messages may still come meanwhile. On a disk that takes nothing
  * it tries for three seconds; what is not written then comes back with the reason. NULL is fine. */
 void run_journal_free(struct run_journal *s);
 

@@ -1,61 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file: WAL with synchronous=FULL, one connection that keeps SQLite's exclusive lock (so there
- * is no -shm, and no lock calls for each transaction). PATH.lock comes before it and covers what
- * SQLite's lock cannot: the moment in which a damaged file is moved aside.
+/* The journal's rows: changes in transactions, what is read at start, and what SQLite's errors mean
+ * for this file.
  *
- * CHECK constraints say what a row may hold. Writing ignores them, because what is written has been
- * judged; opening looks at all of them (quick_check), because a file can hold anything. */
-#include "base/clock.h"
+ * Each change is one prepared statement or two. The numbers that would otherwise cost a query each
+ * (the ends of `told`, how far the numbers are reserved) are kept in memory and go back with a
+ * transaction that fails. */
 #include "base/log.h"
-#include "base/mem.h"
 #include "executor/journal/run_journal_db.h"
 #include "sql/sqlerr.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum {
-    APPLICATION = 0x5065616c, /* "Peal" */
-    BUSY_MS = 2000,           /* somebody looks into the file while we start */
-    ROW_MAX = 64 * 1024 * 1024,
-    CACHE_KIB = 16 * 1024,
-    WAL_KEEP_BYTES = 16 * 1024 * 1024,
-};
-
-/* One text a row of sqlite_schema, exactly as it stands there: TOLD_MORE as ALTER TABLE leaves it.
- */
-#define TOLD_MORE ", log_date_ms INTEGER NOT NULL DEFAULT 0"
-const char *const rdb_schema[RDB_TABLES] = {
-    [RDB_MARK] =
-        "CREATE TABLE mark (id INTEGER PRIMARY KEY CHECK (id = 1), seq_limit INTEGER NOT NULL "
-        "CHECK (seq_limit BETWEEN 1 AND 4611686018427387904)) STRICT",
-    [RDB_RUN] =
-        "CREATE TABLE run (seq INTEGER PRIMARY KEY CHECK (seq BETWEEN 1 AND 4611686018427387903), "
-        "state INTEGER NOT NULL CHECK (state BETWEEN 2 AND 4), log_id INTEGER NOT NULL, "
-        "log_date_ms INTEGER NOT NULL, moment_ms INTEGER NOT NULL, accepted_ms INTEGER NOT NULL, "
-        "attempt INTEGER NOT NULL CHECK (attempt BETWEEN -2147483648 AND 2147483647), "
-        "ended_ms INTEGER, code INTEGER CHECK (code BETWEEN -2147483648 AND 2147483647), "
-        "has_log INTEGER, request BLOB, msg BLOB, "
-        "CHECK ((state = 4) = (code IS NOT NULL AND ended_ms IS NOT NULL))) STRICT",
-    [RDB_TOLD] =
-        "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
-        "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL" TOLD_MORE
-        ") STRICT",
-};
-
-/* 0 in place of the dates stands for any. */
-const char rdb_told_1[] =
-    "CREATE TABLE told (n INTEGER PRIMARY KEY CHECK (n BETWEEN 1 AND 4611686018427387903), "
-    "seq INTEGER NOT NULL, log_id INTEGER NOT NULL, ended_ms INTEGER NOT NULL) STRICT";
-static const char from_1[] =
-    "BEGIN IMMEDIATE; ALTER TABLE told ADD COLUMN log_date_ms INTEGER NOT NULL DEFAULT 0; "
-    "PRAGMA user_version = 2; COMMIT";
 
 static const char *const statements[RDB_STATEMENTS] = {
     [RDB_BEGIN] = "BEGIN IMMEDIATE",
@@ -91,7 +45,7 @@ static enum err map_rc(sqlite3 *db, int rc)
     return err == ERR_STORE ? ERR_IO : err;
 }
 
-static const char *advice(enum err err)
+const char *rdb_advice(enum err err)
 {
     switch (err) {
     case ERR_CORRUPT:
@@ -110,7 +64,8 @@ static const char *advice(enum err err)
 enum err rdb_fail(struct rdb *s, int rc, struct why *why)
 {
     enum err err = map_rc(s->db, rc);
-    why_set(why, "the journal %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc, advice(err));
+    why_set(why, "the journal %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc,
+            rdb_advice(err));
     return err;
 }
 
@@ -120,7 +75,7 @@ enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why)
     enum err err = sqlerr_no_room(e)                         ? ERR_FULL
                    : e == EACCES || e == EPERM || e == EROFS ? ERR_READONLY
                                                              : ERR_IO;
-    why_set(why, "the journal %s: cannot %s: %s; %s", s->path, what, strerror(e), advice(err));
+    why_set(why, "the journal %s: cannot %s: %s; %s", s->path, what, strerror(e), rdb_advice(err));
     return err;
 }
 
@@ -130,19 +85,23 @@ enum err rdb_exec(struct rdb *s, const char *text, struct why *why)
     return rc ? rdb_fail(s, rc, why) : OK;
 }
 
-/* The first column of the first row. */
-static enum err number(struct rdb *s, const char *text, int64_t *ret, struct why *why)
+enum err rdb_prepare(struct rdb *s, struct why *why)
 {
-    sqlite3_stmt *q = NULL;
-    int rc = sqlite3_prepare_v2(s->db, text, -1, &q, NULL);
-    if (!rc)
-        rc = sqlite3_step(q);
-    if (rc == SQLITE_ROW)
-        *ret = sqlite3_column_int64(q, 0);
-    enum err err =
-        rc == SQLITE_ROW ? OK : rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
-    sqlite3_finalize(q);
-    return err;
+    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
+        int rc =
+            sqlite3_prepare_v3(s->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT, &s->q[i], NULL);
+        if (rc)
+            return rdb_fail(s, rc, why);
+    }
+    return OK;
+}
+
+void rdb_finalize(struct rdb *s)
+{
+    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
+        sqlite3_finalize(s->q[i]);
+        s->q[i] = NULL;
+    }
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -417,328 +376,4 @@ enum err rdb_each(struct rdb *s, run_journal_each_fn *each, void *arg, struct wh
                       "SELECT seq, state, log_id, log_date_ms, moment_ms, accepted_ms, attempt, "
                       "ended_ms, code, has_log, request, msg FROM run ORDER BY seq",
                       run_row, each, arg, why);
-}
-
-/* ---- opening --------------------------------------------------------------------------------- */
-
-static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
-{
-    (void)db;
-    (void)name;
-    ((struct rdb *)ctx)->wal_frames = frames;
-    return SQLITE_OK;
-}
-
-int64_t rdb_size(const char *path, const char *ending)
-{
-    struct stat st;
-    char *name = mem_join(path, ending);
-    int64_t size = stat(name, &st) ? 0 : (int64_t)st.st_size;
-    free(name);
-    return size;
-}
-
-/* Pages that were given back in the transaction that took them are never written, so there may be
- * more than stand in file and log; 256 MiB more is beyond any of our transactions. */
-int64_t rdb_pages_max(const char *path)
-{
-    return 65536 + 4 * (rdb_size(path, "") + rdb_size(path, "-wal")) / 4096;
-}
-
-bool rdb_sync_folder(const char *path)
-{
-    char *copy = mem_dup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
-/* The file is there, is a file, and nobody else's: requests hold what is not everybody's business.
- * Closed again before SQLite opens it, because closing gives back the locks on it. */
-static enum err make_file(const struct rdb *s, struct why *why)
-{
-    struct stat st;
-    if (stat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        why_set(why, "the journal %s is %s; name a file that may be made there", s->path,
-                S_ISDIR(st.st_mode) ? "a directory" : "not a file");
-        return ERR_IO;
-    }
-    int fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (fd < 0)
-        return rdb_fail_errno(s, "open it", why);
-    if (fchmod(fd, 0600))
-        log_warn("journal", "%s: cannot make it private: %s", s->path, strerror(errno));
-    close(fd);
-    return rdb_sync_folder(s->path) ? OK : rdb_fail_errno(s, "sync its folder", why);
-}
-
-static enum err newer(const struct rdb *s, int64_t version, struct why *why)
-{
-    why_set(why,
-            "the journal %s was written by a newer version (format %lld, this one knows %d); start "
-            "that version, or name another file",
-            s->path, (long long)version, RUN_JOURNAL_FORMAT);
-    return ERR_INVALID;
-}
-
-static enum err create(struct rdb *s, struct why *why)
-{
-    char pragmas[160];
-    enum err err = rdb_exec(s, "BEGIN IMMEDIATE", why);
-    for (size_t i = 0; i < RDB_TABLES && !err; i++)
-        err = rdb_exec(s, rdb_schema[i], why);
-    snprintf(pragmas, sizeof(pragmas),
-             "INSERT INTO mark VALUES (1, 1); PRAGMA application_id = %d; "
-             "PRAGMA user_version = %d; COMMIT",
-             APPLICATION, RUN_JOURNAL_FORMAT);
-    return err ? err : rdb_exec(s, pragmas, why);
-}
-
-static enum err count_ours(struct rdb *s, int64_t version, int64_t *ret_all, int64_t *ret_ours,
-                           struct why *why)
-{
-    sqlite3_stmt *q = NULL;
-    *ret_ours = 0;
-    enum err err = number(s, "SELECT count(*) FROM sqlite_schema", ret_all, why);
-    for (size_t i = 0; i < RDB_TABLES && !err; i++) {
-        int rc = sqlite3_prepare_v2(
-            s->db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql = ?1", -1, &q, NULL);
-        const char *text = version == 1 && i == RDB_TOLD ? rdb_told_1 : rdb_schema[i];
-        if (!rc)
-            rc = sqlite3_bind_text(q, 1, text, -1, SQLITE_STATIC);
-        if (!rc)
-            rc = sqlite3_step(q);
-        *ret_ours += rc == SQLITE_ROW;
-        if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-            err = rdb_fail(s, rc, why);
-        sqlite3_finalize(q);
-    }
-    return err;
-}
-
-static enum err damaged(const struct rdb *s, const char *how, struct why *why)
-{
-    why_set(why, "the journal %s is damaged: %s", s->path, how);
-    return ERR_CORRUPT;
-}
-
-/* Is every page and every row as it must be? A number of pages that cannot be would cost the check
- * the memory for them. */
-static enum err check_all(struct rdb *s, struct why *why)
-{
-    sqlite3_stmt *q = NULL;
-    int64_t pages = 0;
-    enum err counted = number(s, "PRAGMA page_count", &pages, why);
-    if (counted)
-        return counted;
-    if (pages > rdb_pages_max(s->path))
-        return damaged(s, "it claims more pages than there are", why);
-    int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL);
-    if (!rc)
-        rc = sqlite3_step(q);
-    const char *text = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
-    enum err err = OK;
-    if (rc != SQLITE_ROW)
-        err = rdb_fail(s, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, why);
-    else if (!text || strcmp(text, "ok") != 0) /* the check goes on where it cannot read */
-        err = sqlerr_unreadable(s->db) ? rdb_fail(s, SQLITE_IOERR_READ, why)
-                                       : damaged(s, text ? text : "it cannot be checked", why);
-    sqlite3_finalize(q);
-    return err;
-}
-
-/* An empty database is made ours; one of another program and one of a newer version stay as they
- * are. */
-static enum err check(struct rdb *s, struct why *why)
-{
-    int64_t version = 0, application = 0, all = 0, ours = 0;
-    enum err err = number(s, "PRAGMA user_version", &version, why);
-    if (!err)
-        err = number(s, "PRAGMA application_id", &application, why);
-    if (!err)
-        err = count_ours(s, version, &all, &ours, why);
-    if (err)
-        return err;
-    if (all == 0 && version == 0)
-        return create(s, why);
-    if (ours == 0 && application != APPLICATION) {
-        why_set(why, "%s is a database of another program; name another file for the journal",
-                s->path);
-        return ERR_INVALID;
-    }
-    if (version > RUN_JOURNAL_FORMAT)
-        return newer(s, version, why);
-    if (all != RDB_TABLES || ours != all || version < 1)
-        return damaged(s, "its tables are not what they should be", why);
-    err = check_all(s, why);
-    if (!err && version < RUN_JOURNAL_FORMAT)
-        err = rdb_exec(s, from_1, why);
-    return err;
-}
-
-static enum err prepare_all(struct rdb *s, struct why *why)
-{
-    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
-        int rc =
-            sqlite3_prepare_v3(s->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT, &s->q[i], NULL);
-        if (rc)
-            return rdb_fail(s, rc, why);
-    }
-    return OK;
-}
-
-static enum err read_marks(struct rdb *s, struct why *why)
-{
-    int64_t last = 0;
-    enum err err = number(s, "SELECT seq_limit FROM mark", &s->seq_limit, why);
-    if (!err)
-        err = number(s, "SELECT coalesce(max(seq), 0) FROM run", &last, why);
-    if (!err)
-        err = number(s, "SELECT coalesce(min(n), 1) FROM told", &s->told_first, why);
-    if (!err)
-        err = number(s, "SELECT coalesce(max(n), 0) FROM told", &s->told_last, why);
-    if (last >= s->seq_limit)
-        s->seq_limit = last + 1;
-    return err;
-}
-
-static enum err configure(struct rdb *s, struct why *why)
-{
-    char pragmas[400];
-    sqlite3_extended_result_codes(s->db, 1);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
-    sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, ROW_MAX);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* until it is judged */
-    snprintf(pragmas, sizeof(pragmas),
-             "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; "
-             "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON; PRAGMA synchronous=FULL; "
-             "PRAGMA journal_size_limit=%d",
-             CACHE_KIB, WAL_KEEP_BYTES);
-    return rdb_exec(s, pragmas, why);
-}
-
-void rdb_disconnect(struct rdb *s)
-{
-    for (size_t i = 0; i < RDB_STATEMENTS; i++) {
-        sqlite3_finalize(s->q[i]);
-        s->q[i] = NULL;
-    }
-    sqlite3_close(s->db);
-    s->db = NULL;
-}
-
-static enum err settle(struct rdb *s, struct why *why)
-{
-    enum err err = rdb_exec(s,
-                            "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; "
-                            "PRAGMA ignore_check_constraints=ON",
-                            why);
-    if (err)
-        return err;
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    sqlite3_wal_hook(s->db, wal_hook, s);
-    err = read_marks(s, why);
-    return err ? err : prepare_all(s, why);
-}
-
-enum err rdb_connect(struct rdb *s, struct why *why)
-{
-    bool orphan = rdb_size(s->path, "") <= 1 && rdb_size(s->path, "-wal") > 0;
-    enum err err = make_file(s, why);
-    if (err)
-        return err;
-    if (orphan) /* SQLite would delete the log */
-        return damaged(s, "the file is empty or gone, but not its log", why);
-    err = rdb_log_check(s->path);
-    if (err)
-        return err == ERR_CORRUPT ? damaged(s, "changes in its log are torn", why)
-                                  : rdb_fail_errno(s, "read its log", why);
-    int rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    err = rc ? rdb_fail(s, rc, why) : configure(s, why);
-    if (!err && sqlite3_db_readonly(s->db, "main") == 1)
-        err = damaged(s, "its header says that it must not be written", why);
-    if (!err)
-        err = check(s, why);
-    if (!err)
-        err = settle(s, why);
-    /* Rows that claim to be so large: we write none, and SQLite calls one in the schema a lack of
-     * memory. Should memory really lack, then mending will too, and nothing is changed. */
-    if (err == ERR_TOOBIG || err == ERR_NOMEM)
-        err = ERR_CORRUPT;
-    if (err)
-        rdb_disconnect(s);
-    return err;
-}
-
-static enum err lock(struct rdb *s, struct why *why)
-{
-    int64_t holder = 0;
-    char *name = mem_join(s->path, ".lock");
-    enum err err = filelock_take(name, &s->lock, &holder);
-    if (err == ERR_BUSY)
-        why_set(why,
-                "the journal %s is in use by another executor (process %lld); stop that one, or "
-                "give this one a folder of its own",
-                s->path, (long long)holder);
-    else if (err)
-        why_set(why, "the journal %s: cannot open its lock file %s: %s; %s", s->path, name,
-                strerror(errno), advice(err));
-    free(name);
-    return err;
-}
-
-static char *resolved(const char *path)
-{
-    char *real = realpath(path, NULL);
-    return real ? real : mem_dup(path);
-}
-
-enum err rdb_reopen(struct rdb *s, struct why *why)
-{
-    struct why how = { "" };
-    rdb_disconnect(s);
-    rdb_mend_finish(s->path);
-    enum err err = rdb_connect(s, &how);
-    if (err == ERR_CORRUPT) {
-        log_error("journal", "%s", how.text);
-        why_clear(&how);
-        err = rdb_mend(s, &how);
-        if (!err)
-            err = rdb_connect(s, &how);
-    }
-    if (err)
-        why_set(why, "%s", how.text);
-    return err;
-}
-
-enum err rdb_open(const char *path, struct rdb **ret, struct why *why)
-{
-    struct rdb *s = mem_new(sizeof(*s));
-    s->path = resolved(path);
-    enum err err = lock(s, why);
-    if (!err)
-        err = rdb_reopen(s, why);
-    if (err) {
-        rdb_close(s);
-        return err;
-    }
-    *ret = s;
-    return OK;
-}
-
-void rdb_close(struct rdb *s)
-{
-    if (!s)
-        return;
-    rdb_disconnect(s);
-    filelock_free(s->lock); /* last: the file is at rest now */
-    free(s->path);
-    free(s);
 }

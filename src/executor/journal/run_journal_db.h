@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_journal_db.h - the file of the executor's journal: opening, changes, errors. Private to
- * run_journal*.c; one thread at a time.
+/* run_journal_db.h - the file of the executor's run journal. Private to run_journal*.c; one thread
+ * at a time.
  *
  * Two tables. `run` has what is still owed, keyed by seq; `told` the ids of what a center has, in
  * the order in which it got them. A row that moves on leaves `run`, so that its pages are used
  * again at once and a million remembered ids are 30 MB and not the pages that their requests once
- * filled. */
+ * filled.
+ *
+ * From the ground up: run_journal_db.c (rows), run_journal_connect.c (the file),
+ * run_journal_rescue.c (a damaged one), run_journal_open.c (the lock, and which of these it takes),
+ * run_journal.c. */
 #ifndef PEAL_EXECUTOR_RUN_JOURNAL_DB_H
 #define PEAL_EXECUTOR_RUN_JOURNAL_DB_H
 
@@ -44,14 +48,12 @@ struct rdb {
     int wal_frames;                                       /* after the last commit */
 };
 
-/* See run_journal_open. */
-MUST_CHECK enum err rdb_open(const char *path, struct rdb **ret, struct why *why);
-void rdb_close(struct rdb *s); /* NULL is fine */
+/* ---- run_journal_db.c: reading and changing rows ---- */
+
 /* TOLD rows in the order in which they were told, then the others in order of seq. */
 MUST_CHECK enum err rdb_each(struct rdb *s, run_journal_each_fn *each, void *arg, struct why *why);
 
-/* ---- changes: begin, any number of them, commit; after an error that is the disk's: rollback ---
- */
+/* Changes: begin, any number of them, commit; after an error that is the disk's: rollback. */
 MUST_CHECK enum err rdb_begin(struct rdb *s, struct why *why);
 MUST_CHECK enum err rdb_commit(struct rdb *s, struct why *why);
 void rdb_rollback(struct rdb *s);
@@ -70,12 +72,16 @@ static inline bool rdb_is_trouble(enum err err)
     return err && err != ERR_EXISTS && err != ERR_TOOBIG && err != ERR_INVALID;
 }
 
-/* A file that turned out to be damaged while in use: close, mend, open again. Until it succeeds
- * everything fails. */
-MUST_CHECK enum err rdb_reopen(struct rdb *s, struct why *why);
+/* ---- run_journal_db.c: what the next three need of it ---- */
 
-/* ---- between run_journal_db.c and run_journal_mend.c
- * ----------------------------------------------- */
+enum err rdb_fail(struct rdb *s, int rc, struct why *why);
+enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why);
+const char *rdb_advice(enum err err); /* what to do about it */
+MUST_CHECK enum err rdb_exec(struct rdb *s, const char *text, struct why *why);
+MUST_CHECK enum err rdb_prepare(struct rdb *s, struct why *why); /* the statements */
+void rdb_finalize(struct rdb *s);
+
+/* ---- run_journal_connect.c ---- */
 
 enum { RDB_MARK, RDB_RUN, RDB_TOLD, RDB_TABLES };
 extern const char *const rdb_schema[RDB_TABLES]; /* each as it stands in sqlite_schema */
@@ -84,19 +90,25 @@ extern const char rdb_told_1[];                  /* `told` of format 1: without 
 /* Open the file, which is there and locked or is made; ERR_CORRUPT: it is damaged. */
 MUST_CHECK enum err rdb_connect(struct rdb *s, struct why *why);
 void rdb_disconnect(struct rdb *s);
-enum err rdb_fail(struct rdb *s, int rc, struct why *why);
-enum err rdb_fail_errno(const struct rdb *s, const char *what, struct why *why);
-MUST_CHECK enum err rdb_exec(struct rdb *s, const char *text, struct why *why);
 bool rdb_sync_folder(const char *path);
 int64_t rdb_size(const char *path, const char *ending); /* bytes; 0 if it is not there */
-int64_t rdb_pages_max(const char *path);                /* more pages than it can have */
-/* Keep the damaged file aside and put one in its place that has what can be read of it.
+bool rdb_is_empty(const char *path);                    /* to SQLite: it deletes the log of such */
+
+/* ---- run_journal_rescue.c ---- */
+
+/* Keep the damaged file aside and put one in its place that has what SQLite can read of it.
  * ERR_INVALID: it is nothing of ours. After any error the file is as it was. */
-MUST_CHECK enum err rdb_mend(struct rdb *s, struct why *why);
-/* A mending that a crash interrupted after its last decision. */
-void rdb_mend_finish(const char *path);
-/* ERR_CORRUPT: the log has lost changes that were on disk; SQLite itself stops at the first bad
- * frame and says nothing. ERR_IO, with errno: it cannot be read. */
-MUST_CHECK enum err rdb_log_check(const char *path);
+MUST_CHECK enum err rdb_rescue(struct rdb *s, struct why *why);
+/* A rescue that a crash interrupted after its last decision. */
+void rdb_rescue_finish(const char *path);
+
+/* ---- run_journal_open.c ---- */
+
+/* See run_journal_open. */
+MUST_CHECK enum err rdb_open(const char *path, struct rdb **ret, struct why *why);
+void rdb_close(struct rdb *s); /* NULL is fine */
+/* A file that turned out to be damaged while in use: close, rescue, open again. Until it succeeds
+ * everything fails. */
+MUST_CHECK enum err rdb_reopen(struct rdb *s, struct why *why);
 
 #endif

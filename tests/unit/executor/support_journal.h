@@ -85,10 +85,9 @@ enum { SOME_TOLD = 300, SOME_RUNS = 600, SOME = SOME_TOLD + SOME_RUNS };
 void some_write(struct rdb **ret);
 /* The files as a kill would leave them, with most of it in the log; owned by the caller. */
 void some_crash(char **ret_file, size_t *ret_n, char **ret_log, size_t *ret_nlog);
-/* Nothing was seen that was not written; how much of it was. doubtful: accepted ones count as
- * started. */
-int some_check(bool doubtful);
+/* Nothing was seen that was not written; how much of it was. */
+int some_check(void);
 /* Open the damaged one: it works, and says what it could read. Then again: nothing more happens. */
-int some_open_damaged(bool doubtful);
+int some_open_damaged(void);
 
 #endif

@@ -106,7 +106,7 @@ static void a_journal_of_the_format_before_goes_on(void **state)
     check_upgraded();
 }
 
-static void a_damaged_one_of_the_format_before_is_mended(void **state)
+static void a_damaged_one_of_the_format_before_is_rescued(void **state)
 {
     (void)state;
     struct journal j;
@@ -150,7 +150,7 @@ static void rows_that_make_no_sense_are_left_out(void **state)
     some_write(NULL);
     change("PRAGMA ignore_check_constraints = ON; UPDATE run SET state = 9 WHERE seq = 400; "
            "UPDATE run SET code = NULL WHERE state = 4 AND seq < 420");
-    int n = some_open_damaged(false);
+    int n = some_open_damaged();
     assert_true(n < SOME && n > SOME - 50);
     assert_int_equal(journal_damaged(false), 1);
 }
@@ -204,7 +204,7 @@ int main(void)
         T(a_place_where_no_file_can_be_is_named),
         T(a_file_that_may_not_be_written_is_named),
         T(a_journal_of_the_format_before_goes_on),
-        T(a_damaged_one_of_the_format_before_is_mended),
+        T(a_damaged_one_of_the_format_before_is_rescued),
 #undef T
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
