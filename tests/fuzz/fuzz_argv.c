@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes += strlen(words[n]);
         quote(&line, words[n]);
     }
-    CHECK(n > 0 && n <= WORDS_MAX && bytes <= size);
+    CHECK(n > 0 && n <= ARGV_MAX && bytes <= size);
     CHECK(argv_split(slice_of(line.data, line.len), &again, NULL) == OK);
     for (size_t i = 0; i < n; i++)
         CHECK(again[i] && strcmp(again[i], words[i]) == 0);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of built-in handlers: their names, what the configuration calls them, and what /run
+ * says about one that is off. What is not allowed is not in the list that the executor gets, so a
+ * request for it cannot reach its code. */
 #include "executor/agent/builtin.h"
 #include <curl/curl.h>
 #include "base/mem.h"
@@ -49,10 +52,10 @@ enum err builtin_check(const struct builtin_config *c, struct why *why)
 {
     struct slice rest = slice_text(c->samples);
     for (struct slice name; slice_item(&rest, &name);) {
-        bool dedup = slice_eq(name, "*");
+        bool known = slice_eq(name, "*");
         for (size_t i = 0; i < countof(all); i++)
-            dedup |= samples[i] && slice_eq(name, samples[i]);
-        if (dedup)
+            known |= samples[i] && slice_eq(name, samples[i]);
+        if (known)
             continue;
         why_set(why,
                 "peal.executor.samples: there is no %.*s; there are demo, sharding, fail, sleep, "

@@ -174,7 +174,7 @@ static void set_up(struct request *q)
     curl_easy_setopt(q->curl, CURLOPT_ERRORBUFFER, q->error);
 }
 
-/* Until it is done or the run shall end, which is CURLE_ABORTED_BY_CALLBACK. */
+/* Until it is done or the run has to end, which is CURLE_ABORTED_BY_CALLBACK. */
 static CURLcode transfer(struct request *q)
 {
     CURLcode code = CURLE_ABORTED_BY_CALLBACK;

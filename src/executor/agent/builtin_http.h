@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* builtin_http.h - the parts of httpJobHandler that only look: its parameter, and whom it may ask.
+/* builtin_http.h - the pure parts of httpJobHandler: its parameter, and the hosts that it may call.
  *
- * Who can edit jobs must not thereby reach whatever this machine can reach: hosts are those of a
- * list, and a name on the list may not lead to an address that is not public. Pure. */
+ * A user who can edit jobs must not thereby reach whatever this machine can reach: hosts are those
+ * of a list, and a name on the list may not lead to an address that is not public. Pure. */
 #ifndef PEAL_EXECUTOR_AGENT_BUILTIN_HTTP_H
 #define PEAL_EXECUTOR_AGENT_BUILTIN_HTTP_H
 

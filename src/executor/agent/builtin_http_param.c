@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* httpJobHandler's parameter. Both forms fill the same struct through the same setters, so a rule
+ * about a URL or a header stands once. Fields that are not known are skipped and named in the run's
+ * log: a job that was written for another executor runs here, and its owner sees what did not
+ * count. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

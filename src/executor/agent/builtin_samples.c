@@ -69,7 +69,7 @@ int builtin_sleep(struct peal_run *run)
     return 0;
 }
 
-/* --- life cycle --- */
+/* --- lifecycle --- */
 
 struct life {
     int64_t born_ms;

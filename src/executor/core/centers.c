@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One shape for all requests: a round goes from center to center, beginning with the one that
+ * answered last, until one says yes; a timer starts the next round after a pause. The registration
+ * is one round that is repeated for ever; each sender of results is another.
+ *
+ * A result is in exactly one list: it waits, or it is in the request of one sender. After a refusal
+ * requests carry one result each, until one is accepted: so a result that a center refuses stands
+ * in nobody's way. */
 #include "executor/core/centers.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +36,7 @@ struct round {
     const char *action;
     struct buf body;
     int timeout_ms, tried, pause_ms;
-    int at;       /* the center whose turn it is */
+    int at;       /* the center that is tried */
     bool open;    /* a call is on its way */
     bool refused; /* in this round a center answered, and not with yes */
     void (*end)(struct round *r, bool yes);
@@ -166,7 +173,7 @@ static void remove_us(struct centers *c)
     round_begin(&c->registry);
 }
 
-/* Somebody may have changed his mind meanwhile. */
+/* centers_join may have been called meanwhile. */
 static void removed(struct centers *c, bool yes)
 {
     c->removing = c->joined = false;
@@ -260,8 +267,8 @@ static void gather(struct sender *s)
     wire_callback_body(&s->round.body, items, n);
 }
 
-/* Who may send now: one, and others beside it only while a whole request waits, since what comes
- * meanwhile shall go together. After a failure nobody until the pause is over, then one alone. */
+/* The sender that may send now: one, and others beside it only while a whole request waits, so that
+ * what comes meanwhile goes together. After a failure none until the pause is over, then one. */
 static struct sender *free_sender(struct centers *c)
 {
     struct sender *idle = NULL;
@@ -311,7 +318,7 @@ static void wait_for_turn(struct centers *c, struct result *r)
     c->nwaiting++;
 }
 
-/* Back into the queue, at its end: a result that a center cannot swallow shall not stand before the
+/* Back into the queue, at its end: a result that a center cannot take must not stand before the
  * others. */
 static void take_back(struct sender *s)
 {
@@ -369,7 +376,7 @@ size_t centers_pending(const struct centers *c)
     return c->pending;
 }
 
-/* --- life --- */
+/* --- making and freeing --- */
 
 static enum err add_peers(struct centers *c, struct why *why)
 {

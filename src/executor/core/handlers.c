@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each handler is one allocation with its name and its number behind it: pointers to it stay valid
+ * while others are added, and its number is found without a search. */
 #include "executor/core/handlers.h"
 #include <stdlib.h>
 #include <string.h>

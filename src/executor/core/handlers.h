@@ -3,7 +3,7 @@
  *
  * Names are unique, not blank, and at most HANDLER_NAME_MAX bytes of UTF-8. The order of adding is
  * kept: a handler's place in "all" is its number for the isolate.
- * Thread: one adds; once the executor has started nobody does, and any thread may read. */
+ * Thread: one adds, before the executor starts; from then on any thread may read. */
 #ifndef PEAL_EXECUTOR_CORE_HANDLERS_H
 #define PEAL_EXECUTOR_CORE_HANDLERS_H
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* init is called by the worker of the first run that needs the state, not when the job appears: a
+ * handler whose init fails fails that run, and the next run tries again. destroy follows only an
+ * init that succeeded. */
 #include "executor/core/keep.h"
 #include <stdlib.h>
 #include "base/mem.h"

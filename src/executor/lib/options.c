@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The settings. One table for the library and the agent; the agent's further rows are its last
+ * ones, so the library's table is the same array with fewer rows. Rules that take one value are in
+ * the rows; those that take two are in options_apply. */
 #include "executor/lib/options.h"
 #include <string.h>
 #include "base/mem.h"

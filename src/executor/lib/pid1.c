@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Process 1 blocks all signals and takes them one by one: SIGCHLD means that there is something to
+ * wait for, every other one is handed to the program. */
 #include "executor/lib/pid1.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A program around an executor: options, signals, start, wait, exit status. Signals are blocked
+ * before the first thread exists and read from a descriptor, so no signal handler is needed. */
 #include "executor/lib/program.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +137,7 @@ static int configured(const struct program *p, struct peal_executor *e, int argc
     enum err err = p->add(e, c, p->arg, &why);
     if (err)
         return complain(p, why.text[0] ? why.text : err_text(err), PROGRAM_USAGE);
-    config_forget(c, OPTION_TOKEN, argc, argv, environ); /* scripts shall not find it */
+    config_forget(c, OPTION_TOKEN, argc, argv, environ); /* scripts must not find it */
     int failed = pid1_split();
     if (failed)
         return complain(p, strerror(failed), PROGRAM_FAILED);

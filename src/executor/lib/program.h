@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h - a program that is an executor: settings, signals, words to people.
+/* program.h - a program that is an executor: settings, signals, messages to people.
  *
  * peal_executor_run is one, `peal executor` another. Not to be called where other threads run. */
 #ifndef PEAL_EXECUTOR_LIB_PROGRAM_H

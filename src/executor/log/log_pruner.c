@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One step removes at most LOG_PRUNER_STEP files of one day. Between steps the open directories are
+ * the only state, so a step can be the last one at any time. Names are used relative to those
+ * descriptors: a folder that is replaced by a link meanwhile leads nowhere else. */
 #include "executor/log/log_pruner.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_pruner.h - takes away the logs of days gone by.
+/* log_pruner.h - removes the logs of old days.
  *
  * At the first step and then daily: each folder directly under logpath whose name is a real date
  * (yyyy-MM-dd) that lies more than "days" days before today, local zone. Its files go, then the
  * folder. Symbolic links are removed or left, never followed; a folder inside a day is not ours: it
  * stays, and its day with it, with a warning. Fewer than 3 days: nothing is ever removed, as
- * XXL-JOB has it. Done in small steps, so that whoever lends the thread can do other things between
+ * XXL-JOB has it. Done in small steps, so that the thread can do other work between
  * them. Thread: one at a time. */
 #ifndef PEAL_EXECUTOR_LOG_LOG_PRUNER_H
 #define PEAL_EXECUTOR_LOG_LOG_PRUNER_H

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One lock and one list of work. The thread takes all of it at once and works without the lock:
+ * first what is to be written, in one write a day, then the reads, so a read sees what came before
+ * it. */
 #include "executor/log/log_writer.h"
 #include <errno.h>
 #include <pthread.h>
@@ -36,7 +39,7 @@ struct log_writer {
     struct log_sink *sink;
     struct log_pruner log_pruner;
     struct shared_map map;
-    int64_t clean_ms; /* boot: when its next step is due; -1: never */
+    int64_t prune_ms; /* boot: when its next step is due; -1: never */
     pthread_t thread;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t bell;
@@ -109,12 +112,12 @@ static void do_work(struct log_writer *k, struct work *w)
     }
 }
 
-static void clean(struct log_writer *k)
+static void prune(struct log_writer *k)
 {
-    if (k->clean_ms < 0 || clock_boot_ms() < k->clean_ms)
+    if (k->prune_ms < 0 || clock_boot_ms() < k->prune_ms)
         return;
     int64_t wait = log_pruner_step(&k->log_pruner, clock_wall_ms());
-    k->clean_ms = wait < 0 ? -1 : clock_boot_ms() + wait;
+    k->prune_ms = wait < 0 ? -1 : clock_boot_ms() + wait;
 }
 
 /* With the lock held. Milliseconds until there is something to do. */
@@ -125,8 +128,8 @@ static int64_t time_left(const struct log_writer *k)
         return 0;
     if (k->gather_ms && k->gather_ms - now < left)
         left = k->gather_ms - now;
-    if (k->clean_ms >= 0 && k->clean_ms - now < left)
-        left = k->clean_ms - now;
+    if (k->prune_ms >= 0 && k->prune_ms - now < left)
+        left = k->prune_ms - now;
     return left;
 }
 
@@ -162,14 +165,14 @@ static bool take_work(struct log_writer *k, struct work *to)
     return more;
 }
 
-static void *keep(void *arg)
+static void *log_writer_main(void *arg)
 {
     struct log_writer *k = arg;
     struct work work;
     log_to(k->sink);
     while (take_work(k, &work)) {
         do_work(k, &work);
-        clean(k);
+        prune(k);
     }
     do_work(k, &work);
     return NULL;
@@ -200,7 +203,7 @@ struct log_writer *log_writer_new(const char *logpath, int retention_days, struc
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&k->bell, &attr);
     pthread_condattr_destroy(&attr);
-    if (thread_start(&k->thread, "peal-logs", 0, keep, k) == 0)
+    if (thread_start(&k->thread, "peal-logs", 0, log_writer_main, k) == 0)
         return k;
     destroy(k);
     return NULL;

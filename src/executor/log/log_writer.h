@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log_writer.h - the thread that reads logs, writes what runs without a file leave, adds late lines
- * and cleans old days, so that a slow disk or a large log holds up neither the loop nor a worker.
+ * and removes old days, so that a slow disk or a large log holds up neither the loop nor a worker.
  *
  * Shares and notes are gathered for LOG_WRITER_GATHER_MS, or until LOG_WRITER_GATHER_BYTES of them
  * wait, and then written together; a read writes them first, so it sees what was handed over before
@@ -34,7 +34,7 @@ struct log_writer_read {    /* an order, and its answer */
 };
 
 /* logpath, loop: borrowed. loop: where the answers go. retention_days: log_pruner.h. The thread
- * speaks to the caller's log sink. NULL: the system gives no thread. */
+ * writes to the caller's log sink. NULL: the system gives no thread. */
 struct log_writer *log_writer_new(const char *logpath, int retention_days, struct mailbox *loop);
 /* Writes what it was given and answers what was ordered, then ends. NULL is fine. */
 void log_writer_free(struct log_writer *k);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The log of a run, from its worker's side. Everything happens under the log's lock, but for
+ * runlog_peek: what it reads is published by an atomic store and not changed afterwards.
+ *
+ * A write that fails is counted in `lost` and noted in the file by the next write that succeeds, at
+ * the place where the bytes are missing. The index is written beside it and given up at its first
+ * error: readers then count lines. */
 #include "executor/log/runlog.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Entries are chained: the check of each covers the one before it, its number, its offset and the
+ * bytes of the log in front of the offset. So a reader verifies any entry with two small reads,
+ * without the beginning of the index. */
 #include "executor/log/runlog_index.h"
 #include <sys/stat.h>
 #include "base/map.h"

@@ -6,8 +6,8 @@
  * the log's writer when it writes line 1,000; a smaller log has no index, and one that an earlier
  * process began keeps what it has. An index is a shortcut and never the truth: what is missing,
  * torn, of another log or of a log that was changed does not pass the check, and the reader counts
- * from the beginning. The check finds accidents, not forgers: who can write here can write the log
- * itself. Functions may run anywhere. */
+ * from the beginning. The check finds accidents, not forgery: a process that can write here can
+ * write the log itself. Functions may run anywhere. */
 #ifndef PEAL_EXECUTOR_LOG_RUNLOG_INDEX_H
 #define PEAL_EXECUTOR_LOG_RUNLOG_INDEX_H
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A page is cut from a stream of pieces: of the run's file, from where the index says, or of its
+ * record in the day's shared file. A line that does not fit any more is the first of the next page.
+ */
 #include "executor/log/runlog_read.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +83,7 @@ void runlog_page_of(struct slice text, int from_line, struct runlog_page *ret)
 
 /* --- files --- */
 
-/* Never waits for the other end of a pipe that somebody left there. */
+/* Never waits for the other end of a pipe that lies there. */
 static int open_plain(const char *path)
 {
     struct stat st;

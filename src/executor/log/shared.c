@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Records are written whole lines at a time and found from the end of the file backwards, in pieces
+ * that overlap by the beginning of a record. A record counts only if its checksum is right. */
 #include "executor/log/shared.h"
 #include <errno.h>
 #include <fcntl.h>

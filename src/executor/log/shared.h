@@ -6,9 +6,9 @@
  *     <log id> <text> <crc>LF
  *
  * log id: decimal. text: what the run's own file would hold, without the last LF; in it "\n" stands
- * for LF and "\\" for a backslash, and nothing else is escaped. So a text of strangers cannot begin
+ * for LF and "\\" for a backslash, and nothing else is escaped. So a foreign text cannot begin
  * a record, and `grep '^123 ' runs` finds run 123. crc: CRC-32C of everything before the blank in
- * front of it, eight hexadecimal digits: what a crash tore, or a failed disk bent, is skipped. At
+ * front of it, eight hexadecimal digits: what a crash tore, or a disk damaged, is skipped. At
  * most SHARED_RECORD bytes; a run with more to say gets a file of its own.
  *
  * Written in batches with one write each; what a crash left half done is ended with a LF before the

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The map of a file is the smallest and largest id of each block. It is extended by reading on from
+ * `covered`, never changed behind it, and thrown away if the file is another one or became shorter.
+ * A file is known by its device, inode and first bytes. */
 #include "executor/log/shared_map.h"
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@ struct shared_map { /* embed it, zeroed */
         size_t nfirst;
         int64_t covered; /* bytes read */
         bool within;     /* covered lies in a line that is too long for a record */
-        uint64_t used;   /* turn of the last search */
+        uint64_t used;   /* number of the last search */
         struct shared_block *blocks;
         size_t n, cap;
     } days[SHARED_MAP_DAYS];

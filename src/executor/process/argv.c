@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over the line. The words are written behind the vector in the same allocation; they are
+ * never longer than the line. */
 #include "executor/process/argv.h"
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +54,8 @@ static bool take_word(struct splitter *s)
 static enum err split(struct splitter *s, struct why *why)
 {
     for (skip_blanks(s); s->i < s->line.n; skip_blanks(s)) {
-        if (s->n == WORDS_MAX) {
-            why_set(why, "command: at most %d words", WORDS_MAX);
+        if (s->n == ARGV_MAX) {
+            why_set(why, "command: at most %d words", ARGV_MAX);
             return ERR_TOOBIG;
         }
         if (!take_word(s)) {
@@ -73,7 +75,7 @@ enum err argv_split(struct slice line, char ***ret, struct why *why)
         why_set(why, "command: must not contain a NUL");
         return ERR_INVALID;
     }
-    size_t vector = (WORDS_MAX + 1) * sizeof(char *);
+    size_t vector = (ARGV_MAX + 1) * sizeof(char *);
     char **words = try_alloc(vector + line.n + 1);
     if (!words)
         return ERR_NOMEM;

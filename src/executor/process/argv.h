@@ -11,9 +11,9 @@
 #include "base/str.h"
 #include "base/why.h"
 
-#define WORDS_MAX 1000
+#define ARGV_MAX 1000
 
-/* *ret: WORDS_MAX words at most, then NULL; one allocation, release it with free(). ERR_INVALID
+/* *ret: ARGV_MAX words at most, then NULL; one allocation, release it with free(). ERR_INVALID
  * for a NUL, an open quote, no word at all; ERR_TOOBIG; ERR_NOMEM. */
 MUST_CHECK enum err argv_split(struct slice line, char ***ret, struct why *why);
 

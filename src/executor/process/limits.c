@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* User, groups, environment and limits of children, looked up once at the start: between fork and
+ * exec there may be neither memory nor locks for it. Whether a path can be used is judged by mode
+ * bits for the user that the child will be, before the child is made, so the reason can be said. */
 #include "executor/process/limits.h"
 #include <errno.h>
 #include <grp.h>

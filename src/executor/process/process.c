@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A worker and one child: it polls the fork server's notes, the child's output and its own bell,
+ * and moves from SIGTERM to SIGKILL by the clock. The result is set once, when the server has said
+ * that the whole group has ended. */
 #include "executor/process/process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +104,7 @@ static bool begin(struct process *p, char *const argv[], struct why *why)
 
 /* --- the end --- */
 
-/* At most a pipe full at a time: somebody who never stops writing must not keep us from looking at
+/* At most a pipe full at a time: a child that never stops writing must not hold up
  * the rest. */
 static void take_output(struct process *p)
 {

@@ -54,13 +54,13 @@ static void what_is_no_command_is_refused(void **state)
 static void words_are_counted(void **state)
 {
     (void)state;
-    char line[2 * (WORDS_MAX + 1)];
+    char line[2 * (ARGV_MAX + 1)];
     char **words = NULL;
     for (size_t i = 0; i < sizeof(line); i++)
         line[i] = i % 2 ? ' ' : 'x';
-    assert_int_equal(argv_split(slice_of(line, (size_t)WORDS_MAX * 2), &words, NULL), OK);
-    assert_non_null(words[WORDS_MAX - 1]);
-    assert_null(words[WORDS_MAX]);
+    assert_int_equal(argv_split(slice_of(line, (size_t)ARGV_MAX * 2), &words, NULL), OK);
+    assert_non_null(words[ARGV_MAX - 1]);
+    assert_null(words[ARGV_MAX]);
     free(words);
     assert_int_equal(argv_split(slice_of(line, sizeof(line)), &words, NULL), ERR_TOOBIG);
 }
