@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "executor/core/executor.h"
 #include "executor/process/isolate.h"
 #include "executor/process/limits.h"
 #include "executor/process/process.h"
@@ -25,7 +24,7 @@ enum { ROUNDS = 9, STARTS = 100 };
 
 extern char **environ;
 
-static struct executor_config config;
+static struct run_context context;
 static struct limits *limits;
 static struct peal_run *run;
 static char script[512];
@@ -77,7 +76,7 @@ static void check(void)
 
 static void our_true(void)
 {
-    process_run(run, config.limits, argv_true);
+    process_run(run, context.limits, argv_true);
     check();
 }
 
@@ -159,21 +158,21 @@ static void prepare(char *folder)
     struct wire_run_request q = {
         .job_id = 1, .log_id = 1, .shard_total = 1, .glue_source = slice_text(SOURCE)
     };
-    config = (struct executor_config){ .logpath = mkdtemp(folder), .glue = "shell" };
-    if (!config.logpath || limits_new(&lc, 3000, &limits, &why)) {
+    context.logpath = mkdtemp(folder);
+    if (!context.logpath || limits_new(&lc, 3000, &limits, &why)) {
         fprintf(stderr, "bench_script: %s\n", why.text);
         exit(1);
     }
-    config.limits = limits;
-    if (script_folder(&config, &why)) {
+    context.limits = limits;
+    if (script_folder(&context, &why)) {
         fprintf(stderr, "bench_script: %s\n", why.text);
         exit(1);
     }
-    run = run_make(&q, &config, false);
+    run = run_make(&q, &context, false);
     run->io = &io_nothing;
     run->script = script_kind_find(slice_text("GLUE_SHELL"));
     run->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    snprintf(script, sizeof(script), "%s/gluesource/1_0.sh", config.logpath);
+    snprintf(script, sizeof(script), "%s/gluesource/1_0.sh", context.logpath);
 }
 
 int main(void)

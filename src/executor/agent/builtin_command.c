@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include "executor/agent/builtin.h"
 #include "executor/agent/builtin_internal.h"
-#include "executor/core/executor.h"
-#include "executor/process/process.h"
-#include "executor/core/run.h"
 #include "executor/process/argv.h"
+#include "executor/process/process.h"
+#include "executor/run/run.h"
 
 enum { SHOWN_MAX = 1000 };
 
@@ -25,7 +24,7 @@ int builtin_command(struct peal_run *run)
     if (slice_has_item(allowed, slice_text("*")) || slice_has_item(allowed, slice_text(argv[0]))) {
         peal_log(run, "command: %.*s", (int)utf8_cut(line.p, line.n, SHOWN_MAX), line.p);
         /* to the executor this is a thread, which has the grace to end: the child has less of it */
-        struct limits limits = *run->config->limits;
+        struct limits limits = *run->context->limits;
         limits.grace_ms -= limits.grace_ms / 4;
         process_run(run, &limits, argv);
     } else {

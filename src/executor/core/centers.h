@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* centers.h - the executor's word to its centers: I am here, these runs ended so, I leave.
+/* centers.h - requests to the centers: registration, results of runs, deregistration.
  *
  * The centers of the list are one cluster: for each request the one that answered last is tried
  * first, then the others in order, and the first yes ends the round. A round without a yes is
@@ -9,7 +9,8 @@
 #define PEAL_EXECUTOR_CORE_CENTERS_H
 
 #include "base/list.h"
-#include "executor/core/executor.h"
+#include "base/why.h"
+#include "net/loop.h"
 
 struct centers; /* opaque */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What centers ask: /beat, /idleBeat, /run, /kill, /log; and what operators ask, in
- * endpoint_peal.c. Everything is answered with HTTP 200, and at once, except for /log, which the
+/* Requests of centers: /beat, /idleBeat, /run, /kill, /log; and requests of operators, in
+ * endpoints_peal.c. Everything is answered with HTTP 200, and at once, except for /log, which the
  * log writer reads, and for /run, which is answered when the journal has the run. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static enum err choose_script(const struct executor *e, const struct wire_run_re
         why_quoting(why, WIRE_TEXT_NO_GLUE, q->glue_type, script_kind_hint(q->glue_type));
         return ERR_NOTFOUND;
     }
-    if (!script_kind_allowed(r->script, &e->cf)) {
+    if (!script_kind_allowed(r->script, e->cf.glue)) {
         char how[128];
         snprintf(how, sizeof(how),
                  "Such scripts are off on this executor; --peal.executor.glue=%s "
@@ -201,8 +201,8 @@ static void answer_duplicate(struct executor *e, struct httpd_request *q, int64_
     refuse_run(e, q, why.text);
 }
 
-/* Who sends a run twice wants to hear that it is here: before anything else, and not before that
- * is so. */
+/* A center that sends a run twice wants to hear that it is here: before anything else, and not
+ * before that is so. */
 static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t log_id,
                          int64_t log_date_ms)
 {
@@ -221,7 +221,7 @@ static bool is_duplicate(struct executor *e, struct httpd_request *q, int64_t lo
 static enum err take_run(struct executor *e, struct httpd_request *q,
                          const struct wire_run_request *request, struct why *why)
 {
-    struct peal_run *r = run_make(request, &e->cf, false);
+    struct peal_run *r = run_make(request, &e->context, false);
     if (!r)
         return ERR_NOMEM;
     r->asker = q;
@@ -377,7 +377,7 @@ void endpoint_request(struct httpd_request *q, void *executor)
     buf_done(&refusal);
 }
 
-/* Who has no token does not get a large body read. */
+/* Without the token a large body is not read. */
 size_t endpoint_head(struct httpd_request *q, void *executor)
 {
     struct executor *e = executor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operators ask an executor: /peal/drain, /peal/undrain, /peal/status. POST with the token, as
+/* Requests of operators: /peal/drain, /peal/undrain, /peal/status. POST with the token, as
  * the actions of centers; the answer is HTTP 200 and code 200, the state in "data". */
 #include <string.h>
 #include "base/jsonw.h"

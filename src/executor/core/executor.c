@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The executor as a whole: its parts are made in order, joined, and freed in the opposite order.
+ *
+ * Its iteration: messages of workers, log writer and journal, then what they made the parts want to
+ * do, handed over together at the end. What is refused at a start is refused before a center hears
+ * of this executor. */
 #include "executor/core/executor.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,8 +26,6 @@
 enum {
     PORT_FIRST = 9999,
     PORT_LAST = 65534,
-    FLUSH_MS = 5000,
-    LEAVE_MS = 3000, /* to deregister, however many centers do not answer */
     IDLE_MS = 90000, /* about what the original takes to let go of a job's thread */
     SOON_MS = 4,     /* a commit or two of a usual disk */
     MAX_CONNECTIONS = 4096,
@@ -63,127 +66,17 @@ static void count(struct executor *e)
     c->stopping = e->phase != RUNNING;
     c->running = e->jobs.busy;
     c->waiting = e->jobs.waiting + e->jobs.at_work - e->jobs.busy;
-    c->stuck = e->jobs.stuck;
     c->results = (int64_t)e->results.n;
 }
 
 /* What an iteration has gathered goes on together: one wake for the workers. */
-static void end_of_turn(void *arg)
+static void end_of_iteration(void *arg)
 {
     struct executor *e = arg;
     e->jobs.other_bytes = e->results.bytes;
     pool_flush(e->pool);
-    run_journal_flush(e->store);
+    run_journal_flush(e->journal);
     count(e);
-}
-
-/* --- stopping --- */
-
-static void tell_stopped(struct loop_task *t)
-{
-    struct executor *e = container_of(t, struct executor, stopped_task);
-    e->cf.on_stopped(e->cf.arg);
-}
-
-static void finish(struct executor *e)
-{
-    if (e->results.n)
-        log_warn("executor", "%zu results are not delivered yet: they go out after the next start",
-                 e->results.n);
-    if (e->jobs.stuck)
-        log_warn("executor", "%d handlers did not stop", e->jobs.stuck);
-    e->phase = STOPPED;
-    loop_timer_clear(e->loop, &e->stop_timer);
-    loop_timer_clear(e->loop, &e->leave_timer);
-    loop_defer(e->loop, &e->stopped_task);
-}
-
-void executor_advance(struct executor *e)
-{
-    if ((e->phase == LEAVING || e->phase == ENDING) && e->left && e->jobs.live == 0) {
-        e->phase = FLUSHING;
-        loop_timer_set(e->loop, &e->stop_timer, loop_now_ms(e->loop) + FLUSH_MS);
-    }
-    if (e->phase == FLUSHING && e->results.n == 0)
-        finish(e);
-}
-
-static void left(void *arg)
-{
-    struct executor *e = arg;
-    e->left = true;
-    executor_advance(e);
-}
-
-/* The centers notice by themselves, from the missing beats. */
-static void leave_without_goodbye(struct executor *e)
-{
-    loop_timer_clear(e->loop, &e->leave_timer);
-    e->left = true;
-}
-
-static void no_goodbye(struct loop_timer *t)
-{
-    struct executor *e = container_of(t, struct executor, leave_timer);
-    leave_without_goodbye(e);
-    executor_advance(e);
-}
-
-void executor_drain(struct executor *e, bool drain)
-{
-    if (e->phase != RUNNING || e->draining == drain)
-        return;
-    e->draining = drain;
-    log_info("executor",
-             drain ? "draining: no new runs, %d are here" : "back to work, %d runs are here",
-             e->jobs.live);
-    if (drain) {
-        centers_leave(e->centers);
-    } else {
-        e->left = false;
-        centers_join(e->centers);
-    }
-}
-
-static void end_runs(struct executor *e)
-{
-    e->phase = ENDING;
-    loop_timer_clear(e->loop, &e->stop_timer);
-    jobs_end_all(&e->jobs, RUN_SHUTDOWN);
-    executor_advance(e);
-}
-
-static void time_over(struct loop_timer *t)
-{
-    struct executor *e = container_of(t, struct executor, stop_timer);
-    if (e->phase == LEAVING)
-        end_runs(e);
-    else if (e->phase == FLUSHING)
-        finish(e);
-}
-
-void executor_stop(struct executor *e)
-{
-    switch (e->phase) {
-    case RUNNING:
-        e->phase = LEAVING;
-        log_info("executor", "stopping: %d runs are here", e->jobs.live);
-        loop_timer_set(e->loop, &e->stop_timer, loop_now_ms(e->loop) + e->cf.stop_ms);
-        loop_timer_set(e->loop, &e->leave_timer, loop_now_ms(e->loop) + LEAVE_MS);
-        centers_leave(e->centers);
-        executor_advance(e); /* one that was draining has left already */
-        break;
-    case LEAVING:
-        leave_without_goodbye(e);
-        end_runs(e);
-        break;
-    case FLUSHING:
-        finish(e);
-        break;
-    case ENDING:
-    case STOPPED:
-        break;
-    }
 }
 
 /* --- starting --- */
@@ -262,13 +155,13 @@ static enum err listen_somewhere(struct executor *e, struct why *why)
     text_copy(at.host, sizeof(at.host), slice_text(e->cf.listen));
     if (e->cf.port > 0) {
         at.port = (uint16_t)e->cf.port;
-        return httpd_listen(e->front, &at, why);
+        return httpd_listen(e->httpd, &at, why);
     }
     enum err err = ERR_NET;
     for (int port = PORT_FIRST; err && port <= PORT_LAST; port++) {
         at.port = (uint16_t)port;
         why_clear(why);
-        err = httpd_listen(e->front, &at, why);
+        err = httpd_listen(e->httpd, &at, why);
     }
     return err;
 }
@@ -310,7 +203,7 @@ static enum err choose_address(struct executor *e, struct why *why)
         else
             own_ip(ip, sizeof(ip));
         snprintf(e->address, sizeof(e->address),
-                 strchr(ip, ':') ? "http://[%s]:%u/" : "http://%s:%u/", ip, httpd_port(e->front));
+                 strchr(ip, ':') ? "http://[%s]:%u/" : "http://%s:%u/", ip, httpd_port(e->httpd));
     }
     return wire_address_check(slice_text(e->address), "xxl.job.executor.address", why);
 }
@@ -332,16 +225,16 @@ static int connections_max(const struct executor_config *cf)
     return MIN_CONNECTIONS;
 }
 
-static enum err open_front(struct executor *e, struct why *why)
+static enum err open_httpd(struct executor *e, struct why *why)
 {
-    const struct httpd_config front = {
+    const struct httpd_config config = {
         .max_connections = connections_max(&e->cf),
         .body_max = WIRE_REQUEST_MAX,
         .on_request = endpoint_request,
         .on_head = endpoint_head,
         .arg = e,
     };
-    e->front = httpd_new(e->loop, &front);
+    e->httpd = httpd_new(e->loop, &config);
     enum err err = listen_somewhere(e, why);
     return err ? err : choose_address(e, why);
 }
@@ -354,7 +247,7 @@ static enum err open_centers(struct executor *e, struct why *why)
         .appname = e->cf.appname,
         .address = e->address,
         .told = lifecycle_told,
-        .left = left,
+        .left = stopping_left,
         .arg = e,
     };
     return centers_new(e->loop, &e->centers_config, &e->centers, why);
@@ -373,13 +266,14 @@ static enum err open_mailbox(struct executor *e)
     return err;
 }
 
-static enum err open_store(struct executor *e, struct why *why)
+static enum err open_journal(struct executor *e, struct why *why)
 {
-    int n = e->cf.journal[0]
-                ? snprintf(e->journal, sizeof(e->journal), "%s", e->cf.journal)
-                : snprintf(e->journal, sizeof(e->journal), "%s/journal.db", e->cf.logpath);
+    int n =
+        e->cf.journal[0]
+            ? snprintf(e->journal_path, sizeof(e->journal_path), "%s", e->cf.journal)
+            : snprintf(e->journal_path, sizeof(e->journal_path), "%s/journal.db", e->cf.logpath);
     const struct run_journal_config config = {
-        .path = e->journal,
+        .path = e->journal_path,
         .keep = e->cf.remember,
         .keep_ms = DEDUP_FOR_MS,
         .answers = e->mailbox,
@@ -388,15 +282,15 @@ static enum err open_store(struct executor *e, struct why *why)
     };
     struct why reason = { { 0 } };
     enum err err = ERR_INVALID;
-    if (n >= (int)sizeof(e->journal))
+    if (n >= (int)sizeof(e->journal_path))
         why_set(&reason, "its path is too long");
     else
-        err = run_journal_open(&config, &e->store, &reason);
+        err = run_journal_open(&config, &e->journal, &reason);
     if (err)
-        why_set(why, "peal.executor.journal: %.200s: %s", e->journal,
+        why_set(why, "peal.executor.journal: %.200s: %s", e->journal_path,
                 reason.text[0] ? reason.text : err_text(err));
     else
-        e->next_seq = run_journal_first_seq(e->store);
+        e->next_seq = run_journal_first_seq(e->journal);
     return err;
 }
 
@@ -411,9 +305,7 @@ static void prepare(struct executor *e)
         .remember = e->cf.remember,
         .memory = e->cf.memory,
     };
-    e->stop_timer.fire = time_over;
-    e->leave_timer.fire = no_goodbye;
-    e->stopped_task.run = tell_stopped;
+    stopping_init(e);
     list_init(&e->recovered_runs);
     list_init(&e->recovered_results);
     jobs_init(&e->jobs, e->loop, &limits, &lifecycle_hooks, e);
@@ -423,23 +315,23 @@ static void prepare(struct executor *e)
 /* Everything is there: what the journal has goes its way, and the center may send more. */
 static void begin(struct executor *e)
 {
-    e->results.store = e->store;
+    e->results.journal = e->journal;
     e->results.centers = e->centers;
     jobs_begin(&e->jobs, e->pool, e->mailbox);
-    loop_before_sleep(e->loop, end_of_turn, e);
+    loop_before_sleep(e->loop, end_of_iteration, e);
     recover_begin(e);
     centers_join(e->centers);
 }
 
-/* The limits are for all children; the folder only for those who want scripts. */
+/* The limits are for all children; the folder only if scripts may run. */
 static enum err prepare_scripts(struct executor *e, struct why *why)
 {
     enum err err = limits_new(&e->cf.script_limits, e->cf.grace_ms, &e->limits, why);
-    e->cf.limits = e->limits;
+    e->context = (struct run_context){ e->cf.logpath, e->limits, e->cf.isolate };
     if (!err)
         e->limits->isolate = e->cf.isolate;
     if (!err && e->cf.glue[0])
-        err = script_folder(&e->cf, why);
+        err = script_folder(&e->context, why);
     return err;
 }
 
@@ -460,11 +352,11 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
     if (!err)
         err = open_mailbox(e);
     if (!err)
-        err = open_front(e, why);
+        err = open_httpd(e, why);
     if (!err)
         err = open_centers(e, why);
     if (!err)
-        err = open_store(e, why);
+        err = open_journal(e, why);
     if (!err)
         err = pool_new(e->cf.workers, e->cf.stack, &e->pool, why);
     if (!err &&
@@ -484,6 +376,11 @@ enum err executor_new(struct loop *l, const struct executor_config *config, stru
 const struct executor_counts *executor_counts(const struct executor *e)
 {
     return &e->counts;
+}
+
+int executor_stuck(const struct executor *e)
+{
+    return e->jobs.stuck;
 }
 
 const char *executor_address(const struct executor *e)
@@ -523,13 +420,13 @@ static void close_threads(struct executor *e)
     e->pool = NULL;
     read_messages(e);
     while (e->promises) { /* they come back, written or not */
-        run_journal_flush(e->store);
+        run_journal_flush(e->journal);
         mailbox_wait(e->mailbox, -1);
         read_messages(e);
     }
     results_flush(&e->results);
-    run_journal_free(e->store);
-    e->store = NULL;
+    run_journal_free(e->journal);
+    e->journal = NULL;
     log_writer_free(e->log_writer);
     e->log_writer = NULL;
     read_messages(e);
@@ -539,16 +436,13 @@ void executor_free(struct executor *e)
 {
     if (!e)
         return;
-    e->phase = STOPPED;
+    stopping_done(e);
     loop_before_sleep(e->loop, NULL, NULL);
     if (e->jobs.pool)
         close_threads(e);
-    loop_timer_clear(e->loop, &e->stop_timer);
-    loop_timer_clear(e->loop, &e->leave_timer);
-    loop_undefer(e->loop, &e->stopped_task);
     log_writer_free(e->log_writer);
     pool_free(e->pool);
-    run_journal_free(e->store);
+    run_journal_free(e->journal);
     if (e->mailbox) {
         loop_mailbox_remove(e->loop, &e->incoming);
         mailbox_free(e->mailbox);
@@ -558,7 +452,7 @@ void executor_free(struct executor *e)
     jobs_done(&e->jobs);
     centers_free(e->centers);
     results_done(&e->results);
-    httpd_free(e->front);
+    httpd_free(e->httpd);
     limits_free(e->limits);
     free(e);
 }

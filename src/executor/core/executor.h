@@ -3,7 +3,7 @@
  *
  * It lives on its caller's loop and adds threads of its own: workers, in which handlers run, and a
  * log writer, which reads logs, and the journal's. What it has promised (queues, results that no
- * center has taken yet, known log ids) is in the journal. It touches no signals: the caller says
+ * center has taken yet, the dedup set) is in the journal. It touches no signals: the caller says
  * when to stop. docs/internals/executor.md is the map. Thread: every call on the loop's thread. */
 #ifndef PEAL_EXECUTOR_CORE_EXECUTOR_H
 #define PEAL_EXECUTOR_CORE_EXECUTOR_H
@@ -31,7 +31,6 @@ struct executor_config { /* texts are borrowed until executor_free; NULL is as "
     const char *glue;    /* script kinds that may run, comma separated: "shell, python" */
     struct limits_config script_limits; /* of scripts */
     bool programs;                      /* scripts or commands may run: they want isolate, too */
-    const struct limits *limits;        /* the executor's own: what they come to */
     const struct handlers *handlers;    /* borrowed until executor_free */
     struct isolate *isolate; /* borrowed; of handlers that want a process, and for groups */
     /* Optional: a sentence for people about a handler that is not there; NULL: nothing. */
@@ -54,9 +53,13 @@ MUST_CHECK enum err executor_new(struct loop *l, const struct executor_config *c
                                  struct executor **ret, struct why *why);
 /* The address that centers are told. */
 const char *executor_address(const struct executor *e);
-/* Numbers that any thread may read (internal.h), as of the last iteration. */
-struct executor_counts;
+struct executor_counts { /* written by the loop, read by any thread; as of the last iteration */
+    _Atomic int registered, draining, stopping, running, waiting;
+    _Atomic int64_t accepted, refused, ended, results;
+};
 const struct executor_counts *executor_counts(const struct executor *e);
+/* Handlers that were asked to stop and have not returned in time. */
+int executor_stuck(const struct executor *e);
 
 /* Leave the centers, refuse new runs, let those that are here go on for stop_ms, end the rest,
  * deliver what can be delivered, call on_stopped. A second call ends the waiting. */

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* internal.h - the executor's own parts, for executor.c (its life), lifecycle.c (a run's),
- * recovery.c (what the journal has from before) and endpoints.c (requests). */
+/* internal.h - struct executor, for the files that work on all of it. From the ground up:
+ *
+ *   stopping.c         draining and stopping: the phases
+ *   endpoints_peal.c   requests of operators
+ *   endpoints.c        requests of centers
+ *   lifecycle.c        a run's way through the journal
+ *   recovery.c         what the journal has from before
+ *   executor.c         making and freeing it, its iterations and messages
+ *
+ * Each calls those above it in this list only. Thread: the loop's. */
 #ifndef PEAL_EXECUTOR_CORE_INTERNAL_H
 #define PEAL_EXECUTOR_CORE_INTERNAL_H
 
@@ -9,9 +17,9 @@
 #include "executor/core/executor.h"
 #include "executor/core/handlers.h"
 #include "executor/core/jobs.h"
-#include "executor/log/log_writer.h"
-#include "executor/core/pool.h"
 #include "executor/core/results.h"
+#include "executor/log/log_writer.h"
+#include "executor/run/pool.h"
 #include "net/addr.h"
 #include "net/httpd.h"
 
@@ -25,21 +33,17 @@
  * and /run is refused. */
 enum executor_phase { RUNNING, LEAVING, ENDING, FLUSHING, STOPPED };
 
-struct executor_counts { /* written by the loop, read by any thread */
-    _Atomic int registered, draining, stopping, running, waiting, stuck;
-    _Atomic int64_t accepted, refused, ended, results;
-};
-
 struct executor {
     struct loop *loop;         /* borrowed */
     struct executor_config cf; /* texts borrowed, none NULL */
-    struct limits *limits;     /* of scripts and commands */
-    struct httpd *front;
+    struct limits *limits;     /* of scripts and commands; owned */
+    struct run_context context;
+    struct httpd *httpd;
     struct mailbox *mailbox; /* from workers, log writer and journal */
     struct loop_mailbox incoming;
     struct pool *pool;
     struct log_writer *log_writer;
-    struct run_journal *store;
+    struct run_journal *journal;
     int64_t next_seq;
     int promises; /* ACCEPTs and STARTs on their way to the journal */
     struct centers_config centers_config;
@@ -47,9 +51,9 @@ struct executor {
     struct jobs jobs;
     struct results results;
     struct list recovered_runs, recovered_results; /* between opening the journal and the start */
-    int64_t recovered_ms;                          /* boot: youngest end of a known run so far */
+    int64_t recovered_ms;                          /* boot: youngest end in the dedup set so far */
     char address[ADDR_TEXT_MAX];
-    char journal[RUNLOG_PATH];
+    char journal_path[RUNLOG_PATH];
     enum executor_phase phase;
     bool left, draining;
     struct loop_timer stop_timer, leave_timer;
@@ -65,9 +69,11 @@ enum executor_message {
     MESSAGE_WRITTEN = RESULTS_MESSAGE_WRITTEN,
 };
 
-/* executor.c: look whether the phase's condition is met, after each event that might have met it.
- */
-void executor_advance(struct executor *e);
+/* stopping.c: is the phase's condition met? After each event that might have met it. */
+void stopping_advance(struct executor *e);
+void stopping_left(void *executor); /* deregistered, or every center was tried */
+void stopping_init(struct executor *e);
+void stopping_done(struct executor *e); /* at once STOPPED; no timer is left */
 
 /* lifecycle.c */
 extern const struct jobs_hooks lifecycle_hooks; /* arg: the executor */
@@ -88,10 +94,10 @@ void endpoint_page(struct log_writer_read *r);
 /* The handler or script of a run; why has the answer's text. */
 MUST_CHECK enum err endpoint_choose(const struct executor *e, const struct wire_run_request *q,
                                     struct peal_run *r, struct why *why);
-/* The journal has it, or has not: what those hear who sent it. */
+/* The journal has it, or has not: the requests that sent it are answered. */
 void endpoint_accepted(struct executor *e, struct peal_run *r, enum err err, const struct why *why);
 
-/* endpoint_peal.c: /peal/drain, /peal/undrain, /peal/status; the token was right. False: neither.
+/* endpoints_peal.c: /peal/drain, /peal/undrain, /peal/status; the token was right. False: neither.
  */
 bool endpoint_peal(struct executor *e, struct httpd_request *q);
 

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The queues. A job's state is what its members say: running (STARTING or later), the list of those
+ * that wait, and at most one place in a list of the executor: ready (its first run needs a worker
+ * and nothing else) or idle (it has a handler's state and nothing to do).
+ *
+ * Every entry changes one job and ends with look_at, which puts the job where it belongs and starts
+ * what can start; look_at may free the job. Workers are counted twice: at_work counts those that
+ * are promised, from before the START is written; busy those that have a task. A run that is
+ * STARTED and finds no worker free waits in `started`, ahead of all that are not. */
 #include "executor/core/jobs.h"
 #include <stdlib.h>
 #include "base/mem.h"
 #include "executor/core/keep.h"
-#include "executor/core/pool.h"
+#include "executor/core/run_work.h"
+#include "executor/run/pool.h"
 #include "wire/texts.h"
 
 enum {
@@ -83,7 +92,7 @@ static void take_from_queue(struct job *job, struct peal_run *r)
     job->jobs->waiting--;
 }
 
-/* --- its turn --- */
+/* --- starting --- */
 
 /* It is over, or it was STARTING and did not come to it. */
 static void put_down(struct job *job)
@@ -106,11 +115,12 @@ static void give(struct job *job, struct peal_run *r)
     r->keep = job->keep;
     r->stage = RUN_AT_WORK;
     r->loop = j->incoming;
+    r->task.work = run_work;
     j->busy++;
     pool_give(j->pool, &r->task);
 }
 
-/* The journal is done with it: on to a worker, or to the head of those who wait for one. */
+/* The journal is done with it: on to a worker, or to those that wait for one. */
 static void enter(struct job *job, struct peal_run *r)
 {
     struct jobs *j = job->jobs;
@@ -140,7 +150,7 @@ static void count_ended(struct jobs *j)
     t->now++;
 }
 
-/* Workers that will be free by the time a START is on disk, as far as the last scheduled times
+/* Workers that will be free by the time a START is on disk, as far as the last slices
  * tell. */
 static int soon_free(const struct jobs *j)
 {
@@ -152,7 +162,7 @@ static int soon_free(const struct jobs *j)
     return n < SOON_MAX * j->limits.workers ? n : SOON_MAX * j->limits.workers;
 }
 
-/* Needs the journal a word before the handler is entered? Who may run twice does not. */
+/* Must the journal have STARTED before the handler is entered? Not for one that may run twice. */
 static bool needs_start(const struct peal_run *r)
 {
     return !r->in_started && !(r->handler && (r->handler->flags & PEAL_IDEMPOTENT));
@@ -228,7 +238,7 @@ static bool is_idle(const struct job *job)
     return !job->running && !job->ending && job->nwaiting == 0 && list_linked(&job->node);
 }
 
-/* After whatever happened to a job: is it its turn, has it nothing to do? May free it. */
+/* After each change of a job: can its next run start, has it nothing to do? May free it. */
 static void look_at(struct job *job)
 {
     struct jobs *j = job->jobs;
@@ -319,7 +329,7 @@ static void timer_fired(struct loop_timer *t)
         stop_running(job, RUN_TIMED_OUT);
 }
 
-/* A run that is still being written ends when that is done: somebody waits for the answer. */
+/* A run that is still being written ends when that is done: its answer is still due. */
 static void end_waiting(struct job *job, enum run_stop why)
 {
     if (job->nwaiting)
@@ -585,7 +595,7 @@ bool jobs_end(struct jobs *j, int64_t job_id, enum run_stop why)
     return true;
 }
 
-/* The jobs of this moment, so that the map may change; j->by_id.len of them. */
+/* The jobs as they are now, so that the map may change; j->by_id.len of them. */
 static struct job **all_jobs(const struct jobs *j)
 {
     struct job **all = mem_new(j->by_id.len * sizeof(struct job *));
@@ -602,7 +612,7 @@ void jobs_end_all(struct jobs *j, enum run_stop why)
     struct job **all = all_jobs(j);
     for (size_t i = 0; i < n; i++)
         end_job(all[i], why);
-    for (size_t i = 0; i < n; i++) /* each may go away in its own turn only */
+    for (size_t i = 0; i < n; i++) /* frees no job but its own */
         look_at(all[i]);
     free(all);
 }

@@ -7,17 +7,16 @@
  * "ended", once, with its result. A handler that would not stop keeps its job and its worker.
  * A START that is on its way to the disk has a worker reserved, or one of those that will be free
  * by then: as many more as runs have ended within limits.soon_ms lately. If that many do not come
- * free, who was STARTED waits in front of all others.
- * Writing to the journal is the owner's: jobs asks through hooks and is told what came of it.
- * A job is here as long as it has something running or waiting, or a handler's state, which goes
- * when the job has been idle for a while.
- * Thread: the loop's. */
+ * free, the runs that are STARTED go first when a worker comes free.
+ * Writing to the journal is the owner's task: jobs calls hooks, and the owner calls back with the
+ * outcome. A job is here as long as it has something running or waiting, or a handler's state,
+ * which goes when the job has been idle for a while. Thread: the loop's. */
 #ifndef PEAL_EXECUTOR_CORE_JOBS_H
 #define PEAL_EXECUTOR_CORE_JOBS_H
 
 #include "base/map.h"
 #include "executor/core/dedup.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 #include "net/loop.h"
 #include "wire/executor_side.h"
 
@@ -37,7 +36,7 @@ struct jobs_hooks {
 struct jobs_limits {
     int workers;    /* runs at work */
     int queue;      /* runs that wait, of one job */
-    int grace_ms;   /* from the wish to stop to "would not stop" */
+    int grace_ms;   /* from the request to stop to "would not stop" */
     int soon_ms;    /* about what the journal takes; runs that end so soon need not be waited for */
     int idle_ms;    /* from a job's last run to the end of its handler's state */
     int remember;   /* finished log ids */
@@ -75,7 +74,7 @@ enum { JOBS_MESSAGE_KEPT = 8 }; /* kind of the message that a job's state is gon
 
 void jobs_init(struct jobs *j, struct loop *l, const struct jobs_limits *limits,
                const struct jobs_hooks *hooks, void *arg);
-/* pool, mail: borrowed until jobs_done. */
+/* pool, incoming: borrowed until jobs_done. */
 void jobs_begin(struct jobs *j, struct pool *pool, struct mailbox *incoming);
 /* Runs still waiting are freed, states ended; none may be at work. */
 void jobs_done(struct jobs *j);
@@ -86,7 +85,8 @@ MUST_CHECK enum err jobs_offer(struct jobs *j, struct peal_run *r, enum wire_blo
                                struct why *why);
 /* Take one that the journal has from before: no rule applies. */
 void jobs_restore(struct jobs *j, struct peal_run *r);
-/* The journal has it; with err it has not: then r is the caller's again, and known no more. */
+/* The journal has it; with err it has not: then r is the caller's again, and in the dedup set no
+ * more. */
 void jobs_accepted(struct jobs *j, struct peal_run *r, enum err err);
 void jobs_started(struct jobs *j, struct peal_run *r, enum err err);
 /* Messages. */

@@ -6,7 +6,7 @@
 #define PEAL_EXECUTOR_CORE_KEEP_H
 
 #include "base/mailbox.h"
-#include "executor/core/pool.h"
+#include "executor/run/pool.h"
 #include "peal/executor.h"
 
 struct keep {
@@ -29,7 +29,7 @@ struct keep *keep_new(const struct peal_handler *h);
 int keep_begin(struct keep *k);
 /* destroy, if there is anything to destroy, and free. Any thread that owns k; NULL is fine. */
 void keep_end(struct keep *k);
-/* The same on a worker; ended is posted to loop afterwards. */
+/* The same on a worker; ended is sent to loop afterwards. */
 void keep_end_later(struct keep *k, struct pool *p, struct mailbox *loop, struct message *ended);
 
 #endif

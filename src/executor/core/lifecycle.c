@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run's way through the journal: nothing is promised before it is on disk, nothing is forgotten
- * before somebody else has it. */
+ * before a center or the journal has it. */
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,7 +24,7 @@ static void write_accept(struct peal_run *r, bool started, void *executor)
         .request = r->asker->body, /* it stays until the answer */
     };
     e->promises++;
-    run_journal_send(e->store, &w->op);
+    run_journal_send(e->journal, &w->op);
 }
 
 static void write_start(struct peal_run *r, void *executor)
@@ -33,7 +33,7 @@ static void write_start(struct peal_run *r, void *executor)
     struct write *w = write_new(RUN_JOURNAL_START, r, 0);
     w->op.row.seq = r->seq;
     e->promises++;
-    run_journal_send(e->store, &w->op);
+    run_journal_send(e->journal, &w->op);
 }
 
 static void accepted(struct executor *e, struct peal_run *r, const struct run_journal_op *op)
@@ -46,7 +46,7 @@ static void accepted(struct executor *e, struct peal_run *r, const struct run_jo
     jobs_accepted(&e->jobs, r, op->err);
     if (op->err) {
         run_drop(r);
-        executor_advance(e);
+        stopping_advance(e);
     }
 }
 
@@ -75,7 +75,7 @@ void lifecycle_written(struct executor *e, struct write *w)
     case RUN_JOURNAL_RESULT:
     case RUN_JOURNAL_TELL:
         results_written(&e->results, w);
-        executor_advance(e);
+        stopping_advance(e);
         break;
     case RUN_JOURNAL_FORGET:
         free(w);
@@ -118,7 +118,7 @@ static void ended(struct peal_run *r, int code, char *msg, void *executor)
     else
         run_drop(r);
     results_add(&e->results, result, clock_wall_ms());
-    executor_advance(e);
+    stopping_advance(e);
 }
 
 const struct jobs_hooks lifecycle_hooks = { write_accept, write_start, ended, returned };
@@ -131,7 +131,7 @@ void lifecycle_told(struct result *r, bool acknowledged, void *executor)
     if (!acknowledged)
         return;
     results_told(&e->results, r);
-    executor_advance(e);
+    stopping_advance(e);
 }
 
 struct result *lifecycle_failed(int64_t seq, int64_t log_id, int64_t log_date_ms, const char *text)

@@ -20,7 +20,7 @@ static struct peal_run *make_run(struct executor *e, const struct run_journal_ro
     struct wire_run_request request;
     if (wire_run_request_parse(row->request, &request, why))
         return NULL;
-    struct peal_run *r = run_make(&request, &e->cf, row->state == RUN_JOURNAL_STARTED);
+    struct peal_run *r = run_make(&request, &e->context, row->state == RUN_JOURNAL_STARTED);
     if (!r) {
         why_set(why, "out of memory when the executor started again");
     } else if (endpoint_choose(e, &request, r, why)) {
@@ -65,7 +65,7 @@ static void row_of_result(struct executor *e, const struct run_journal_row *row)
     list_push(&e->recovered_results, &r->node);
 }
 
-/* Known ids age by a clock that never steps, their rows are in order of another. */
+/* The dedup set ages by a clock that never steps, their rows are in order of another. */
 static void dedup_from(struct executor *e, const struct run_journal_row *row)
 {
     int64_t ago = clock_wall_ms() - row->ended_ms;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A result has two debts, to the journal and to a center, and is freed when both are paid:
+ * journalled and acknowledged, in either order. It goes to the center when the journal has it; if
+ * the disk takes longer than RESULTS_WAIT_MS, it goes first and stays owed to the journal.
+ *
+ * Deliveries are gathered until the end of an iteration, sorted by number, and become one TELL:
+ * neighbours are one statement in the journal. */
 #include "executor/core/results.h"
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +71,7 @@ void results_add(struct results *s, struct result *r, int64_t ended_ms)
     s->bytes += size_of(r);
     list_push(&s->unwritten, &r->late);
     wait_for_oldest(s);
-    run_journal_send(s->store, &w->op);
+    run_journal_send(s->journal, &w->op);
 }
 
 void results_restore(struct results *s, struct result *r)
@@ -98,7 +104,7 @@ void results_flush(struct results *s)
     memcpy(w->seqs, s->told, s->ntold * sizeof(*s->told));
     qsort(w->seqs, s->ntold, sizeof(*w->seqs), by_seq);
     s->ntold = 0;
-    run_journal_send(s->store, &w->op);
+    run_journal_send(s->journal, &w->op);
 }
 
 void results_told(struct results *s, struct result *r)

@@ -24,7 +24,7 @@ struct write *write_new(enum run_journal_what what, void *of, size_t nseqs);
 
 struct results {       /* embed it; results_init fills it */
     struct loop *loop; /* borrowed, as are the next two: set them before anything is added */
-    struct run_journal *store;
+    struct run_journal *journal;
     struct centers *centers;
     struct list unwritten;      /* struct result.late, oldest first: neither on disk nor reported */
     struct loop_timer patience; /* for the oldest of them */

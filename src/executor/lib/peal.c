@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor as its host sees it: a thread with a loop of its own, and doors that any thread may
- * use. Wishes go to the loop as atomic words and a ring of its eventfd, so that a handler, and even
- * a signal handler, may ask for a stop. */
+/* The executor as its host sees it: a thread with a loop of its own, and functions that any thread
+ * may call. Requests go to the loop as atomic words and a write to its eventfd, so that a handler,
+ * and even a signal handler, may ask for a stop. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "executor/core/executor.h"
 #include "executor/lib/embed.h"
-#include "executor/core/internal.h"
-#include "executor/process/isolate.h"
 #include "executor/lib/options.h"
+#include "executor/process/isolate.h"
+#include "net/addr.h"
 
 enum state { IS_NEW, IS_STARTING, IS_ON, IS_OVER };
 enum { NO_WISH = -1 };
@@ -192,7 +194,7 @@ static void *live(void *arg)
     text_copy(e->address, sizeof(e->address), slice_text(executor_address(e->executor)));
     set_state(e, IS_ON, executor_counts(e->executor));
     loop_run(e->loop);
-    e->stuck = e->executor->jobs.stuck;
+    e->stuck = executor_stuck(e->executor);
     set_state(e, IS_ON, NULL);
     if (e->stuck) { /* it has stopped as far as it can: to free it would wait for them */
         set_closing(e, true);
@@ -206,7 +208,7 @@ static void *live(void *arg)
     return NULL;
 }
 
-/* --- life --- */
+/* --- making and freeing --- */
 
 static void say(void *arg, enum log_level level, const char *module, const char *text)
 {
@@ -286,7 +288,7 @@ static bool wants_processes(const struct handlers *h)
     return false;
 }
 
-/* The fork server first: it shall know nothing of descriptors and threads to come. */
+/* The fork server first: it must not have descriptors and threads that come later. */
 static enum err prepare(struct peal_executor *e)
 {
     enum err err = options_apply(&e->config, &e->cf, &e->why);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/mem.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 #include "wire/texts.h"
 
 enum { LINE_MAX_BYTES = 65536, PROGRESS_EVERY_MS = 1000 };
@@ -65,11 +65,9 @@ void *peal_state(const struct peal_run *run)
     return run->state;
 }
 
-/* RUN_ENDED is not a handler's business: it has returned. */
 enum peal_stop peal_stopping(const struct peal_run *run)
 {
-    int why = atomic_load(&run->stop) & ~RUN_RINGING;
-    return why == RUN_ENDED ? PEAL_GOES_ON : (enum peal_stop)why;
+    return run_stop_reason(run);
 }
 
 int peal_stop_fd(const struct peal_run *run)
@@ -80,7 +78,7 @@ int peal_stop_fd(const struct peal_run *run)
 enum peal_stop peal_wait(struct peal_run *run, int64_t ms)
 {
     run_wait(run, ms < 0 ? 0 : ms);
-    return peal_stopping(run);
+    return run_stop_reason(run);
 }
 
 void peal_log_at(struct peal_run *run, const char *function, int line, const char *format, ...)

@@ -22,10 +22,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "base/buf.h"
+#include "executor/log/runlog_file.h"
 #include "executor/log/runlog_index.h"
 
 #define RUNLOG_MAX (256ll << 20) /* bytes of one log */
-enum { RUNLOG_PATH = 4096 };     /* bytes of the longest path */
 
 struct shared_record;
 

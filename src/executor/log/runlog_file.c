@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Paths, days and stamps of logs: what writers, readers and the pruner must agree on. A day's text
+ * and a second's text are kept per thread, because most lines of a thread fall into the same
+ * second. */
 #include "executor/log/runlog_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +16,12 @@
 
 /* --- the calendar --- */
 
-struct moment { /* a second as text; one a thread for days, one for stamps */
+struct second { /* a second as text; one a thread for days, one for stamps */
     int64_t second;
     char text[32];
 };
 
-static const char *local_text(struct moment *m, int64_t second, const char *format)
+static const char *local_text(struct second *m, int64_t second, const char *format)
 {
     if (m->text[0] && m->second == second)
         return m->text;
@@ -32,7 +35,7 @@ static const char *local_text(struct moment *m, int64_t second, const char *form
 
 void runlog_day(int64_t ms, char to[RUNLOG_DAY])
 {
-    static _Thread_local struct moment last;
+    static _Thread_local struct second last;
     int64_t near = ms < 0 ? 0 : ms > LAST_DATE_MS ? LAST_DATE_MS : ms;
     /* beyond the last second lies the year 10000 in zones east of Greenwich: cut, not overrun */
     text_copy(to, RUNLOG_DAY, slice_text(local_text(&last, near / 1000, "%Y-%m-%d")));
@@ -113,7 +116,7 @@ size_t runlog_read_at(int fd, int64_t at, void *to, size_t n)
 void runlog_compose(struct buf *b, const char *where, const char *function, int line,
                     const char *thread, struct slice text)
 {
-    static _Thread_local struct moment last;
+    static _Thread_local struct second last;
     buf_text(b, local_text(&last, clock_wall_ms() / 1000, "%Y-%m-%d %H:%M:%S"));
     buf_add(b, " [", 2);
     buf_text(b, where);

@@ -6,12 +6,18 @@
 #ifndef PEAL_EXECUTOR_LOG_RUNLOG_FILE_H
 #define PEAL_EXECUTOR_LOG_RUNLOG_FILE_H
 
-#include "executor/log/runlog.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
 
-enum { RUNLOG_DAY = 16 }; /* bytes of a day's name */
+enum {
+    RUNLOG_PATH = 4096, /* bytes of the longest path */
+    RUNLOG_DAY = 16,    /* of a day's name */
+};
 #define RUNLOG_DAY_MS 86400000ll
 
-/* "2026-01-31", local zone. Dates come from strangers: what lies before 1970 or beyond the year
+/* "2026-01-31", local zone. Dates come from requests: what lies before 1970 or beyond the year
  * 9999 names the first or the last day. */
 void runlog_day(int64_t ms, char to[RUNLOG_DAY]);
 /* {logpath}/{day}/{log id}{suffix}; false: too long. */

@@ -20,13 +20,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/process/isolate_internal.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 #include "wire/texts.h"
 
 enum {
-    ITERATION_PIECES =
-        64, /* of output in a row: who never stops writing must not keep us from the rest */
-    LAST_PIECES = 512, /* after the end: more than pipe and socket can hold */
+    ITERATION_PIECES = 64, /* of output in a row: endless output must not hold up the rest */
+    LAST_PIECES = 512,     /* after the end: more than pipe and socket can hold */
     NO_MEM_MS = 10,
 };
 
@@ -41,7 +40,7 @@ struct visit { /* one run in a child */
     size_t params_sent;
     bool facts_sent, stop_sent;
     bool deaf;   /* it reads no more, but may still speak */
-    bool no_mem; /* the kernel's: what could not be sent is tried again in a moment */
+    bool no_mem; /* the kernel's: what could not be sent is tried again soon */
     enum ending ending;
     int64_t stop_ms; /* boot: when it was asked */
     bool garbage, has_result;
@@ -83,7 +82,7 @@ no_output:
     return false;
 }
 
-/* --- what the child is told --- */
+/* --- frames to the child --- */
 
 static bool send_facts(const struct visit *v)
 {
@@ -119,7 +118,7 @@ static bool tell_one(struct visit *v)
     if (!v->facts_sent)
         return v->facts_sent = send_facts(v);
     if (v->params_sent == params.n)
-        return v->stop_sent = frame_send(v->frames, FRAME_STOP, (int)peal_stopping(v->run), none,
+        return v->stop_sent = frame_send(v->frames, FRAME_STOP, (int)run_stop_reason(v->run), none,
                                          none, MSG_DONTWAIT);
     size_t n = params.n - v->params_sent;
     n = n < FRAME_PIECE ? n : FRAME_PIECE;
@@ -144,7 +143,7 @@ static void tell(struct visit *v)
         }
 }
 
-/* --- what it says --- */
+/* --- frames and output of the child --- */
 
 static void close_way(int *fd)
 {

@@ -2,16 +2,16 @@
 /* isolate.h - processes of the executor's: handlers in children of their own, scripts, commands.
  *
  * A fork server is split off when the executor starts, before it has threads, so that children come
- * from a process with one thread and no lock held by somebody who is not there. It is the parent of
- * all of them: how they end is known whatever the host does about SIGCHLD, and what they leave
+ * from a process with one thread and no lock held by a thread that is not there. It is the parent
+ * of all of them: how they end is known whatever the host does about SIGCHLD, and what they leave
  * behind is waited for there. A process leads a group and is named by a number of ours, so no
  * signal can reach another's. If the executor dies, even by kill -9, the server ends all of them
  * and itself; if the server dies, its children go with it, and another one takes its place.
  *
  * A handler's child shares a socket with the executor: what the handler logs, its progress and its
- * result come up, the request to stop goes down. If the run shall end: the flag at once, SIGTERM to
- * the group after half of the grace, SIGKILL after the whole.
- * isolate_new before any thread of the executor; the others on workers, many at a time. */
+ * result come up, the request to stop goes down. If the run has to end: the flag at once, SIGTERM
+ * to the group after half of the grace, SIGKILL after the whole. isolate_new before any thread of
+ * the executor; the others on workers, many at a time. */
 #ifndef PEAL_EXECUTOR_PROCESS_ISOLATE_H
 #define PEAL_EXECUTOR_PROCESS_ISOLATE_H
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "executor/process/isolate_internal.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 #include "wire/executor_side.h"
 #include "wire/texts.h"
 
@@ -22,7 +22,7 @@ struct child {
     struct peal_run run; /* the parameter follows */
 };
 
-/* --- what the handler says --- */
+/* --- frames to the executor --- */
 
 /* A parent that is gone takes this process along; nothing here needs to hear of it. */
 static void say(const struct peal_run *r, enum frame_kind kind, int number, struct slice first,
@@ -65,7 +65,7 @@ static void say_result(const struct peal_run *r)
 
 static const struct run_io io_frames = { say_line, say_raw, say_progress };
 
-/* --- what it is told --- */
+/* --- frames from the executor --- */
 
 /* The next frame; the bytes of its text. The other end closed or not ours: the run is over. */
 static size_t hear(int fd, struct frame *f)
@@ -143,7 +143,7 @@ static void start_listening(struct child *c)
         pthread_detach(thread);
 }
 
-/* --- life --- */
+/* --- the whole --- */
 
 static void run_handler(struct peal_run *r, const struct peal_handler *h)
 {

@@ -8,6 +8,9 @@
  *          +--------------- frames down ----------------> handler's child (isolate_child.c),
  *                                                          or a program, which has no frames
  *
+ * From the ground up: isolate_frame.c, isolate_child.c, isolate_server.c, isolate_order.c,
+ * isolate.c.
+ *
  * The fork server is itself the child of a watch, which forks another one if it dies.
  * Notes come from the server alone, so a child cannot lie about its own end. Orders and frames are
  * packets (SOCK_SEQPACKET): whole or not at all, also when threads or grandchildren send at once.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor's side of the fork server: how it is made, what it is told, what it says of each
+/* The executor's side of the fork server: how it is made, the orders to it, its notes about each
  * process. */
 #include <errno.h>
 #include <fcntl.h>

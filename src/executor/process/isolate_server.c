@@ -2,7 +2,7 @@
 /* The fork server: one thread, no descriptors but its own, children by order. It is the parent of
  * the processes of handlers, scripts and commands and adopts what they leave behind (it is their
  * subreaper), so the number of a group is never signalled after it could have become another's, and
- * "ended" means that the whole group has. It ends when nobody can give it orders any more.
+ * "ended" means that the whole group has. It ends when no process can give it orders any more.
  *
  * A script may kill its parent, and the kernel may, without memory: so the server is a child of a
  * watch, which does nothing but fork another server then. Orders that came meanwhile wait in the
@@ -29,7 +29,7 @@
 
 enum {
     WATCH_PAUSE_NS = 50000000,
-    DRAIN_MS = 2000, /* for a group that was killed to be gone: somebody else may be its parent */
+    DRAIN_MS = 2000, /* for a group that was killed to be gone: its parent may be another process */
     /* descriptors that the room for ORDER_FDS can hold: it is rounded up */
     ORDER_MOST = (CMSG_SPACE(sizeof(int[ORDER_FDS])) - CMSG_LEN(0)) / sizeof(int),
 };
@@ -50,48 +50,6 @@ struct server {
     size_t n;
     struct list kids;
 };
-
-bool frame_send(int fd, enum frame_kind kind, int number, struct slice first, struct slice second,
-                int flags)
-{
-    struct frame head = { .kind = kind, .number = number, .split = (uint32_t)first.n };
-    struct iovec pieces[] = {
-        { &head, FRAME_HEAD },
-        { (char *)first.p, first.n },
-        { (char *)second.p, second.n },
-    };
-    struct msghdr m = { .msg_iov = pieces, .msg_iovlen = countof(pieces) };
-    ssize_t n;
-    do
-        n = sendmsg(fd, &m, flags | MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n >= 0;
-}
-
-static void close_between(int first, int last)
-{
-    if (first > last || close_range((unsigned)first, (unsigned)last, 0) == 0)
-        return;
-    long most = sysconf(_SC_OPEN_MAX); /* a kernel before 5.9 */
-    for (int fd = first; fd <= last && fd < most; fd++)
-        close(fd);
-}
-
-void close_all_but(const int *keep, size_t n)
-{
-    int from = 3;
-    for (;;) {
-        int next = -1;
-        for (size_t i = 0; i < n; i++)
-            if (keep[i] >= from && (next < 0 || keep[i] < next))
-                next = keep[i];
-        if (next < 0)
-            break;
-        close_between(from, next - 1);
-        from = next + 1;
-    }
-    close_between(from, INT32_MAX);
-}
 
 static void close_all(const int *fds, size_t n)
 {
@@ -138,7 +96,7 @@ static pid_t start_handler(struct server *s, const struct order *o, const int *f
         become_child(s, o->index, fds, server);
     *failed = errno;
     if (pid > 0)
-        setpgid(pid, pid); /* whoever of the two comes first */
+        setpgid(pid, pid); /* parent or child, the first of the two counts */
     return pid;
 }
 
@@ -219,7 +177,7 @@ static void reap(struct server *s)
     }
 }
 
-/* Say goodbye to those whose group is empty. The ms to wait for others, or -1. */
+/* Note the end of those whose group is empty. The ms to wait for others, or -1. */
 static int bury(struct server *s)
 {
     int64_t now = clock_boot_ms(), wait = -1;
@@ -295,7 +253,7 @@ static bool take_order(struct server *s)
     return true;
 }
 
-/* --- life --- */
+/* --- the server --- */
 
 /* What the host does about signals is nothing for its handlers' processes; a SIGPIPE that it
  * ignores stays ignored, because code is written to rely on it. */
@@ -410,7 +368,7 @@ static bool ended_well(pid_t server)
     }
 }
 
-/* Is there still somebody who gives orders? */
+/* Can there still be orders? */
 static bool wanted(int orders, int parent)
 {
     struct pollfd fds[] = { { .fd = orders }, { .fd = parent, .events = POLLIN } };

@@ -2,7 +2,7 @@
 /* process.h - a run's child process: its output into the run's log, its whole group ended with it.
  *
  * The child lives as spawn.h says, under the limits of limits.h; standard output and error go into
- * one pipe, so lines keep their order. If the run shall end, the group gets SIGTERM, and after the
+ * one pipe, so lines keep their order. If the run has to end, the group gets SIGTERM, and after the
  * grace SIGKILL. When the child has ended, what it left behind in its group is killed too. Facts of
  * the run are in its environment: PEAL_JOB_ID, PEAL_LOG_ID, PEAL_SHARD_INDEX, PEAL_SHARD_TOTAL,
  * PEAL_ATTEMPT, PEAL_MOMENT_MS, PEAL_DEADLINE_MS.
@@ -12,7 +12,7 @@
 #define PEAL_EXECUTOR_PROCESS_PROCESS_H
 
 #include "executor/process/limits.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 
 /* argv ends in NULL; argv[0] is looked up in the child's PATH. Sets the run's result: 200 if it
  * exits with 0, 502 beyond limits->time_ms. */

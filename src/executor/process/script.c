@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "executor/core/executor.h"
 #include "executor/process/process.h"
 #include "executor/process/script.h"
 #include "executor/process/spawn.h"
@@ -45,19 +44,19 @@ const char *script_kind_hint(struct slice glue_type)
            "script of another kind, or leave the job to a Java executor.";
 }
 
-bool script_kind_allowed(const struct script_kind *k, const struct executor_config *config)
+bool script_kind_allowed(const struct script_kind *k, const char *list)
 {
-    return slice_has_item(slice_text(config->glue), slice_text(k->name));
+    return slice_has_item(slice_text(list), slice_text(k->name));
 }
 
 enum err script_kinds_check(const char *list, struct why *why)
 {
     struct slice rest = slice_text(list);
     for (struct slice name; slice_item(&rest, &name);) {
-        bool dedup = false;
+        bool known = false;
         for (size_t i = 0; i < countof(kinds); i++)
-            dedup |= slice_eq(name, kinds[i].name);
-        if (dedup)
+            known |= slice_eq(name, kinds[i].name);
+        if (known)
             continue;
         why_set(why,
                 "peal.executor.glue: there is no script kind %.*s; there are shell, python, "
@@ -97,7 +96,7 @@ static bool write_all(int fd, struct slice s)
     return true;
 }
 
-/* Who may read a script: the executor and, if it is another one, its user by their group. */
+/* A script can be read by the executor and, if it is another one, its user by their group. */
 static mode_t mode_of(const struct limits *l)
 {
     return l->change_user ? 0640 : 0600;
@@ -148,9 +147,9 @@ static bool holds(const char *path, struct slice source, const struct limits *l)
     return same && at == source.n;
 }
 
-static bool folder_name(const struct executor_config *config, char *folder)
+static bool folder_name(const struct run_context *context, char *folder)
 {
-    if (snprintf(folder, RUNLOG_PATH, "%s/gluesource", config->logpath) < RUNLOG_PATH)
+    if (snprintf(folder, RUNLOG_PATH, "%s/gluesource", context->logpath) < RUNLOG_PATH)
         return true;
     errno = ENAMETOOLONG;
     return false;
@@ -169,15 +168,15 @@ static bool make_folder(const char *folder, const struct limits *l)
     return good;
 }
 
-enum err script_folder(const struct executor_config *config, struct why *why)
+enum err script_folder(const struct run_context *context, struct why *why)
 {
+    const struct limits *l = context->limits;
     char folder[RUNLOG_PATH], which[300];
-    if (!folder_name(config, folder) || !make_folder(folder, config->limits)) {
-        why_set(why, "the folder for scripts in %.300s: %s", config->logpath, strerror(errno));
+    if (!folder_name(context, folder) || !make_folder(folder, l)) {
+        why_set(why, "the folder for scripts in %.300s: %s", context->logpath, strerror(errno));
         return ERR_IO;
     }
-    if (!config->limits->change_user ||
-        limits_may_use(config->limits, folder, which, sizeof(which)))
+    if (!l->change_user || limits_may_use(l, folder, which, sizeof(which)))
         return OK;
     why_set(why,
             "peal.executor.glue.user: the user cannot go into %s, and scripts are kept below it",
@@ -188,12 +187,12 @@ enum err script_folder(const struct executor_config *config, struct why *why)
 /* path: RUNLOG_PATH bytes. False with errno set. */
 static bool script_file(const struct peal_run *r, char *path)
 {
-    const struct limits *l = r->config->limits;
+    const struct limits *l = r->context->limits;
     char folder[RUNLOG_PATH], name[80];
     snprintf(name, sizeof(name), "%lld_%lld%s", (long long)r->job_id, (long long)r->glue_update_ms,
              r->script->suffix);
     path[0] = '\0';
-    if (!folder_name(r->config, folder))
+    if (!folder_name(r->context, folder))
         return false;
     if (snprintf(path, RUNLOG_PATH, "%s/%s", folder, name) >= RUNLOG_PATH) {
         errno = ENAMETOOLONG;
@@ -202,7 +201,7 @@ static bool script_file(const struct peal_run *r, char *path)
     if (holds(path, r->source, l))
         return true;
     if (!write_file(path, r->source, l)) {
-        /* somebody has removed the folder since the start */
+        /* the folder was removed since the start */
         if (errno != ENOENT || !make_folder(folder, l) || !write_file(path, r->source, l))
             return false;
     }
@@ -223,7 +222,7 @@ static bool is_python2(const struct limits *l, const char *program)
 static bool find_interpreter(struct peal_run *r, char *path, size_t size)
 {
     const struct script_kind *k = r->script;
-    const struct limits *l = r->config->limits;
+    const struct limits *l = r->context->limits;
     const char *where = limits_env(l, "PATH");
     for (size_t i = 0; i < countof(k->interpreters) && k->interpreters[i]; i++)
         if (spawn_find(l, k->interpreters[i], path, size) &&
@@ -254,5 +253,5 @@ void script_run(struct peal_run *r)
     char *params = (char *)r->params.p; /* terminated, and without a NUL inside */
     char *argv[] = { interpreter, path, params, index, total, NULL };
     run_log(r, "script file: %s", path);
-    process_run(r, r->config->limits, argv);
+    process_run(r, r->context->limits, argv);
 }

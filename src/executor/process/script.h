@@ -4,9 +4,7 @@
 #ifndef PEAL_EXECUTOR_PROCESS_SCRIPT_H
 #define PEAL_EXECUTOR_PROCESS_SCRIPT_H
 
-#include "executor/core/run.h"
-
-struct executor_config;
+#include "executor/run/run.h"
 
 struct script_kind {
     const char *glue_type;       /* "GLUE_SHELL" */
@@ -19,12 +17,13 @@ struct script_kind {
 const struct script_kind *script_kind_find(struct slice glue_type);
 /* What to answer to a kind that cannot run here by any configuration; NULL: nothing special. */
 const char *script_kind_hint(struct slice glue_type);
-bool script_kind_allowed(const struct script_kind *k, const struct executor_config *config);
+/* Is it in the list of peal.executor.glue? */
+bool script_kind_allowed(const struct script_kind *k, const char *list);
 /* Is each name of the list a kind? Else why says which is not. */
 MUST_CHECK enum err script_kinds_check(const char *list, struct why *why);
 /* At start, on one thread: the folder of the scripts, made so that their user can read what is in
  * it and only the executor write. ERR_IO, ERR_INVALID with why. */
-MUST_CHECK enum err script_folder(const struct executor_config *config, struct why *why);
+MUST_CHECK enum err script_folder(const struct run_context *context, struct why *why);
 /* Handler of a run whose job is a script. */
 void script_run(struct peal_run *r);
 

@@ -20,10 +20,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "executor/core/executor.h"
 #include "executor/process/isolate.h"
 #include "executor/process/isolate_internal.h"
-#include "executor/core/run.h"
+#include "executor/run/run.h"
 #include "peal/executor.h"
 #include "wire/executor_side.h"
 
@@ -302,7 +301,7 @@ static struct peal_run *make(struct heard *h, struct slice params)
         .job_id = 7, .log_id = 8, .log_date_ms = 9, .params = params, .shard = 1, .shard_total = 3
     };
     *h = (struct heard){ .lines = BUF_INIT(1 << 20), .raw = BUF_INIT(64 << 20), .into = -1 };
-    static const struct executor_config none = { .logpath = "" };
+    static const struct run_context none = { .logpath = "" };
     struct peal_run *r = run_make(&q, &none, false);
     r->io = &io_heard;
     r->arg = h;

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "executor/core/executor.h"
 #include "executor/core/jobs.h"
-#include "executor/core/pool.h"
+#include "executor/run/pool.h"
 
 enum {
     MAX = 32,
@@ -67,7 +66,7 @@ static const struct peal_handler again = { .name = "again", .run = work, .flags 
 static const struct peal_handler keeps = {
     .name = "keeps", .run = work, .init = make_state, .destroy = end_state
 };
-static const struct executor_config config = { .logpath = "/nonexistent" };
+static const struct run_context context = { .logpath = "/nonexistent" };
 
 /* --- the journal --- */
 
@@ -180,7 +179,7 @@ static enum err offer_as(int64_t job, int64_t log, const struct peal_handler *h,
         .job_id = job, .log_id = log, .shard_total = 1, .params = slice_text("")
     };
     struct why why = { "" };
-    struct peal_run *r = run_make(&q, &config, false);
+    struct peal_run *r = run_make(&q, &context, false);
     r->handler = h;
     enum err err = jobs_offer(&w.jobs, r, block, &why);
     if (err)
@@ -197,7 +196,7 @@ static void offer_timed(int64_t job, int64_t log, int timeout_s)
                                         .params = slice_text(""),
                                         .timeout_s = timeout_s };
     struct why why = { "" };
-    struct peal_run *r = run_make(&q, &config, false);
+    struct peal_run *r = run_make(&q, &context, false);
     r->handler = &plain;
     assert_int_equal(jobs_offer(&w.jobs, r, WIRE_BLOCK_SERIAL, &why), OK);
 }
@@ -351,7 +350,7 @@ static void bounds_are_refusals_and_a_cover_makes_room(void **state)
         jobs_accepted(&w.jobs, w.accepts[i], OK);
     assert_int_equal(w.nended, 3);
     w.jobs.other_bytes = 50000;
-    struct peal_run *r = run_make(&q, &config, false);
+    struct peal_run *r = run_make(&q, &context, false);
     r->handler = &plain;
     assert_int_equal(jobs_offer(&w.jobs, r, WIRE_BLOCK_SERIAL, &why), ERR_FULL);
     assert_non_null(strstr(why.text, "peal.executor.memory"));
@@ -469,7 +468,7 @@ static void what_was_restored_waits_for_its_turn(void **state)
         const struct wire_run_request q = {
             .job_id = 1, .log_id = log, .shard_total = 1, .params = slice_text("")
         };
-        struct peal_run *r = run_make(&q, &config, true);
+        struct peal_run *r = run_make(&q, &context, true);
         r->handler = &again;
         r->in_started = log == 1;
         jobs_restore(&w.jobs, r);

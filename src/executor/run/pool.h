@@ -5,8 +5,8 @@
  * a bell (an eventfd) that wakes what it does from a wait. What is given in one iteration of the
  * loop is handed over together, and a worker that finds more wakes the next one: no thread is woken
  * for work that another has done before it got there. The one lock of the executor is in here. */
-#ifndef PEAL_EXECUTOR_CORE_POOL_H
-#define PEAL_EXECUTOR_CORE_POOL_H
+#ifndef PEAL_EXECUTOR_RUN_POOL_H
+#define PEAL_EXECUTOR_RUN_POOL_H
 
 #include "base/err.h"
 #include "base/list.h"
@@ -29,7 +29,7 @@ MUST_CHECK enum err pool_new(int workers, size_t stack, struct pool **ret, struc
 /* Loop. Held back until pool_flush, which takes nothing if there is nothing. */
 void pool_give(struct pool *p, struct pool_task *t);
 void pool_flush(struct pool *p);
-/* Waits for all tasks, those that nobody has begun too. NULL is fine. */
+/* Waits for all tasks, those that have not begun too. NULL is fine. */
 void pool_free(struct pool *p);
 
 #endif

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "executor/core/run.h"
+/* One run: made from a request, stopped, settled, and what its handler says about it.
+ *
+ * The loop and the worker meet in r->stop alone. The loop sets it once, and rings the worker's bell
+ * in between; the worker replaces it with RUN_ENDED, and waits for a ring that is under way before
+ * it does. So a run has one reason to stop, or a result of its own, and never both. */
+#include "executor/run/run.h"
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -10,11 +15,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/mem.h"
-#include "executor/core/executor.h"
-#include "executor/core/handlers.h"
-#include "executor/process/isolate.h"
-#include "executor/core/keep.h"
-#include "executor/process/script.h"
 #include "wire/executor_side.h"
 #include "wire/texts.h"
 
@@ -39,7 +39,7 @@ static struct slice keep_text(char **at, struct slice s)
     return kept;
 }
 
-struct peal_run *run_make(const struct wire_run_request *q, const struct executor_config *config,
+struct peal_run *run_make(const struct wire_run_request *q, const struct run_context *context,
                           bool again)
 {
     struct peal_run *r = try_alloc(sizeof(*r) + q->params.n + q->glue_source.n + 2);
@@ -58,15 +58,14 @@ struct peal_run *run_make(const struct wire_run_request *q, const struct executo
     r->source = keep_text(&at, q->glue_source);
     r->scheduled_ms = q->log_date_ms;
     r->percent = -1;
-    r->config = config;
+    r->context = context;
     r->size = sizeof(*r) + q->params.n + q->glue_source.n;
-    r->task.work = run_work;
     r->begun.kind = RUN_BEGUN;
     r->over.kind = RUN_OVER;
     r->code = WIRE_CODE_OK;
     r->bell = -1;
     pthread_mutex_init(&r->lock, NULL);
-    runlog_init(&r->log, config->logpath, r->log_date_ms, r->log_id, again);
+    runlog_init(&r->log, context->logpath, r->log_date_ms, r->log_id, again);
     buf_init(&r->msg, MSG_MAX);
     return r;
 }
@@ -97,7 +96,7 @@ void run_ask_to_stop(struct peal_run *r, enum run_stop why)
     if (!atomic_compare_exchange_strong(&r->stop, &goes_on, (int)why | RUN_RINGING))
         return;
     int bell = atomic_load(&r->bell);
-    if (bell >= 0) /* else its worker, as it begins, will see that it shall end */
+    if (bell >= 0) /* else its worker, as it begins, sees that it has to end */
         ring(bell);
     atomic_store(&r->stop, (int)why);
 }
@@ -144,31 +143,10 @@ void run_set_progress(struct peal_run *r, int percent, struct slice text)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* --- running --- */
-
-static const char *thread_of(const struct peal_run *r, char to[32])
+const char *run_thread(const struct peal_run *r, char to[RUN_THREAD])
 {
-    snprintf(to, 32, "worker-%d", r->worker);
+    snprintf(to, RUN_THREAD, "worker-%d", r->worker);
     return to;
-}
-
-static void log_start(struct peal_run *r)
-{
-    char thread[32];
-    struct buf text = BUF_INIT(r->params.n + 256);
-    buf_printf(&text, WIRE_LOG_START, (int)r->params.n, r->params.p);
-    runlog_start(&r->log, thread_of(r, thread), slice_of(buf_str(&text), text.len));
-    buf_done(&text);
-}
-
-static void log_end(struct peal_run *r)
-{
-    char thread[32];
-    struct buf text = BUF_INIT(r->msg.len + 256);
-    const char *how = r->code == WIRE_CODE_OK ? "finish" : "error";
-    buf_printf(&text, WIRE_LOG_END, how, r->code, (int)r->msg.len, buf_str(&r->msg));
-    runlog_end(&r->log, thread_of(r, thread), slice_of(buf_str(&text), text.len));
-    buf_done(&text);
 }
 
 static void drain_bell(int bell)
@@ -189,8 +167,7 @@ static void with_progress(struct peal_run *r, enum run_stop why)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* From here on nobody can stop it; a stop that came before decides the result. */
-static void settle(struct peal_run *r)
+void run_settle(struct peal_run *r)
 {
     int why = atomic_load(&r->stop);
     do {
@@ -203,55 +180,6 @@ static void settle(struct peal_run *r)
         return;
     drain_bell(r->bell);
     with_progress(r, (enum run_stop)why);
-}
-
-static void call_handler(struct peal_run *r)
-{
-    if (r->handler->flags & PEAL_PROCESS) {
-        isolate_run(r->config->isolate, r, handlers_number(r->handler));
-        return;
-    }
-    int status = r->keep ? keep_begin(r->keep) : 0;
-    r->arg = r->handler->arg;
-    r->state = r->keep ? r->keep->state : NULL;
-    if (status) {
-        run_result(r, WIRE_CODE_FAIL, "the handler's init returned %d", status);
-        return;
-    }
-    status = r->handler->run(r);
-    if (status && !r->has_result)
-        run_result(r, WIRE_CODE_FAIL, "the handler returned %d", status);
-}
-
-static void execute(struct peal_run *r)
-{
-    r->started = true;
-    log_start(r);
-    if (r->handler)
-        call_handler(r);
-    else
-        script_run(r);
-    settle(r);
-    log_end(r);
-}
-
-void run_work(struct pool_task *t, const struct pool_worker *w)
-{
-    struct peal_run *r = container_of(t, struct peal_run, task);
-    r->worker = w->number;
-    if (r->timeout_s > 0) {
-        int64_t s = r->timeout_s < RUN_TIMEOUT_MAX_S ? r->timeout_s : RUN_TIMEOUT_MAX_S;
-        r->deadline_ms = clock_wall_ms() + s * 1000;
-        mailbox_send(r->loop, &r->begun);
-    }
-    keep_end(r->retired);
-    r->retired = NULL;
-    atomic_store(&r->bell, w->bell);
-    if (run_stopping(r)) /* before the bell was known */
-        settle(r);
-    else
-        execute(r);
-    mailbox_send(r->loop, &r->over);
 }
 
 /* --- for handlers --- */
@@ -309,9 +237,9 @@ void run_result(struct peal_run *r, int code, const char *format, ...)
 
 static void line_to_log(struct peal_run *r, const char *function, int line, struct slice text)
 {
-    char thread[32];
+    char thread[RUN_THREAD];
     runlog_line(&r->log, r->handler ? r->handler->name : "script", function, line,
-                thread_of(r, thread), text);
+                run_thread(r, thread), text);
 }
 
 static void raw_to_log(struct peal_run *r, const char *p, size_t n)

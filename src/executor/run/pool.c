@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "executor/core/pool.h"
+/* Workers are started when there are more tasks than idle workers, and stay. Tasks are handed over
+ * in one step an iteration; one worker is woken, and each that takes a task while others wait wakes
+ * the next. */
+#include "executor/run/pool.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +35,8 @@ struct pool {
     struct worker *workers; /* max of them */
 };
 
-/* With the lock held. One at a time: the one who wakes up wakes the next, if there still is work.
+/* With the lock held. One at a time: the worker that wakes up wakes the next, if there still is
+ * work.
  */
 static void wake_one(struct pool *p)
 {
