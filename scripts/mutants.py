@@ -53,7 +53,7 @@ COUNTS = ("src/", "include/", "cmake/", "tests/", "CMakeLists.txt", "CMakePreset
 COUNTS_NOT = ("tests/mutants/", "tests/fuzz/", "tests/interop/", "tests/structure/")
 WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "base": ["base", "net", "wire", "cron", "plan", "sched", "sql", "store", "ledger", "server", "api", "executor"],
-    "cron": ["cron", "plan", "sched", "ledger", "store", "server"], "model": ["plan", "sched", "ledger", "store", "server"],
+    "cron": ["cron", "plan", "sched", "ledger", "store", "server"], "model": ["model", "plan", "sched", "ledger", "store", "server"],
     "plan": ["plan", "sched", "ledger", "server"], "sched": ["sched", "ledger", "server"],
     "wire": ["wire", "server", "executor"], "net": ["net", "server", "executor"],
     "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "store", "server"],

@@ -240,9 +240,7 @@ static size_t on_head(struct httpd_request *q, void *arg)
 
 void api_config_default(struct api_config *c)
 {
-    *c = (struct api_config){ .start_deadline_ms = JOB_START_DEADLINE_MS,
-                              .lang = WIRE_LANG_EN,
-                              .address = "" };
+    *c = (struct api_config){ .lang = WIRE_LANG_EN, .address = "" };
 }
 
 enum err api_new(struct center *c, const struct api_config *config, struct api **ret,

@@ -13,10 +13,9 @@
 struct api;
 
 struct api_config {
-    int64_t start_deadline_ms; /* of jobs that do not say (60,000) */
-    enum wire_lang lang;       /* of the messages in the trigger log */
-    const char *address;       /* of this center, shown there; borrowed for good */
-    bool get_changes;          /* GET may change something too, as in XXL-JOB (false) */
+    enum wire_lang lang; /* of the messages in the trigger log */
+    const char *address; /* of this center, shown there; borrowed for good */
+    bool get_changes;    /* GET may change something too, as in XXL-JOB (false) */
 };
 
 void api_config_default(struct api_config *c);

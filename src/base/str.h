@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The text of a number that is a macro: "10000". */
+#define TEXT_OF(macro) TEXT_OF_TOKEN(macro)
+#define TEXT_OF_TOKEN(token) #token
+
 struct slice { /* borrowed bytes, not terminated */
     const char *p;
     size_t n;

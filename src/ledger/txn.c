@@ -131,13 +131,6 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool same_schedule(const struct job_record *a, const struct job_record *b)
-{
-    return same_text(a->schedule_type, b->schedule_type) &&
-           same_text(a->schedule_conf, b->schedule_conf) && same_text(a->zone, b->zone) &&
-           same_text(a->dst, b->dst);
-}
-
 /* First scheduled time by the record's schedule from now on; ERR_INVALID says why there is none. */
 static enum err first_scheduled(struct txn *t, struct job_record *r, struct why *why)
 {
@@ -203,12 +196,12 @@ struct difference {
 
 static struct difference difference(const struct job_record *a, const struct job_record *b)
 {
-    struct difference d;
-    d.when = !same_schedule(a, b);
-    d.where = a->group_id != b->group_id || !same_text(a->route, b->route);
-    d.what = d.where || !same_text(a->handler, b->handler) || !same_text(a->param, b->param) ||
-             a->retries != b->retries;
-    return d;
+    unsigned changes = job_record_changes(a, b);
+    return (struct difference){
+        .when = changes & JOB_CHANGES_TIMES,
+        .where = changes & JOB_CHANGES_EXECUTORS,
+        .what = changes & (JOB_CHANGES_EXECUTORS | JOB_CHANGES_RUN),
+    };
 }
 
 static bool has_scheduled(const struct job *j, int64_t scheduled_ms)
@@ -355,7 +348,7 @@ static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t sched
  * FIX_DELAY counts from the end of what is out. */
 static enum err job_begin(struct txn *t, struct edit *e, const struct job_record *r)
 {
-    struct due_row due = { r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
+    struct due_row due = job_due(r);
     struct plan_result planned;
     bool hidden = e->now->schedule.type == SCHEDULE_ONCE && due.next_ms <= due.planned_until_ms;
     if (due.next_ms > e->plan_until_ms && !hidden)

@@ -16,22 +16,7 @@
 #define CLOCK_STEP_MS 500 /* a smaller difference between the clocks is drift */
 #define DRAIN_MS 5000     /* calls under way may end when the center stops */
 #define ANSWERS_MS 50     /* what clients send into a center that stops is answered */
-#define MISFIRE_MS 5000
-#define CRON_YEARS 100 /* as the original: this year and so many more */
-
-void center_config_default(struct center_config *c)
-{
-    struct sched_config s;
-    sched_config_default(&s);
-    *c = (struct center_config){
-        .listen = "127.0.0.1:8080",
-        .data = "peal-data",
-        .misfire_threshold_ms = MISFIRE_MS,
-        .start_deadline_ms = JOB_START_DEADLINE_MS,
-        .lane_connections = s.lane_connections,
-        .lane_queue = s.lane_queue,
-    };
-}
+#define CRON_YEARS 100    /* as the original: this year and so many more */
 
 /* ---- the pump ------------------------------------------------------------------------------- */
 
@@ -642,6 +627,11 @@ const char *center_zone_name(const struct center *c)
 const char *center_token(const struct center *c)
 {
     return c->config.token;
+}
+
+int64_t center_start_deadline_ms(const struct center *c)
+{
+    return c->config.start_deadline_ms;
 }
 
 int center_last_year(const struct center *c)

@@ -26,12 +26,10 @@ struct center_config {
     const char *token;    /* access token, both directions; "" = none (said in the log) */
     const char *recorder; /* folder of the flight recorder, "none"; NULL: as flight_file.h */
     const char *zone;     /* server's zone by name; NULL or "": the system's */
-    int64_t misfire_threshold_ms; /* 5000 */
-    int64_t start_deadline_ms;    /* of jobs that do not say (60,000) */
-    int lane_connections, lane_queue;
+    int64_t misfire_threshold_ms;     /* see plan.h */
+    int64_t start_deadline_ms;        /* of jobs that do not say */
+    int lane_connections, lane_queue; /* see sched.h */
 };
-
-void center_config_default(struct center_config *c);
 
 /* Open the store, load what it holds, listen. Nothing fires before center_run. Text of the config
  * is copied. */
@@ -50,11 +48,12 @@ void center_free(struct center *c); /* after center_run has returned and all ask
 uint16_t center_port(const struct center *c);
 struct loop *center_loop(struct center *c);
 struct httpd *center_front(struct center *c);
-struct zones *center_zones(struct center *c);         /* any thread */
-const char *center_zone_name(const struct center *c); /* any thread */
-const char *center_token(const struct center *c);     /* any thread */
-int center_last_year(const struct center *c);         /* bound of cron searches; any thread */
-struct metrics *center_metrics(struct center *c);     /* any thread */
+struct zones *center_zones(struct center *c);             /* any thread */
+const char *center_zone_name(const struct center *c);     /* any thread */
+const char *center_token(const struct center *c);         /* any thread */
+int64_t center_start_deadline_ms(const struct center *c); /* of jobs that do not say; any thread */
+int center_last_year(const struct center *c);             /* bound of cron searches; any thread */
+struct metrics *center_metrics(struct center *c);         /* any thread */
 
 /* ---- on the loop's thread: what the executor API needs ----------------------------------------
  */

@@ -41,8 +41,4 @@ enum kind store_trigger_kind(const char *text, const char **ret_msg);
  * because a Java admin that changes a password knows nothing of ours. */
 bool store_argon2_counts(const char *password, const char *legacy);
 
-/* Columns that XXL-JOB declares NOT NULL, and what stands there when a record has NULL. */
-#define STORE_SCHEDULE_TYPE_NONE "NONE"
-#define STORE_MISFIRE_NONE "DO_NOTHING"
-
 #endif

@@ -23,7 +23,7 @@ struct store {
 struct store_options {
     bool read_only;            /* a handle for pages */
     int64_t node, epoch;       /* owner of the live runs that this handle adds */
-    int64_t start_deadline_ms; /* of jobs whose row has none; 0: JOB_START_DEADLINE_MS */
+    int64_t start_deadline_ms; /* of jobs whose row has none; 0: the column's default */
 };
 
 struct user_record {

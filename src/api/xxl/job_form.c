@@ -3,6 +3,7 @@
  * gets the same first complaint; what is ours comes last. */
 #include "api/xxl/job_form.h"
 #include "api/xxl/fields.h"
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 
 #define GRAPH_MAX 10000 /* jobs that the search for a cycle looks at */
-#define DAY_MS 86400000
 
 struct reading {
     const struct form *f;
@@ -29,53 +29,37 @@ static enum err invalid(struct reading *in, const char *text)
     return ERR_INVALID;
 }
 
-/* Replace *to by the form's value, if it has one. */
-static void take(struct reading *in, const char *name, char **to)
+#define COLUMN(member) (&job_columns[JOB_COLUMN_##member])
+
+/* Does this request set the column? */
+static bool takes(const struct reading *in, const struct job_column *c)
 {
-    const char *value = form_get(in->f, name);
-    if (!value)
-        return;
-    free(*to);
-    *to = mem_dup(value);
+    return c->use == JOB_TAKEN || (c->use == JOB_ON_INSERT && in->insert);
 }
 
-static void take_trimmed(struct reading *in, const char *name, char **to)
+/* The form's texts replace the record's; what the form leaves out stays. */
+static void take_texts(struct reading *in)
 {
-    const char *value = form_get(in->f, name);
-    if (value)
-        field_trimmed(to, value);
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        const char *value = c->type >= JOB_TEXT && takes(in, c) ? form_get(in->f, c->form) : NULL;
+        if (!value)
+            continue;
+        char **to = job_text(in->r, c);
+        if (c->type == JOB_BYTES) {
+            free(*to);
+            *to = mem_dup(value);
+        } else {
+            field_trimmed(to, value);
+        }
+    }
 }
 
-static void take_fields(struct reading *in)
+static bool changed(const struct reading *in, const struct job_column *c)
 {
-    struct job_record *r = in->r;
-    take_trimmed(in, "jobDesc", &r->description);
-    take_trimmed(in, "author", &r->author);
-    take_trimmed(in, "alarmEmail", &r->alarm_email);
-    take_trimmed(in, "scheduleType", &r->schedule_type);
-    take_trimmed(in, "scheduleConf", &r->schedule_conf);
-    take_trimmed(in, "misfireStrategy", &r->misfire);
-    take_trimmed(in, "executorRouteStrategy", &r->route);
-    take_trimmed(in, "executorHandler", &r->handler);
-    take(in, "executorParam", &r->param);
-    take_trimmed(in, "executorBlockStrategy", &r->block);
-    take_trimmed(in, "childJobId", &r->children);
-    take_trimmed(in, "zone", &r->zone);
-    take_trimmed(in, "dst", &r->dst);
-    take_trimmed(in, "onDoubt", &r->on_doubt);
-    if (!in->insert)
-        return;
-    take_trimmed(in, "glueType", &r->glue_type);
-    take(in, "glueSource", &r->glue_source);
-    take_trimmed(in, "glueRemark", &r->glue_remark);
+    return in->insert || form_get(in->f, c->form) != NULL;
 }
 
-static bool changed(const struct reading *in, const char *name)
-{
-    return in->insert || form_get(in->f, name) != NULL;
-}
-
-/* What a tool of the wild leaves out. */
+/* Defaults for fields that existing clients omit. */
 static void fill_in(struct reading *in)
 {
     struct job_record *r = in->r;
@@ -90,8 +74,36 @@ static void fill_in(struct reading *in)
         field_trimmed(&r->description, r->handler);
     if (in->insert && !form_get(in->f, "misfireStrategy")) {
         bool once = r->schedule_type && strcmp(r->schedule_type, "ONCE") == 0;
-        field_trimmed(&r->misfire, once ? "FIRE_ONCE_NOW" : "DO_NOTHING");
+        field_trimmed(&r->misfire, once ? "FIRE_ONCE_NOW" : COLUMN(misfire)->text);
     }
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+/* "scheduleType: must be NONE, CRON, FIX_RATE, FIX_DELAY or ONCE" */
+static enum err no_such_word(const struct job_column *c, struct why *why)
+{
+    struct buf text = BUF_INIT(sizeof(why->text));
+    struct slice rest = slice_text(c->words), word;
+    while (slice_cut(&rest, ',', &word)) {
+        if (text.len)
+            buf_text(&text, rest.n ? ", " : " or ");
+        buf_slice(&text, word);
+    }
+    why_set(why, "%s: must be %s", c->form, buf_str(&text));
+    buf_done(&text);
+    return ERR_INVALID;
+}
+
+static enum err known_word(struct reading *in, const struct job_column *c)
+{
+    const char *text = *job_text(in->r, c);
+    struct slice rest = slice_text(c->words), word;
+    while (text && slice_cut(&rest, ',', &word))
+        if (slice_eq(word, text))
+            return OK;
+    return no_such_word(c, in->why);
 }
 
 /* ---- the original's rules ----------------------------------------------------------------------
@@ -128,33 +140,23 @@ static enum err rule_author(struct reading *in)
 static enum err rule_schedule(struct reading *in)
 {
     struct schedule s = { 0 };
-    enum schedule_type type;
     struct job_record *r = in->r;
-    if (!r->schedule_type || !schedule_type_find(slice_text(r->schedule_type), &type))
-        return invalid(in, "scheduleType: must be NONE, CRON, FIX_RATE, FIX_DELAY or ONCE");
+    enum err err = known_word(in, COLUMN(schedule_type));
+    if (err)
+        return err;
     struct why why = { "" };
-    enum err err = schedule_parse(slice_text(r->schedule_type),
-                                  slice_text(r->schedule_conf ? r->schedule_conf : ""), NULL,
-                                  DST_XXL, in->rules->last_year, &s, &why);
+    err = schedule_parse(slice_text(r->schedule_type),
+                         slice_text(r->schedule_conf ? r->schedule_conf : ""), NULL, DST_XXL,
+                         in->rules->last_year, &s, &why);
     schedule_done(&s);
     if (err)
         why_set(in->why, "scheduleConf: %s", why.text);
     return err;
 }
 
-static const char *const glue_types[] = { "BEAN",        "GLUE_GROOVY",    "GLUE_SHELL",
-                                          "GLUE_PYTHON", "GLUE_PYTHON2",   "GLUE_PHP",
-                                          "GLUE_NODEJS", "GLUE_POWERSHELL" };
-
 static enum err rule_glue_type(struct reading *in)
 {
-    if (!in->insert)
-        return OK;
-    for (size_t i = 0; in->r->glue_type && i < countof(glue_types); i++)
-        if (strcmp(in->r->glue_type, glue_types[i]) == 0)
-            return OK;
-    return invalid(in, "glueType: must be BEAN, GLUE_GROOVY, GLUE_SHELL, GLUE_PYTHON, "
-                       "GLUE_PYTHON2, GLUE_PHP, GLUE_NODEJS or GLUE_POWERSHELL");
+    return in->insert ? known_word(in, COLUMN(glue_type)) : OK;
 }
 
 static void drop_char(char *text, char c)
@@ -180,32 +182,17 @@ static enum err rule_handler(struct reading *in)
 
 static enum err rule_route(struct reading *in)
 {
-    enum route route;
-    if (!changed(in, "executorRouteStrategy") ||
-        (in->r->route && route_parse(slice_text(in->r->route), &route)))
-        return OK;
-    return invalid(in, "executorRouteStrategy: must be FIRST, LAST, ROUND, RANDOM, "
-                       "CONSISTENT_HASH, LEAST_FREQUENTLY_USED, LEAST_RECENTLY_USED, FAILOVER, "
-                       "BUSYOVER or SHARDING_BROADCAST");
+    return changed(in, COLUMN(route)) ? known_word(in, COLUMN(route)) : OK;
 }
 
 static enum err rule_misfire(struct reading *in)
 {
-    enum misfire misfire;
-    if (!changed(in, "misfireStrategy") ||
-        (in->r->misfire && misfire_parse(slice_text(in->r->misfire), &misfire)))
-        return OK;
-    return invalid(in, "misfireStrategy: must be DO_NOTHING, FIRE_ONCE_NOW or FIRE_ALL");
+    return changed(in, COLUMN(misfire)) ? known_word(in, COLUMN(misfire)) : OK;
 }
 
 static enum err rule_block(struct reading *in)
 {
-    enum block block;
-    if (!changed(in, "executorBlockStrategy") ||
-        (in->r->block && block_parse(slice_text(in->r->block), &block)))
-        return OK;
-    return invalid(in, "executorBlockStrategy: must be SERIAL_EXECUTION, DISCARD_LATER or "
-                       "COVER_EARLY");
+    return changed(in, COLUMN(block)) ? known_word(in, COLUMN(block)) : OK;
 }
 
 /* ---- children ----------------------------------------------------------------------------------
@@ -311,13 +298,13 @@ static enum err rule_children(struct reading *in)
 {
     char *list = in->r->children;
     size_t n = list ? strlen(list) : 0;
-    if (!changed(in, "childJobId"))
+    if (!changed(in, COLUMN(children)))
         return OK;
     while (n && list[n - 1] == ',')
         list[--n] = '\0';
     struct slice rest = slice_of(list, n);
     int64_t id;
-    enum err err = field_width("childJobId", list, 255, in->why);
+    enum err err = field_width("childJobId", list, (size_t)COLUMN(children)->max, in->why);
     while (!err && next_id(&rest, &id)) {
         if (id == 0)
             err = invalid(in, "childJobId: must be ids of jobs, separated by commas");
@@ -334,23 +321,26 @@ static enum err rule_children(struct reading *in)
 
 static enum err rule_widths(struct reading *in)
 {
-    const struct job_record *r = in->r;
-    const struct {
-        const char *name, *text;
-        size_t max;
-    } widths[] = {
-        { "jobDesc", r->description, 255 },     { "author", r->author, 64 },
-        { "alarmEmail", r->alarm_email, 255 },  { "scheduleConf", r->schedule_conf, 128 },
-        { "executorHandler", r->handler, 255 }, { "glueRemark", r->glue_remark, 128 },
-        { "zone", r->zone, ZONES_NAME_MAX },
-    };
-    for (size_t i = 0; i < countof(widths); i++) {
-        enum err err = field_width(widths[i].name, widths[i].text, widths[i].max, in->why);
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        enum err err = c->type == JOB_TEXT && c->max
+                           ? field_width(c->form, *job_text(in->r, c), (size_t)c->max, in->why)
+                           : OK;
         if (err)
             return err;
     }
-    if (r->param && strlen(r->param) > JOB_PARAM_MAX)
-        return invalid(in, "executorParam: at most 65,536 bytes");
+    return OK;
+}
+
+static enum err rule_bytes(struct reading *in)
+{
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        const char *text = c->type == JOB_BYTES && c->max ? *job_text(in->r, c) : NULL;
+        if (!text || strlen(text) <= (size_t)c->max)
+            continue;
+        why_set(in->why, "%s: at most %lld,%03lld bytes", c->form, (long long)c->max / 1000,
+                (long long)c->max % 1000);
+        return ERR_INVALID;
+    }
     return OK;
 }
 
@@ -374,34 +364,34 @@ static enum err take_number(struct reading *in, const char *name, int64_t *to, i
 
 static enum err rule_numbers(struct reading *in)
 {
-    struct job_record *r = in->r;
-    int64_t timeout = r->timeout_s, retries = r->retries, max = r->misfire_max;
-    enum err err = take_number(in, "executorTimeout", &timeout, 0, INT32_MAX);
-    if (!err)
-        err = take_number(in, "executorFailRetryCount", &retries, 0, 10000);
-    if (!err)
-        err = take_number(in, "misfireMax", &max, 1, 100000);
-    if (!err)
-        err = take_number(in, "retryDelayMs", &r->retry_delay_ms, 0, DAY_MS);
-    if (!err)
-        err = take_number(in, "startDeadlineMs", &r->start_deadline_ms, 1000, DAY_MS);
-    r->timeout_s = (int)timeout;
-    r->retries = (int)retries;
-    r->misfire_max = (int)max;
-    return err;
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if ((c->type != JOB_INT && c->type != JOB_I64) || !takes(in, c))
+            continue;
+        int64_t v = job_number(in->r, c);
+        enum err err = take_number(in, c->form, &v, c->min, c->max);
+        if (err)
+            return err;
+        job_number_set(in->r, c, v);
+    }
+    return OK;
 }
 
-static enum err rule_backoff(struct reading *in)
+static enum err rule_reals(struct reading *in)
 {
-    const char *text = form_get(in->f, "retryBackoff");
-    if (field_blank(text))
-        return OK;
-    char *end;
-    errno = 0;
-    double v = strtod(text, &end);
-    if (errno || *end || !isfinite(v) || v < 1 || v > 10)
-        return invalid(in, "retryBackoff: must be a number from 1 to 10");
-    in->r->retry_backoff = v;
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        const char *text = c->type == JOB_REAL && takes(in, c) ? form_get(in->f, c->form) : NULL;
+        if (field_blank(text))
+            continue;
+        char *end;
+        errno = 0;
+        double v = strtod(text, &end);
+        if (errno || *end || !isfinite(v) || v < (double)c->min || v > (double)c->max) {
+            why_set(in->why, "%s: must be a number from %lld to %lld", c->form, (long long)c->min,
+                    (long long)c->max);
+            return ERR_INVALID;
+        }
+        *job_real(in->r, c) = v;
+    }
     return OK;
 }
 
@@ -421,39 +411,44 @@ static enum err rule_zone(struct reading *in)
     return OK;
 }
 
+/* Words of ours; an absent one is the default. The original's have their place in its order. */
 static enum err rule_words(struct reading *in)
 {
-    struct job_record *r = in->r;
-    enum dst_policy dst;
-    if (field_blank(r->dst))
-        field_trimmed(&r->dst, "xxl"); /* as jobs of the original */
-    if (!dst_policy_find(slice_text(r->dst), &dst))
-        return invalid(in, "dst: must be xxl or smart");
-    if (field_blank(r->on_doubt))
-        field_trimmed(&r->on_doubt, "wait");
-    if (strcmp(r->on_doubt, "wait") && strcmp(r->on_doubt, "resend"))
-        return invalid(in, "onDoubt: must be wait or resend");
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if (c->type != JOB_WORD || c->table != JOB_OWN || !takes(in, c))
+            continue;
+        char **text = job_text(in->r, c);
+        if (field_blank(*text))
+            field_trimmed(text, c->text);
+        enum err err = known_word(in, c);
+        if (err)
+            return err;
+    }
     return OK;
 }
 
-static enum err rule_status(struct reading *in)
+static enum err rule_flags(struct reading *in)
 {
-    int64_t status = 0;
-    if (!in->insert)
-        return OK;
-    enum err err = take_number(in, "triggerStatus", &status, 0, 1);
-    in->r->enabled = status == 1;
-    return err;
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if (c->type != JOB_BOOL || !takes(in, c))
+            continue;
+        int64_t v = job_number(in->r, c);
+        enum err err = take_number(in, c->form, &v, 0, 1);
+        if (err)
+            return err;
+        job_number_set(in->r, c, v);
+    }
+    return OK;
 }
 
 static enum err read_job(struct reading *in)
 {
     static rule *const rules[] = {
         rule_group,   rule_description, rule_author, rule_schedule, rule_glue_type, rule_handler,
-        rule_route,   rule_misfire,     rule_block,  rule_children, rule_widths,    rule_numbers,
-        rule_backoff, rule_zone,        rule_words,  rule_status,
+        rule_route,   rule_misfire,     rule_block,  rule_children, rule_widths,    rule_bytes,
+        rule_numbers, rule_reals,       rule_zone,   rule_words,    rule_flags,
     };
-    take_fields(in);
+    take_texts(in);
     fill_in(in);
     for (size_t i = 0; i < countof(rules); i++) {
         enum err err = rules[i](in);
@@ -489,14 +484,10 @@ enum err job_form_schedule(const struct form *f, const struct job_rules *rules,
         type = "CRON";
         conf = form_get(f, "cron");
     }
-    if (!schedule_type_find(slice_trim(slice_text(type)), &known)) {
-        why_set(why, "scheduleType: must be NONE, CRON, FIX_RATE, FIX_DELAY or ONCE");
-        return ERR_INVALID;
-    }
-    if (!field_blank(dst_name) && !dst_policy_find(slice_text(dst_name), &dst)) {
-        why_set(why, "dst: must be xxl or smart");
-        return ERR_INVALID;
-    }
+    if (!schedule_type_find(slice_trim(slice_text(type)), &known))
+        return no_such_word(COLUMN(schedule_type), why);
+    if (!field_blank(dst_name) && !dst_policy_find(slice_text(dst_name), &dst))
+        return no_such_word(COLUMN(dst), why);
     struct zone *zone;
     struct why inner = { "" };
     if (zones_get(rules->zones, field_blank(name) ? rules->zone : name, &zone, &inner)) {

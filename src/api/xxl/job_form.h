@@ -29,6 +29,4 @@ MUST_CHECK enum err job_form_update(const struct form *f, const struct job_rules
 MUST_CHECK enum err job_form_schedule(const struct form *f, const struct job_rules *rules,
                                       struct schedule *ret, struct why *why);
 
-#define JOB_PARAM_MAX 65536 /* bytes of executorParam */
-
 #endif

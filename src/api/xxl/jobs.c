@@ -22,49 +22,49 @@ struct writing {
     struct zone *zone;
 };
 
-static void write_own(struct jsonw *w, const struct job_record *r)
+static void write_real(struct jsonw *w, const char *key, double v)
 {
-    char backoff[40];
-    jsonw_text(w, "zone", r->zone ? r->zone : "");
-    jsonw_text(w, "dst", r->dst);
-    jsonw_i64(w, "misfireMax", r->misfire_max);
-    jsonw_i64(w, "retryDelayMs", r->retry_delay_ms);
-    snprintf(backoff, sizeof(backoff), ",\"retryBackoff\":%.15g", r->retry_backoff);
-    buf_text(w->out, backoff); /* the writer knows no fractions; members stand around this one */
-    jsonw_i64(w, "startDeadlineMs", r->start_deadline_ms);
-    jsonw_text(w, "onDoubt", r->on_doubt);
-    jsonw_text(w, "stopReason", r->stop_reason);
+    char text[96];
+    snprintf(text, sizeof(text), ",\"%s\":%.15g", key, v);
+    buf_text(w->out, text); /* the writer knows no fractions; members stand around this one */
+}
+
+static void write_column(struct jsonw *w, enum shape shape, const struct zone *zone,
+                         struct job_record *r, const struct job_column *c)
+{
+    int64_t n = c->type < JOB_REAL ? job_number(r, c) : 0;
+    switch (c->type) {
+    case JOB_TIME:
+        reply_date(w, shape, zone, c->form, n > 0 ? n : -1);
+        break;
+    case JOB_NEXT:
+        jsonw_i64(w, c->form, n == NEVER_MS ? 0 : n);
+        break;
+    case JOB_REAL:
+        write_real(w, c->form, *job_real(r, c));
+        break;
+    case JOB_TEXT:
+    case JOB_BYTES:
+    case JOB_WORD:
+    case JOB_IDS:
+        jsonw_text(w, c->form, *job_text(r, c));
+        break;
+    default:
+        jsonw_i64(w, c->form, n);
+    }
 }
 
 static void write_job(struct jsonw *w, enum shape shape, const struct zone *zone,
-                      const struct job_record *r)
+                      const struct job_record *record)
 {
+    struct job_record r = *record;
+    if (!r.zone)
+        r.zone = ""; /* the server's */
     jsonw_object(w, NULL);
-    jsonw_i64(w, "id", r->id);
-    jsonw_i64(w, "jobGroup", r->group_id);
-    jsonw_text(w, "jobDesc", r->description);
-    reply_date(w, shape, zone, "addTime", r->added_ms > 0 ? r->added_ms : -1);
-    reply_date(w, shape, zone, "updateTime", r->updated_ms > 0 ? r->updated_ms : -1);
-    jsonw_text(w, "author", r->author);
-    jsonw_text(w, "alarmEmail", r->alarm_email);
-    jsonw_text(w, "scheduleType", r->schedule_type);
-    jsonw_text(w, "scheduleConf", r->schedule_conf);
-    jsonw_text(w, "misfireStrategy", r->misfire);
-    jsonw_text(w, "executorRouteStrategy", r->route);
-    jsonw_text(w, "executorHandler", r->handler);
-    jsonw_text(w, "executorParam", r->param);
-    jsonw_text(w, "executorBlockStrategy", r->block);
-    jsonw_i64(w, "executorTimeout", r->timeout_s);
-    jsonw_i64(w, "executorFailRetryCount", r->retries);
-    jsonw_text(w, "glueType", r->glue_type);
-    jsonw_text(w, "glueSource", r->glue_source);
-    jsonw_text(w, "glueRemark", r->glue_remark);
-    reply_date(w, shape, zone, "glueUpdatetime", r->glue_updated_ms > 0 ? r->glue_updated_ms : -1);
-    jsonw_text(w, "childJobId", r->children);
-    jsonw_i64(w, "triggerStatus", r->enabled);
-    jsonw_i64(w, "triggerLastTime", r->last_ms);
-    jsonw_i64(w, "triggerNextTime", r->next_ms == NEVER_MS ? 0 : r->next_ms);
-    write_own(w, r);
+    jsonw_i64(w, "id", r.id);
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
+        if (c->use != JOB_HIDDEN)
+            write_column(w, shape, zone, &r, c);
     jsonw_object_end(w);
 }
 
@@ -135,7 +135,7 @@ static struct job_rules rules_of(const struct web_call *call)
         .zone = center_zone_name(call->center),
         .last_year = center_last_year(call->center),
         .user = call->user.username,
-        .start_deadline_ms = call->config->start_deadline_ms,
+        .start_deadline_ms = center_start_deadline_ms(call->center),
         .may = may_group,
         .may_ctx = call,
     };
@@ -283,8 +283,9 @@ static enum err trigger(struct web_call *call, const struct job_record *r, struc
 {
     const char *param = form_get(&call->form, "executorParam");
     struct buf choices = BUF_INIT(LIST_BYTES_MAX + 1);
-    if (param && strlen(param) > JOB_PARAM_MAX) {
-        why_set(why, "executorParam: at most %d bytes", JOB_PARAM_MAX);
+    const size_t param_max = (size_t)job_columns[JOB_COLUMN_param].max;
+    if (param && strlen(param) > param_max) {
+        why_set(why, "executorParam: at most %zu bytes", param_max);
         return ERR_TOOBIG;
     }
     enum err err = choose(call, r->group_id, form_get(&call->form, "addressList"), &choices, why);

@@ -23,14 +23,13 @@ static void job_put(struct memory *m, const struct job_record *r)
 {
     struct job_record *j = mem_new(sizeof(*j));
     job_record_copy(j, r);
-    text_default(&j->description, "");
-    text_default(&j->schedule_type, STORE_SCHEDULE_TYPE_NONE);
-    text_default(&j->misfire, STORE_MISFIRE_NONE);
-    text_default(&j->glue_type, "");
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
+        if (c->not_null && c->type >= JOB_TEXT)
+            text_default(job_text(j, c), c->text);
     mem_put(m, T_JOB, j->id, j);
 
     struct due_row *d = mem_new(sizeof(*d));
-    *d = (struct due_row){ r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
+    *d = job_due(r);
     mem_put(m, T_DUE, d->job_id, d);
 }
 
@@ -44,10 +43,7 @@ enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, str
         return ERR_NOTFOUND;
     }
     job_record_copy(ret, j);
-    ret->next_ms = d->next_ms;
-    ret->last_ms = d->last_ms;
-    ret->planned_until_ms = d->planned_until_ms;
-    ret->version = d->version;
+    job_due_set(ret, d);
     return OK;
 }
 

@@ -408,6 +408,7 @@ static void sqlite_close(struct store *store)
     map_done(&s->statements);
     for (size_t i = 0; i < countof(s->change); i++)
         sqlite3_finalize(s->change[i]);
+    sqlite_job_texts_free(s);
     sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         close(s->lock_fd); /* last: the file is at rest now */
@@ -427,10 +428,13 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     s->read_only = options && options->read_only;
     s->node = options ? options->node : 0;
     s->epoch = options ? options->epoch : 0;
-    s->start_deadline_ms = options && options->start_deadline_ms > 0 ? options->start_deadline_ms
-                                                                     : JOB_START_DEADLINE_MS;
+    s->start_deadline_ms = options && options->start_deadline_ms > 0
+                               ? options->start_deadline_ms
+                               : job_columns[JOB_COLUMN_start_deadline_ms].number;
     map_init(&s->statements);
-    enum err err = s->read_only || in_memory(s) ? OK : lock_take(s, why);
+    enum err err = sqlite_job_texts_new(s, why);
+    if (!err && !s->read_only && !in_memory(s))
+        err = lock_take(s, why);
     if (!err)
         err = open_file(s, why);
     if (!err)

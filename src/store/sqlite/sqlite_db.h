@@ -8,14 +8,26 @@
 #define PEAL_STORE_SQLITE_SQLITE_DB_H
 
 #include <sqlite3.h>
+#include "base/buf.h"
 #include "base/map.h"
 #include "store/sqlite/sqlite.h"
 
 #define SQLITE_CHANGE_MASKS 64 /* sqlite_ledger.c: one UPDATE for each set of changed columns */
 #define SQLITE_SPANS 16
 
+#define SQLITE_SPAN_MS 600000 /* of trigger_time: one row of peal_log_span */
+
 struct span { /* a row of peal_log_span that this transaction widens */
     int64_t slot, first_id, last_id;
+};
+
+enum sqlite_job_text { /* statements that are composed of the columns of a job */
+                       SQLITE_JOB_GET,
+                       SQLITE_JOB_INSERT,
+                       SQLITE_JOB_UPDATE,
+                       SQLITE_JOB_PUT_OWN,
+                       SQLITE_JOB_PUT_DUE,
+                       SQLITE_JOB_TEXTS
 };
 
 struct sqlite {
@@ -32,6 +44,7 @@ struct sqlite {
 
     struct map statements; /* address of the text -> sqlite3_stmt * */
     sqlite3_stmt *change[SQLITE_CHANGE_MASKS];
+    char *job_texts[SQLITE_JOB_TEXTS]; /* their addresses are those of the statements */
 
     int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
     struct span spans[SQLITE_SPANS];
@@ -45,6 +58,11 @@ struct sqlite {
 static inline struct sqlite *sqlite_of(struct store *s)
 {
     return (struct sqlite *)s;
+}
+
+static inline int64_t sqlite_span_slot(int64_t ms)
+{
+    return ms >= 0 ? ms / SQLITE_SPAN_MS : -((-(ms + 1)) / SQLITE_SPAN_MS) - 1;
 }
 
 enum err sqlite_open(const char *path, const struct store_options *options, struct store **ret,
@@ -155,20 +173,20 @@ enum err sqlite_job_insert(struct store *s, struct job_record *r, struct why *wh
 enum err sqlite_job_update(struct store *s, const struct job_record *r, struct why *why);
 enum err sqlite_job_delete(struct store *s, int64_t id, struct why *why);
 enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why);
-/* The columns that job_read understands, of xxl_job_info j, peal_job p, peal_due d. */
-#define SQLITE_JOB_COLUMNS                                                                         \
-    "j.id, j.job_group, j.job_desc, j.author, j.alarm_email, j.schedule_type, j.schedule_conf, "   \
-    "j.misfire_strategy, j.executor_route_strategy, j.executor_handler, j.executor_param, "        \
-    "j.executor_block_strategy, j.executor_timeout, j.executor_fail_retry_count, j.glue_type, "    \
-    "j.glue_source, j.glue_remark, j.glue_updatetime, j.add_time, j.update_time, j.child_jobid, "  \
-    "j.trigger_status, p.zone, p.dst, p.misfire_max, p.retry_delay_ms, p.retry_backoff, "          \
-    "p.start_deadline_ms, p.on_doubt, p.stop_reason, d.next_ms, d.last_ms, d.planned_until_ms, "   \
-    "d.version"
+
+/* sqlite_job_row.c */
 #define SQLITE_JOB_TABLES                                                                          \
     " FROM xxl_job_info j LEFT JOIN peal_job p ON p.job_id = j.id"                                 \
     " LEFT JOIN peal_due d ON d.job_id = j.id "
-#define SQLITE_JOB_COLUMN_COUNT 34
-void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *ret);
+/* Makes the texts of the handle, once, before a job is asked for. ERR_NOMEM. */
+enum err sqlite_job_texts_new(struct sqlite *s, struct why *why);
+void sqlite_job_texts_free(struct sqlite *s);
+/* What sqlite_job_read reads, as a list for SELECT … FROM SQLITE_JOB_TABLES. */
+void sqlite_job_columns(struct buf *text);
+/* Returns how many columns it has read: the place of the next. */
+int sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *ret);
+/* Binds the columns of one table to the parameters from first on. Returns the next parameter. */
+int sqlite_job_bind(sqlite3_stmt *q, int first, const struct job_record *r, enum job_table t);
 
 /* sqlite_ledger.c */
 enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);

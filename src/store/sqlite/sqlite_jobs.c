@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs on SQLite: where planning stands (peal_due, narrow), and the definitions. */
 #include "base/mem.h"
-#include "store/shared.h"
 #include "store/sqlite/sqlite_db.h"
 #include <stdlib.h>
 
@@ -101,57 +100,14 @@ enum err sqlite_due_each(struct store *store, bool rate, int64_t after_id, int m
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-void sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *r)
-{
-    int i = 0;
-    job_record_init(r);
-    r->id = col_i64(q, i++, 0);
-    r->group_id = col_i64(q, i++, 0);
-    r->description = col_text(q, i++);
-    r->author = col_text(q, i++);
-    r->alarm_email = col_text(q, i++);
-    r->schedule_type = col_text(q, i++);
-    r->schedule_conf = col_text(q, i++);
-    r->misfire = col_text(q, i++);
-    r->route = col_text(q, i++);
-    r->handler = col_text(q, i++);
-    r->param = col_text(q, i++);
-    r->block = col_text(q, i++);
-    r->timeout_s = col_int(q, i++, 0);
-    r->retries = col_int(q, i++, 0);
-    r->glue_type = col_text(q, i++);
-    r->glue_source = col_text(q, i++);
-    r->glue_remark = col_text(q, i++);
-    r->glue_updated_ms = col_i64(q, i++, 0);
-    r->added_ms = col_i64(q, i++, 0);
-    r->updated_ms = col_i64(q, i++, 0);
-    r->children = col_text(q, i++);
-    r->enabled = col_i64(q, i++, 0) == 1;
-    r->zone = col_text(q, i++);
-    r->dst = col_text(q, i++);
-    r->misfire_max = col_int(q, i++, JOB_MISFIRE_MAX);
-    r->retry_delay_ms = col_i64(q, i++, JOB_RETRY_DELAY_MS);
-    int type = sqlite3_column_type(q, i);
-    r->retry_backoff = type == SQLITE_NULL ? 1 : sqlite3_column_double(q, i);
-    i++;
-    r->start_deadline_ms = col_i64(q, i++, s->start_deadline_ms);
-    r->on_doubt = col_text(q, i++);
-    r->stop_reason = col_text(q, i++);
-    r->next_ms = col_i64(q, i++, NEVER_MS);
-    r->last_ms = col_i64(q, i++, 0);
-    r->planned_until_ms = col_i64(q, i++, 0);
-    r->version = col_i64(q, i++, 0);
-}
-
 enum err sqlite_job_get(struct store *store, int64_t id, struct job_record *ret, struct why *why)
 {
+    struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    enum err err = sql_by_id(sqlite_of(store),
-                             "SELECT " SQLITE_JOB_COLUMNS SQLITE_JOB_TABLES "WHERE j.id = ?1",
-                             "job", id, &q, why);
+    enum err err = sql_by_id(s, s->job_texts[SQLITE_JOB_GET], "job", id, &q, why);
     if (err)
         return err;
-    sqlite_job_read(sqlite_of(store), q, ret);
+    sqlite_job_read(s, q, ret);
     sqlite3_reset(q);
     return OK;
 }
@@ -173,88 +129,34 @@ static enum err run_by_id(struct sqlite *s, const char *text, int64_t id, int *r
     return err;
 }
 
-/* peal_job and peal_due: written whole, whether or not another program left the rows out. */
-static enum err sides_put(struct sqlite *s, const struct job_record *r, struct why *why)
+static enum err side_put(struct sqlite *s, const struct job_record *r, enum sqlite_job_text text,
+                         enum job_table table, struct why *why)
 {
     sqlite3_stmt *q;
-    enum err err =
-        sql_get(s,
-                "INSERT OR REPLACE INTO peal_job (job_id, zone, dst, misfire_max, retry_delay_ms, "
-                "retry_backoff, start_deadline_ms, on_doubt, stop_reason) "
-                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                &q, why);
+    enum err err = sql_get(s, s->job_texts[text], &q, why);
     if (err)
         return err;
     bind_i64(q, 1, r->id);
-    bind_text(q, 2, r->zone);
-    bind_text(q, 3, r->dst);
-    bind_i64(q, 4, r->misfire_max);
-    bind_i64(q, 5, r->retry_delay_ms);
-    sqlite3_bind_double(q, 6, r->retry_backoff);
-    bind_i64(q, 7, r->start_deadline_ms);
-    bind_text(q, 8, r->on_doubt);
-    bind_text(q, 9, r->stop_reason);
-    err = sql_run(s, q, why);
-    if (err)
-        return err;
-    err = sql_get(s,
-                  "INSERT OR REPLACE INTO peal_due (job_id, next_ms, last_ms, planned_until_ms, "
-                  "version) VALUES (?1, ?2, ?3, ?4, ?5)",
-                  &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, r->id);
-    bind_scheduled(q, 2, r->next_ms, NEVER_MS);
-    bind_i64(q, 3, r->last_ms);
-    bind_i64(q, 4, r->planned_until_ms);
-    bind_i64(q, 5, r->version);
+    sqlite_job_bind(q, 2, r, table);
     return sql_run(s, q, why);
 }
 
-static void bind_job(sqlite3_stmt *q, const struct job_record *r)
+/* peal_job and peal_due: written whole, whether or not another program left the rows out. */
+static enum err sides_put(struct sqlite *s, const struct job_record *r, struct why *why)
 {
-    int i = 2; /* ?1 is the id */
-    bind_i64(q, i++, r->group_id);
-    bind_text_or(q, i++, r->description, "");
-    bind_i64(q, i++, r->added_ms);
-    bind_i64(q, i++, r->updated_ms);
-    bind_text(q, i++, r->author);
-    bind_text(q, i++, r->alarm_email);
-    bind_text_or(q, i++, r->schedule_type, STORE_SCHEDULE_TYPE_NONE);
-    bind_text(q, i++, r->schedule_conf);
-    bind_text_or(q, i++, r->misfire, STORE_MISFIRE_NONE);
-    bind_text(q, i++, r->route);
-    bind_text(q, i++, r->handler);
-    bind_text(q, i++, r->param);
-    bind_text(q, i++, r->block);
-    bind_i64(q, i++, r->timeout_s);
-    bind_i64(q, i++, r->retries);
-    bind_text_or(q, i++, r->glue_type, "");
-    bind_text(q, i++, r->glue_source);
-    bind_text(q, i++, r->glue_remark);
-    bind_i64(q, i++, r->glue_updated_ms);
-    bind_text(q, i++, r->children);
-    bind_i64(q, i++, r->enabled);
+    enum err err = side_put(s, r, SQLITE_JOB_PUT_OWN, JOB_OWN, why);
+    return err ? err : side_put(s, r, SQLITE_JOB_PUT_DUE, JOB_DUE, why);
 }
 
 enum err sqlite_job_insert(struct store *store, struct job_record *r, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    enum err err =
-        sql_get(s,
-                "INSERT INTO xxl_job_info (id, job_group, job_desc, add_time, update_time, author, "
-                "alarm_email, schedule_type, schedule_conf, misfire_strategy, "
-                "executor_route_strategy, executor_handler, executor_param, "
-                "executor_block_strategy, executor_timeout, executor_fail_retry_count, glue_type, "
-                "glue_source, glue_remark, glue_updatetime, child_jobid, trigger_status) "
-                "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-                "?17, ?18, ?19, ?20, ?21, ?22)",
-                &q, why);
+    enum err err = sql_get(s, s->job_texts[SQLITE_JOB_INSERT], &q, why);
     if (err)
         return err;
     sqlite3_bind_null(q, 1);
-    bind_job(q, r);
+    sqlite_job_bind(q, 2, r, JOB_INFO);
     err = sql_run(s, q, why);
     if (err)
         return err;
@@ -266,20 +168,10 @@ enum err sqlite_job_update(struct store *store, const struct job_record *r, stru
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    enum err err =
-        sql_get(s,
-                "UPDATE xxl_job_info SET job_group = ?2, job_desc = ?3, add_time = ?4, "
-                "update_time = ?5, author = ?6, alarm_email = ?7, schedule_type = ?8, "
-                "schedule_conf = ?9, misfire_strategy = ?10, executor_route_strategy = ?11, "
-                "executor_handler = ?12, executor_param = ?13, executor_block_strategy = ?14, "
-                "executor_timeout = ?15, executor_fail_retry_count = ?16, glue_type = ?17, "
-                "glue_source = ?18, glue_remark = ?19, glue_updatetime = ?20, child_jobid = ?21, "
-                "trigger_status = ?22 WHERE id = ?1",
-                &q, why);
+    enum err err = sql_get(s, s->job_texts[SQLITE_JOB_UPDATE], &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, r->id);
-    bind_job(q, r);
+    bind_i64(q, sqlite_job_bind(q, 1, r, JOB_INFO), r->id);
     err = sql_run(s, q, why);
     if (err)
         return err;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAN_MS 600000
 #define ID_MAX (INT64_C(1) << 53) /* larger ids do not survive JSON readers; never given */
 #define ID_JUMP (INT64_C(1) << 24)
 
@@ -108,15 +107,10 @@ static enum err span_write(struct sqlite *s, const struct span *span, struct why
     return sql_run(s, q, why);
 }
 
-static int64_t span_slot(int64_t ms)
-{
-    return ms >= 0 ? ms / SPAN_MS : -((-(ms + 1)) / SPAN_MS) - 1;
-}
-
 /* Ids only grow within a transaction, so widening is moving the end. */
 static enum err span_note(struct sqlite *s, int64_t trigger_ms, int64_t id, struct why *why)
 {
-    int64_t slot = span_slot(trigger_ms);
+    int64_t slot = sqlite_span_slot(trigger_ms);
     for (int i = s->nspans - 1; i >= 0; i--) {
         if (s->spans[i].slot == slot) {
             s->spans[i].last_id = id;

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPAN_MS 600000
 #define COUNT_MAX 1000000    /* jobs and groups are counted up to here */
 #define LOGS_COUNT_MAX 10001 /* rows of the log */
 
@@ -252,8 +251,8 @@ static bool jobs_row(sqlite3_stmt *q, void *fn, void *ctx)
     (void)fn;
     struct jobs_walk *w = ctx;
     struct job_record r;
-    sqlite_job_read(w->s, q, &r);
-    int64_t planned_ms = col_i64(q, SQLITE_JOB_COLUMN_COUNT, NEVER_MS);
+    int next = sqlite_job_read(w->s, q, &r);
+    int64_t planned_ms = col_i64(q, next, NEVER_MS);
     if (planned_ms < r.next_ms)
         r.next_ms = planned_ms;
     w->err = last_fired(w, &r);
@@ -277,14 +276,17 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     query_has(&p, "j.executor_handler", f->handler);
     query_has(&p, "j.author", f->author);
     struct jobs_walk walk = { sqlite_of(store), fn, ctx, f->now_ms, OK, why };
-    char select[2048]; /* what is planned already and has not fired comes before what comes next */
-    snprintf(select, sizeof(select),
-             "SELECT " SQLITE_JOB_COLUMNS ", (SELECT moment_ms FROM peal_run "
-             "WHERE job_id = j.id AND kind = 0 AND moment_ms > %lld AND phase = 1 "
-             "ORDER BY moment_ms LIMIT 1)" SQLITE_JOB_TABLES,
-             (long long)(f->now_ms > 0 ? f->now_ms : -INT64_MAX));
+    struct buf select = BUF_INIT(4096);
+    buf_text(&select, "SELECT ");
+    sqlite_job_columns(&select);
+    /* what is planned already and has not fired comes before what comes next */
+    buf_printf(&select,
+               ", (SELECT moment_ms FROM peal_run "
+               "WHERE job_id = j.id AND kind = 0 AND moment_ms > %lld AND phase = 1 "
+               "ORDER BY moment_ms LIMIT 1)" SQLITE_JOB_TABLES,
+               (long long)(f->now_ms > 0 ? f->now_ms : -INT64_MAX));
     const struct page page = {
-        .select = select,
+        .select = buf_str(&select),
         .order = " ORDER BY j.id DESC",
         .count = "SELECT j.id AS id FROM xxl_job_info j",
         .count_max = COUNT_MAX,
@@ -294,6 +296,7 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
         .ctx = &walk,
     };
     enum err err = page_run(walk.s, &page, &p, ret_total, why);
+    buf_done(&select);
     return err ? err : walk.err;
 }
 
@@ -403,11 +406,6 @@ static bool logs_row(sqlite3_stmt *q, void *fn, void *ctx)
     return more;
 }
 
-static int64_t span_slot(int64_t ms)
-{
-    return ms >= 0 ? ms / SPAN_MS : -((-(ms + 1)) / SPAN_MS) - 1;
-}
-
 /* The ids that rows of the filter's time can have; none: high < low. */
 static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t *ret_low,
                           int64_t *ret_high, struct why *why)
@@ -425,8 +423,8 @@ static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t
     if (err)
         return err;
     if (timed) {
-        bind_i64(q, 1, f->from_ms >= 0 ? span_slot(f->from_ms) : INT64_MIN);
-        bind_i64(q, 2, f->to_ms >= 0 ? span_slot(f->to_ms) : INT64_MAX);
+        bind_i64(q, 1, f->from_ms >= 0 ? sqlite_span_slot(f->from_ms) : INT64_MIN);
+        bind_i64(q, 2, f->to_ms >= 0 ? sqlite_span_slot(f->to_ms) : INT64_MAX);
     }
     err = sql_step(s, q, &row, why);
     if (err)

@@ -243,6 +243,40 @@ static void columns_do_not_overflow(void **state)
         }
 }
 
+/* Of each column that is a number: one outside of its limits is refused by name, one at the edge
+ * comes into the record. */
+static void numbers_keep_their_limits(void **state)
+{
+    struct fixture *f = *state;
+    int seen = 0;
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if ((c->type != JOB_INT && c->type != JOB_I64 && c->type != JOB_REAL) ||
+            c->use != JOB_TAKEN)
+            continue;
+        seen++;
+        char text[512], reason[128];
+        snprintf(reason, sizeof(reason), "%s: must be %sfrom %lld to %lld", c->form,
+                 c->type == JOB_REAL ? "a number " : "", (long long)c->min, (long long)c->max);
+        const int64_t wrong[] = { c->min - 1, c->max + 1 }, right[] = { c->min, c->max };
+        for (size_t i = 0; i < 2; i++) {
+            snprintf(text, sizeof(text), "%s=%lld&" GOOD, c->form, (long long)wrong[i]);
+            refused(f, text, reason);
+            snprintf(text, sizeof(text), "%s=%lld&" GOOD, c->form, (long long)right[i]);
+            struct job_record r;
+            struct why why;
+            if (insert(f, text, &r, &why))
+                fail_msg("%s: %s", text, why.text);
+            int64_t v = c->type == JOB_REAL ? (int64_t)*job_real(&r, c) : job_number(&r, c);
+            assert_int_equal(v, right[i]);
+            job_record_done(&r);
+        }
+        snprintf(text, sizeof(text), "%s=x&" GOOD, c->form);
+        refused(f, text, c->form);
+    }
+    assert_true(seen >= 6);
+    assert_int_equal(job_columns[JOB_COLUMN_zone].max, ZONES_NAME_MAX);
+}
+
 static void children_must_exist_be_allowed_and_not_come_back(void **state)
 {
     struct fixture *f = *state;
@@ -343,6 +377,7 @@ int main(void)
         TEST(what_tools_leave_out_is_filled_in),
         TEST(each_schedule_type_has_its_conf),
         TEST(columns_do_not_overflow),
+        TEST(numbers_keep_their_limits),
         TEST(children_must_exist_be_allowed_and_not_come_back),
         TEST(a_change_keeps_what_it_does_not_name),
         TEST(shell_scripts_lose_their_carriage_returns),

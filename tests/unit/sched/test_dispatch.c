@@ -570,7 +570,7 @@ static void a_run_that_waits_for_a_probe_has_a_deadline(void **state)
     core_register(c, "app", B);
     int64_t job = job_of(c, "FAILOVER", "NONE", "");
     int64_t id = core_trigger(c, job, NULL);
-    core_run(c, JOB_START_DEADLINE_MS - 1000); /* a call that never ends */
+    core_run(c, JOB_START_DEADLINE_S * 1000 - 1000); /* a call that never ends */
     assert_non_null(core_row(c, id));
     core_run(c, 3000);
     assert_null(core_row(c, id));

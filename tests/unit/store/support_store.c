@@ -110,35 +110,21 @@ static void put_n(struct buf *b, int64_t v)
     buf_i64(b, v);
 }
 
-static bool dump_job(void *ctx, const struct job_record *r)
+static bool dump_job(void *ctx, const struct job_record *record)
 {
+    struct job_record r = *record;
     struct buf *b = ctx;
-    const char *const texts[] = { r->description,   r->author,     r->alarm_email, r->schedule_type,
-                                  r->schedule_conf, r->misfire,    r->route,       r->handler,
-                                  r->param,         r->block,      r->glue_type,   r->glue_source,
-                                  r->glue_remark,   r->children,   r->zone,        r->dst,
-                                  r->on_doubt,      r->stop_reason };
-    const int64_t numbers[] = { r->id,
-                                r->group_id,
-                                r->timeout_s,
-                                r->retries,
-                                r->glue_updated_ms,
-                                r->added_ms,
-                                r->updated_ms,
-                                r->enabled,
-                                r->misfire_max,
-                                r->retry_delay_ms,
-                                r->start_deadline_ms,
-                                r->next_ms,
-                                r->last_ms,
-                                r->planned_until_ms,
-                                r->version };
     buf_text(b, "job");
-    for (size_t i = 0; i < countof(numbers); i++)
-        put_n(b, numbers[i]);
-    for (size_t i = 0; i < countof(texts); i++)
-        put(b, texts[i]);
-    buf_printf(b, "|%g\n", r->retry_backoff);
+    put_n(b, r.id);
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if (c->type >= JOB_TEXT)
+            put(b, *job_text(&r, c));
+        else if (c->type == JOB_REAL)
+            buf_printf(b, "|%g", *job_real(&r, c));
+        else
+            put_n(b, job_number(&r, c));
+    }
+    buf_char(b, '\n');
     return true;
 }
 

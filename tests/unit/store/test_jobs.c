@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What store.h promises of jobs, groups, the registry and users, against every engine. */
 #include "support_store.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,89 @@ static void a_job_comes_back_as_it_was_written(void **state)
     struct why reason = { "" };
     assert_int_equal(e->s->ops->job_get(e->s, 555, &got, &reason), ERR_NOTFOUND);
     assert_non_null(strstr(reason.text, "555"));
+}
+
+/* A value for each column that no other column has; every second one differs. */
+static void fill(struct job_record *r, char texts[JOB_COLUMNS][32], int first)
+{
+    for (int i = 0; i < JOB_COLUMNS; i++) {
+        const struct job_column *c = &job_columns[i];
+        if (c->type == JOB_REAL) {
+            *job_real(r, c) = first + i + 0.5;
+        } else if (c->type == JOB_BOOL) {
+            job_number_set(r, c, (first + i) % 2);
+        } else if (c->type < JOB_TEXT) {
+            job_number_set(r, c, first + i);
+        } else {
+            snprintf(texts[i], sizeof(texts[i]), "%s %d", c->name, first + i);
+            *job_text(r, c) = texts[i];
+        }
+    }
+}
+
+static void same_columns(struct job_record *a, struct job_record *b)
+{
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        if (c->type >= JOB_TEXT)
+            assert_string_equal(*job_text(a, c), *job_text(b, c));
+        else if (c->type == JOB_REAL)
+            assert_true(*job_real(a, c) == *job_real(b, c));
+        else
+            assert_int_equal(job_number(a, c), job_number(b, c));
+    }
+}
+
+static bool is_same(void *ctx, const struct job_record *r)
+{
+    struct job_record listed = *r;
+    same_columns(ctx, &listed);
+    return true;
+}
+
+static void each_column_keeps_its_value(void **state)
+{
+    struct engine *e = *state;
+    static char texts[JOB_COLUMNS][32];
+    struct job_record r, got;
+    job_record_init(&r);
+    for (int round = 0; round < 2; round++) {
+        fill(&r, texts, 1000 * round + round);
+        OP(e->s, begin);
+        if (round == 0)
+            OP(e->s, job_insert, &r);
+        else
+            OP(e->s, job_update, &r);
+        OP(e->s, commit);
+        engine_reopen(e);
+        OP(e->s, job_get, r.id, &got);
+        assert_int_equal(got.id, r.id);
+        same_columns(&r, &got);
+        job_record_done(&got);
+        const struct jobs_filter all = { .status = -1, .limit = 2 };
+        int64_t total;
+        OP(e->s, jobs_page, &all, is_same, &r, &total);
+        assert_int_equal(total, 1);
+    }
+}
+
+static void a_text_that_must_be_there_is_the_columns_default(void **state)
+{
+    struct engine *e = *state;
+    struct job_record r, got;
+    job_record_init(&r);
+    OP(e->s, begin);
+    OP(e->s, job_insert, &r);
+    OP(e->s, commit);
+    engine_reopen(e);
+    OP(e->s, job_get, r.id, &got);
+    assert_string_equal(got.description, "");
+    assert_string_equal(got.schedule_type, "NONE");
+    assert_string_equal(got.misfire, "DO_NOTHING");
+    assert_string_equal(got.glue_type, "");
+    assert_null(got.route);
+    assert_null(got.zone);
+    assert_null(got.dst);
+    job_record_done(&got);
 }
 
 static void a_stopped_job_is_not_due_and_says_why(void **state)
@@ -319,6 +403,8 @@ int main(void)
         BOTH(advancing_writes_the_scheduled_times_and_not_the_version),
         BOTH(sweeps_find_jobs_by_type_in_order_of_id),
         BOTH(a_job_comes_back_as_it_was_written),
+        BOTH(each_column_keeps_its_value),
+        BOTH(a_text_that_must_be_there_is_the_columns_default),
         BOTH(a_stopped_job_is_not_due_and_says_why),
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
         BOTH(groups_and_registry_keep_what_they_are_told),

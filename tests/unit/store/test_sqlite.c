@@ -283,6 +283,25 @@ static void one_jobs_log_is_found_across_chunks_and_gaps(void **state)
     assert_true(w.descending);
 }
 
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static void the_schema_has_the_columns_of_a_job(void **state)
+{
+    struct engine *e = *state;
+    static const char *const tables[] = { "xxl_job_info", "peal_due", "peal_job" };
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
+        char sql[256];
+        const char *type = c->type >= JOB_TEXT ? "TEXT" : c->type == JOB_REAL ? "REAL" : "INTEGER";
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND type = '%s' "
+                 "AND \"notnull\" = %d",
+                 tables[c->table], c->name, type, c->not_null);
+        if (engine_sql_number(e, sql) != 1)
+            fail_msg("%s.%s is no %s%s of the schema", tables[c->table], c->name, type,
+                     c->not_null ? " NOT NULL" : "");
+    }
+}
+
 /* ---- foreign rows ---------------------------------------------------------------------------- */
 
 static bool count_job(void *ctx, const struct job_record *r)
@@ -318,8 +337,8 @@ static void spoiled_rows_read_as_defaults(void **state)
     assert_int_equal(j.retries, 0);
     assert_false(j.enabled);
     assert_null(j.zone);
-    assert_int_equal(j.misfire_max, JOB_MISFIRE_MAX);
-    assert_int_equal(j.start_deadline_ms, JOB_START_DEADLINE_MS);
+    assert_int_equal(j.misfire_max, job_columns[JOB_COLUMN_misfire_max].number);
+    assert_int_equal(j.start_deadline_ms, JOB_START_DEADLINE_S * 1000);
     assert_true(j.next_ms == NEVER_MS);
     job_record_done(&j);
     int n = 0;
@@ -669,6 +688,7 @@ int main(void)
         CASE(ids_that_another_program_took_are_stepped_over),
         CASE(one_jobs_log_is_found_across_chunks_and_gaps),
         CASE(spoiled_rows_read_as_defaults),
+        CASE(the_schema_has_the_columns_of_a_job),
         CASE(a_spoiled_counter_refuses_and_says_what_to_set),
         CASE(a_password_changed_by_another_program_wins),
         CASE(planning_costs_what_is_due_and_not_what_is_stored),

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/run.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const phases[PHASE_COUNT] = {
+    [PHASE_PLANNED] = "planned",
+    [PHASE_SENT] = "sent",
+    [PHASE_UNKNOWN] = "unknown",
+    [PHASE_ACCEPTED] = "accepted",
+    [PHASE_LOST] = "lost",
+    [PHASE_SUCCEEDED] = "succeeded",
+    [PHASE_FAILED] = "failed",
+    [PHASE_TIMED_OUT] = "timed_out",
+    [PHASE_KILLED] = "killed",
+    [PHASE_REJECTED] = "rejected",
+    [PHASE_UNROUTABLE] = "unroutable",
+    [PHASE_SKIPPED] = "skipped",
+    [PHASE_WITHDRAWN] = "withdrawn",
+};
+static const char *const kinds[KIND_COUNT] = {
+    "CRON", "MISFIRE", "MANUAL", "RETRY", "PARENT", "API"
+};
+
+const char *phase_text(enum phase p)
+{
+    return p < PHASE_COUNT && phases[p] ? phases[p] : "?";
+}
+
+const char *kind_text(enum kind k)
+{
+    return k < KIND_COUNT ? kinds[k] : "?";
+}
+
+int64_t run_log_ms(enum kind kind, int64_t scheduled_ms, int64_t due_ms)
+{
+    int64_t ms = kind == KIND_RETRY ? due_ms : scheduled_ms, rest = ms % 1000;
+    if (rest >= 0)
+        return ms - rest;
+    return ms < INT64_MIN + 1000 ? INT64_MIN : ms - rest - 1000;
+}
+
+void run_row_done(struct run_row *r)
+{
+    free(r->address);
+    free(r->handler);
+    free(r->param);
+    free(r->choices);
+    memset(r, 0, sizeof(*r));
+}
+
+void run_change_done(struct run_change *c)
+{
+    free(c->address);
+    free(c->trigger_msg);
+    free(c->handle_msg);
+    memset(c, 0, sizeof(*c));
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - one run: its phase, its row, and what it goes through between two writes. Plain data.
+ * Times are epoch milliseconds. */
+#ifndef PEAL_MODEL_RUN_H
+#define PEAL_MODEL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*  PLANNED --due--> SENT --200--> ACCEPTED --callback--> SUCCEEDED | FAILED | TIMED_OUT | KILLED
+ *     |  \            |  \            \
+ *     |   \           |   no answer    +--proof--> LOST --callback before its retry left--> ...
+ *     |    \          |     \
+ *     |     \       refused  UNKNOWN --ask--> ACCEPTED | PLANNED (same id) | LOST
+ *     |      \        |
+ *     |  UNROUTABLE  REJECTED (also from PLANNED: lane full past the start deadline)
+ *     +--> SKIPPED, WITHDRAWN
+ *  phase_may (sched/run.c) holds the table of allowed moves. The numbers stand in peal_run.phase.
+ */
+enum phase {
+    PHASE_PLANNED = 1,
+    PHASE_SENT = 2,
+    PHASE_UNKNOWN = 3,
+    PHASE_ACCEPTED = 4,
+    PHASE_LOST = 5, /* live until its retry has left: a late success may still finish it */
+    PHASE_SUCCEEDED = 6,
+    PHASE_FAILED = 7,
+    PHASE_TIMED_OUT = 8,
+    PHASE_KILLED = 9,
+    PHASE_REJECTED = 10,
+    PHASE_UNROUTABLE = 11,
+    PHASE_SKIPPED = 12,
+    PHASE_WITHDRAWN = 13,
+    PHASE_COUNT
+};
+
+static inline bool phase_open(enum phase p)
+{
+    return p >= PHASE_PLANNED && p <= PHASE_ACCEPTED;
+}
+
+enum kind { KIND_CRON, KIND_MISFIRE, KIND_MANUAL, KIND_RETRY, KIND_PARENT, KIND_API, KIND_COUNT };
+
+const char *phase_text(enum phase p); /* "planned" */
+const char *kind_text(enum kind k);   /* "CRON": as XXL-JOB's trigger types */
+
+/* One live run as peal_run and the log row hold it. Text is owned. */
+struct run_row {
+    int64_t log_id; /* 0 until the store has given one */
+    int64_t job_id, group_id;
+    int64_t
+        scheduled_ms; /* the planned instant of the firing; a retry keeps that of its first run */
+    int64_t due_ms;   /* when to send: the scheduled time, or later (retry, misfire) */
+    int64_t log_ms;   /* read only: trigger_time of its log row; -1: there is none */
+    int64_t cause;    /* 0 for cron and misfire; log id for retry and parent; request number else */
+    int64_t version;  /* of the job when the row was planned */
+    int32_t shard, shard_total;
+    int32_t attempt; /* 0 = first run */
+    int32_t retries_left;
+    enum kind kind;
+    enum phase phase;
+    bool broadcast; /* shard i of shard_total: the log gets executor_sharding_param */
+    bool doubted;   /* was in doubt at least once: closed, never deleted */
+    char *address;  /* NULL = none yet */
+    char *handler;  /* for the log row */
+    char *param;    /* what the run is called with; NULL = "" */
+    char *choices;  /* addresses given by hand for this run, comma separated; NULL = the group's */
+};
+
+void run_row_done(struct run_row *r);
+/* trigger_time of the run's log row, and the logDateTime that its executor gets: the whole second
+ * of the scheduled time, or of the time at which a retry is due. */
+int64_t run_log_ms(enum kind kind, int64_t scheduled_ms, int64_t due_ms);
+
+/* What one run went through since it was last written, merged. Text is owned. */
+enum run_change_what {
+    CHANGE_PHASE = 1,     /* peal_run.phase (and doubted) */
+    CHANGE_ADDRESS = 2,   /* both tables */
+    CHANGE_TRIGGER = 4,   /* trigger_code, trigger_msg */
+    CHANGE_FINISH = 8,    /* handle_time, handle_code, handle_msg */
+    CHANGE_CLOSE = 16,    /* the live row goes, the log row stays */
+    CHANGE_DROP = 32,     /* both rows go: skipped or withdrawn without ever being in doubt */
+    CHANGE_ALARM = 64,    /* alarm_status 0 -> -1: claimed for our alarms, see storage.md */
+    CHANGE_VERSION = 128, /* peal_run.version: an edit has left it */
+};
+
+struct run_change {
+    int64_t log_id;
+    unsigned what;
+    enum phase phase;
+    bool doubted;
+    bool sent; /* proves that the run had left: TOTAL_SENT counts it, with this change */
+    char *address;
+    enum kind kind; /* goes with trigger_msg */
+    int trigger_code;
+    char *trigger_msg; /* NULL = leave */
+    int handle_code;
+    int64_t handle_ms;
+    char *handle_msg;
+    int64_t took_ms; /* of a finish: since it was answered; for the metric, not written */
+    bool tells;      /* what became of all sends before it was taken; not written */
+    int64_t version; /* of the job */
+    bool missing;    /* result: there was no live row, nothing is written */
+};
+
+void run_change_done(struct run_change *c);
+
+/* A result for a run that is no longer live: noted if the log says that it was given up. */
+struct late_result {
+    int64_t log_id, at_ms;
+    int code;
+    char *msg;
+};
+
+#endif
