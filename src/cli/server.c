@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peal server: settings, the token, the first user, and the center until a
- * signal says stop. */
+/* peal server: settings, the token, the first user, and the center until a signal says stop. */
 #include "api/api.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -25,333 +24,311 @@
 extern char **environ;
 
 static const struct config_row rows[] = {
-    {"listen", NULL, CONFIG_TEXT, "127.0.0.1:8080", "HOST:PORT",
-     "where executors, scripts and browsers connect; port 0 takes a free one",
-     0, 0},
-    {"data", NULL, CONFIG_TEXT, "peal-data", "DIR",
-     "folder of the database and the token", 0, 0},
-    {"db", NULL, CONFIG_TEXT, NULL, "URL",
-     "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0},
-    {"recorder", NULL, CONFIG_TEXT, NULL, "DIR",
-     "folder on tmpfs for the flight recorder, by which a killed server knows "
-     "what it had sent;\n"
-     "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
-     0, 0},
-    {"token", "access.token, xxl.job.accessToken", CONFIG_TEXT, NULL, "TEXT",
-     "access token of executors, in both directions; a random one is made and "
-     "kept in\n"
-     "the data folder if none is given",
-     0, 0},
-    {"insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
-     "take an empty token: anybody who can connect can register as an executor",
-     0, 0},
-    {"admin.password", NULL, CONFIG_TEXT, NULL, "TEXT",
-     "password of the user admin that the first start makes, 4-20 characters; "
-     "random if\n"
-     "left out; ignored once there are users. On a command line others can "
-     "read it",
-     0, 0},
-    {"zone", NULL, CONFIG_TEXT, NULL, "NAME",
-     "time zone of schedules and dates, such as Asia/Shanghai (default: this "
-     "machine's)",
-     0, 0},
-    {"misfire.threshold", NULL, CONFIG_MS, "5s", "DURATION",
-     "a scheduled time that was not planned so long after it goes to its job's "
-     "misfire strategy",
-     100, 86400000},
-    {"start.deadline", NULL, CONFIG_MS, TEXT_OF(JOB_START_DEADLINE_S) "s",
-     "DURATION", "how late a run may still start, of jobs that do not say",
-     JOB_START_DEADLINE_MIN_MS, JOB_START_DEADLINE_MAX_MS},
-    {"lane.connections", NULL, CONFIG_INT, "256", "N",
-     "calls at once to one executor address; more than 64 only while it "
-     "answers slowly",
-     1, 1000},
-    {"lane.queue", NULL, CONFIG_INT, "10000", "N",
-     "runs that wait for one address before others take the next; those that "
-     "are bound to it\n"
-     "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to "
-     "start.deadline",
-     1, 1000000},
-    {"language", NULL, CONFIG_TEXT, "en", "en|zh_CN",
-     "of the messages in the trigger log", 0, 0},
-    {"compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
-     "let GET requests of the web API change something, as XXL-JOB does: a "
-     "link on any page\n"
-     "can then act for a user who is logged in",
-     0, 0},
-    {"log.level", NULL, CONFIG_TEXT, "info", "LEVEL",
-     "error, warn, info or debug", 0, 0},
+    { "listen", NULL, CONFIG_TEXT, "127.0.0.1:8080", "HOST:PORT",
+      "where executors, scripts and browsers connect; port 0 takes a free one", 0, 0 },
+    { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
+    { "db", NULL, CONFIG_TEXT, NULL, "URL",
+      "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
+    { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
+      "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
+      "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
+      0, 0 },
+    { "token", "access.token, xxl.job.accessToken", CONFIG_TEXT, NULL, "TEXT",
+      "access token of executors, in both directions; a random one is made and kept in\n"
+      "the data folder if none is given",
+      0, 0 },
+    { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
+      "take an empty token: anybody who can connect can register as an executor", 0, 0 },
+    { "admin.password", NULL, CONFIG_TEXT, NULL, "TEXT",
+      "password of the user admin that the first start makes, 4-20 characters; random if\n"
+      "left out; ignored once there are users. On a command line others can read it",
+      0, 0 },
+    { "zone", NULL, CONFIG_TEXT, NULL, "NAME",
+      "time zone of schedules and dates, such as Asia/Shanghai (default: this machine's)", 0, 0 },
+    { "misfire.threshold", NULL, CONFIG_MS, TEXT_OF(PLAN_MISFIRE_THRESHOLD_S) "s", "DURATION",
+      "a scheduled time that was not planned so long after it goes to its job's misfire strategy",
+      100, 86400000 },
+    { "start.deadline", NULL, CONFIG_MS, TEXT_OF(JOB_START_DEADLINE_S) "s", "DURATION",
+      "how late a run may still start, of jobs that do not say", JOB_START_DEADLINE_MIN_MS,
+      JOB_START_DEADLINE_MAX_MS },
+    { "lane.connections", NULL, CONFIG_INT, TEXT_OF(SCHED_LANE_CONNECTIONS), "N",
+      "calls at once to one executor address; more than 64 only while it answers slowly", 1, 1000 },
+    { "lane.queue", NULL, CONFIG_INT, TEXT_OF(SCHED_LANE_QUEUE), "N",
+      "runs that wait for one address before others take the next; those that are bound to it\n"
+      "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
+      1, 1000000 },
+    { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
+    { "compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
+      "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
+      "can then act for a user who is logged in",
+      0, 0 },
+    { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
-static const struct config_table table = {.rows = rows, .n = countof(rows)};
+static const struct config_table table = { .rows = rows, .n = countof(rows) };
 
-static int complain(const char *text) {
-  fprintf(stderr, "peal server: %s\n", text);
-  return EXIT_USAGE;
+static int complain(const char *text)
+{
+    fprintf(stderr, "peal server: %s\n", text);
+    return EXIT_USAGE;
 }
 
-static int print_help(void) {
-  fputs("usage: peal server [OPTIONS]\n\n"
-        "The scheduling center: fires jobs on time at executors that register "
-        "with it.\n\n",
-        stdout);
-  config_help(&table, stdout);
-  return EXIT_DONE;
+static int print_help(void)
+{
+    fputs("usage: peal server [OPTIONS]\n\n"
+          "The scheduling center: fires jobs on time at executors that register with it.\n\n",
+          stdout);
+    config_help(&table, stdout);
+    return EXIT_DONE;
 }
 
-/* ---- the token
- * ---------------------------------------------------------------------------------
+/* ---- the token ---------------------------------------------------------------------------------
  */
 
 /* First line of the file; false if there is no file. */
-static bool token_read(const char *path, char *to, size_t size,
-                       struct why *why) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno != ENOENT)
-      why_set(why, "cannot read %s: %s", path, strerror(errno));
-    return false;
-  }
-  char text[TOKEN_MAX + 2];
-  ssize_t n = read(fd, text, sizeof(text));
-  close(fd);
-  struct slice s = slice_trim(slice_of(text, n > 0 ? (size_t)n : 0));
-  if (n < 0)
-    why_set(why, "cannot read %s: %s", path, strerror(errno));
-  else if (s.n == 0 || s.n > TOKEN_MAX)
-    why_set(why,
-            "%s must hold a token of 1-%d bytes; delete it to get a new one",
-            path, TOKEN_MAX);
-  else
-    text_copy(to, size, s);
-  return !why->text[0];
+static bool token_read(const char *path, char *to, size_t size, struct why *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno != ENOENT)
+            why_set(why, "cannot read %s: %s", path, strerror(errno));
+        return false;
+    }
+    char text[TOKEN_MAX + 2];
+    ssize_t n = read(fd, text, sizeof(text));
+    close(fd);
+    struct slice s = slice_trim(slice_of(text, n > 0 ? (size_t)n : 0));
+    if (n < 0)
+        why_set(why, "cannot read %s: %s", path, strerror(errno));
+    else if (s.n == 0 || s.n > TOKEN_MAX)
+        why_set(why, "%s must hold a token of 1-%d bytes; delete it to get a new one", path,
+                TOKEN_MAX);
+    else
+        text_copy(to, size, s);
+    return !why->text[0];
 }
 
-static bool token_write(const char *path, const char *token, struct why *why) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  size_t n = strlen(token);
-  bool ok = fd >= 0 && write(fd, token, n) == (ssize_t)n &&
-            write(fd, "\n", 1) == 1 && fsync(fd) == 0;
-  if (!ok)
-    why_set(why, "cannot write %s: %s", path, strerror(errno));
-  if (fd >= 0)
-    close(fd);
-  return ok;
+static bool token_write(const char *path, const char *token, struct why *why)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    size_t n = strlen(token);
+    bool ok =
+        fd >= 0 && write(fd, token, n) == (ssize_t)n && write(fd, "\n", 1) == 1 && fsync(fd) == 0;
+    if (!ok)
+        why_set(why, "cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }
 
 /* The token in force into to; *ret_made: it was made just now. */
-static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1],
-                             bool *ret_made, struct why *why) {
-  const char *given = config_text(c, "token"), *data = config_text(c, "data");
-  *ret_made = false;
-  if (given && !given[0] && !config_flag(c, "insecure-no-token")) {
-    why_set(
-        why,
-        "token is empty: anybody could register as an executor or end runs; "
-        "--insecure-no-token allows it");
-    return ERR_INVALID;
-  }
-  if (given && strlen(given) > TOKEN_MAX) {
-    why_set(why, "token must have at most %d bytes", TOKEN_MAX);
-    return ERR_INVALID;
-  }
-  for (const char *p = given ? given : ""; *p; p++)
-    if (*p < '!' || *p > '~') {
-      why_set(why, "token must be printable ASCII without blanks (it is sent "
-                   "in a header)");
-      return ERR_INVALID;
+static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], bool *ret_made,
+                             struct why *why)
+{
+    const char *given = config_text(c, "token"), *data = config_text(c, "data");
+    *ret_made = false;
+    if (given && !given[0] && !config_flag(c, "insecure-no-token")) {
+        why_set(why, "token is empty: anybody could register as an executor or end runs; "
+                     "--insecure-no-token allows it");
+        return ERR_INVALID;
     }
-  text_copy(to, TOKEN_MAX + 1, slice_text(given));
-  if (given || config_flag(c, "insecure-no-token"))
-    return OK;
-  char path[4096];
-  if (snprintf(path, sizeof(path), "%s/" TOKEN_FILE, data) >=
-      (int)sizeof(path)) {
-    why_set(why, "data must be shorter than 4,000 bytes");
-    return ERR_INVALID;
-  }
-  if (mkdir(data, 0750) < 0 && errno != EEXIST) {
-    why_set(why, "cannot make the data folder %s: %s", data, strerror(errno));
-    return ERR_IO;
-  }
-  if (token_read(path, to, TOKEN_MAX + 1, why))
-    return OK;
-  if (why->text[0])
-    return ERR_IO;
-  secret_token(to, TOKEN_MAX + 1, 24);
-  *ret_made = true;
-  return token_write(path, to, why) ? OK : ERR_IO;
+    if (given && strlen(given) > TOKEN_MAX) {
+        why_set(why, "token must have at most %d bytes", TOKEN_MAX);
+        return ERR_INVALID;
+    }
+    for (const char *p = given ? given : ""; *p; p++)
+        if (*p < '!' || *p > '~') {
+            why_set(why, "token must be printable ASCII without blanks (it is sent in a header)");
+            return ERR_INVALID;
+        }
+    text_copy(to, TOKEN_MAX + 1, slice_text(given));
+    if (given || config_flag(c, "insecure-no-token"))
+        return OK;
+    char path[4096];
+    if (snprintf(path, sizeof(path), "%s/" TOKEN_FILE, data) >= (int)sizeof(path)) {
+        why_set(why, "data must be shorter than 4,000 bytes");
+        return ERR_INVALID;
+    }
+    if (mkdir(data, 0750) < 0 && errno != EEXIST) {
+        why_set(why, "cannot make the data folder %s: %s", data, strerror(errno));
+        return ERR_IO;
+    }
+    if (token_read(path, to, TOKEN_MAX + 1, why))
+        return OK;
+    if (why->text[0])
+        return ERR_IO;
+    secret_token(to, TOKEN_MAX + 1, 24);
+    *ret_made = true;
+    return token_write(path, to, why) ? OK : ERR_IO;
 }
 
-/* ---- the run
- * -----------------------------------------------------------------------------------
+/* ---- the run -----------------------------------------------------------------------------------
  */
 
 static struct center *running; /* for the signal handler */
 
-static void on_signal(int number) {
-  (void)number;
-  center_stop(running);
+static void on_signal(int number)
+{
+    (void)number;
+    center_stop(running);
 }
 
-struct greeter { /* makes the first user and says hello, while the scheduler
-                    turns */
-  struct center *center;
-  struct api *api;
-  const struct config *config;
-  const char *token;
-  bool token_made, failed;
+struct greeter { /* makes the first user and says hello, while the scheduler turns */
+    struct center *center;
+    struct api *api;
+    const struct config *config;
+    const char *token;
+    bool token_made, failed;
 };
 
 /* One box, written at once: it is what people copy from. */
-static void greet(const struct greeter *g, const char *password) {
-  char host[300];
-  const char *listen = config_text(g->config, "listen"),
-             *colon = strrchr(listen, ':');
-  size_t n = colon ? (size_t)(colon - listen) : 0;
-  snprintf(host, sizeof(host), "%.*s", (int)n, n ? listen : "");
-  if (!n || strcmp(host, "*") == 0)
-    snprintf(host, sizeof(host), "127.0.0.1");
-  printf("\n"
-         "  +---------------------------------------------------------------+\n"
-         "  |  Peal listens at http://%s:%u\n",
-         host, center_port(g->center));
-  if (password[0])
-    printf("  |  user      admin\n"
-           "  |  password  %s   (shown this once)\n",
-           password);
-  if (g->token_made)
-    printf("  |  token     %s   (kept in %s/" TOKEN_FILE ")\n", g->token,
-           config_text(g->config, "data"));
-  printf(
-      "  "
-      "+---------------------------------------------------------------+\n\n");
-  fflush(stdout);
+static void greet(const struct greeter *g, const char *password)
+{
+    char host[300];
+    const char *listen = config_text(g->config, "listen"), *colon = strrchr(listen, ':');
+    size_t n = colon ? (size_t)(colon - listen) : 0;
+    snprintf(host, sizeof(host), "%.*s", (int)n, n ? listen : "");
+    if (!n || strcmp(host, "*") == 0)
+        snprintf(host, sizeof(host), "127.0.0.1");
+    printf("\n"
+           "  +---------------------------------------------------------------+\n"
+           "  |  Peal listens at http://%s:%u\n",
+           host, center_port(g->center));
+    if (password[0])
+        printf("  |  user      admin\n"
+               "  |  password  %s   (shown this once)\n",
+               password);
+    if (g->token_made)
+        printf("  |  token     %s   (kept in %s/" TOKEN_FILE ")\n", g->token,
+               config_text(g->config, "data"));
+    printf("  +---------------------------------------------------------------+\n\n");
+    fflush(stdout);
 }
 
-static void *start_up(void *arg) {
-  struct greeter *g = arg;
-  const char *wanted = config_text(g->config, "admin.password");
-  char password[API_PASSWORD_SIZE];
-  struct why why = {""};
-  if (api_first_user(g->api, wanted, password, &why)) {
-    log_error("server", "the first user cannot be made: %s", why.text);
-    g->failed = true;
-    center_stop(g->center);
-    return NULL;
-  }
-  if (wanted && !password[0])
-    log_info("server", "admin.password is ignored: there are users already");
-  greet(g, wanted && wanted[0] ? "" : password);
-  log_info("server", "ready on port %u", center_port(g->center));
-  return NULL;
-}
-
-static void catch_signals(struct center *c) {
-  running = c;
-  struct sigaction stop = {.sa_handler = on_signal};
-  struct sigaction ignore = {.sa_handler = SIG_IGN};
-  sigaction(SIGTERM, &stop, NULL);
-  sigaction(SIGINT, &stop, NULL);
-  sigaction(SIGPIPE, &ignore, NULL);
-}
-
-static int iterate(struct center *c, struct greeter *g) {
-  pthread_t hello;
-  catch_signals(c);
-  int rc = thread_start(&hello, "peal-hello", 0, start_up, g);
-  if (rc) {
-    log_error("server", "cannot start a thread: %s", strerror(rc));
-    return EXIT_FAILED;
-  }
-  center_run(c);
-  pthread_join(hello, NULL);
-  return g->failed ? EXIT_FAILED : EXIT_DONE;
-}
-
-/* A shell's usual 1,024 are enough for a dozen executors at 64 connections
- * each. The soft limit guards programs that use select(); this one uses epoll.
- */
-static void take_descriptors(void) {
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
-    return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE,
-            &limit); /* that it fails shows when they are used up */
-}
-
-static int serve(const struct config *config,
-                 const struct api_config *api_config) {
-  struct why why = {""};
-  char token[TOKEN_MAX + 1];
-  struct greeter g = {.config = config, .token = token};
-  if (token_choose(config, token, &g.token_made, &why))
-    return complain(why.text);
-  const struct center_config cc = {
-      .listen = config_text(config, "listen"),
-      .data = config_text(config, "data"),
-      .db = config_text(config, "db"),
-      .recorder = config_text(config, "recorder"),
-      .token = token,
-      .zone = config_text(config, "zone"),
-      .misfire_threshold_ms = config_int(config, "misfire.threshold"),
-      .start_deadline_ms = config_int(config, "start.deadline"),
-      .lane_connections = (int)config_int(config, "lane.connections"),
-      .lane_queue = (int)config_int(config, "lane.queue"),
-  };
-  if (!token[0])
-    log_warn("server",
-             "no access token: anybody who can connect can act as an executor");
-  int status = EXIT_FAILED;
-  signal(SIGXFSZ,
-         SIG_IGN); /* a limit of file sizes is a full disk, not an end */
-  take_descriptors();
-  if (center_new(&cc, &g.center, &why)) {
-    fprintf(stderr, "peal server: %s\n", why.text);
-    return EXIT_FAILED;
-  }
-  if (api_new(g.center, api_config, &g.api, &why))
-    fprintf(stderr, "peal server: %s\n", why.text);
-  else
-    status = iterate(g.center, &g);
-  signal(SIGTERM, SIG_IGN); /* the center is about to go */
-  signal(SIGINT, SIG_IGN);
-  api_free(g.api);
-  center_free(g.center);
-  log_info("server", "stopped");
-  return status;
-}
-
-static bool log_level(const char *name) {
-  static const char *const names[] = {"error", "warn", "info", "debug"};
-  for (size_t i = 0; i < countof(names); i++)
-    if (strcmp(name, names[i]) == 0) {
-      log_set_level((enum log_level)i);
-      return true;
+static void *start_up(void *arg)
+{
+    struct greeter *g = arg;
+    const char *wanted = config_text(g->config, "admin.password");
+    char password[API_PASSWORD_SIZE];
+    struct why why = { "" };
+    if (api_first_user(g->api, wanted, password, &why)) {
+        log_error("server", "the first user cannot be made: %s", why.text);
+        g->failed = true;
+        center_stop(g->center);
+        return NULL;
     }
-  return false;
+    if (wanted && !password[0])
+        log_info("server", "admin.password is ignored: there are users already");
+    greet(g, wanted && wanted[0] ? "" : password);
+    log_info("server", "ready on port %u", center_port(g->center));
+    return NULL;
 }
 
-int cmd_server(int argc, char **argv) {
-  struct config config;
-  struct why why = {""};
-  int status = EXIT_USAGE;
-  struct api_config api_config;
-  api_config_default(&api_config);
-  if (config_read(&table, argc, argv, environ, &config, &why)) {
-    complain(why.text);
-  } else if (config.help) {
-    status = print_help();
-  } else if (!log_level(config_text(&config, "log.level"))) {
-    complain("log.level must be error, warn, info or debug");
-  } else if (!wire_lang_of(slice_text(config_text(&config, "language")),
-                           &api_config.lang)) {
-    complain("language must be en or zh_CN");
-  } else {
-    api_config.address = config_text(&config, "listen");
-    api_config.get_changes = config_flag(&config, "compat.get-changes");
-    status = serve(&config, &api_config);
-  }
-  config_done(&config);
-  return status;
+static void catch_signals(struct center *c)
+{
+    running = c;
+    struct sigaction stop = { .sa_handler = on_signal };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static int iterate(struct center *c, struct greeter *g)
+{
+    pthread_t hello;
+    catch_signals(c);
+    int rc = thread_start(&hello, "peal-hello", 0, start_up, g);
+    if (rc) {
+        log_error("server", "cannot start a thread: %s", strerror(rc));
+        return EXIT_FAILED;
+    }
+    center_run(c);
+    pthread_join(hello, NULL);
+    return g->failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* A shell's usual 1,024 are enough for a dozen executors at 64 connections each. The soft limit
+ * guards programs that use select(); this one uses epoll. */
+static void take_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit); /* that it fails shows when they are used up */
+}
+
+static int serve(const struct config *config, const struct api_config *api_config)
+{
+    struct why why = { "" };
+    char token[TOKEN_MAX + 1];
+    struct greeter g = { .config = config, .token = token };
+    if (token_choose(config, token, &g.token_made, &why))
+        return complain(why.text);
+    const struct center_config cc = {
+        .listen = config_text(config, "listen"),
+        .data = config_text(config, "data"),
+        .db = config_text(config, "db"),
+        .recorder = config_text(config, "recorder"),
+        .token = token,
+        .zone = config_text(config, "zone"),
+        .misfire_threshold_ms = config_int(config, "misfire.threshold"),
+        .start_deadline_ms = config_int(config, "start.deadline"),
+        .lane_connections = (int)config_int(config, "lane.connections"),
+        .lane_queue = (int)config_int(config, "lane.queue"),
+    };
+    if (!token[0])
+        log_warn("server", "no access token: anybody who can connect can act as an executor");
+    int status = EXIT_FAILED;
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a full disk, not an end */
+    take_descriptors();
+    if (center_new(&cc, &g.center, &why)) {
+        fprintf(stderr, "peal server: %s\n", why.text);
+        return EXIT_FAILED;
+    }
+    if (api_new(g.center, api_config, &g.api, &why))
+        fprintf(stderr, "peal server: %s\n", why.text);
+    else
+        status = iterate(g.center, &g);
+    signal(SIGTERM, SIG_IGN); /* the center is about to go */
+    signal(SIGINT, SIG_IGN);
+    api_free(g.api);
+    center_free(g.center);
+    log_info("server", "stopped");
+    return status;
+}
+
+static bool log_level(const char *name)
+{
+    static const char *const names[] = { "error", "warn", "info", "debug" };
+    for (size_t i = 0; i < countof(names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            log_set_level((enum log_level)i);
+            return true;
+        }
+    return false;
+}
+
+int cmd_server(int argc, char **argv)
+{
+    struct config config;
+    struct why why = { "" };
+    int status = EXIT_USAGE;
+    struct api_config api_config;
+    api_config_default(&api_config);
+    if (config_read(&table, argc, argv, environ, &config, &why)) {
+        complain(why.text);
+    } else if (config.help) {
+        status = print_help();
+    } else if (!log_level(config_text(&config, "log.level"))) {
+        complain("log.level must be error, warn, info or debug");
+    } else if (!wire_lang_of(slice_text(config_text(&config, "language")), &api_config.lang)) {
+        complain("language must be en or zh_CN");
+    } else {
+        api_config.address = config_text(&config, "listen");
+        api_config.get_changes = config_flag(&config, "compat.get-changes");
+        status = serve(&config, &api_config);
+    }
+    config_done(&config);
+    return status;
 }

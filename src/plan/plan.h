@@ -12,12 +12,13 @@
 
 struct planner;
 
+#define PLAN_MISFIRE_THRESHOLD_S 5 /* default of the setting */
+
 struct planner_config {
     zone_find_fn *zone_find;
     void *zone_ctx;
     int last_year;                /* cron expressions are searched up to this year */
-    int64_t misfire_threshold_ms; /* a scheduled time older than this when planned is a misfire
-                                     (5000) */
+    int64_t misfire_threshold_ms; /* a scheduled time older than this when planned is a misfire */
     uint64_t seed;
 };
 

@@ -14,10 +14,10 @@
 void sched_config_default(struct sched_config *c)
 {
     *c = (struct sched_config){
-        .lane_connections = 256,
+        .lane_connections = SCHED_LANE_CONNECTIONS,
         .dispatch_at_once = 6000,
         .spare_connections = 4096,
-        .lane_queue = 10000,
+        .lane_queue = SCHED_LANE_QUEUE,
         .horizon_ms = 5000,
         .plan_max_rows = 2000,
         .planned_max = 200000,

@@ -22,11 +22,14 @@ struct now {         /* the two clocks */
     int64_t boot_ms; /* CLOCK_BOOTTIME: waits */
 };
 
+#define SCHED_LANE_CONNECTIONS 256 /* defaults, which are those of the settings too */
+#define SCHED_LANE_QUEUE 10000
+
 struct sched_config {
     uint64_t seed;
-    int lane_connections;  /* calls in flight to one address, if it answers slowly (256) */
+    int lane_connections;  /* calls in flight to one address, if it answers slowly */
     int spare_connections; /* by how much all lanes together may exceed 64 each (4096) */
-    int lane_queue;        /* runs that wait for one address before others are tried (10,000) */
+    int lane_queue;        /* runs that wait for one address before others are tried */
     int64_t horizon_ms;    /* how far ahead planning writes (5000) */
     int plan_max_rows;     /* rows of one slice (2000) */
     int planned_max;       /* planned rows in memory at which planning pauses (200,000) */

@@ -245,7 +245,7 @@ void center_start(struct sim *s)
     struct planner_config p = { .zone_find = sim_zone,
                                 .zone_ctx = s,
                                 .last_year = 2125,
-                                .misfire_threshold_ms = 5000,
+                                .misfire_threshold_ms = PLAN_MISFIRE_THRESHOLD_S * 1000,
                                 .seed = dice_u64(&s->dice) };
     s->lane_bound = c.lane_connections;
     s->lane_queue = c.lane_queue;

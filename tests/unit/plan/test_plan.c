@@ -34,9 +34,10 @@ struct bench {
 static void set_up(struct bench *b, const char *type, const char *conf, const char *misfire,
                    const char *route)
 {
-    struct planner_config c = {
-        .zone_find = only_utc, .last_year = 2125, .misfire_threshold_ms = 5000, .seed = 1
-    };
+    struct planner_config c = { .zone_find = only_utc,
+                                .last_year = 2125,
+                                .misfire_threshold_ms = PLAN_MISFIRE_THRESHOLD_S * 1000,
+                                .seed = 1 };
     struct job_record r;
     job_record_init(&r);
     r.id = 5;

@@ -286,9 +286,10 @@ static void recorder_new(struct core *c)
 
 void core_start(struct core *c)
 {
-    struct planner_config p = {
-        .zone_find = only_utc, .last_year = 2125, .misfire_threshold_ms = 5000, .seed = 1
-    };
+    struct planner_config p = { .zone_find = only_utc,
+                                .last_year = 2125,
+                                .misfire_threshold_ms = PLAN_MISFIRE_THRESHOLD_S * 1000,
+                                .seed = 1 };
     struct why why = { "" };
     struct watermark watermark;
     c->s = sched_new(&c->config);
