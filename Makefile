@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build test demo bench fuzz-long soak crash model model-all sim sim-long mutants format lint structure \
+.PHONY: build test demo picture bench fuzz-long soak crash model model-all sim sim-long mutants format lint structure \
     install uninstall install-deps clean help deps-build deps-test
 
 PYTHON := /usr/bin/python3
@@ -22,6 +22,9 @@ test: deps-test ## build and run all tests
 
 demo: build ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh
+
+picture: build ## run the demo and draw what it prints: docs/demo.svg
+	@$(PYTHON) scripts/picture.py build/peal
 
 bench: build ## the benchmarks; tables at the end, also in build/bench*.md
 	@$(PYTHON) bench/run.py
