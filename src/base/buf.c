@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Room doubles up to the maximum. A failed buffer stays failed and keeps what it had, so that a
+ * builder looks once at the end. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clock_gettime of the two clocks, as integers. */
 #include "base/clock.h"
 
 static int64_t now_us(clockid_t id)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One table drives all four sources. Each value is checked where it is read, so that an error names
+ * the flag, variable or line of the file that it came from. A key that is not known is answered
+ * with the nearest one that is. */
 #include "base/config.h"
 #include "base/buf.h"
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names and texts come from ERR_LIST, so that a code cannot lack either. */
 #include "base/err.h"
 
 const char *err_text(enum err e)

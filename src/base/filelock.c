@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* fcntl locks know processes only, and closing any descriptor of a file drops them. So a table of
+ * this process says which paths it holds, and a held path is never opened a second time. */
 #include "base/filelock.h"
 #include "base/list.h"
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Slots hold key and order beside the entry, so that comparisons stay within the array. An entry
+ * knows its slot, which makes removal one sift. */
 #include "base/heap.h"
 #include "base/mem.h"
 #include <stdlib.h>

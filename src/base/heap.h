@@ -4,7 +4,7 @@
  * A 4-ary heap over (scheduled time, order of insertion): with the keys beside the pointers one
  * level costs one cache line, and removal of any entry is as cheap as taking the first. It knows no
  * clock; the scheduler keeps one timer heap in wall time for scheduled times and one in boot time
- * for waits. (d-ary heaps: D. B. Johnson, Information Processing Messages 4, 1975.) One thread. */
+ * for waits. (d-ary heaps: D. B. Johnson, Information Processing Letters 4, 1975.) One thread. */
 #ifndef PEAL_BASE_HEAP_H
 #define PEAL_BASE_HEAP_H
 

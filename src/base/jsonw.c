@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The writer keeps one bit of state: whether a comma comes first. Keys and text are escaped while
+ * they are copied, bytes that are not UTF-8 become U+FFFD. */
 #include "base/jsonw.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A line is put together in one buffer and written by one write(), so that lines of several threads
+ * do not mix. A small table by format counts what repeats within a second. */
 #include "base/log.h"
 #include "base/buf.h"
 #include "base/clock.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing with linear probing; a table grows at three quarters. Deletion shifts the
+ * following entries back, so that a search ends at the first free slot. */
 #include "base/map.h"
 #include "base/mem.h"
 #include <stdlib.h>

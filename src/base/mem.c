@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Small, fixed allocations do not fail: the server aborts with a message, a thread of libpeal waits
+ * and tries again. */
 #include "base/mem.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Everything here is OpenSSL's; this file holds it behind plain functions. */
 #include "base/secret.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

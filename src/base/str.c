@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Slices are borrowed views. Numbers are read strictly: no blanks, no sign but one minus, no
+ * overflow. */
 #include "base/str.h"
 #include <limits.h>
 #include <string.h>

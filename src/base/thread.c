@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Signals are blocked before the thread exists, because it inherits the mask of its creator. */
 #include "base/thread.h"
 #include <signal.h>
 #include "base/str.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The first reason stays: the layer that found the fault knows more than those above it. */
 #include "base/why.h"
 #include "base/str.h"
 #include <stdarg.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A blocking socket with a deadline: poll, then read or write. Answers are read by the same parser
+ * as the server's requests (net/http.h). */
 #include "cli/demo_web.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One POST to /peal/... of an executor on this machine, and its answer as lines for a terminal. */
 #include "cli/executor_call.h"
 #include <jansson.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table of flags is read in one pass; what is left are the arguments, in their order. */
 #include "cli/command.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Days since 1970-01-01 as the one currency between dates and times. */
 #include "cron/civil.h"
 
 int64_t civil_to_days(int year, int month, int day)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cursor that remembers its first failure reads the text once; each part is range-checked where
+ * it is read. */
 #include "cron/rfc3339.h"
 #include "cron/civil.h"
 #include <string.h>

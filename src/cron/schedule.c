@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each type is a parse function and a next function. Rates count from their base, so that no drift
+ * adds up; only CRON knows a calendar. */
 #include "cron/schedule.h"
 #include "base/mem.h"
 #include "cron/rfc3339.h"

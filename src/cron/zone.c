@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The bytes of a TZif file are checked completely before a span is made of them. The footer's rule
+ * is unrolled into the same table, and a small index by time makes a lookup one step. */
 #include "cron/zone.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Non-blocking accept in batches. Out of descriptors the sockets ask epoll for nothing for a while,
+ * because a level-triggered event that cannot be served would spin the loop. */
 #include "net/listen.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A job's definition is parsed once a version and kept in a cache with a bound. Planning a job is a
+ * walk over its next times, and what it writes is rows: the caller's transaction decides whether
+ * they hold. */
 #include "plan/plan.h"
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The file is filled completely before it is mapped, because a store into a hole of a full tmpfs is
+ * a SIGBUS. It is read and judged before the new one is made. */
 #include "server/flight_file.h"
 #include "base/mem.h"
 #include "base/secret.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A thread that sleeps in its mailbox and works when the time is up: slow disks delay nothing else.
+ */
 #include "server/maintenance.h"
 #include "base/log.h"
 #include "base/mailbox.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Histograms are counters between fixed bounds. Reading them is one pass of relaxed loads; a page
+ * may be some microseconds older in one line than in another. */
 #include "server/metrics.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One batch at a time. A batch that fails stays as it is and is tried again, so that memory never
+ * believes what the database does not have. */
 #include "server/writer.h"
 #include "base/clock.h"
 #include "base/log.h"

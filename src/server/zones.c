@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A table by name under one lock. A zone is counted: a file that changed gives a new one, and jobs
+ * that were planned by the old one keep it until they are planned again. */
 #include "server/zones.h"
 #include "base/clock.h"
 #include "base/map.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Fields are read leniently, as XXL-JOB's Java executors would, and then range-checked in one
+ * place. Defaults stand for fields that existing clients omit. */
 #include "wire/executor_side.h"
 #include <limits.h>
 #include <string.h>

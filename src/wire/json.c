@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A scan without recursion measures the text first; only what is within bounds reaches the parser.
+ */
 #include "wire/json.h"
 #include <jansson.h>
 #include <limits.h>

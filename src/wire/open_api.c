@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses and texts are checked while they are slices of the request, before anything is copied.
+ */
 #include "wire/open_api.h"
 #include "base/jsonw.h"
 #include "wire/executor_api.h"

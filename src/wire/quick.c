@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A cursor over the text that gives up at the first thing it does not expect. Giving up costs
+ * little: the full parser reads the text again. */
 #include "wire/quick.h"
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Group commit: what came while the disk was busy is written together and made durable by one
+ * fdatasync. */
 #include "server/journal/journal.h"
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Two header slots are written in turn, and each record's checksum begins with the salt of its
+ * generation, so that a torn write is told from an older record. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
