@@ -440,15 +440,21 @@ static void not_sent(struct sched *s, struct now now, struct run *r, const struc
     dispatch_refuse(s, now, r, PHASE_REJECTED, why);
 }
 
+/* Refused with the words of the result, if it has some. */
+static void refuse_with(struct sched *s, struct now now, struct run *r, const struct call_result *c,
+                        const char *otherwise)
+{
+    char why[1024];
+    snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
+             c->msg.p ? c->msg.p : "");
+    dispatch_refuse(s, now, r, PHASE_REJECTED, why[0] ? why : otherwise);
+}
+
 /* The call cannot be made, whatever the address. */
 static void unfit(struct sched *s, struct now now, struct run *r, const struct call_result *c)
 {
-    if (!take_back(s, now, r))
-        return;
-    char why[256];
-    snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
-             c->msg.p ? c->msg.p : "");
-    dispatch_refuse(s, now, r, PHASE_REJECTED, why[0] ? why : "the call cannot be made");
+    if (take_back(s, now, r))
+        refuse_with(s, now, r, c, "the call cannot be made");
 }
 
 static void in_doubt(struct sched *s, struct now now, struct run *r)
@@ -481,11 +487,7 @@ static void answered(struct sched *s, struct now now, struct run *r, const struc
         reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
         return;
     }
-    char why[1024];
-    snprintf(why, sizeof(why), "%.*s", (int)utf8_cut(c->msg.p, c->msg.n, sizeof(why) - 1),
-             c->msg.p ? c->msg.p : "");
-    dispatch_refuse(s, now, r, PHASE_REJECTED,
-                    why[0] ? why : "refused by the executor without a message");
+    refuse_with(s, now, r, c, "refused by the executor without a message");
 }
 
 /* A callback was faster, and proves that the run was accepted: what this answer says, a refusal of
@@ -523,10 +525,8 @@ void dispatch_on_run(struct sched *s, struct now now, const struct call_result *
         no_room(s, now, r);
     } else if (c->outcome == CALL_UNFIT) {
         unfit(s, now, r, c);
-    } else if (c->outcome == CALL_NOT_HTTP && !(r->flags & RUN_DOUBT)) {
-        dispatch_refuse(
-            s, now, r, PHASE_REJECTED,
-            "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)");
+    } else if (c->outcome == CALL_FOREIGN && !(r->flags & RUN_DOUBT)) {
+        refuse_with(s, now, r, c, "the address speaks another protocol");
     } else {
         in_doubt(s, now, r);
     }

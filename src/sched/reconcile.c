@@ -511,7 +511,7 @@ void reconcile_on_log(struct sched *s, struct now now, const struct call_result 
     if (its) { /* else the run has ended meanwhile: others wait for its place */
         lane->querying--;
         heard_of(s, now, lane, c);
-        round_ends(s, now, r, c, c->outcome == CALL_ANSWERED || c->outcome == CALL_NOT_HTTP);
+        round_ends(s, now, r, c, c->outcome == CALL_ANSWERED || c->outcome == CALL_FOREIGN);
     }
     reconcile_pump(s, now, lane);
     lane_put(s, lane);

@@ -7,11 +7,13 @@
  * words.
  *
  * The driver's duty: after every call pop all actions; hand a batch to the writer whenever none is
- * under way; call sched_tick when sched_next_* says so; answer every CALL exactly once. */
+ * under way; call sched_tick when sched_next_* says so; answer every CALL exactly once. What a
+ * call's pointers name is valid until the next pop. */
 #ifndef PEAL_SCHED_SCHED_H
 #define PEAL_SCHED_SCHED_H
 
 #include "base/list.h"
+#include "model/call.h"
 #include "sched/batch.h"
 #include "sched/flight.h"
 
@@ -86,29 +88,12 @@ void sched_zones_changed(struct sched *s);
 
 /* ---- actions --------------------------------------------------------------------------------- */
 enum action_kind {
-    ACTION_CALL,    /* an HTTP call to an executor; answer with sched_on_call */
+    ACTION_CALL,    /* a call to an executor; answer with sched_on_call */
     ACTION_ACK,     /* the results that this ack stands for are kept: answer the callback */
     ACTION_EDITED,  /* an edit is done: edit->err; the driver frees it */
     ACTION_SPAWNED, /* a manual trigger is planned, or refused: reply, err */
     ACTION_KILLED,  /* a kill is done: reply, err, text */
     ACTION_WARM, /* a burst comes: open so many connections to call.address, if there are fewer */
-};
-
-enum call_kind { CALL_RUN, CALL_BEAT, CALL_IDLE, CALL_LOG, CALL_KILL };
-
-struct call {
-    enum call_kind kind;
-    const char *address; /* valid until the next sched_pop, as job and param */
-    int64_t log_id;      /* 0 for a lane's own beat */
-    uint32_t ticket;     /* to be given back */
-    int64_t job_id;
-    /* for RUN */
-    struct job *job; /* borrowed, as address */
-    const char *param;
-    int32_t shard, shard_total, attempt;
-    int64_t scheduled_ms, due_ms;
-    int64_t log_time_ms; /* logDateTime of RUN and LOG: see run_log_ms */
-    uint32_t idle;       /* for LOG: the ticket of the idleBeat whose answer it follows */
 };
 
 struct action {
@@ -125,31 +110,6 @@ struct action {
 };
 
 bool sched_pop(struct sched *s, struct action *ret);
-
-enum call_outcome {
-    CALL_ANSWERED,
-    CALL_NOT_SENT, /* nothing of it can have been delivered */
-    CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left. It has been
-                    * reset before the core is told: asking counts on that */
-    CALL_NOT_HTTP, /* the peer answered with something else */
-    CALL_FULL,     /* not even tried: the client has no connection or descriptor left for it now.
-                    * Nothing is known about the address */
-    CALL_UNFIT,    /* not even tried: this call can be made to no address; msg says why */
-};
-
-enum log_state { LOG_CANNOT_TELL, LOG_NONE, LOG_STARTED, LOG_ENDED };
-
-struct call_result {
-    enum call_kind kind;
-    int64_t log_id;
-    uint32_t ticket;
-    const char *address;
-    enum call_outcome outcome;
-    int code;         /* of the reply's body */
-    bool repeat;      /* its message begins with "repeat" */
-    struct slice msg; /* for people */
-    enum log_state log;
-};
 
 void sched_on_call(struct sched *s, struct now now, const struct call_result *r);
 

@@ -13,6 +13,8 @@
 #define CALL_TIMEOUT_MS 3000 /* as the original's default */
 #define FORM_MAX (4u << 20)  /* a job's texts in a /run body */
 #define SWEEP_MS 60000
+#define FOREIGN_TEXT                                                                               \
+    "the address does not speak HTTP; it looks like a 2.1 executor (binary protocol)"
 
 struct out_call {
     struct httpc_call http;
@@ -76,7 +78,7 @@ static enum call_outcome outcome_of(const struct httpc_call *http)
                : http->err == ERR_TOOBIG ? CALL_UNFIT
                                          : CALL_NOT_SENT;
     case HTTPC_NOT_HTTP:
-        return CALL_NOT_HTTP;
+        return CALL_FOREIGN;
     default:
         return CALL_IN_DOUBT;
     }
@@ -116,7 +118,9 @@ static void done(struct httpc_call *http)
         if (o->kind == CALL_RUN && r.code != 200 && !reply.clear)
             r.outcome = CALL_IN_DOUBT; /* a proxy's page proves no refusal */
     }
-    if (r.outcome != CALL_ANSWERED && http->why)
+    if (r.outcome == CALL_FOREIGN && o->kind == CALL_RUN)
+        r.msg = slice_text(FOREIGN_TEXT);
+    else if (r.outcome != CALL_ANSWERED && http->why)
         r.msg = slice_text(http->why);
     if (r.outcome == CALL_FULL)
         log_warn("dispatch", "%s: %s; the call is made a little later", o->address, http->why);

@@ -32,7 +32,7 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
     }
     c->open = false;
     static const char *const words[] = { "answered", "not sent", "in doubt",
-                                         "not http", "full",     "unfit" };
+                                         "foreign",  "full",     "unfit" };
     sim_trace(s, "%s %lld at %s: %s %d%s", kinds[c->call.kind], (long long)c->call.log_id,
               c->address, words[outcome], reply ? reply->code : 0,
               reply && reply->repeat ? " repeat" : "");

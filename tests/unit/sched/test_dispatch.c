@@ -73,7 +73,7 @@ static const struct outcome_row outcomes[] = {
     { CALL_ANSWERED, 500, REFUSED, REFUSED, 0, "the executor's words" },
     { CALL_NOT_SENT, 0, ELSEWHERE, REFUSED, 1, "cannot connect to " },
     { CALL_IN_DOUBT, 0, DOUBTED, DOUBTED, 0, NULL },
-    { CALL_NOT_HTTP, 0, REFUSED, REFUSED, 0, "does not speak HTTP" },
+    { CALL_FOREIGN, 0, REFUSED, REFUSED, 0, "the executor's words" },
     { CALL_FULL, 0, WAITS, WAITS, 0, NULL },
     { CALL_UNFIT, 0, REFUSED, REFUSED, 0, "the executor's words" },
 };
@@ -653,7 +653,7 @@ static void what_the_center_can_spare_is_shared(void **state)
     core_run(c, 200);
     assert_int_equal(core_calls(c, CALL_RUN), 64 + 64 + 100);
     while (any_run(c)) /* A has used it, and is done */
-        core_fails(c, any_run(c), CALL_NOT_HTTP);
+        core_fails(c, any_run(c), CALL_FOREIGN);
     core_run(c, 5000);
     for (int i = 0; i < 400; i++)
         core_trigger(c, job, B);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.h - a call to an executor as a plain struct: what the scheduling core asks for, and what a
+ * transport (src/transport) says came of it. The address is opaque text: the core compares it, a
+ * transport knows what it means. */
+#ifndef PEAL_MODEL_CALL_H
+#define PEAL_MODEL_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/str.h"
+
+struct job;
+
+enum call_kind { CALL_RUN, CALL_BEAT, CALL_IDLE, CALL_LOG, CALL_KILL };
+
+struct call {
+    enum call_kind kind;
+    const char *address; /* of the lane; borrowed, as job and param */
+    int64_t log_id;      /* 0 for a lane's own beat */
+    uint32_t ticket;     /* to be given back */
+    int64_t job_id;
+    /* for RUN */
+    struct job *job;
+    const char *param;
+    int32_t shard, shard_total, attempt;
+    int64_t scheduled_ms, due_ms;
+    int64_t log_time_ms; /* logDateTime of RUN and LOG: see run_log_ms */
+    uint32_t idle;       /* for LOG: the ticket of the idleBeat whose answer it follows */
+};
+
+/* What is proved about delivery. */
+enum call_outcome {
+    CALL_ANSWERED,
+    CALL_NOT_SENT, /* nothing of it can have been delivered, and the address is to blame */
+    CALL_IN_DOUBT, /* timed out, or the connection died after its first byte had left. It has been
+                    * reset before the core is told: reconciliation counts on that */
+    CALL_FOREIGN,  /* the peer speaks another protocol; msg says which is expected */
+    CALL_FULL,     /* not even tried: the client has no connection or descriptor left for it now.
+                    * Nothing is known about the address */
+    CALL_UNFIT,    /* not even tried: this call can be made to no address; msg says why */
+};
+
+enum log_state { LOG_CANNOT_TELL, LOG_NONE, LOG_STARTED, LOG_ENDED };
+
+struct call_result {
+    /* whose: as in the call */
+    enum call_kind kind;
+    int64_t log_id;
+    uint32_t ticket;
+    const char *address;
+    /* what a transport says */
+    enum call_outcome outcome;
+    int code;           /* of the reply's body */
+    bool repeat;        /* its message begins with "repeat" */
+    struct slice msg;   /* for people */
+    enum log_state log; /* for LOG */
+};
+
+#endif
