@@ -38,6 +38,8 @@ enum call_outcome {
     CALL_FULL,     /* not even tried: the client has no connection or descriptor left for it now.
                     * Nothing is known about the address */
     CALL_UNFIT,    /* not even tried: this call can be made to no address; msg says why */
+    CALL_AGAIN,    /* nothing of it left, and nothing is known about the address: leaving said no,
+                    * or a kept connection broke right after the yes. To be decided anew */
 };
 
 enum log_state { LOG_CANNOT_TELL, LOG_NONE, LOG_STARTED, LOG_ENDED };

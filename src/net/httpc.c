@@ -299,16 +299,49 @@ static bool conn_send(struct httpc_conn *k)
     return true;
 }
 
-/* The connection stands: the call begins on it. */
-static bool conn_begin(struct httpc_conn *k)
+enum begun {
+    ON_ITS_WAY,
+    NOT_LEAVING, /* the caller said no: nothing was written */
+    BROKEN,      /* nothing was taken: the connection was dead, or takes nothing now */
+};
+
+static bool may_leave(struct httpc_call *call)
+{
+    if (!call->leaving || call->asked)
+        return true;
+    call->asked = true;
+    return call->leaving(call);
+}
+
+/* The connection stands: the call begins on it. The caller's yes is for a write at once; the first
+ * byte of a call that was asked must not wait for the socket. */
+static enum begun conn_begin(struct httpc_conn *k)
 {
     struct httpc *c = k->peer->c;
-    size_t body_max = k->call->body_max;
+    struct httpc_call *call = k->call;
     k->state = BUSY;
-    k->in.max = HTTP_HEAD_MAX * 3 + 2 * READ_LARGE + (k->call->on_body ? 0 : body_max);
-    http_begin(&k->reader, HTTP_RESPONSE, 0, body_max);
+    if (!may_leave(call))
+        return NOT_LEAVING;
+    k->in.max = HTTP_HEAD_MAX * 3 + 2 * READ_LARGE + (call->on_body ? 0 : call->body_max);
+    http_begin(&k->reader, HTTP_RESPONSE, 0, call->body_max);
     loop_timer_set(c->loop, &k->timer, k->call_due_ms);
-    return conn_send(k);
+    if (!conn_send(k) || (call->asked && !call->sent_us))
+        return BROKEN;
+    return ON_ITS_WAY;
+}
+
+/* The caller said no. The connection goes too: how long it has been idle for its peer is not known
+ * any more. */
+static void conn_not_leaving(struct httpc_conn *k)
+{
+    struct httpc_call *call = k->call;
+    call->outcome = HTTPC_NOT_SENT;
+    call->err = ERR_OVERTAKEN;
+    call->why = err_text(ERR_OVERTAKEN);
+    call->conn = NULL;
+    conn_shut(k, true);
+    conn_destroy(k);
+    call->done(call);
 }
 
 static void conn_begin_new(struct httpc_conn *k)
@@ -316,8 +349,15 @@ static void conn_begin_new(struct httpc_conn *k)
     if (!k->call) {
         http_begin(&k->reader, HTTP_RESPONSE, 0, 0);
         conn_park(k);
-    } else if (!conn_begin(k))
+        return;
+    }
+    enum begun b = conn_begin(k);
+    if (b == NOT_LEAVING)
+        conn_not_leaving(k);
+    else if (b == BROKEN && k->broken)
         conn_fail(k, ERR_NET, "the new connection broke: %s", k->tls ? tls_why() : strerror(errno));
+    else if (b == BROKEN)
+        conn_fail(k, ERR_FULL, "no room for a connection: the new one takes nothing");
 }
 
 /* --- receiving --- */
@@ -695,9 +735,9 @@ static bool may_have_ended(const struct httpc_conn *k)
     return k->answered < 2 || loop_now_ms(k->peer->c->loop) - k->idle_ms >= LOOK_AFTER_MS;
 }
 
-/* A kept connection that is still alive, its request on the way. NULL: there is none. */
-static struct httpc_conn *reuse(struct httpc_peer *p, const struct httpc_post *post,
-                                struct httpc_call *call, int64_t due_ms)
+/* On a kept connection that is still alive. BROKEN: there is none, and the caller was not asked. */
+static enum begun reuse(struct httpc_peer *p, const struct httpc_post *post,
+                        struct httpc_call *call, int64_t due_ms)
 {
     for (struct list_node *n; (n = list_first(&p->idle));) {
         struct httpc_conn *k = container_of(n, struct httpc_conn, node);
@@ -710,13 +750,17 @@ static struct httpc_conn *reuse(struct httpc_peer *p, const struct httpc_post *p
         p->nidle--;
         attach_call(k, call);
         k->call_due_ms = due_ms;
-        if (conn_begin(k))
-            return k;
-        conn_shut(k, false); /* nothing of the call left: another connection may carry it */
+        enum begun b = conn_begin(k);
+        if (b == ON_ITS_WAY)
+            return b;
+        conn_shut(k, b == NOT_LEAVING);
         conn_destroy(k);
         call->conn = NULL;
+        if (b == NOT_LEAVING)
+            return b;
+        /* nothing of the call left: another connection may carry it */
     }
-    return NULL;
+    return call->asked ? NOT_LEAVING : BROKEN; /* a new connection comes too late for a yes */
 }
 
 /* Is there an address to connect to? Asks for one in time. */
@@ -779,9 +823,13 @@ enum err httpc_call(struct httpc_peer *p, const struct httpc_post *post, struct 
     call->err = OK;
     call->why = NULL;
     call->body = slice_of(NULL, 0);
+    call->asked = false;
     if (!call->body_max)
         call->body_max = 1 << 20;
-    if (reuse(p, post, call, due_ms) || adopt(p, post, call, due_ms))
+    enum begun b = reuse(p, post, call, due_ms);
+    if (b != BROKEN)
+        return b == ON_ITS_WAY ? OK : ERR_OVERTAKEN;
+    if (adopt(p, post, call, due_ms))
         return OK;
     if (p->nconns >= p->c->cf.connections)
         return ERR_FULL;

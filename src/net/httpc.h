@@ -60,6 +60,11 @@ enum httpc_outcome {
 struct httpc_call {
     /* set by the caller */
     void (*done)(struct httpc_call *call); /* once, never from within httpc_call */
+    /* Optional: may it leave? Called at most once, from within httpc_call too, immediately before
+     * the first byte can be written. False: nothing is written, and the call ends with NOT_SENT and
+     * ERR_OVERTAKEN. A yes is for a write at once: if no open connection takes a byte then, the
+     * call ends with NOT_SENT as well. Must not call httpc_call or httpc_abort. */
+    bool (*leaving)(struct httpc_call *call);
     /* Optional: pieces of the answer's body as they come; nothing is kept then. False: enough,
      * end the call as IN_DOUBT (the connection is reset). Must not call httpc_abort. */
     bool (*on_body)(struct httpc_call *call, struct slice piece);
@@ -69,12 +74,14 @@ struct httpc_call {
     enum httpc_outcome outcome;
     int status;        /* ANSWERED; also during on_body */
     enum err err;      /* not ANSWERED: ERR_TIMEOUT, ERR_NET, ERR_TOOBIG, ERR_INVALID (HTTP); with
-                        * NOT_SENT also ERR_FULL: no descriptor or memory left here for a connection */
+                        * NOT_SENT also ERR_FULL: no descriptor or memory left here for a connection,
+                        * and ERR_OVERTAKEN: see leaving */
     struct slice body; /* valid until done returns */
     const char *why;   /* not ANSWERED: what happened; valid until done returns */
     int64_t sent_us;   /* CLOCK_REALTIME of the write that took the first byte; 0: none did */
     /* private */
     struct httpc_conn *conn;
+    bool asked; /* leaving has been */
 };
 
 struct httpc_post {             /* all borrowed until httpc_call returns */
@@ -86,7 +93,7 @@ struct httpc_post {             /* all borrowed until httpc_call returns */
 };
 
 /* OK: done will come. ERR_FULL: every connection of the peer is in use; ERR_TOOBIG: the request
- * exceeds 64 MiB. */
+ * exceeds 64 MiB; ERR_OVERTAKEN: see leaving. */
 MUST_CHECK enum err httpc_call(struct httpc_peer *p, const struct httpc_post *post,
                                struct httpc_call *call);
 /* An open call: reset its connection now. done will not come; returns what it would have said,

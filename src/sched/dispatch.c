@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dispatch.c - from due to answered: the watermark, the address, the lane, the call's end.
  *
- * Three gates stand before a send, each asserted by the simulation: the scheduled time has come, it
- * is not beyond the watermark that is on disk, and the address on disk is the one that is used. */
+ * A run moves on when its scheduled time has come, the watermark on disk covers it, and the address
+ * on disk is the one that is used. It may then wait in its lane and for a connection, so the gate
+ * of the send is sched_leaving: time, watermark and version are looked at there once more, and the
+ * flight recorder gets its word, right before the first byte. The simulation asserts each. */
 #include "sched/state.h"
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +92,6 @@ void dispatch_refuse(struct sched *s, struct now now, struct run *r, enum phase 
 
 void dispatch_call(struct sched *s, struct run *r)
 {
-    flight_leaving(&s->flight, &r->place_of_word, r->log_id, s->seq); /* before the send exists */
     r->flags |= RUN_CALLING;
     r->ticket = ++s->ticket;
     r->lane->in_flight++;
@@ -115,11 +116,6 @@ void dispatch_call(struct sched *s, struct run *r)
 
 static void send_run(struct sched *s, struct now now, struct run *r)
 {
-    if (r->kind == KIND_RETRY) { /* the run that it retries cannot be finished any more */
-        struct run *cause = map_find(&s->runs, (uint64_t)r->cause);
-        if (cause && cause->phase == PHASE_LOST)
-            run_close_lost(s, cause);
-    }
     run_move(s, now, r, PHASE_SENT);
     /* not written: a planned row within the watermark is asked about after a crash just the same */
     r->flags |= RUN_LEFT;
@@ -142,8 +138,26 @@ bool dispatch_outdated(struct sched *s, struct now now, struct run *r)
     return true;
 }
 
-/* The clock may have gone back and the job may have changed while a run waited for its address, its
- * probe or a free connection: both are looked at again with each send. */
+/* The job may have changed and the clock may have gone back while the run waited for its address,
+ * in its lane, or for a connection; a result or an edit may have ended it. */
+static bool may_leave(const struct sched *s, struct now now, const struct run *r)
+{
+    return r->phase == PHASE_SENT && !(r->flags & (RUN_CLOSED | RUN_HELD)) && !outdated(r) &&
+           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms;
+}
+
+bool sched_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket)
+{
+    struct run *r = map_find(&s->runs, (uint64_t)log_id);
+    if (!r || !(r->flags & RUN_CALLING) || r->ticket != ticket || !may_leave(s, now, r))
+        return false;
+    struct run *cause = r->kind == KIND_RETRY ? map_find(&s->runs, (uint64_t)r->cause) : NULL;
+    if (cause && cause->phase == PHASE_LOST)
+        run_close_lost(s, cause); /* the run that it retries cannot be finished any more */
+    flight_leaving(&s->flight, &r->place_of_word, r->log_id, s->seq);
+    return true;
+}
+
 void lane_pump(struct sched *s, struct now now, struct lane *lane)
 {
     while (!s->draining && !lane->resting && lane->in_flight < lane->window) {
@@ -152,9 +166,7 @@ void lane_pump(struct sched *s, struct now now, struct lane *lane)
             return;
         struct run *r = container_of(n, struct run, place);
         run_unlink(s, r);
-        if (dispatch_outdated(s, now, r))
-            continue;
-        if (r->due_ms > now.wall_ms)
+        if (r->due_ms > now.wall_ms) /* the clock went back while it waited */
             dispatch_plan(s, r);
         else
             send_run(s, now, r);
@@ -403,6 +415,8 @@ static bool take_back(struct sched *s, struct now now, struct run *r)
     run_move(s, now, r, PHASE_PLANNED);
     flight_unsent(&s->flight, r->place_of_word, r->log_id);
     r->flags &= ~(uint32_t)RUN_LEFT;
+    if (r->flags & RUN_HELD)
+        return false; /* the end of the edit plans it, or takes it */
     if (r->flags & RUN_MOVED)
         dispatch_plan(s, r);
     return !(r->flags & RUN_MOVED);
@@ -416,6 +430,13 @@ static void no_room(struct sched *s, struct now now, struct run *r)
     lane_rest(s, now, r->lane);
     if (take_back(s, now, r))
         lane_wait(r, true);
+}
+
+/* Something has changed since the call was asked for: the run is decided anew. */
+static void not_leaving(struct sched *s, struct now now, struct run *r)
+{
+    if (take_back(s, now, r))
+        dispatch_plan(s, r);
 }
 
 /* For another address if there is one. When all have refused, the attempt says why. */
@@ -515,6 +536,8 @@ void dispatch_on_run(struct sched *s, struct now now, const struct call_result *
         late_answer(s, r);
     } else if (r->phase != PHASE_SENT) {
         ; /* its callback was faster, and it was lost or is being edited */
+    } else if (c->outcome == CALL_AGAIN) {
+        not_leaving(s, now, r);
     } else if (r->flags & RUN_HELD && !(c->outcome == CALL_ANSWERED && c->code == 200)) {
         in_doubt(s, now, r); /* its job is being deleted: no end of its own meanwhile */
     } else if (c->outcome == CALL_ANSWERED) {

@@ -7,8 +7,8 @@
  * words.
  *
  * The driver's duty: after every call pop all actions; hand a batch to the writer whenever none is
- * under way; call sched_tick when sched_next_* says so; answer every CALL exactly once. What a
- * call's pointers name is valid until the next pop. */
+ * under way; call sched_tick when sched_next_* says so; ask sched_leaving before a CALL_RUN leaves,
+ * and answer every CALL exactly once. What a call's pointers name is valid until the next pop. */
 #ifndef PEAL_SCHED_SCHED_H
 #define PEAL_SCHED_SCHED_H
 
@@ -111,6 +111,10 @@ struct action {
 
 bool sched_pop(struct sched *s, struct action *ret);
 
+/* May this /run leave? To be asked once for each CALL_RUN, immediately before its first byte can be
+ * written: from a yes on the run counts as sent, whatever becomes of this process. False: nothing
+ * of it may leave, the call ends with CALL_AGAIN. */
+bool sched_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket);
 void sched_on_call(struct sched *s, struct now now, const struct call_result *r);
 
 /* ---- what executors say ---------------------------------------------------------------------- */

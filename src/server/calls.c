@@ -74,9 +74,10 @@ static enum call_outcome outcome_of(const struct httpc_call *http)
     case HTTPC_ANSWERED:
         return CALL_ANSWERED;
     case HTTPC_NOT_SENT:
-        return http->err == ERR_FULL     ? CALL_FULL
-               : http->err == ERR_TOOBIG ? CALL_UNFIT
-                                         : CALL_NOT_SENT;
+        return http->err == ERR_FULL        ? CALL_FULL
+               : http->err == ERR_TOOBIG    ? CALL_UNFIT
+               : http->err == ERR_OVERTAKEN ? CALL_AGAIN
+                                            : CALL_NOT_SENT;
     case HTTPC_NOT_HTTP:
         return CALL_FOREIGN;
     default:
@@ -129,6 +130,13 @@ static void done(struct httpc_call *http)
     list_remove(&o->node);
     free(o->address);
     free(o);
+}
+
+/* Right before the first byte: the one place where the core lets a run go, or does not. */
+static bool on_leaving(struct httpc_call *http)
+{
+    const struct out_call *o = container_of(http, struct out_call, http);
+    return sched_leaving(o->center->sched, center_now(), o->log_id, o->ticket);
 }
 
 static bool on_log_piece(struct httpc_call *http, struct slice piece)
@@ -215,6 +223,8 @@ static struct out_call *out_new(struct center *c, const struct call *call)
     o->ticket = call->ticket;
     o->address = mem_dup(call->address);
     o->http.done = done;
+    if (call->kind == CALL_RUN)
+        o->http.leaving = on_leaving;
     if (call->kind == CALL_LOG) {
         wire_log_scan_init(&o->scan);
         o->http.on_body = on_log_piece;

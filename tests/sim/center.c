@@ -357,8 +357,6 @@ static void act(struct sim *s, struct action *a)
     switch (a->kind) {
     case ACTION_CALL:
         if (a->call.kind == CALL_RUN)
-            backup_sent(s, &a->call);
-        if (a->call.kind == CALL_RUN)
             check_send(s, &a->call);
         net_call(s, &a->call);
         break;

@@ -13,6 +13,15 @@ static bool has_word(const struct flight_head *h, int64_t log_id)
     return false;
 }
 
+/* The word stands there before the first byte leaves; a full recorder says that it is full. */
+void check_word(struct sim *s, int64_t log_id)
+{
+    const struct flight_head *h = s->recording ? s->recorder[s->own] : NULL;
+    if (h && !h->without_word && !has_word(h, log_id))
+        sim_fail(s, "the recorder", "run %lld leaves, and no word of it is written",
+                 (long long)log_id);
+}
+
 /* Rows that the next life must know as not sent. */
 static void note_unsent(struct sim *s, const struct flight_head *h)
 {

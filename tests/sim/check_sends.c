@@ -22,14 +22,32 @@ void check_stop(struct sim *s, bool clean)
     }
 }
 
+/* The center asks for a /run: to the right address, and admitted. */
 void check_send(struct sim *s, const struct call *c)
+{
+    struct ghost *g = ghost_of(s, c->log_id);
+    const struct mem_run *r = live_row(s, c->log_id);
+    long long id = c->log_id;
+    sim_trace(s, "call %lld of job %lld (attempt %d, shard %d) at %s, due %lld", id,
+              (long long)c->job_id, c->attempt, c->shard, c->address, (long long)c->due_ms);
+    if (!r)
+        sim_fail(s, "P1", "run %lld is called and has no live row (%s)", id, phase_text(g->end));
+    check_sent_param(s, c);
+    check_address(s, c);
+    check_shard(s, &r->row, c);
+    check_admitted(s, id);
+    if (of_schedule(g->kind) && g->scheduled_ms > s->served_ms)
+        s->served_ms = g->scheduled_ms;
+}
+
+/* The core lets it go: its first byte leaves now, maybe long after the call was asked for. */
+void check_leaving(struct sim *s, const struct call *c)
 {
     struct ghost *g = ghost_of(s, c->log_id);
     const struct mem_run *r = live_row(s, c->log_id);
     const struct shadow *j = shadow_of(s, c->job_id);
     long long id = c->log_id;
-    sim_trace(s, "send %lld of job %lld (attempt %d, shard %d) to %s, due %lld", id,
-              (long long)c->job_id, c->attempt, c->shard, c->address, (long long)c->due_ms);
+    sim_trace(s, "send %lld of job %lld to %s", id, (long long)c->job_id, c->address);
     if (!r)
         sim_fail(s, "P1", "run %lld is sent and has no live row (%s)", id, phase_text(g->end));
     if (never_ran(g->end))
@@ -60,13 +78,9 @@ void check_send(struct sim *s, const struct call *c)
             sim_fail(s, "P4", "run %lld retries %lld, which has succeeded", id,
                      (long long)r->row.cause);
     }
-    check_sent_param(s, c);
-    check_address(s, c);
-    check_shard(s, &r->row, c);
-    check_admitted(s, id);
+    check_word(s, c->log_id);
+    check_left(s, c);
     g->sends++;
-    if (of_schedule(g->kind) && g->scheduled_ms > s->served_ms)
-        s->served_ms = g->scheduled_ms;
 }
 
 void check_started(struct sim *s, struct exec *x, int64_t log_id)

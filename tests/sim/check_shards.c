@@ -140,7 +140,8 @@ void check_shard_laid(struct sim *s, const struct run_row *r)
 
 /* ---- what leaves ----------------------------------------------------------------------------- */
 
-/* Nothing of the laying has left or ended, nor can it have before the center was started. */
+/* Nothing of the laying has left, is about to, or has ended, nor can it have before the center was
+ * started. */
 static bool untouched(struct sim *s, int64_t laying)
 {
     const struct ghost *first = ghost_of(s, laying);
@@ -148,7 +149,7 @@ static bool untouched(struct sim *s, int64_t laying)
         const struct ghost *g = ghost_of(s, id);
         bool before_start = g->wire.away && g->due_ms <= s->start_watermark_ms;
         if (g->firing == laying &&
-            (g->end || g->dropped || g->sends || g->kill_asked || before_start))
+            (g->end || g->dropped || g->sends || g->wire.calling || g->kill_asked || before_start))
             return false;
     }
     return true;

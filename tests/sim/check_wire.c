@@ -110,21 +110,27 @@ static bool is_resend(const struct wire *w)
 
 static void run_called(struct sim *s, struct peer *p, struct wire *w, int64_t conn)
 {
-    bool again = w->outstanding && !w->cleared;
-    if (!again || w->life != s->life)
-        w->sent_ms = s->boot_ms; /* else the first copy may be the one that starts */
-    w->peer = p->number;
-    w->life = s->life;
-    w->outstanding = w->cleared ? 1 : w->outstanding + 1;
     w->calling = conn;
     w->resending = is_resend(w);
-    w->cleared = w->agreed = w->proven = false;
-    w->said = SAID_NOTHING;
-    w->overtaken_ms = 0;
     p->running += !w->resending;
     if (p->running > s->lane_bound)
         sim_fail(s, "the lanes", "%d runs are under way to one address, the bound is %d",
                  p->running, s->lane_bound);
+}
+
+/* A copy is on its way from here on. */
+void check_left(struct sim *s, const struct call *c)
+{
+    struct wire *w = &ghost_of(s, c->log_id)->wire;
+    bool again = w->outstanding && !w->cleared;
+    if (!again || w->life != s->life)
+        w->sent_ms = s->boot_ms; /* else the first copy may be the one that starts */
+    w->peer = peer_of(s, c->address)->number;
+    w->life = s->life;
+    w->outstanding = w->cleared ? 1 : w->outstanding + 1;
+    w->cleared = w->agreed = w->proven = false;
+    w->said = SAID_NOTHING;
+    w->overtaken_ms = 0;
 }
 
 static uint64_t key_of_idle(const struct sim *s, uint32_t ticket)
@@ -181,16 +187,16 @@ void check_called(struct sim *s, const struct call *c, int64_t conn)
         log_called(s, p, c, conn);
 }
 
-static void end_of_run(struct sim *s, struct wire *w, enum call_outcome outcome,
+static void end_of_run(struct sim *s, struct wire *w, bool left, enum call_outcome outcome,
                        const struct reply *r)
 {
     w->calling = 0;
     w->resending = false;
     if (outcome == CALL_NOT_SENT)
         w->refused_ms = s->boot_ms;
-    if (outcome == CALL_NOT_SENT || outcome == CALL_FULL || outcome == CALL_UNFIT) {
-        w->outstanding--;
-    } else if (outcome != CALL_ANSWERED) {
+    if (!left)
+        return;
+    if (outcome != CALL_ANSWERED) {
         w->doubt_ms = s->boot_ms;
     } else if (r->code == 200 || r->repeat) {
         w->accepted = true;
@@ -207,12 +213,18 @@ static void unheard(struct sim *s, struct wire *w)
     w->proven = false;
 }
 
+/* Not tried, for a reason that is not the address's. */
+static bool never_tried(enum call_outcome outcome)
+{
+    return outcome == CALL_FULL || outcome == CALL_UNFIT || outcome == CALL_AGAIN;
+}
+
 /* An address that is dead for the center is asked for its beat only. */
 static void peer_answered(struct sim *s, struct peer *p, enum call_outcome outcome)
 {
     if (outcome == CALL_ANSWERED)
         p->silent_ms = 0;
-    else if (!p->silent_ms && outcome != CALL_FULL && outcome != CALL_UNFIT)
+    else if (!p->silent_ms && !never_tried(outcome))
         p->silent_ms = s->boot_ms;
 }
 
@@ -344,7 +356,7 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
     struct idle_beat *b = map_find(&s->idles, key_of_idle(s, c->call.ticket));
     if (c->call.kind == CALL_RUN && w->calling == c->id) {
         p->running -= !w->resending;
-        end_of_run(s, w, outcome, r);
+        end_of_run(s, w, c->left, outcome, r);
     } else if (c->call.kind == CALL_IDLE && b && b->conn == c->id) {
         b->answered = outcome == CALL_ANSWERED;
         b->idle = r && r->code == 200;

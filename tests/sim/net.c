@@ -31,8 +31,8 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
         return;
     }
     c->open = false;
-    static const char *const words[] = { "answered", "not sent", "in doubt",
-                                         "foreign",  "full",     "unfit" };
+    static const char *const words[] = { "answered", "not sent", "in doubt", "foreign",
+                                         "full",     "unfit",    "again" };
     sim_trace(s, "%s %lld at %s: %s %d%s", kinds[c->call.kind], (long long)c->call.log_id,
               c->address, words[outcome], reply ? reply->code : 0,
               reply && reply->repeat ? " repeat" : "");
@@ -89,7 +89,7 @@ static void on_timeout(struct sim *s, struct event *e)
         return;
     if (c->open)
         conn_reset(s, c);
-    conn_close(s, c, CALL_IN_DOUBT, NULL);
+    conn_close(s, c, c->left ? CALL_IN_DOUBT : CALL_NOT_SENT, NULL);
 }
 
 static void on_refused(struct sim *s, struct event *e)
@@ -132,6 +132,13 @@ static void deliver(struct sim *s, struct event *e)
     conn_release(s, c);
 }
 
+static void on_kept_back(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (c && !center_frozen(s, e))
+        conn_close(s, c, CALL_AGAIN, NULL);
+}
+
 /* The client has no place left for this address: the call was not even tried. */
 static void on_full(struct sim *s, struct event *e)
 {
@@ -157,6 +164,61 @@ static int exec_at(const struct sim *s, const char *address)
     return -1;
 }
 
+/* Does the core let it go? Asked once, right before the first byte. */
+static bool leaves(struct sim *s, struct conn *c)
+{
+    c->left = true;
+    if (c->call.kind != CALL_RUN)
+        return true;
+    c->left = sched_leaving(s->sched, sim_now(s), c->call.log_id, c->call.ticket);
+    if (!c->left)
+        return false;
+    backup_sent(s, &c->call);
+    check_leaving(s, &c->call);
+    return true;
+}
+
+/* The first byte is on its way, into an executor that is there. */
+static void conn_sent(struct sim *s, struct conn *c)
+{
+    c->exec_lifecycle = s->execs[c->to].life;
+    sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+    if (s->boot_ms < s->execs[c->to].dark_until_ms) /* taken, and never heard of */
+        return;
+    if (sim_chance(s, s->loss_ppm))
+        return; /* never arrives */
+    int64_t in = sim_between(s, 0, 3);
+    if (sim_chance(s, s->late_ppm) || (s->execs[c->to].slow && sim_chance(s, 60000)))
+        in = sim_between(s, 50, 5900);
+    if (s->choked && c->call.kind == CALL_RUN && sim_chance(s, 350000))
+        in = sim_between(s, 3001, 5400);
+    c->pending = true;
+    struct event *e = sim_send(s, in, deliver, c->id, 0, NULL);
+    c->arrival = e->tie;
+    if (sim_chance(s, s->loss_ppm)) /* a reset out of nowhere */
+        sim_send(s, sim_between(s, 0, 6), on_timeout, c->id, 0, NULL);
+}
+
+/* There is a connection to send on, or none can be had. */
+static void conn_opened(struct sim *s, struct conn *c)
+{
+    bool there = c->to >= 0 && s->execs[c->to].up;
+    bool dark = there && s->boot_ms < s->execs[c->to].dark_until_ms;
+    if (!there || (!dark && sim_chance(s, s->refuse_ppm)))
+        sim_send(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
+    else if (!leaves(s, c))
+        sim_send(s, 0, on_kept_back, c->id, 0, NULL);
+    else
+        conn_sent(s, c);
+}
+
+static void on_opened(struct sim *s, struct event *e)
+{
+    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
+    if (c && c->open && !center_frozen(s, e))
+        conn_opened(s, c);
+}
+
 void net_call(struct sim *s, const struct call *call)
 {
     struct conn *c = mem_new(sizeof(*c));
@@ -164,6 +226,7 @@ void net_call(struct sim *s, const struct call *call)
     c->call = *call;
     c->block = call->job ? call->job->block : BLOCK_SERIAL;
     snprintf(c->address, sizeof(c->address), "%s", call->address);
+    c->call.address = c->address;
     c->to = exec_at(s, call->address);
     c->center_life = s->life;
     c->open = true;
@@ -173,30 +236,12 @@ void net_call(struct sim *s, const struct call *call)
         sim_send(s, 0, on_full, c->id, 0, NULL);
         return;
     }
-    bool there = c->to >= 0 && s->execs[c->to].up;
-    if (there && s->boot_ms < s->execs[c->to].dark_until_ms) { /* taken, and never heard of */
-        c->exec_lifecycle = s->execs[c->to].life;
-        sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
+    if (!s->opening_ppm || !sim_chance(s, s->opening_ppm)) { /* over a kept one */
+        conn_opened(s, c);
         return;
     }
-    if (!there || sim_chance(s, s->refuse_ppm)) {
-        sim_send(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
-        return;
-    }
-    c->exec_lifecycle = s->execs[c->to].life;
     sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
-    if (sim_chance(s, s->loss_ppm))
-        return; /* never arrives */
-    int64_t in = sim_between(s, 0, 3);
-    if (sim_chance(s, s->late_ppm) || (s->execs[c->to].slow && sim_chance(s, 60000)))
-        in = sim_between(s, 50, 5900);
-    if (s->choked && call->kind == CALL_RUN && sim_chance(s, 350000))
-        in = sim_between(s, 3001, 5400);
-    c->pending = true;
-    struct event *e = sim_send(s, in, deliver, c->id, 0, NULL);
-    c->arrival = e->tie;
-    if (sim_chance(s, s->loss_ppm)) /* a reset out of nowhere */
-        sim_send(s, sim_between(s, 0, 6), on_timeout, c->id, 0, NULL);
+    sim_send(s, sim_between(s, 1, sim_chance(s, 100000) ? 3500 : 60), on_opened, c->id, 0, NULL);
 }
 
 /* Ids of the connections, ascending, so that what happens to them does not depend on the map. */
@@ -239,7 +284,7 @@ static void on_dead_peer(struct sim *s, struct event *e)
     struct conn *c = map_find(&s->conns, (uint64_t)e->a);
     if (!c || center_frozen(s, e))
         return;
-    conn_close(s, c, CALL_IN_DOUBT, NULL);
+    conn_close(s, c, c->left ? CALL_IN_DOUBT : CALL_NOT_SENT, NULL);
 }
 
 void net_reset_exec(struct sim *s, int exec)

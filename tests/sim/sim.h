@@ -224,6 +224,7 @@ struct conn { /* a call under way; goes when it is closed and its request has ar
     uint32_t center_life, exec_lifecycle;
     enum block block;
     bool open, pending; /* pending: the request is still on its way */
+    bool left;          /* its first byte has been let go */
     uint64_t arrival;   /* the delivery that counts */
 };
 
@@ -275,6 +276,7 @@ struct sim {
     int64_t last_conn;
     int client_room; /* calls that the client has place for to one address; 0 = no bound */
     int loss_ppm, double_ppm, late_ppm, refuse_ppm;
+    int opening_ppm; /* calls for which a connection is opened first, which takes its time */
 
     struct exec execs[EXECS];
     int nexecs, ngroups;
@@ -395,6 +397,7 @@ void users_spawned(struct sim *s, const struct action *a);
 
 /* check_wire.c: what passes */
 void check_called(struct sim *s, const struct call *c, int64_t conn);
+void check_left(struct sim *s, const struct call *c); /* a /run has been let go */
 void check_answered(struct sim *s, const struct conn *c, enum call_outcome outcome,
                     const struct reply *r);
 void check_result(struct sim *s, int64_t log_id, int code); /* a result has come */
@@ -408,6 +411,8 @@ void check_wire_end(struct sim *s);
 struct ghost *ghost_of(struct sim *s, int64_t log_id); /* made when it is not there */
 void check_commit(struct sim *s, struct batch *b);
 void check_send(struct sim *s, const struct call *c);
+void check_leaving(struct sim *s, const struct call *c);
+void check_word(struct sim *s, int64_t log_id);   /* of a run that is let go */
 void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill worked */
 void check_started(struct sim *s, struct exec *x, int64_t log_id);
 void check_stop(struct sim *s, bool clean); /* the center ends */

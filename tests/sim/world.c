@@ -204,7 +204,7 @@ static void calm_down(struct sim *s)
     s->store_bad_until_ms = 0;
     s->slow_disk = false;
     s->client_room = 0;
-    s->loss_ppm = s->double_ppm = s->late_ppm = s->refuse_ppm = 0;
+    s->loss_ppm = s->double_ppm = s->late_ppm = s->refuse_ppm = s->opening_ppm = 0;
     for (int i = 0; i < s->nexecs; i++) {
         s->execs[i].slow = false;
         s->execs[i].cut_until_ms = 0;
@@ -223,6 +223,7 @@ void sim_play(struct sim *s)
     s->double_ppm = (int)sim_between(s, 0, 2) * 10000;
     s->late_ppm = (int)sim_between(s, 0, 2) * 8000;
     s->refuse_ppm = (int)sim_between(s, 0, 2) * 4000;
+    s->opening_ppm = s->seed % 3 == 0 ? 150000 : 0;
     map_init(&s->conns);
     map_init(&s->keys);
     map_init(&s->scheduled_times);

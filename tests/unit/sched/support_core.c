@@ -55,10 +55,10 @@ static void on_call(struct core *c, const struct call *call)
 {
     c->calls = mem_resize(c->calls, ((size_t)c->ncalls + 1) * sizeof(*c->calls));
     c->calls[c->ncalls++] = call_copy(c, call);
-    if (call->kind == CALL_RUN) {
-        c->sent = mem_resize(c->sent, ((size_t)c->nsent + 1) * sizeof(*c->sent));
-        c->sent[c->nsent++] = call_copy(c, call);
-    }
+    if (call->kind != CALL_RUN)
+        c->calls[c->ncalls - 1].left = true;
+    else if (!c->opening)
+        core_leaves(c, &c->calls[c->ncalls - 1]);
 }
 
 static void on_told(struct core *c, const struct action *a)
@@ -549,6 +549,24 @@ void core_reply(struct core *c, struct core_call *call, const struct call_result
     sched_on_call(c->s, c->now, &result);
     call_done(&one);
     pop_all(c);
+}
+
+bool core_leaves(struct core *c, struct core_call *call)
+{
+    assert_non_null(call);
+    assert_false(call->left);
+    call->left = sched_leaving(c->s, c->now, call->log_id, call->ticket);
+    if (!call->left) {
+        core_reply(c, call, &(struct call_result){ .outcome = CALL_AGAIN });
+        return false;
+    }
+    c->sent = mem_resize(c->sent, ((size_t)c->nsent + 1) * sizeof(*c->sent));
+    struct core_call *sent = &c->sent[c->nsent++];
+    *sent = *call;
+    sent->address = mem_dup(call->address);
+    sent->param = mem_dup(call->param);
+    sent->sent_wall_ms = c->now.wall_ms;
+    return true;
 }
 
 void core_answer(struct core *c, struct core_call *call, int code, enum log_state log)

@@ -26,6 +26,7 @@ struct core_call { /* one that waits for its answer */
     uint32_t ticket;
     int32_t shard, shard_total, attempt;
     int64_t sent_wall_ms; /* when the core asked for it */
+    bool left;            /* its first byte: a /run that the core has let go, or another call */
 };
 
 struct core_told { /* an edit, a trigger or a kill was answered */
@@ -52,7 +53,8 @@ struct core {
     int nwarm;              /* ACTION_WARM */
     struct core_call *sent; /* every CALL_RUN that ever left, in order; never taken away */
     int nsent;
-    uint32_t slots;                  /* of the recorder of the next life; 0: it has none */
+    bool opening;   /* connections are being opened: a /run leaves when core_leaves says so */
+    uint32_t slots; /* of the recorder of the next life; 0: it has none */
     struct flight_head *recorder[2]; /* NULL: there is no such file */
     int own;                         /* which of them this life writes, if it has one */
     int lives;
@@ -112,6 +114,8 @@ int core_calls(const struct core *c, enum call_kind kind);
 void core_answer(struct core *c, struct core_call *call, int code, enum log_state log);
 void core_fails(struct core *c, struct core_call *call, enum call_outcome outcome);
 void core_reply(struct core *c, struct core_call *call, const struct call_result *r);
+/* The connection of a /run stands: may it leave? False: it did not, and the call has ended. */
+bool core_leaves(struct core *c, struct core_call *call);
 bool core_accepts(struct core *c, const struct core_call *call, struct call_result *r); /* an
                                                               executor: 200 to each /run and beat */
 void core_result(struct core *c, int64_t log_id, int code); /* a callback, acknowledged */
