@@ -39,7 +39,7 @@ static void do_action(struct center *c, const struct action *a)
         request_killed(c, a);
         break;
     case ACTION_WARM:
-        calls_warm(c, a->call.address, a->connections);
+        transports_warm(c->transports, a->call.address, a->connections);
         break;
     }
 }
@@ -156,7 +156,7 @@ static void on_timer(struct loop_timer *t)
 {
     struct center *c = container_of(t, struct center, timer);
     results_overdue(c, clock_boot_ms());
-    calls_sweep(c, clock_boot_ms());
+    transports_sweep(c->transports, clock_boot_ms());
     flight_file_alive(c->flight, clock_boot_ms());
     publish(c);
     tick(c);
@@ -439,9 +439,9 @@ static enum err net_new(struct center *c, struct why *why)
     enum err err = addr_listen_parse(slice_text(c->config.listen), &at, why);
     if (err)
         return err;
-    struct httpc_config client = { .token = c->config.token,
-                                   .connections = c->config.lane_connections + EXTRA_CONNECTIONS };
-    err = httpc_new(c->loop, &client, &c->client, why);
+    struct transport_config out = { .token = c->config.token,
+                                    .connections = c->config.lane_connections + EXTRA_CONNECTIONS };
+    err = transports_new(transport_rows, c->loop, &out, &c->transports, why);
     if (err)
         return err;
     struct httpd_config front = { .on_request = on_request,
@@ -480,7 +480,6 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     c->timer.fire = on_timer;
     c->incoming.mailbox = c->mailbox;
     c->incoming.message = on_message;
-    textmap_init(&c->peers);
     list_init(&c->held);
     list_init(&c->replies);
     list_init(&c->fresh);
@@ -573,9 +572,7 @@ void center_free(struct center *c)
     results_free(c); /* the core pointed to them */
     if (c->front)
         httpd_free(c->front);
-    if (c->client)
-        httpc_free(c->client);
-    textmap_done(&c->peers);
+    transports_free(c->transports);
     loop_mailbox_remove(c->loop, &c->incoming);
     mailbox_free(c->mailbox);
     loop_free(c->loop);

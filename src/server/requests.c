@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server/state.h"
-#include "wire/executor_api.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,8 +18,6 @@
 #define PATIENCE_MS 10000
 #define TROUBLE_MS 2000 /* the same while commits fail */
 #define LOOK_MS 200
-#define LOG_TIMEOUT_MS 5000
-#define LOG_MAX (8u << 20)
 
 enum request_kind {
     REQUEST_EDIT,
@@ -52,7 +49,8 @@ struct request {
     char text[256];
     char *list;
     struct center_log log;
-    struct httpc_call http; /* REQUEST_LOG */
+    struct transport_call call; /* REQUEST_LOG */
+    struct transport_page page;
 };
 
 static struct request *request_new(enum request_kind kind)
@@ -155,57 +153,60 @@ void request_killed(struct center *c, const struct action *act)
     request_answer(a, act->err);
 }
 
-static void log_done(struct httpc_call *http)
+static enum err log_unheard(struct request *a, const struct call_result *r)
 {
-    struct request *a = container_of(http, struct request, http);
-    if (http->outcome != HTTPC_ANSWERED) {
-        why_set(&a->why, "the executor at %s cannot be asked for the log: %s", a->address,
-                http->why ? http->why : err_text(http->err));
-        request_answer(a, ERR_NET);
-        return;
+    if (r->outcome == CALL_NOT_SENT && a->call.err == ERR_INVALID) { /* it is no address */
+        why_set(&a->why, "%.*s", (int)r->msg.n, r->msg.p);
+        return ERR_INVALID;
     }
-    struct wire_log_page page;
-    wire_log_page_parse(http->status, http->body, LOG_MAX, &page);
+    if (r->outcome == CALL_FULL) {
+        why_set(&a->why, "too many calls to %s are under way, try again", a->address);
+        return ERR_FULL;
+    }
+    why_set(&a->why, "the executor at %s cannot be asked for the log: %.*s", a->address,
+            (int)r->msg.n, r->msg.n ? r->msg.p : "");
+    return ERR_NET;
+}
+
+static enum err log_refused(struct request *a, const struct call_result *r)
+{
+    why_set(&a->why, "the executor answered: %.*s", (int)utf8_cut(r->msg.p, r->msg.n, 300),
+            r->msg.n ? r->msg.p : "");
+    return ERR_NET;
+}
+
+static void log_done(struct transport_call *call, struct call_result *r)
+{
+    struct request *a = container_of(call, struct request, call);
+    const struct transport_page *page = &a->page;
     enum err err = OK;
-    if (page.reply.code == 200 && page.present) {
-        a->log.from_line = page.from_line;
-        a->log.to_line = page.to_line;
-        a->log.is_end = page.is_end;
-        a->log.n = page.content.n;
-        a->log.content = mem_dupn(page.content.n ? page.content.p : "", page.content.n);
-    } else if (page.reply.code == 200) { /* an executor without logs sends null for the page */
+    if (r->outcome != CALL_ANSWERED) {
+        err = log_unheard(a, r);
+    } else if (r->code != 200) {
+        err = log_refused(a, r);
+    } else if (page->present) {
+        a->log.from_line = page->from_line;
+        a->log.to_line = page->to_line;
+        a->log.is_end = page->is_end;
+        a->log.n = page->content.n;
+        a->log.content = mem_dupn(page->content.n ? page->content.p : "", page->content.n);
+    } else { /* an executor without logs sends null for the page */
         a->log.from_line = a->from_line;
         a->log.to_line = a->from_line > 0 ? a->from_line - 1 : 0;
         a->log.content = mem_dup("");
-    } else {
-        err = ERR_NET;
-        why_set(&a->why, "the executor answered: %.*s",
-                (int)utf8_cut(page.reply.msg.p, page.reply.msg.n, 300),
-                page.reply.msg.n ? page.reply.msg.p : "");
     }
-    wire_log_page_done(&page);
     request_answer(a, err);
 }
 
 static void request_log(struct center *c, struct request *a)
 {
-    struct httpc_peer *peer = calls_peer(c, a->address, &a->why);
-    if (!peer) {
-        request_answer(a, ERR_INVALID);
-        return;
-    }
-    struct buf body = BUF_INIT(1024);
-    wire_log_body(&body, a->id, a->trigger_ms, a->from_line);
-    struct slice piece = slice_of(body.data, body.len);
-    struct httpc_post post = { "log", slice_of(NULL, 0), &piece, 1, LOG_TIMEOUT_MS };
-    a->http.done = log_done;
-    a->http.body_max = LOG_MAX;
-    enum err err = httpc_call(peer, &post, &a->http);
-    buf_done(&body);
-    if (err) {
-        why_set(&a->why, "too many calls to %s are under way, try again", a->address);
-        request_answer(a, err);
-    }
+    struct call call = {
+        .kind = CALL_LOG, .address = a->address, .log_id = a->id, .log_time_ms = a->trigger_ms
+    };
+    a->page.from_line = a->from_line;
+    a->call.page = &a->page;
+    a->call.done = log_done;
+    transports_call(c->transports, &call, &a->call);
 }
 
 static void add_address(void *ctx, const char *address, bool dead)
@@ -236,7 +237,7 @@ void requests_refuse(struct center *c)
     while ((n = list_first(&c->requests))) {
         struct request *a = container_of(n, struct request, node);
         if (a->kind == REQUEST_LOG) /* still here: its call is open */
-            (void)httpc_abort(&a->http);
+            (void)transport_abort(&a->call);
         request_answer(a, ERR_STOPPING);
     }
 }

@@ -5,14 +5,13 @@
 #define PEAL_SERVER_STATE_H
 
 #include "base/clock.h"
-#include "base/map.h"
-#include "net/httpc.h"
 #include "net/loop.h"
 #include "server/center.h"
 #include "server/flight_file.h"
 #include "server/journal/journal.h"
 #include "server/maintenance.h"
 #include "server/writer.h"
+#include "transport/transport.h"
 
 enum message_kind { MESSAGE_BATCH_DONE, MESSAGE_REQUEST, MESSAGE_JOURNAL, MESSAGE_ZONES };
 
@@ -47,7 +46,7 @@ struct center {
     char *db;
     struct loop *loop;
     struct httpd *front;
-    struct httpc *client;
+    struct transports *transports; /* to executors */
     struct sched *sched;
     struct writer *writer;
     struct zones *zones;
@@ -55,8 +54,6 @@ struct center {
     struct mailbox *mailbox;
     struct loop_mailbox incoming;
     struct loop_timer timer; /* the next wait in boot time */
-    struct textmap peers;    /* address -> struct httpc_peer */
-    int64_t peers_boot_ms;   /* when they are looked through again */
     struct list held;        /* callbacks whose commit has not come */
     struct list replies;     /* of these, the ones not answered, oldest first */
     struct list fresh;       /* and the ones not offered to the journal, oldest first */
@@ -97,14 +94,8 @@ static inline struct now center_now(void)
 void center_pump(struct center *c); /* actions out, batch to the writer, timers */
 
 /* calls.c: calls to executors */
-/* Drop the peers without a connection, once a minute: containers change their addresses for ever.
- */
-void calls_sweep(struct center *c, int64_t boot_ms);
 void calls_start(struct center *c, const struct call *call);
-/* Open connections to an address ahead of its calls. */
-void calls_warm(struct center *c, const char *address, int connections);
-void calls_abort(struct center *c);
-struct httpc_peer *calls_peer(struct center *c, const char *address, struct why *why);
+void calls_abort(struct center *c); /* all that are open; the core is told */
 
 /* requests.c: what other threads want */
 void request_open(struct center *c, struct message *l);

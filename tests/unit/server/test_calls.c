@@ -1,27 +1,78 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the center keeps of an address lasts as long as there is a connection to it: addresses of
- * containers come and go for ever, and memory must not follow them. */
+/* The core's calls over a transport of the test's: who is asked before a byte leaves, and that none
+ * is left open when the center stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <string.h>
 #include "base/mem.h"
 #include "server/state.h"
 
+enum { OPEN_MAX = 8 };
+
+struct toy {
+    struct transport base;
+    struct transport_call *open[OPEN_MAX];
+    struct call what[OPEN_MAX];
+    int n, aborted;
+};
+
+static struct toy *toy; /* the only one */
+
+static void toy_call(struct transport *t, const struct call *what, struct transport_call *c)
+{
+    assert_ptr_equal(t, &toy->base);
+    assert_true(toy->n < OPEN_MAX);
+    toy->what[toy->n] = *what;
+    toy->open[toy->n++] = c;
+}
+
+static enum call_outcome toy_abort(struct transport_call *c)
+{
+    for (int i = 0; i < toy->n; i++)
+        if (toy->open[i] == c)
+            toy->open[i] = NULL;
+    toy->aborted++;
+    return CALL_IN_DOUBT;
+}
+
+static enum err toy_make(struct loop *l, const struct transport_config *config,
+                         struct transport **ret, struct why *why);
+
+static void toy_free(struct transport *t)
+{
+    assert_ptr_equal(t, &toy->base);
+    free(toy);
+}
+
+static const struct transport_ops toy_ops = {
+    .make = toy_make, .free = toy_free, .call = toy_call, .abort = toy_abort
+};
+
+static enum err toy_make(struct loop *l, const struct transport_config *config,
+                         struct transport **ret, struct why *why)
+{
+    (void)l;
+    (void)config;
+    (void)why;
+    toy = mem_new(sizeof(*toy));
+    toy->base.ops = &toy_ops;
+    *ret = &toy->base;
+    return OK;
+}
+
 static int set_up(void **state)
 {
+    static const struct transport_row rows[] = { { "toy", &toy_ops }, { NULL, NULL } };
     struct center *c = mem_new(sizeof(*c));
-    struct httpc_config config = { .token = "" };
-    c->loop = loop_new();
-    textmap_init(&c->peers);
-    assert_int_equal(httpc_new(c->loop, &config, &c->client, NULL), OK);
+    struct sched_config config;
+    sched_config_default(&config);
+    list_init(&c->calls);
+    c->sched = sched_new(&config);
+    assert_int_equal(transports_new(rows, NULL, NULL, &c->transports, NULL), OK);
     *state = c;
     return 0;
 }
@@ -29,85 +80,70 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct center *c = *state;
-    httpc_free(c->client);
-    textmap_done(&c->peers);
-    loop_free(c->loop);
+    assert_true(list_empty(&c->calls));
+    transports_free(c->transports);
+    sched_free(c->sched);
     free(c);
     return 0;
 }
 
-static struct httpc_peer *peer_of(struct center *c, const char *address)
+static void start(struct center *c, enum call_kind kind)
 {
-    struct why why = { "" };
-    struct httpc_peer *p = calls_peer(c, address, &why);
-    assert_non_null(p);
-    return p;
+    char address[] = "toy://somewhere";
+    struct call call = { .kind = kind, .address = address, .log_id = 7, .ticket = 3 };
+    calls_start(c, &call);
+    memset(address, 'x', sizeof(address) - 1); /* it was borrowed */
 }
 
-static int kept(const struct center *c)
-{
-    int n = 0;
-    void *value;
-    for (size_t i = 0; textmap_next(&c->peers, &i, &value);)
-        n++;
-    return n;
-}
-
-static void addresses_without_a_connection_are_forgotten(void **state)
+/* The core knows of no such run: it must not leave. */
+static void the_core_is_asked_for_a_run(void **state)
 {
     struct center *c = *state;
-    char address[64];
-    for (int i = 0; i < 1000; i++) {
-        snprintf(address, sizeof(address), "http://10.0.%d.%d:9999/", i / 250, i % 250);
-        peer_of(c, address);
+    start(c, CALL_RUN);
+    struct transport_call *call = toy->open[0];
+    assert_non_null(call->leaving);
+    assert_false(call->leaving(call->arg));
+    struct call_result r = { .outcome = CALL_AGAIN };
+    call->done(call, &r);
+    assert_int_equal(r.kind, CALL_RUN);
+    assert_int_equal(r.log_id, 7);
+    assert_int_equal(r.ticket, 3);
+    assert_true(list_empty(&c->calls));
+}
+
+static void other_calls_may_always_leave(void **state)
+{
+    struct center *c = *state;
+    static const enum call_kind kinds[] = { CALL_BEAT, CALL_IDLE, CALL_LOG, CALL_KILL };
+    for (size_t i = 0; i < countof(kinds); i++) {
+        start(c, kinds[i]);
+        assert_int_equal(toy->what[i].kind, kinds[i]);
+        assert_null(toy->open[i]->leaving);
+        assert_null(toy->open[i]->page);
     }
-    assert_int_equal(kept(c), 1000);
-    for (int64_t minute = 0; kept(c); minute++) {
-        int before = kept(c);
-        calls_sweep(c, minute * 60000);
-        assert_true(kept(c) < before);
-    }
+    calls_abort(c);
 }
 
-static void the_look_comes_once_a_minute(void **state)
+static void all_are_reset_when_the_center_stops(void **state)
 {
     struct center *c = *state;
-    calls_sweep(c, 5000);
-    peer_of(c, "http://10.0.0.1:9999/");
-    calls_sweep(c, 64999);
-    assert_int_equal(kept(c), 1);
-    calls_sweep(c, 65000);
-    assert_int_equal(kept(c), 0);
-}
-
-static void an_address_with_a_connection_stays(void **state)
-{
-    struct center *c = *state;
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof(at);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&at, len), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
-    char address[64];
-    snprintf(address, sizeof(address), "http://127.0.0.1:%u/", ntohs(at.sin_port));
-    struct httpc_peer *p = peer_of(c, address);
-    httpc_warm(p, 1);
-    peer_of(c, "http://10.0.0.1:9999/");
-    calls_sweep(c, 0);
-    calls_sweep(c, 60000);
-    assert_int_equal(kept(c), 1);
-    assert_ptr_equal(peer_of(c, address), p);
-    close(listener);
+    for (int i = 0; i < 3; i++)
+        start(c, CALL_BEAT);
+    struct call_result r = { .outcome = CALL_ANSWERED, .code = 200 };
+    toy->open[1]->done(toy->open[1], &r);
+    calls_abort(c);
+    assert_int_equal(toy->aborted, 2);
+    assert_null(toy->open[0]);
+    assert_null(toy->open[2]);
 }
 
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(addresses_without_a_connection_are_forgotten),
-        T(the_look_comes_once_a_minute),
-        T(an_address_with_a_connection_stays),
+        T(the_core_is_asked_for_a_run),
+        T(other_calls_may_always_leave),
+        T(all_are_reset_when_the_center_stops),
     };
-    return cmocka_run_group_tests_name("server.dispatch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("server.calls", tests, NULL, NULL);
 }

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scripted peers of the net tests, for the transports' too. */
+#include "../net/support_net.c"
