@@ -394,7 +394,7 @@ static void reply_text(struct httpd_request *q, const char *text)
 static void on_registry(struct load *l, struct slice body)
 {
     struct wire_registry r;
-    if (wire_registry_parse(body, &r, NULL))
+    if (wire_registry_parse(body, wire_address_check, &r, NULL))
         return;
     executor_moved(l, r.value);
     wire_registry_done(&r);

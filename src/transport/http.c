@@ -14,6 +14,7 @@
 #include "transport/transport.h"
 #include "wire/executor_api.h"
 #include "wire/log_scan.h"
+#include "wire/open_api.h"
 
 #define CALL_TIMEOUT_MS 3000 /* as the original's default */
 #define PAGE_TIMEOUT_MS 5000 /* of a log's page, for which a user waits */
@@ -366,4 +367,5 @@ const struct transport_ops transport_http = {
     .abort = reset_call,
     .warm = warm,
     .sweep = sweep,
+    .check = wire_address_check,
 };

@@ -61,14 +61,25 @@ void transports_free(struct transports *s)
     free(s);
 }
 
+static int row_of(const struct transport_row *rows, struct slice address)
+{
+    for (int i = 0; rows[i].scheme; i++) {
+        size_t n = strlen(rows[i].scheme);
+        if (address.n >= n + 3 && strncasecmp(address.p, rows[i].scheme, n) == 0 &&
+            memcmp(address.p + n, "://", 3) == 0)
+            return i;
+    }
+    return 0;
+}
+
 struct transport *transport_of(struct transports *s, const char *address)
 {
-    for (int i = 0; i < s->n; i++) {
-        size_t n = strlen(s->rows[i].scheme);
-        if (strncasecmp(address, s->rows[i].scheme, n) == 0 && strncmp(address + n, "://", 3) == 0)
-            return s->of[i];
-    }
-    return s->of[0];
+    return s->of[row_of(s->rows, slice_text(address))];
+}
+
+enum err transport_address_check(struct slice address, const char *name, struct why *why)
+{
+    return transport_rows[row_of(transport_rows, address)].ops->check(address, name, why);
 }
 
 void transports_call(struct transports *s, const struct call *what, struct transport_call *c)

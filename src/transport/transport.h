@@ -12,6 +12,7 @@
 #define PEAL_TRANSPORT_TRANSPORT_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/why.h"
 #include "model/call.h"
 #include "model/model.h"
@@ -71,6 +72,9 @@ struct transport_ops {
     void (*warm)(struct transport *t, const char *address, int connections);
     /* Give back what is kept for addresses without a connection; called about once a second. */
     void (*sweep)(struct transport *t, int64_t boot_ms);
+    /* Is this an address that it can call? At most 255 characters, no comma, blank or control
+     * character. name is the field as why shall call it. Any thread. */
+    enum err (*check)(struct slice address, const char *name, struct why *why);
 };
 
 struct transport_row {
@@ -79,6 +83,10 @@ struct transport_row {
 };
 
 extern const struct transport_row transport_rows[]; /* the table, ended by a row without scheme */
+
+/* The same, by its scheme; the first row judges addresses without one, and those of no row. */
+MUST_CHECK enum err transport_address_check(struct slice address, const char *name,
+                                            struct why *why);
 
 struct transports; /* what a loop has: one of each kind */
 

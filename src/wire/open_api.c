@@ -113,7 +113,7 @@ static enum err text_check(struct slice s, const char *name, size_t max_units, s
     return OK;
 }
 
-static enum err registry_read(struct wire_registry *r, struct why *why)
+static enum err registry_read(struct wire_registry *r, wire_address_fn *check, struct why *why)
 {
     enum err err = wire_json_text(r->doc, "registryGroup", &r->group, why);
     if (!err)
@@ -125,7 +125,7 @@ static enum err registry_read(struct wire_registry *r, struct why *why)
     if (!err)
         err = text_check(r->key, "registryKey", KEY_UNITS, why);
     if (!err)
-        err = wire_address_check(r->value, "registryValue", why);
+        err = check(r->value, "registryValue", why);
     if (!err && !slice_eq(r->group, "EXECUTOR")) {
         why_set(why, "registryGroup: must be EXECUTOR");
         err = ERR_INVALID;
@@ -133,13 +133,14 @@ static enum err registry_read(struct wire_registry *r, struct why *why)
     return err;
 }
 
-enum err wire_registry_parse(struct slice body, struct wire_registry *ret, struct why *why)
+enum err wire_registry_parse(struct slice body, wire_address_fn *check, struct wire_registry *ret,
+                             struct why *why)
 {
     struct wire_registry r = { 0 };
     enum err err = wire_json_parse(body, WIRE_REGISTRY_MAX, "registry body", &r.doc, why);
     if (err)
         return err;
-    err = registry_read(&r, why);
+    err = registry_read(&r, check, why);
     if (err)
         wire_registry_done(&r);
     else

@@ -24,14 +24,16 @@ struct wire_registry {
     struct json_t *doc;             /* private, owned */
 };
 
+/* Is this an address that a run can be sent to? name is the field as why shall call it. */
+typedef enum err wire_address_fn(struct slice address, const char *name, struct why *why);
+
 /* Check and read a body. On failure *ret is untouched and why names the field and the rule. */
-MUST_CHECK enum err wire_registry_parse(struct slice body, struct wire_registry *ret,
-                                        struct why *why);
+MUST_CHECK enum err wire_registry_parse(struct slice body, wire_address_fn *check,
+                                        struct wire_registry *ret, struct why *why);
 void wire_registry_done(struct wire_registry *r);
 
-/* Is this an address that a run can be sent to? [http[s]://]host[:port][/path], at most 255
- * characters, no comma (lists are joined by it), blank, control character, user or query. name is
- * the field as why shall call it. */
+/* A wire_address_fn for HTTP: [http[s]://]host[:port][/path], at most 255 characters, no comma
+ * (lists are joined by it), blank, control character, user or query. */
 MUST_CHECK enum err wire_address_check(struct slice address, const char *name, struct why *why);
 
 /* ---- callback ---- */

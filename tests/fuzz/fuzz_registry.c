@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wire_registry r, again;
     struct why why = { "" };
-    if (wire_registry_parse(slice_of((const char *)data, size), &r, &why)) {
+    if (wire_registry_parse(slice_of((const char *)data, size), wire_address_check, &r, &why)) {
         CHECK(why.text[0]);
         return 0;
     }
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK((unsigned char)r.value.p[i] > ' ' && r.value.p[i] != ',' && r.value.p[i] != '<');
     struct buf b = BUF_INIT(1 << 20);
     wire_registry_body(&b, r.key, r.value);
-    CHECK(wire_registry_parse(slice_of(b.data, b.len), &again, NULL) == OK);
+    CHECK(wire_registry_parse(slice_of(b.data, b.len), wire_address_check, &again, NULL) == OK);
     CHECK(equal(r.key, again.key) && equal(r.value, again.value));
     wire_registry_done(&again);
     wire_registry_done(&r);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "transport/transport.h"
 #include "wire/open_api.h"
 #include "wire/texts.h"
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void registry(struct center *c, struct httpd_request *q, bool add)
 {
     struct wire_registry r;
     struct why why = { "" };
-    if (wire_registry_parse(q->body, &r, &why)) {
+    if (wire_registry_parse(q->body, transport_address_check, &r, &why)) {
         refuse(q, why.text);
         return;
     }

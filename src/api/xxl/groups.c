@@ -4,7 +4,7 @@
 #include "api/xxl/reply.h"
 #include "base/mem.h"
 #include "cron/zone.h"
-#include "wire/open_api.h"
+#include "transport/transport.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +149,7 @@ static enum err check_list(const char *list, struct why *why)
     for (bool more = true; more;) {
         const char *comma = rest.n ? memchr(rest.p, ',', rest.n) : NULL;
         size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-        enum err err = wire_address_check(slice_of(rest.p, n), "addressList", why);
+        enum err err = transport_address_check(slice_of(rest.p, n), "addressList", why);
         if (err)
             return err;
         more = comma != NULL;

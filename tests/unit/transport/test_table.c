@@ -71,8 +71,12 @@ static void sweep(struct transport *t, int64_t boot_ms)
     swept++;
 }
 
-static const struct transport_ops one = { make_one, destroy, call, NULL, NULL, sweep };
-static const struct transport_ops two = { make_two, destroy, call, NULL, warm, sweep };
+static const struct transport_ops one = {
+    .make = make_one, .free = destroy, .call = call, .sweep = sweep
+};
+static const struct transport_ops two = {
+    .make = make_two, .free = destroy, .call = call, .warm = warm, .sweep = sweep
+};
 
 static const struct transport_row rows[] = {
     { "one", &one }, { "ones", &one }, { "two", &two }, { NULL, NULL }
@@ -153,8 +157,32 @@ static void the_table_has_http(void **state)
         assert_non_null(r->ops->abort);
         assert_non_null(r->ops->warm);
         assert_non_null(r->ops->sweep);
+        assert_non_null(r->ops->check);
     }
     assert_true(n >= 2);
+}
+
+/* HTTP's own rules, for what is no other's. */
+static void the_transport_says_what_an_address_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *address, *fault;
+    } cases[] = {
+        { "http://10.0.0.1:9999/", NULL },
+        { "HTTPS://host/path", NULL },
+        { "10.0.0.1:9999", NULL },
+        { "http://", "the host is missing or wrong" },
+        { "queue://name", "the port must be a number" },
+        { "", "must not be blank" },
+    };
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct why why = { "" };
+        enum err err = transport_address_check(slice_text(cases[i].address), "registryValue", &why);
+        assert_int_equal(err, cases[i].fault ? ERR_INVALID : OK);
+        if (cases[i].fault && !strstr(why.text, cases[i].fault))
+            fail_msg("%s: %s", cases[i].address, why.text);
+    }
 }
 
 int main(void)
@@ -164,6 +192,7 @@ int main(void)
         cmocka_unit_test(each_is_made_once),
         cmocka_unit_test(one_that_cannot_be_made_ends_all),
         cmocka_unit_test(the_table_has_http),
+        cmocka_unit_test(the_transport_says_what_an_address_is),
     };
     return cmocka_run_group_tests_name("transport.table", tests, NULL, NULL);
 }

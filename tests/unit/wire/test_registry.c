@@ -33,7 +33,7 @@ static void every_clients_address_is_taken_verbatim(void **state)
         struct wire_registry r;
         struct why why = { "" };
         wire_registry_body(&b, slice_text("app"), slice_text(values[i]));
-        if (wire_registry_parse(slice_of(b.data, b.len), &r, &why))
+        if (wire_registry_parse(slice_of(b.data, b.len), wire_address_check, &r, &why))
             fail_msg("%s: %s", values[i], why.text);
         assert_true(slice_eq(r.group, "EXECUTOR"));
         assert_true(slice_eq(r.key, "app"));
@@ -51,7 +51,7 @@ static void check_capture(const struct line *line)
         return;
     struct wire_registry r;
     captured++;
-    assert_int_equal(wire_registry_parse(line->field[2], &r, NULL), OK);
+    assert_int_equal(wire_registry_parse(line->field[2], wire_address_check, &r, NULL), OK);
     assert_true(slice_eq(r.key, "xxl-job-executor-sample"));
     wire_registry_done(&r);
 }
@@ -119,7 +119,9 @@ static void a_wrong_registration_names_field_and_rule(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         struct wire_registry r;
         struct why why = { "" };
-        assert_int_equal(wire_registry_parse(slice_text(cases[i].body), &r, &why), ERR_INVALID);
+        assert_int_equal(
+            wire_registry_parse(slice_text(cases[i].body), wire_address_check, &r, &why),
+            ERR_INVALID);
         if (!strstr(why.text, cases[i].why))
             fail_msg("%s: %s", cases[i].body, why.text);
     }
