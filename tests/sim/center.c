@@ -72,6 +72,65 @@ void center_store_fault(struct sim *s, struct event *e)
     sim_trace(s, "the disk fails until %.3f", (double)s->store_bad_until_ms / 1000);
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+struct center_call {
+    struct transport_call call;
+    struct list_node node; /* in sim.calls */
+    struct sim *s;
+    enum call_kind kind;
+    int64_t log_id;
+    uint32_t ticket;
+    char address[48];
+};
+
+static bool on_leaving(void *arg)
+{
+    const struct center_call *o = arg;
+    return sched_leaving(o->s->sched, sim_now(o->s), o->log_id, o->ticket);
+}
+
+/* As the server: a call that is not even tried ends while actions are popped. */
+static void on_called(struct transport_call *call, struct call_result *r)
+{
+    struct center_call *o = container_of(call, struct center_call, call);
+    struct sim *s = o->s;
+    r->kind = o->kind;
+    r->log_id = o->log_id;
+    r->ticket = o->ticket;
+    r->address = o->address;
+    list_remove(&o->node);
+    sched_on_call(s->sched, sim_now(s), r);
+    free(o);
+    if (!s->pumping)
+        center_pump(s);
+}
+
+static void start_call(struct sim *s, const struct call *call)
+{
+    struct center_call *o = mem_new(sizeof(*o));
+    o->call.done = on_called;
+    o->call.leaving = call->kind == CALL_RUN ? on_leaving : NULL;
+    o->call.arg = o;
+    o->s = s;
+    o->kind = call->kind;
+    o->log_id = call->log_id;
+    o->ticket = call->ticket;
+    snprintf(o->address, sizeof(o->address), "%s", call->address);
+    list_push(&s->calls, &o->node);
+    s->net.ops->call(&s->net, call, &o->call);
+}
+
+/* The process has gone, and its connections with it. */
+static void drop_calls(struct sim *s)
+{
+    for (struct list_node *n; (n = list_pop(&s->calls));) {
+        struct center_call *o = container_of(n, struct center_call, node);
+        transport_abort(&o->call);
+        free(o);
+    }
+}
+
 /* ---- life and death -------------------------------------------------------------------------- */
 
 static void on_restart(struct sim *s, struct event *e)
@@ -118,7 +177,7 @@ static void center_end(struct sim *s, enum end_kind how)
     center_down(s);
     recorder_end(s, how);
     backup_end(s);
-    net_reset_center(s);
+    drop_calls(s);
     int64_t away = sim_chance(s, 500000) ? sim_between(s, 5, 1500) : sim_between(s, 1500, 25000);
     if (sim_chance(s, 80000))
         away = sim_between(s, 25000, 110000);
@@ -159,7 +218,7 @@ void center_stop(struct sim *s, struct event *e)
 /* As the server: calls under way have ended, all is written, everybody is answered. */
 static void stop_if_drained(struct sim *s)
 {
-    if (s->writing || !sched_drained(s->sched) || !list_empty(&s->acks) || net_busy(s))
+    if (s->writing || !sched_drained(s->sched) || !list_empty(&s->acks) || !list_empty(&s->calls))
         return;
     sim_trace(s, "the center has stopped");
     s->stops++;
@@ -279,6 +338,7 @@ void center_free(struct sim *s)
 {
     if (s->sched)
         center_down(s);
+    drop_calls(s);
     drop_acks(s);
     recorder_free(s);
 }
@@ -358,7 +418,7 @@ static void act(struct sim *s, struct action *a)
     case ACTION_CALL:
         if (a->call.kind == CALL_RUN)
             check_send(s, &a->call);
-        net_call(s, &a->call);
+        start_call(s, &a->call);
         break;
     case ACTION_ACK:
         acknowledge(s, container_of(a->ack, struct sim_ack, ack));
@@ -370,6 +430,7 @@ static void act(struct sim *s, struct action *a)
         users_spawned(s, a);
         break;
     case ACTION_WARM:
+        s->net.ops->warm(&s->net, a->call.address, a->connections);
         break;
     case ACTION_KILLED:
         if (a->err == OK)
@@ -406,11 +467,19 @@ static void wake_when_due(struct sim *s)
     sim_send(s, next - s->boot_ms, on_wake, 0, 0, NULL)->life = s->life;
 }
 
-void center_pump(struct sim *s)
+static void pop_all(struct sim *s)
 {
     struct action a;
-    while (center_step(s) && sched_pop(s->sched, &a))
+    while (center_step(s) && sched_pop(s->sched, &a)) {
+        s->pumping = true;
         act(s, &a);
+        s->pumping = false;
+    }
+}
+
+void center_pump(struct sim *s)
+{
+    pop_all(s);
     if (!s->sched)
         return;
     if (!s->writing) {
@@ -420,8 +489,7 @@ void center_pump(struct sim *s)
             sim_send(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
         }
     }
-    while (center_step(s) && sched_pop(s->sched, &a))
-        act(s, &a);
+    pop_all(s);
     if (s->sched && s->stopping)
         stop_if_drained(s);
     if (s->sched)

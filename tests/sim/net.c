@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.c - calls from the center to executors. A request may be late, lost, or answered into the
- * void; a connection may be refused or reset. The one thing that can be relied on, as everywhere
- * in the reconciliation table: what was on its way when its connection was reset arrives or dies in
- * less than three seconds. A request is never doubled: it is a byte stream, and the center never
+/* net.c - calls from the center to executors: a transport (transport/transport.h) in memory, made
+ * of dice. A request may be late, lost, or answered into the void; a connection may take its time
+ * to open, be refused or reset. The one thing that can be relied on, as everywhere in the
+ * reconciliation table: what was on its way when its connection was reset arrives or dies in less
+ * than three seconds. A request is never doubled: it is a byte stream, and the center never
  * re-posts blindly. */
 #include "sim.h"
 #include <stdio.h>
@@ -37,10 +38,6 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
               c->address, words[outcome], reply ? reply->code : 0,
               reply && reply->repeat ? " repeat" : "");
     struct call_result r = {
-        .kind = c->call.kind,
-        .log_id = c->call.log_id,
-        .ticket = c->call.ticket,
-        .address = c->address,
         .outcome = outcome,
         .code = reply ? reply->code : 0,
         .repeat = reply && reply->repeat,
@@ -48,11 +45,8 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
         .log = reply ? reply->log : LOG_CANNOT_TELL,
     };
     int64_t id = c->id;
-    if (s->sched && s->life == c->center_life) {
-        check_answered(s, c, outcome, reply);
-        sched_on_call(s->sched, sim_now(s), &r);
-        center_pump(s); /* a crash in there may release it */
-    }
+    check_answered(s, c, outcome, reply);
+    c->of->done(c->of, &r); /* the center may crash in there, and it be released */
     c = map_find(&s->conns, (uint64_t)id);
     if (c)
         conn_release(s, c);
@@ -132,21 +126,6 @@ static void deliver(struct sim *s, struct event *e)
     conn_release(s, c);
 }
 
-static void on_kept_back(struct sim *s, struct event *e)
-{
-    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (c && !center_frozen(s, e))
-        conn_close(s, c, CALL_AGAIN, NULL);
-}
-
-/* The client has no place left for this address: the call was not even tried. */
-static void on_full(struct sim *s, struct event *e)
-{
-    struct conn *c = map_find(&s->conns, (uint64_t)e->a);
-    if (c && !center_frozen(s, e))
-        conn_close(s, c, CALL_FULL, NULL);
-}
-
 static int open_calls(struct sim *s, int to)
 {
     void *value;
@@ -167,15 +146,12 @@ static int exec_at(const struct sim *s, const char *address)
 /* Does the core let it go? Asked once, right before the first byte. */
 static bool leaves(struct sim *s, struct conn *c)
 {
-    c->left = true;
-    if (c->call.kind != CALL_RUN)
-        return true;
-    c->left = sched_leaving(s->sched, sim_now(s), c->call.log_id, c->call.ticket);
-    if (!c->left)
-        return false;
-    backup_sent(s, &c->call);
-    check_leaving(s, &c->call);
-    return true;
+    c->left = !c->of->leaving || c->of->leaving(c->of->arg);
+    if (c->left && c->call.kind == CALL_RUN) {
+        backup_sent(s, &c->call);
+        check_leaving(s, &c->call);
+    }
+    return c->left;
 }
 
 /* The first byte is on its way, into an executor that is there. */
@@ -207,7 +183,7 @@ static void conn_opened(struct sim *s, struct conn *c)
     if (!there || (!dark && sim_chance(s, s->refuse_ppm)))
         sim_send(s, sim_between(s, 0, 20), on_refused, c->id, 0, NULL);
     else if (!leaves(s, c))
-        sim_send(s, 0, on_kept_back, c->id, 0, NULL);
+        conn_close(s, c, CALL_AGAIN, NULL);
     else
         conn_sent(s, c);
 }
@@ -219,21 +195,24 @@ static void on_opened(struct sim *s, struct event *e)
         conn_opened(s, c);
 }
 
-void net_call(struct sim *s, const struct call *call)
+static void net_call(struct transport *t, const struct call *call, struct transport_call *of)
 {
+    struct sim *s = container_of(t, struct sim, net);
     struct conn *c = mem_new(sizeof(*c));
+    c->of = of;
+    of->transport = t;
+    of->own = c;
     c->id = ++s->last_conn;
     c->call = *call;
     c->block = call->job ? call->job->block : BLOCK_SERIAL;
     snprintf(c->address, sizeof(c->address), "%s", call->address);
     c->call.address = c->address;
     c->to = exec_at(s, call->address);
-    c->center_life = s->life;
     c->open = true;
     map_set(&s->conns, (uint64_t)c->id, c);
     check_called(s, call, c->id);
     if (s->client_room && open_calls(s, c->to) > s->client_room) {
-        sim_send(s, 0, on_full, c->id, 0, NULL);
+        conn_close(s, c, CALL_FULL, NULL); /* not even tried */
         return;
     }
     if (!s->opening_ppm || !sim_chance(s, s->opening_ppm)) { /* over a kept one */
@@ -242,6 +221,39 @@ void net_call(struct sim *s, const struct call *call)
     }
     sim_send(s, CALL_TIMEOUT_MS, on_timeout, c->id, 0, NULL);
     sim_send(s, sim_between(s, 1, sim_chance(s, 100000) ? 3500 : 60), on_opened, c->id, 0, NULL);
+}
+
+static enum call_outcome net_abort(struct transport_call *of)
+{
+    struct sim *s = container_of(of->transport, struct sim, net);
+    struct conn *c = of->own;
+    enum call_outcome outcome = c->left ? CALL_IN_DOUBT : CALL_NOT_SENT;
+    conn_reset(s, c);
+    c->open = false;
+    conn_release(s, c);
+    return outcome;
+}
+
+static void net_warm(struct transport *t, const char *address, int connections)
+{
+    (void)t;
+    (void)address;
+    (void)connections;
+}
+
+static void net_sweep(struct transport *t, int64_t boot_ms)
+{
+    (void)t;
+    (void)boot_ms;
+}
+
+void net_init(struct sim *s)
+{
+    static const struct transport_ops ops = {
+        .call = net_call, .abort = net_abort, .warm = net_warm, .sweep = net_sweep
+    };
+    s->net.ops = &ops;
+    map_init(&s->conns);
 }
 
 /* Ids of the connections, ascending, so that what happens to them does not depend on the map. */
@@ -254,29 +266,6 @@ static int64_t *conn_ids(struct sim *s, size_t *ret_n)
         ids[n++] = ((struct conn *)value)->id;
     *ret_n = n;
     return ids;
-}
-
-bool net_busy(struct sim *s)
-{
-    void *value;
-    for (size_t i = 0; map_next(&s->conns, &i, &value);)
-        if (((struct conn *)value)->open)
-            return true;
-    return false;
-}
-
-void net_reset_center(struct sim *s)
-{
-    size_t n;
-    int64_t *ids = conn_ids(s, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct conn *c = map_find(&s->conns, (uint64_t)ids[i]);
-        if (c->open)
-            conn_reset(s, c);
-        c->open = false;
-        conn_release(s, c);
-    }
-    free(ids);
 }
 
 static void on_dead_peer(struct sim *s, struct event *e)

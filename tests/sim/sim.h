@@ -6,8 +6,9 @@
  * come from one number, so a seed is a history that can be told again bit by bit
  * (docs/internals/sim.md).
  *
- * world.c keeps time, center.c drives the core as a server would, net.c carries calls, exec.c plays
- * executors, users.c makes up jobs and edits, check*.c hold the promises against what happens. */
+ * world.c keeps time, center.c drives the core as a server would, net.c carries calls as a
+ * transport, exec.c plays executors, users.c makes up jobs and edits, check*.c hold the promises
+ * against what happens. */
 #ifndef PEAL_TESTS_SIM_H
 #define PEAL_TESTS_SIM_H
 
@@ -19,6 +20,7 @@
 #include "sched/sched.h"
 #include "store/store.h"
 #include "ledger/txn.h"
+#include "transport/transport.h"
 
 struct sim;
 struct event;
@@ -218,10 +220,11 @@ struct shadow { /* what the checker knows of one job */
 
 struct conn { /* a call under way; goes when it is closed and its request has arrived or died */
     int64_t id;
-    struct call call; /* text in it is not used */
-    int to;           /* executor, -1: an address where nobody lives */
+    struct transport_call *of; /* the center's, while open */
+    struct call call;          /* text in it is not used */
+    int to;                    /* executor, -1: an address where nobody lives */
     char address[48];
-    uint32_t center_life, exec_lifecycle;
+    uint32_t exec_lifecycle;
     enum block block;
     bool open, pending; /* pending: the request is still on its way */
     bool left;          /* its first byte has been let go */
@@ -253,7 +256,8 @@ struct sim {
     struct sched *sched; /* NULL while it is down */
     struct planner *planner;
     struct batch *writing;
-    struct list acks;
+    struct list acks, calls;
+    bool pumping;
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
     struct flight_head *recorder[2]; /* the files; NULL: there is none */
@@ -272,6 +276,7 @@ struct sim {
     int64_t wake_ms;
 
     /* the network */
+    struct transport net;
     struct map conns;
     int64_t last_conn;
     int client_room; /* calls that the client has place for to one address; 0 = no bound */
@@ -365,9 +370,7 @@ void backup_sent(struct sim *s, const struct call *c);
 void backup_end(struct sim *s);
 
 /* net.c */
-void net_call(struct sim *s, const struct call *c);
-bool net_busy(struct sim *s);         /* a call of this center is under way */
-void net_reset_center(struct sim *s); /* the center's process has gone */
+void net_init(struct sim *s);
 void net_reset_exec(struct sim *s, int exec);
 
 /* exec.c */

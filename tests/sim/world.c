@@ -224,7 +224,7 @@ void sim_play(struct sim *s)
     s->late_ppm = (int)sim_between(s, 0, 2) * 8000;
     s->refuse_ppm = (int)sim_between(s, 0, 2) * 4000;
     s->opening_ppm = s->seed % 3 == 0 ? 150000 : 0;
-    map_init(&s->conns);
+    net_init(s);
     map_init(&s->keys);
     map_init(&s->scheduled_times);
     map_init(&s->parents);
@@ -235,6 +235,7 @@ void sim_play(struct sim *s)
     map_init(&s->idles);
     textmap_init(&s->peers);
     list_init(&s->acks);
+    list_init(&s->calls);
     s->choked = sim_chance(s, 300000);
     exec_init(s);
     users_init(s);
