@@ -8,26 +8,21 @@
 #include "store/sqlite/sqlite_db.h"
 #include <string.h>
 
-/* The text of schema/FILE between two symbols, terminated. */
-#define SCHEMA(symbol, file)                                                                       \
+/* The text of schema/FILE between two symbols, terminated. CMake lists the files. */
+#define SCHEMA(n, file)                                                                            \
     __asm__(".pushsection .rodata\n"                                                               \
-            ".global " #symbol "\n" #symbol ":\n"                                                  \
+            ".global peal_schema_sqlite_" #n "\npeal_schema_sqlite_" #n ":\n"                      \
             ".incbin \"" PEAL_SCHEMA_DIR "/" file "\"\n"                                           \
             ".byte 0\n"                                                                            \
             ".popsection\n");                                                                      \
-    extern const char symbol[] __attribute__((visibility("hidden")));
-
-SCHEMA(peal_schema_sqlite_001, "sqlite-001.sql")
-SCHEMA(peal_schema_sqlite_002, "sqlite-002.sql")
-SCHEMA(peal_schema_sqlite_003, "sqlite-003.sql")
-SCHEMA(peal_schema_sqlite_004, "sqlite-004.sql")
+    extern const char peal_schema_sqlite_##n[] __attribute__((visibility("hidden")));
+#include "store/sqlite_schema.def"
+#undef SCHEMA
 
 static const char *const migrations[] = {
-    /* number n at n - 1 */
-    peal_schema_sqlite_001,
-    peal_schema_sqlite_002,
-    peal_schema_sqlite_003,
-    peal_schema_sqlite_004,
+/* number n at n - 1; 1##n keeps 008 from being octal */
+#define SCHEMA(n, file) [1##n - 1001] = peal_schema_sqlite_##n,
+#include "store/sqlite_schema.def"
 };
 
 static void checksum(const char *text, char hex[65])
