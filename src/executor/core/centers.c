@@ -4,8 +4,8 @@
  * is one round that is repeated for ever; each sender of results is another.
  *
  * A result is in exactly one list: it waits, or it is in the request of one sender. After a refusal
- * requests carry one result each, until one is accepted: so a result that a center refuses stands
- * in nobody's way. */
+ * requests carry one result each, until one is accepted: so a result that a center refuses
+ * does not hold up the others. */
 #include "executor/core/centers.h"
 #include <stdlib.h>
 #include <string.h>

@@ -29,7 +29,7 @@ static const struct config_row rows[] = {
     { "listen", NULL, CONFIG_TEXT, "", "HOST", "host to listen on; empty: every interface", 0, 0 },
     { "peal.executor.glue", "glue", CONFIG_TEXT, "", "KINDS",
       "script kinds that may run here, comma separated: shell, python, python2, php, nodejs,\n"
-      "powershell. Who can edit jobs can then run anything here",
+      "powershell. Users who can edit jobs can then run anything here",
       0, 0 },
     { "peal.executor.glue.user", NULL, CONFIG_TEXT, "", "USER",
       "scripts and commands run as this user, which takes root; empty: the executor's own", 0, 0 },

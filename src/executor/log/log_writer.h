@@ -37,13 +37,13 @@ struct log_writer_read {    /* an order, and its answer */
  * writes to the caller's log sink. NULL: the system gives no thread. */
 struct log_writer *log_writer_new(const char *logpath, int retention_days, struct mailbox *loop);
 /* Writes what it was given and answers what was ordered, then ends. NULL is fine. */
-void log_writer_free(struct log_writer *k);
+void log_writer_free(struct log_writer *lw);
 /* Any thread. r belongs to the log writer until it comes back as a message. */
-void log_writer_read(struct log_writer *k, struct log_writer_read *r);
+void log_writer_read(struct log_writer *lw, struct log_writer_read *r);
 /* Any thread. r is the log writer's from here on; NULL is fine: a run with a file of its own. */
-void log_writer_share(struct log_writer *k, struct shared_record *r);
+void log_writer_share(struct log_writer *lw, struct shared_record *r);
 /* Any thread. A line about the callback for a run that has a file; word is "finish" or "fail",
  * static. */
-void log_writer_note(struct log_writer *k, int64_t log_id, int64_t log_date_ms, const char *word);
+void log_writer_note(struct log_writer *lw, int64_t log_id, int64_t log_date_ms, const char *word);
 
 #endif

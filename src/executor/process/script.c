@@ -2,7 +2,7 @@
 /* A script is kept as {logpath}/gluesource/{jobId}_{glueUpdatetime}{suffix}; the update time names
  * the version, so a newer one is a new file and the older ones go. It becomes visible complete or
  * not at all. Called as: interpreter, file, parameter, shard index, shard total. Scripts of another
- * user belong to the executor's and to that user's group, who may read them. */
+ * user belong to the executor's and to that user's group, which may read them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
