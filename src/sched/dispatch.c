@@ -160,7 +160,8 @@ bool sched_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t tic
 
 void lane_pump(struct sched *s, struct now now, struct lane *lane)
 {
-    while (!s->draining && !lane->resting && lane->in_flight < lane->window) {
+    int most = lane->room < lane->window ? lane->room : lane->window;
+    while (!s->draining && lane->in_flight < most) {
         struct list_node *n = list_first(&lane->queue);
         if (!n)
             return;
@@ -172,7 +173,7 @@ void lane_pump(struct sched *s, struct now now, struct lane *lane)
             send_run(s, now, r);
     }
     bool held = lane_may_widen(s, lane) && !list_empty(&lane->queue);
-    if (!held || lane->dead || heap_linked(&lane->timer.entry))
+    if (!held || lane->dead || list_linked(&lane->room_node) || heap_linked(&lane->timer.entry))
         return;
     lane->answers = 0;
     heap_add(&s->waits, &lane->timer.entry, now.boot_ms + WIDEN_MS);
@@ -374,7 +375,7 @@ static void sweep_lane(struct sched *s, struct now now, struct lane *lane)
             continue;
         char why[200];
         long long deadline = r->job->def->start_deadline_ms;
-        if (lane->resting)
+        if (list_linked(&lane->room_node))
             snprintf(
                 why, sizeof(why),
                 "this center had no connection left for it within the start deadline (%lld ms)",

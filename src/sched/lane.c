@@ -3,13 +3,12 @@
  *
  * An address that refuses a connection is dead until it answers a beat, or says something by
  * itself. A client that has no room for another call says nothing about the address: its lane
- * rests for a moment and goes on. */
+ * rests until there is some (room.c). */
 #include "sched/state.h"
 #include <stdlib.h>
 
 #define PROBE_MS 1000 /* between two beats to a dead address */
 #define BEAT_GAP_MS 5 /* between two beats to any: with more dead ones each is asked less often */
-#define REST_MS 20    /* after a call for which the client had no room */
 
 struct lane *lane_get(struct sched *s, struct slice address)
 {
@@ -20,6 +19,7 @@ struct lane *lane_get(struct sched *s, struct slice address)
         lane->id = ++s->lane_id;
         lane->address = mem_dupn(address.p, address.n);
         lane_narrow(s, lane);
+        lane->room = ROOM_ENOUGH;
         list_init(&lane->queue);
         list_init(&lane->queries);
         list_init(&lane->logs);
@@ -39,6 +39,7 @@ void lane_free(struct lane *lane)
 {
     probes_free(lane);
     reconcile_free(lane);
+    list_remove(&lane->room_node);
     free(lane->address);
     free(lane);
 }
@@ -165,8 +166,6 @@ void lane_alive(struct sched *s, struct now now, struct lane *lane)
     lane->dead = false;
     lane->alive_ms = now.boot_ms;
     heap_remove(&s->waits, &lane->timer.entry);
-    if (lane->resting)
-        lane_rest(s, now, lane);
     tell_groups(s, lane, -1);
     list_each(&lane->runs, n, tmp)
     {
@@ -206,24 +205,14 @@ void lane_on_beat(struct sched *s, struct now now, const struct call_result *c)
     lane_put(s, lane);
 }
 
-void lane_rest(struct sched *s, struct now now, struct lane *lane)
-{
-    lane->resting = true;
-    if (!lane->dead) /* a dead one has its beat's timer */
-        heap_add(&s->waits, &lane->timer.entry, now.boot_ms + REST_MS);
-}
-
 void lane_timer(struct sched *s, struct now now, struct lane *lane)
 {
     lane->refs++;
-    bool rested = lane->resting;
-    lane->resting = false;
-    if (lane->dead || !list_empty(&lane->beats))
+    if (lane->dead) {
         lane_beat(s, lane);
-    if (!lane->dead && !rested) /* it answers slowly: let more calls stand open */
+    } else { /* it answers slowly: let more calls stand open */
         widen(s, lane);
-    if (!lane->dead || rested)
         lane_pump(s, now, lane);
-    probe_pump(s, lane);
+    }
     lane_put(s, lane);
 }

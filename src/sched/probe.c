@@ -82,10 +82,16 @@ static void drop(struct sched *s, struct probe *p)
     lane_put(s, lane);
 }
 
+/* The client was full: none while the lane rests, then one to try. */
+static bool has_room(const struct lane *lane)
+{
+    return !lane->resting && (lane->room == ROOM_ENOUGH || lane->idles == 0);
+}
+
 void probe_pump(struct sched *s, struct lane *lane)
 {
     lane->refs++;
-    while (!s->draining && !lane->resting && lane->idles < IDLES_AT_ONCE) {
+    while (!s->draining && has_room(lane) && lane->idles < IDLES_AT_ONCE) {
         struct list_node *n = list_first(&lane->probes);
         if (!n)
             break;
@@ -118,7 +124,8 @@ static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
 {
     r->flags |= RUN_PROBING;
     list_push(&lane->beats, &r->place);
-    lane_beat(s, lane);
+    if (!lane->resting)
+        lane_beat(s, lane);
 }
 
 /* ---- one run's walk ------------------------------------------------------------------------- */

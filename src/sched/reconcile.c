@@ -140,11 +140,17 @@ static void round_begin(struct sched *s, struct now now, struct lane *lane)
     round->ticket = reconcile_call(s, first, CALL_IDLE);
 }
 
+/* The client was full: none while the lane rests, then one to try. */
+static bool has_room(const struct lane *lane)
+{
+    return !lane->resting && (lane->room == ROOM_ENOUGH || lane->querying == 0);
+}
+
 /* Rounds that have begun go before new ones: the less time lies between their two calls, the more
  * often they agree. */
 void reconcile_pump(struct sched *s, struct now now, struct lane *lane)
 {
-    while (!s->draining && lane->querying < RECONCILE_AT_ONCE) {
+    while (!s->draining && has_room(lane) && lane->querying < RECONCILE_AT_ONCE) {
         struct list_node *n = list_pop(&lane->logs);
         if (n) {
             struct run *r = container_of(n, struct run, place);
@@ -440,6 +446,16 @@ static void heard_of(struct sched *s, struct now now, struct lane *lane,
         lane_alive(s, now, lane);
     else if (c->outcome == CALL_NOT_SENT)
         lane_dead(s, now, lane);
+    else if (c->outcome == CALL_FULL)
+        lane_rest(s, now, lane);
+}
+
+/* Its round begins again when the lane has room: a timer each would be a try each. */
+static void not_asked(struct run *r)
+{
+    r->reconcile->rounds--;
+    r->reconcile->step = RECONCILE_QUEUED;
+    list_push_front(&r->lane->queries, &r->place);
 }
 
 static void round_ends(struct sched *s, struct now now, struct run *r, const struct call_result *c,
@@ -448,8 +464,10 @@ static void round_ends(struct sched *s, struct now now, struct run *r, const str
     r->reconcile->step = RECONCILE_NOTHING;
     if (s->draining)
         return; /* nothing is sent or asked: the next process begins anew */
-    if (r->flags & RUN_HELD || c->outcome == CALL_FULL) /* or it was not asked */
+    if (r->flags & RUN_HELD)
         reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+    else if (c->outcome == CALL_FULL)
+        not_asked(r);
     else if (heard)
         round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
     else

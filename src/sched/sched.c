@@ -51,6 +51,9 @@ struct sched *sched_new(const struct sched_config *config)
     list_init(&s->dirty);
     list_init(&s->lazy);
     list_init(&s->querying);
+    list_init(&s->resting);
+    list_init(&s->trying);
+    s->room_timer.kind = TIMER_ROOM;
     list_init(&s->acks);
     list_init(&s->kills);
     s->next = batch_new();
@@ -339,6 +342,8 @@ void sched_tick(struct sched *s, struct now now)
         struct timer *t = container_of(e, struct timer, entry);
         if (t->kind == TIMER_LANE) {
             lane_timer(s, now, container_of(t, struct lane, timer));
+        } else if (t->kind == TIMER_ROOM) {
+            room_look(s, now);
         } else {
             struct run *r = container_of(t, struct run, timer);
             r->flags &= ~(uint32_t)RUN_IN_WAITS;

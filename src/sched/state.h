@@ -15,11 +15,14 @@
 #include "base/heap.h"
 #include "plan/route.h"
 #include "sched/sched.h"
+#include <limits.h>
 
 #define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
 #define LANE_FAIR 64  /* every address may have so many; more only if it is slow */
 
-enum timer_kind { TIMER_RUN, TIMER_LANE };
+#define ROOM_ENOUGH INT_MAX
+
+enum timer_kind { TIMER_RUN, TIMER_LANE, TIMER_ROOM };
 
 struct timer {
     struct heap_entry entry;
@@ -55,12 +58,14 @@ struct lane {           /* one executor address */
     bool echoes;         /* a result has brought back just the logDateTime of its run */
     bool own_dates;      /* and one has brought a later time: the executor's own */
     bool dead;
-    bool probing;     /* a beat is under way */
-    bool resting;     /* the client had no room: nothing leaves until the timer says so */
-    uint32_t ticket;  /* of the beat */
-    int64_t heard_ms; /* boot: last answer or beat */
-    int64_t dead_ms;  /* boot: since when */
-    int64_t alive_ms; /* boot: when it came back, 0 = never dead */
+    bool probing; /* a beat is under way */
+    bool resting; /* the client was full: waits in sched.resting for its turn to try */
+    int room;     /* calls for which the client had room then, ROOM_ENOUGH: it was not full */
+    struct list_node room_node; /* in sched.resting or sched.trying */
+    uint32_t ticket;            /* of the beat */
+    int64_t heard_ms;           /* boot: last answer or beat */
+    int64_t dead_ms;            /* boot: since when */
+    int64_t alive_ms;           /* boot: when it came back, 0 = never dead */
 };
 
 enum run_flag {
@@ -206,6 +211,11 @@ struct sched {
     struct list dirty;       /* to be written with the next batch */
     struct list lazy;        /* to be written within a second, if nothing else happens to them */
     struct list querying;    /* lanes in which a round of asks may begin */
+    struct list resting;     /* lanes whose calls found the client full, in their order */
+    struct list trying;      /* those that have tried again since the last look */
+    struct timer room_timer; /* the next look */
+    int tries;               /* so many lanes try at a look */
+    bool turned_away;        /* since the last look the client was full for a call */
     struct list acks, kills; /* in the order of their batches */
     struct action *actions;  /* a circle */
     struct action popped;    /* the last one given out: holds what it refers to until the next */
@@ -341,7 +351,6 @@ void lane_put(struct sched *s, struct lane *lane);
 void lane_free(struct lane *lane); /* nothing points to it any more; it is in no map */
 void lane_dead(struct sched *s, struct now now, struct lane *lane);
 void lane_alive(struct sched *s, struct now now, struct lane *lane);
-void lane_rest(struct sched *s, struct now now, struct lane *lane);
 void lane_beat(struct sched *s, struct lane *lane);   /* unless one is under way */
 void lane_narrow(struct sched *s, struct lane *lane); /* to how it begins */
 /* Within the setting; the caller sees to what the center can spare. */
@@ -351,6 +360,10 @@ void lane_sweep(struct sched *s,
                 struct lane *lane); /* once a second: gives back what it does not use */
 void lane_timer(struct sched *s, struct now now, struct lane *lane);
 void lane_on_beat(struct sched *s, struct now now, const struct call_result *r);
+
+/* room.c */
+void lane_rest(struct sched *s, struct now now, struct lane *lane); /* the client was full */
+void room_look(struct sched *s, struct now now); /* the timer: lanes that rest try again */
 
 /* directory.c */
 void directory_group(struct sched *s, const struct group_record *g);
