@@ -12,7 +12,14 @@
 #define TOUCH_MS 20000      /* update_time in the database is written that often */
 #define ADDRESSES_MAX 10000 /* of one app */
 #define APPS_MAX 100000
-#define CHEAP_VIEW 64 /* addresses: such a view is made whenever somebody looks */
+#define CHEAP_VIEW 64  /* addresses: such a view is made whenever somebody looks */
+#define RELAY_MS 1000  /* broadcasts of a larger group are planned again once in so long */
+#define RELAY_ROW_MS 1 /* and later by this for each row */
+
+static bool is_large(const struct group *g)
+{
+    return group_size(g) > CHEAP_VIEW;
+}
 
 /* ---- apps ----------------------------------------------------------------------------------- */
 
@@ -195,6 +202,12 @@ void directory_sweep(struct sched *s, struct now now)
     for (int i = 0; i < nunused; i++)
         app_forget(s, unused[i]);
     free(unused);
+    list_each(&s->unlaid, n, tmp)
+    {
+        struct group *g = container_of(n, struct group, unlaid);
+        if (!is_large(g) || now.boot_ms >= g->relay_from_ms)
+            directory_now(s, now, g);
+    }
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -391,6 +404,8 @@ static void replan(struct sched *s, struct now now, struct run *like)
         .hops = like->hops,
     };
     struct live_job *j = like->job;
+    struct group *g = group_of(s, j->def->group_id);
+    g->relay_from_ms += (int64_t)like->shard_total * RELAY_ROW_MS;
     j->nruns++; /* keeps it while its runs go */
     list_each(&j->runs, n, tmp)
     {
@@ -430,6 +445,33 @@ void broadcast_check(struct sched *s, struct now now, struct run *r)
     if (g && g->view && r->shard == 0 && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
         unsent_broadcast(r) && !any_shard_left(r) && !as_listed(g->view, r))
         replan(s, now, r);
+}
+
+/* A firing has a row for each address. While thousands of them come, go or die one after another,
+ * laying it anew with each would write millions of rows: the broadcasts of a large group wait, and
+ * the sweep looks at them. True: not now. */
+static bool put_off(struct sched *s, struct now now, struct group *g)
+{
+    bool later = is_large(g) && now.boot_ms < g->relay_from_ms;
+    if (later && !list_linked(&g->unlaid))
+        list_push(&s->unlaid, &g->unlaid);
+    return later;
+}
+
+/* They are looked at now. */
+static void relay_begins(struct now now, struct group *g)
+{
+    list_remove(&g->unlaid);
+    g->relay = true;
+    g->relay_from_ms = now.boot_ms + RELAY_MS;
+}
+
+void broadcast_entered(struct sched *s, struct now now, struct run *r)
+{
+    struct group *g = group_of(s, r->job->def->group_id);
+    bool first = r->flags & RUN_BROADCAST && r->shard == 0;
+    if (g && first && !put_off(s, now, g))
+        broadcast_check(s, now, r);
 }
 
 /* Lays the unsent broadcasts anew of all groups that are marked so. */
@@ -475,10 +517,11 @@ void directory_stale(struct sched *s, struct group *g)
 
 void directory_now(struct sched *s, struct now now, struct group *g)
 {
-    make_anew(s, g);
-    if (!s->started)
+    if (list_linked(&g->stale))
+        make_anew(s, g);
+    if (!s->started || put_off(s, now, g))
         return;
-    g->relay = true;
+    relay_begins(now, g);
     relay(s, now);
     g->relay = false;
 }
@@ -496,7 +539,8 @@ void directory_refresh(struct sched *s, struct now now)
     for (struct list_node *n; (n = list_first(&s->stale));) {
         struct group *g = container_of(n, struct group, stale);
         make_anew(s, g);
-        g->relay = s->started;
+        if (s->started && !put_off(s, now, g))
+            relay_begins(now, g);
         list_push(&made, n);
     }
     if (list_empty(&made))
@@ -531,6 +575,7 @@ void directory_group(struct sched *s, const struct group_record *r)
     g->unsure = r->address_list && r->address_list[0]; /* one by hand perhaps, before a crash */
     if (r->address_type != 0)
         lanes_by_hand(s, g, r->address_list);
+    g->relay_from_ms = 0; /* what a user sets counts at once */
     directory_stale(s, g);
 }
 
@@ -541,6 +586,7 @@ void directory_group_gone(struct sched *s, int64_t id)
         return;
     lanes_set(s, g, NULL, 0);
     list_remove(&g->stale);
+    list_remove(&g->unlaid);
     app_set(s, g, NULL);
     group_view_unref(g->view);
     free(g);

@@ -305,11 +305,12 @@ static bool misfired(struct sched *s, struct now now, struct run *r)
     return true;
 }
 
-/* A shard leaves by the group's list as it is now: did that take this one back? */
+/* A shard leaves by the group's list as it is now: did that take this one back? (Of a large group
+ * whose addresses come and go by the list of a moment ago, see put_off in directory.c.) */
 static bool replanned(struct sched *s, struct now now, const struct run *r)
 {
     struct group *g = r->flags & RUN_BROADCAST ? group_of(s, r->job->def->group_id) : NULL;
-    if (!g || !list_linked(&g->stale))
+    if (!g || !(list_linked(&g->stale) || list_linked(&g->unlaid)))
         return false;
     directory_now(s, now, g);
     return r->flags & RUN_CLOSED;

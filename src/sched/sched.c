@@ -46,6 +46,7 @@ struct sched *sched_new(const struct sched_config *config)
     textmap_init(&s->lanes);
     textmap_init(&s->apps);
     list_init(&s->stale);
+    list_init(&s->unlaid);
     list_init(&s->broadcasts);
     list_init(&s->beyond);
     list_init(&s->dirty);
@@ -711,7 +712,7 @@ void sched_batch_done(struct sched *s, struct now now, struct batch *b)
     for (int i = 0; i < b->nplanned; i++) { /* all shards are there now */
         struct run *r = map_find(&s->runs, (uint64_t)b->planned[i].row.log_id);
         if (r)
-            broadcast_check(s, now, r);
+            broadcast_entered(s, now, r);
     }
     for (int i = 0; i < b->nedits; i++) /* after what was planned under the old version */
         edit_done(s, now, b->edits[i]);

@@ -183,6 +183,8 @@ struct group {
     struct app *app;
     struct list_node of_app, stale; /* stale: in the core's list of those whose list and view are to
                                        be made anew */
+    struct list_node unlaid;        /* in the core's: its broadcasts are to be looked at later */
+    int64_t relay_from_ms;          /* boot: not earlier, if it is large */
     int address_type;
     struct lane **lanes; /* counted: the list when the view was made; one by hand is always true */
     struct member *members; /* the same places, as their lanes know them */
@@ -203,6 +205,7 @@ struct sched {
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
     struct list stale;       /* groups */
+    struct list unlaid;      /* groups */
     struct list broadcasts;  /* live jobs */
     int ndead;               /* lanes */
     int spared;              /* by how much windows exceed LANE_FAIR, in all */
@@ -388,6 +391,8 @@ struct group *group_of(const struct sched *s, int64_t id);
  * it may have changed while the rows were written, or while an edit held them. r: its first shard.
  */
 void broadcast_check(struct sched *s, struct now now, struct run *r);
+/* The same of rows that have just been written; of a large group perhaps later. */
+void broadcast_entered(struct sched *s, struct now now, struct run *r);
 
 /* result.c */
 /* Results that had to wait for a commit (kept as late ones of the batch that gathers) count now. */

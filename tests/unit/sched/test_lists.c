@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of addresses that change while something that depends on them is being written. */
 #include "support_core.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -321,6 +322,70 @@ static void more_addresses_by_hand_than_a_run_may_have(void **state)
     buf_done(&list);
 }
 
+/* ---- a large group ---- */
+
+#define MANY 120
+
+static const char *address_of(int i)
+{
+    static char address[64];
+    snprintf(address, sizeof(address), "http://10.1.0.%d:9999/", i);
+    return address;
+}
+
+static int64_t large_group(struct core *c, const char *conf)
+{
+    for (int i = 0; i < MANY; i++)
+        core_register(c, "app", address_of(i));
+    core_settle(c);
+    return broadcast_job(c, "CRON", conf);
+}
+
+static int64_t last_id(struct core *c, int64_t job)
+{
+    struct run_row *rows[MANY];
+    int n = core_rows(c, job, rows, MANY);
+    assert_true(n > 0);
+    return rows[n - 1]->log_id;
+}
+
+/* Its addresses go one by one, and each time there would be a hundred rows to write. */
+static void many_changes_of_a_large_list_are_few_layings(void **state)
+{
+    struct core *c = *state;
+    int64_t job = large_group(c, "0/10 * * * * ?");
+    core_run(c, 6000);
+    int64_t before = last_id(c, job);
+    for (int i = 0; i < 50; i++) {
+        core_unregister(c, "app", address_of(i));
+        core_run(c, 20);
+    }
+    core_run(c, 2000);
+    assert_true(last_id(c, job) - before <= 4 * MANY);
+    c->executor = core_accepts;
+    core_run(c, CORE_NOW_MS + 10100 - c->now.wall_ms);
+    assert_int_equal(c->nsent, MANY - 50);
+    for (int i = 0; i < c->nsent; i++)
+        assert_int_equal(c->sent[i].shard_total, MANY - 50);
+}
+
+/* While they go on leaving, a firing leaves all the same. */
+static void a_list_that_keeps_changing_holds_nothing_up(void **state)
+{
+    struct core *c = *state;
+    large_group(c, "0/10 * * * * ?");
+    c->executor = core_accepts;
+    core_run(c, 9500);
+    assert_int_equal(c->nsent, 0);
+    for (int i = 0; i < 50; i++) {
+        core_unregister(c, "app", address_of(i));
+        core_run(c, 12);
+    }
+    assert_true(c->nsent >= MANY - 50);
+    int total = c->sent[0].shard_total;
+    assert_int_equal(c->nsent, total);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -335,6 +400,8 @@ int main(void)
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),
+        T(many_changes_of_a_large_list_are_few_layings),
+        T(a_list_that_keeps_changing_holds_nothing_up),
     };
     return cmocka_run_group_tests_name("sched.lists", tests, NULL, NULL);
 }
