@@ -150,9 +150,10 @@ static void idle_called(struct sim *s, const struct peer *p, const struct call *
     void *row;
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
         const struct mem_run *r = row;
+        if (r->row.job_id != c->job_id)
+            continue; /* a crowd's broadcasts are tens of thousands of rows */
         struct ghost *g = ghost_of(s, r->row.log_id);
-        if (r->row.job_id == c->job_id && g->wire.peer == p->number && !g->wire.overtaken_ms &&
-            overtaken(s, g))
+        if (g->wire.peer == p->number && !g->wire.overtaken_ms && overtaken(s, g))
             g->wire.overtaken_ms = s->boot_ms;
     }
 }
