@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
+#include "api/accounts.h"
+#include "api/session.h"
 #include "api/xxl/executor_api.h"
 #include "api/xxl/groups.h"
 #include "api/health.h"
@@ -171,7 +173,7 @@ static bool allowed(struct web_call *call)
     }
     if (flags & WEB_PUBLIC)
         return true;
-    enum err err = login_find(call, &why);
+    enum err err = session_find(call, &why);
     if (err == ERR_NOTFOUND)
         login_wanted(call);
     else if (err)
@@ -270,7 +272,7 @@ void api_free(struct api *a)
 enum err api_first_user(struct api *a, const char *wanted, char ret_password[API_PASSWORD_SIZE],
                         struct why *why)
 {
-    enum err err = login_first_user(a->center, wanted, ret_password, API_PASSWORD_SIZE, why);
+    enum err err = account_first(a->center, wanted, ret_password, API_PASSWORD_SIZE, why);
     if (!err)
         a->started = true;
     return err;

@@ -2,6 +2,8 @@
 #include "api/cookie.h"
 #include <string.h>
 
+const char *const cookie_names[] = { COOKIE_V1, COOKIE_NEW, COOKIE_OLD, NULL };
+
 /* Tools are known to send back a whole Set-Cookie line; its attributes are pairs like any other. */
 struct slice cookie_next(struct slice *rest, const char *name)
 {
@@ -33,10 +35,11 @@ bool cookie_is_new(const struct web_call *call)
     return cookie_has(call, COOKIE_NEW) && !cookie_has(call, COOKIE_OLD);
 }
 
-void cookie_set(struct web_call *call, const char *name, const char *value, int64_t age_s)
+void cookie_set(struct web_call *call, const char *name, const char *value, int64_t age_s,
+                bool secure)
 {
     buf_printf(&call->headers, "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Strict", name, value);
     if (age_s >= 0)
         buf_printf(&call->headers, "; Max-Age=%lld", (long long)age_s);
-    buf_text(&call->headers, "\r\n");
+    buf_text(&call->headers, secure ? "; Secure\r\n" : "\r\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/front.h"
-#include "api/xxl/login.h"
+#include "api/session.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"

@@ -39,8 +39,9 @@ struct web_call {
     struct slice method, path, query, body, type, cookie, origin, referer, host, fetch_site;
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
-    struct form form;        /* query's and body's parameters */
-    struct user_record user; /* logged in, unless the route is public */
+    struct form form;              /* query's and body's parameters */
+    struct session_record session; /* its digest is "" while nobody is logged in */
+    struct user_record user;       /* logged in, unless the route is public */
 
     /* the answer */
     int status;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "api/xxl/groups.h"
+#include "api/session.h"
 #include "api/xxl/login.h"
 #include "api/xxl/logs.h"
 #include "api/xxl/reply.h"
@@ -163,7 +164,7 @@ static enum err who(struct store *s, const char *cookie, int64_t *ret_user)
 {
     struct web_call call = { .db = s, .cookie = slice_text(cookie) };
     struct why why = { "" };
-    enum err err = login_find(&call, &why);
+    enum err err = session_find(&call, &why);
     *ret_user = call.user.id;
     user_record_done(&call.user);
     return err;
@@ -188,6 +189,8 @@ static void a_cookie_of_either_name_is_a_session_until_it_ends(void **state)
         enum err err;
     } rows[] = {
         { "XXL_JOB_LOGIN_IDENTITY=" GOOD, OK },
+        { "peal_session=" GOOD, OK },
+        { "peal_session=old; XXL_JOB_LOGIN_IDENTITY=" GOOD, OK },
         { "xxl_job_login_token=" GOOD, OK },
         { "a=b; xxl_job_login_token=\"" GOOD "\"", OK },
         { "XXL_JOB_LOGIN_IDENTITY=" GOOD "; Path=/; HttpOnly; SameSite=Lax", OK },

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/session.h"
+#include "api/accounts.h"
+#include "api/cookie.h"
+#include "api/password.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN_BYTES 32
+#define TOKEN_CHARS (SESSION_TOKEN_SIZE - 1) /* of it in base64url */
+#define SESSION_S (7 * 86400)
+#define REMEMBERED_S (30 * 86400)
+#define USERNAME_MAX 50
+#define PASSWORD_BYTES_MAX 256 /* more is not hashed at all */
+#define COOKIES_MAX 4          /* of one name that are looked at */
+
+struct logins {
+    pthread_mutex_t lock;
+    struct throttle throttle;
+};
+
+struct logins *logins_new(void)
+{
+    struct logins *l = mem_new(sizeof(*l));
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void logins_free(struct logins *l)
+{
+    if (!l)
+        return;
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------
+ */
+
+static void digest_of(struct slice token, char ret[65])
+{
+    unsigned char digest[32];
+    sha256(token.p, token.n, digest);
+    hex_text(digest, sizeof(digest), ret);
+}
+
+/* The live session of that token. */
+static enum err session_of(struct web_call *call, struct slice token, struct session_record *ret,
+                           struct why *why)
+{
+    char digest[65];
+    if (token.n != TOKEN_CHARS)
+        return ERR_NOTFOUND;
+    digest_of(token, digest);
+    enum err err = call->db->ops->session_find(call->db, digest, ret, why);
+    if (!err && ret->expires_ms <= clock_wall_ms())
+        return ERR_NOTFOUND;
+    return err;
+}
+
+enum err session_find(struct web_call *call, struct why *why)
+{
+    if (!call->db) {
+        why_set(why, "the database cannot be read");
+        return ERR_STORE;
+    }
+    for (size_t i = 0; cookie_names[i]; i++) {
+        struct slice rest = call->cookie, token;
+        for (int n = 0; n < COOKIES_MAX && (token = cookie_next(&rest, cookie_names[i])).p; n++) {
+            enum err err = session_of(call, token, &call->session, why);
+            if (!err)
+                err = call->db->ops->user_get(call->db, call->session.user_id, &call->user, why);
+            if (err != ERR_NOTFOUND)
+                return err;
+            why_clear(why);
+        }
+    }
+    return ERR_NOTFOUND;
+}
+
+/* ---- log in ------------------------------------------------------------------------------------
+ */
+
+static void upgrade(struct web_call *call, const struct user_record *user, struct slice password)
+{
+    char hash[PASSWORD_HASH_SIZE];
+    struct why why = { "" };
+    enum err err = password_hash(password, hash);
+    if (!err)
+        err = account_upgrade(call->center, user->id, hash, &why);
+    if (err)
+        log_warn("web", "the password of user %lld stays a legacy hash: %s", (long long)user->id,
+                 why.text[0] ? why.text : err_text(err));
+}
+
+static int64_t must_wait(struct logins *l, struct slice name, const char *peer)
+{
+    pthread_mutex_lock(&l->lock);
+    int64_t wait_ms = throttle_wait(&l->throttle, name, peer, clock_boot_ms());
+    pthread_mutex_unlock(&l->lock);
+    return wait_ms;
+}
+
+static void count_login(struct logins *l, struct slice name, const char *peer, bool good)
+{
+    pthread_mutex_lock(&l->lock);
+    if (good)
+        throttle_clear(&l->throttle, name, peer);
+    else
+        throttle_failed(&l->throttle, name, peer, clock_boot_ms());
+    pthread_mutex_unlock(&l->lock);
+}
+
+static enum err find_user(struct web_call *call, struct slice name, struct why *why)
+{
+    char text[USERNAME_MAX * 4 + 1];
+    text_copy(text, sizeof(text), name);
+    return call->db ? call->db->ops->user_find(call->db, text, &call->user, why) : ERR_STORE;
+}
+
+static enum err wrong(struct why *why)
+{
+    why_set(why, "the user name or the password is wrong");
+    return ERR_NOTFOUND;
+}
+
+enum err session_login(struct web_call *call, struct slice name, struct slice password,
+                       int64_t *ret_wait_ms, struct why *why)
+{
+    if (utf8_units(name.p, name.n) > USERNAME_MAX || password.n > PASSWORD_BYTES_MAX)
+        return wrong(why); /* no such user can exist */
+    int64_t wait_ms = must_wait(call->logins, name, call->peer);
+    if (wait_ms > 0) {
+        *ret_wait_ms = wait_ms;
+        why_set(why, "too many failed logins of this user from this address: wait %lld s",
+                (long long)(wait_ms + 999) / 1000);
+        return ERR_BUSY;
+    }
+    enum err err = find_user(call, name, why);
+    if (err && err != ERR_NOTFOUND)
+        return err;
+    bool legacy, good = password_matches(err ? NULL : &call->user, password, &legacy);
+    count_login(call->logins, name, call->peer, good);
+    if (!good) {
+        user_record_done(&call->user);
+        call->user = (struct user_record){ 0 };
+        log_warn("web", "failed login from %s", call->peer);
+        why_clear(why);
+        return wrong(why);
+    }
+    if (legacy)
+        upgrade(call, &call->user, password);
+    return OK;
+}
+
+enum err session_open(struct web_call *call, bool keep, const char *cookie, bool secure,
+                      struct why *why)
+{
+    struct session_record *s = &call->session;
+    int64_t age_s = keep ? REMEMBERED_S : SESSION_S;
+    char token[SESSION_TOKEN_SIZE];
+    *s = (struct session_record){ .user_id = call->user.id, .created_ms = clock_wall_ms() };
+    secret_token(token, sizeof(token), TOKEN_BYTES);
+    digest_of(slice_text(token), s->digest);
+    s->expires_ms = s->created_ms + age_s * 1000;
+    snprintf(s->address, sizeof(s->address), "%s", call->peer);
+    enum err err = account_log_in(call->center, s, why);
+    if (!err)
+        cookie_set(call, cookie, token, keep ? age_s : -1, secure);
+    return err;
+}
+
+/* ---- log out -----------------------------------------------------------------------------------
+ */
+
+enum err session_end(struct web_call *call, struct why *why)
+{
+    for (size_t i = 0; cookie_names[i]; i++) {
+        struct slice rest = call->cookie, token;
+        for (int n = 0; n < COOKIES_MAX && (token = cookie_next(&rest, cookie_names[i])).p; n++) {
+            struct session_record s;
+            if (!call->db || session_of(call, token, &s, why)) {
+                why_clear(why);
+                continue;
+            }
+            enum err err = account_log_out(call->center, s.digest, why);
+            if (err)
+                return err;
+        }
+    }
+    return OK;
+}
