@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/front.h"
+#include "api/gate.h"
 #include "api/session.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "net/loop.h"
+#include "wire/json.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ struct web {
     struct center *center;
     const struct api_config *config;
     struct logins *logins;
-    const struct web_route *(*find)(struct slice path);
+    struct router_match (*find)(struct slice method, struct slice path);
     void (*serve)(struct web_call *call);
     bool (*stays)(struct slice path);
     /* web loop's thread */
@@ -83,9 +85,9 @@ struct slice web_path(struct slice path)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static enum web_class class_of(const struct web_route *route)
+static enum web_class class_of(const struct router_match *m)
 {
-    return route ? route->class : WEB_PAGE;
+    return m->near ? m->near->class : WEB_PAGE;
 }
 
 static struct web_call *call_new(struct web *w, struct httpd_request *q)
@@ -96,6 +98,8 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->query = q->query;
     call->body = q->body;
     call->type = httpd_header(q, "Content-Type");
+    call->accept = httpd_header(q, "Accept");
+    call->authorization = httpd_header(q, "Authorization");
     call->cookie = httpd_header(q, "Cookie");
     call->origin = httpd_header(q, "Origin");
     call->referer = httpd_header(q, "Referer");
@@ -113,13 +117,16 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->content_type = "application/json;charset=UTF-8";
     buf_init(&call->headers, 8192);
     buf_init(&call->output, WEB_REPLY_MAX);
-    call->route = w->find(call->path);
+    call->match = w->find(call->method, call->path);
+    if (call->match.table->problems)
+        request_id_new(call->request_id);
     return call;
 }
 
 static void call_free(struct web_call *call)
 {
     form_done(&call->form);
+    wire_json_free(call->json);
     user_record_done(&call->user);
     buf_done(&call->headers);
     buf_done(&call->output);
@@ -133,9 +140,9 @@ static void call_free(struct web_call *call)
 static struct web_call *queue_call(struct web *w, struct web_call *call)
 {
     pthread_mutex_lock(&w->lock);
-    struct waiting_call *out = w->stopping
-                                   ? &call->waiting
-                                   : waiting_put(&w->queues[class_of(call->route)], &call->waiting);
+    struct waiting_call *out =
+        w->stopping ? &call->waiting
+                    : waiting_put(&w->queues[class_of(&call->match)], &call->waiting);
     pthread_cond_signal(&w->ready);
     pthread_mutex_unlock(&w->lock);
     return out ? container_of(out, struct web_call, waiting) : NULL;
@@ -194,39 +201,9 @@ static void give_back(struct web *w, struct httpd_request *q)
     mailbox_send(w->back, &m->message);
 }
 
-static size_t body_max(const struct web_route *route)
+static size_t body_max(const struct router_match *m)
 {
-    return class_of(route) == WEB_PASSWORD ? WEB_PASSWORD_BODY_MAX : WEB_BODY_MAX;
-}
-
-static size_t on_web_head(struct httpd_request *q, void *arg)
-{
-    struct web *w = arg;
-    if (w->stays(q->path)) {
-        give_back(w, q);
-        return 0;
-    }
-    const struct web_route *route = w->find(web_path(q->path));
-    return route ? body_max(route) : 0;
-}
-
-static void on_web_request(struct httpd_request *q, void *arg)
-{
-    struct web *w = arg;
-    if (w->stays(q->path)) {
-        give_back(w, q);
-        return;
-    }
-    struct web_call *call = call_new(w, q), *out = call;
-    if (q->body.n > body_max(call->route)) {
-        httpd_reply_error(q, 413, "the body is larger than allowed");
-    } else {
-        out = queue_call(w, call);
-        if (out)
-            httpd_reply_error(out->request, 503, "busy: too many requests wait, try again");
-    }
-    if (out)
-        call_free(out);
+    return class_of(m) == WEB_PASSWORD ? WEB_PASSWORD_BODY_MAX : WEB_BODY_MAX;
 }
 
 static void send_answer(struct web_call *call)
@@ -240,6 +217,66 @@ static void send_answer(struct web_call *call)
                     slice_of(call->headers.data, call->headers.len),
                     slice_of(call->output.data, call->output.len));
     call_free(call);
+}
+
+/* Answer without a worker. */
+static void refuse(struct web_call *call, enum problem_kind kind, const char *text)
+{
+    if (!call->match.table->problems) {
+        httpd_reply_error(call->request, problem_status(kind), text);
+        call_free(call);
+        return;
+    }
+    gate_headers(call);
+    if (kind == PROBLEM_UNAVAILABLE)
+        problem_wait(call, kind, 1000, text);
+    else
+        problem(call, kind, "%s", text);
+    send_answer(call);
+}
+
+static const char too_large[] = "the body is larger than allowed";
+
+/* Is the body of the length that its head says too large for an API that answers with problems? A
+ * chunked body has no length there: the front under us counts it, and refuses in its own way. */
+static bool refuse_length(struct web *w, struct httpd_request *q, const struct router_match *m)
+{
+    int64_t n;
+    if (!m->table->problems || !parse_i64(httpd_header(q, "Content-Length"), &n) ||
+        n <= (int64_t)body_max(m))
+        return false;
+    refuse(call_new(w, q), PROBLEM_TOO_LARGE, too_large);
+    return true;
+}
+
+static size_t on_web_head(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        give_back(w, q);
+        return 0;
+    }
+    struct router_match m = w->find(q->method, web_path(q->path));
+    if (refuse_length(w, q, &m))
+        return 0;
+    return m.near ? body_max(&m) : 0;
+}
+
+static void on_web_request(struct httpd_request *q, void *arg)
+{
+    struct web *w = arg;
+    if (w->stays(q->path)) {
+        give_back(w, q);
+        return;
+    }
+    struct web_call *call = call_new(w, q);
+    if (q->body.n > body_max(&call->match)) {
+        refuse(call, PROBLEM_TOO_LARGE, too_large);
+        return;
+    }
+    struct web_call *out = queue_call(w, call);
+    if (out)
+        refuse(out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
 }
 
 static void on_web_message(struct loop_mailbox *m, struct message *l)
@@ -317,7 +354,7 @@ static enum err start(struct web *w, struct why *why)
 }
 
 enum err web_new(struct center *c, const struct api_config *config,
-                 const struct web_route *(*find)(struct slice path),
+                 struct router_match (*find)(struct slice method, struct slice path),
                  void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
                  struct web **ret, struct why *why)
 {

@@ -8,15 +8,14 @@
 #define PEAL_API_FRONT_H
 
 #include "api/api.h"
-#include "api/xxl/form.h"
+#include "api/router.h"
 #include "api/waiting.h"
+#include "api/xxl/form.h"
 #include "base/buf.h"
 #include "server/center.h"
 
 struct web;
 struct logins;
-
-enum web_class { WEB_PAGE, WEB_EXECUTOR, WEB_PASSWORD, WEB_CLASSES };
 
 #define WEB_BODY_MAX (2u << 20)
 #define WEB_PASSWORD_BODY_MAX 4096
@@ -29,19 +28,24 @@ struct web_call {
     struct message message;        /* private: back to the web loop */
     struct waiting_call waiting;   /* private: in the queue of its class */
     struct httpd_request *request; /* private: web loop only */
-    const struct web_route *route; /* found by the web loop */
+    struct router_match match;     /* found by the web loop */
 
     const struct api_config *config;
     struct center *center;
     struct logins *logins;
     struct store *db; /* the worker's reader; snapshots of its own each call */
     /* the request; its text stays in the connection's buffer until the answer */
-    struct slice method, path, query, body, type, cookie, origin, referer, host, fetch_site;
+    struct slice method, path, query, body, type, accept, authorization, cookie;
+    struct slice origin, referer, host, fetch_site;
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
-    struct form form;              /* query's and body's parameters */
+    char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
+    /* what the gate has read and found out; by the row */
+    struct form form;              /* the query's parameters, and a form's */
+    struct router_params params;   /* of the path */
+    struct json_t *json;           /* the body; NULL unless it is BODY_JSON */
     struct session_record session; /* its digest is "" while nobody is logged in */
-    struct user_record user;       /* logged in, unless the route is public */
+    struct user_record user;
 
     /* the answer */
     int status;
@@ -49,25 +53,10 @@ struct web_call {
     struct buf headers, output; /* complete header lines; body */
 };
 
-enum web_flag {
-    WEB_PUBLIC = 1,  /* no login */
-    WEB_ADMIN = 2,   /* role 1 only */
-    WEB_CHANGES = 4, /* changes something: POST, and not for other sites' pages */
-    WEB_POST = 8,    /* POST whatever the settings say */
-    WEB_NEW = 16,    /* known to releases from 3.2 on only: answers without login as they do */
-};
-
-struct web_route { /* a row of the table of paths, context path dropped */
-    const char *path;
-    enum web_class class;
-    unsigned flags;                     /* enum web_flag */
-    void (*run)(struct web_call *call); /* on a worker */
-};
-
-/* Start the thread and the workers. find: the route of a path (NULL: none), on the web loop. serve:
- * answers any call, with route NULL too, on a worker. stays: paths for the scheduler's loop. */
+/* Start the thread and the workers. find: the row of a method and a path, on the web loop. serve:
+ * answers any call, without a row too, on a worker. stays: paths for the scheduler's loop. */
 MUST_CHECK enum err web_new(struct center *c, const struct api_config *config,
-                            const struct web_route *(*find)(struct slice path),
+                            struct router_match (*find)(struct slice method, struct slice path),
                             void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
                             struct web **ret, struct why *why);
 /* Ends what is under way (2 s at most), joins. On the scheduler's thread, its loop not turning. */
@@ -75,9 +64,6 @@ void web_free(struct web *w);
 
 /* Scheduler's thread: hand a request with its connection to the web loop. */
 void web_take(struct web *w, struct httpd_request *q);
-
-/* Is the URL's host and port (of an Origin or Referer) that of the Host header? */
-bool api_same_host(struct slice url, struct slice host);
 
 /* The path behind a doubled slash and "/xxl-job-admin"; always begins with '/'. */
 struct slice web_path(struct slice path);

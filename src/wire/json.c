@@ -20,7 +20,7 @@ static size_t string_end(struct slice text, size_t i)
 }
 
 /* Depth and number of values before anything is built. Says nothing about validity. */
-static enum err measure(struct slice text, const char *what, struct why *why)
+static enum err measure(struct slice text, int levels, const char *what, struct why *why)
 {
     size_t values = 1;
     int depth = 0;
@@ -32,8 +32,8 @@ static enum err measure(struct slice text, const char *what, struct why *why)
         case '[':
         case '{':
             values++;
-            if (++depth > WIRE_JSON_DEPTH) {
-                why_set(why, "%s is nested deeper than %d levels", what, WIRE_JSON_DEPTH);
+            if (++depth > levels) {
+                why_set(why, "%s is nested deeper than %d levels", what, levels);
                 return ERR_TOOBIG;
             }
             break;
@@ -52,31 +52,32 @@ static enum err measure(struct slice text, const char *what, struct why *why)
     return ERR_TOOBIG;
 }
 
-static json_t *load(struct slice text, json_error_t *e)
+static json_t *load(struct slice text, bool strict, json_error_t *e)
 {
-    return json_loadb(text.p, text.n, JSON_DECODE_ANY | JSON_ALLOW_NUL, e);
+    size_t flags = strict ? JSON_REJECT_DUPLICATES : JSON_ALLOW_NUL;
+    return json_loadb(text.p, text.n, JSON_DECODE_ANY | flags, e);
 }
 
 /* jansson may call a lack of memory a syntax error. A real one is found again in the same place,
  * with words; what is not is told as ERR_NOMEM, so that a good request is sent again and not
  * thrown away. */
-static enum err load_surely(struct slice text, json_t **ret_doc, json_error_t *e)
+static enum err load_surely(struct slice text, bool strict, json_t **ret_doc, json_error_t *e)
 {
     json_error_t again;
-    *ret_doc = load(text, e);
+    *ret_doc = load(text, strict, e);
     if (!*ret_doc && e->text[0]) {
-        *ret_doc = load(text, &again);
+        *ret_doc = load(text, strict, &again);
         if (!*ret_doc && strcmp(e->text, again.text) == 0 && e->position == again.position)
             return ERR_INVALID;
     }
     return *ret_doc ? OK : ERR_NOMEM;
 }
 
-enum err wire_json_parse(struct slice text, size_t max, const char *what, json_t **ret_doc,
-                         struct why *why)
+enum err wire_json_read(struct slice text, const struct wire_json_rules *rules, const char *what,
+                        json_t **ret_doc, struct why *why)
 {
-    if (text.n > max) {
-        why_set(why, "%s is longer than %zu bytes", what, max);
+    if (text.n > rules->max) {
+        why_set(why, "%s is longer than %zu bytes", what, rules->max);
         return ERR_TOOBIG;
     }
     if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
@@ -85,12 +86,12 @@ enum err wire_json_parse(struct slice text, size_t max, const char *what, json_t
         why_set(why, "%s is empty", what);
         return ERR_INVALID;
     }
-    enum err err = measure(text, what, why);
+    enum err err = measure(text, rules->depth, what, why);
     if (err)
         return err;
     json_error_t e;
     json_t *doc;
-    err = load_surely(text, &doc, &e);
+    err = load_surely(text, rules->strict, &doc, &e);
     if (err == ERR_INVALID)
         why_set(why, "%s is not valid JSON at byte %d: %s", what, e.position, e.text);
     else if (err)
@@ -98,6 +99,13 @@ enum err wire_json_parse(struct slice text, size_t max, const char *what, json_t
     else
         *ret_doc = doc;
     return err;
+}
+
+enum err wire_json_parse(struct slice text, size_t max, const char *what, json_t **ret_doc,
+                         struct why *why)
+{
+    const struct wire_json_rules rules = { .max = max, .depth = WIRE_JSON_DEPTH };
+    return wire_json_read(text, &rules, what, ret_doc, why);
 }
 
 void wire_json_free(json_t *doc)

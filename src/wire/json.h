@@ -4,7 +4,8 @@
  * The text is measured first (size, depth, number of values; strings skipped), so that the parser
  * behind it (jansson: exact 64-bit integers) cannot be made to recurse or to allocate out of
  * proportion. Refused: trailing text, invalid UTF-8, anything that is not RFC 8259. Accepted:
- * a byte order mark, surrounding blanks, repeated members (the last counts), \u0000 in text.
+ * a byte order mark, surrounding blanks; repeated members (the last counts) and \u0000 in text
+ * unless the rules are strict, as they are for our own API, which no Java peer writes to.
  *
  * The readers take what Gson, the library of the Java peers, takes: numbers in quotes, 1.0 for an
  * integer, text from numbers and booleans, null as if the member were absent. Names are
@@ -21,8 +22,17 @@ struct json_t; /* jansson's value */
 #define WIRE_JSON_DEPTH 32
 #define WIRE_JSON_VALUES 100000
 
-/* Parse text of at most max bytes. what names the document in why ("callback body").
+struct wire_json_rules {
+    size_t max;  /* bytes */
+    int depth;   /* levels, at most WIRE_JSON_DEPTH */
+    bool strict; /* refuse repeated members and \u0000 as well */
+};
+
+/* Parse text within the rules. what names the document in why ("callback body").
  * ERR_TOOBIG for a limit, ERR_INVALID for bad JSON, ERR_NOMEM. The caller owns *ret_doc. */
+MUST_CHECK enum err wire_json_read(struct slice text, const struct wire_json_rules *rules,
+                                   const char *what, struct json_t **ret_doc, struct why *why);
+/* The same, lenient, with WIRE_JSON_DEPTH levels and at most max bytes. */
 MUST_CHECK enum err wire_json_parse(struct slice text, size_t max, const char *what,
                                     struct json_t **ret_doc, struct why *why);
 void wire_json_free(struct json_t *doc); /* NULL is fine */

@@ -43,20 +43,16 @@ static void refuse_path(struct httpd_request *q)
     buf_done(&b);
 }
 
-/* The part behind "/api/"; false if the path is not ours. */
-static bool action_of(struct slice path, struct slice *ret)
+static bool under(struct slice path, const char *folder)
 {
-    path = web_path(path);
-    if (path.n < 5 || memcmp(path.p, "/api/", 5) != 0)
-        return false;
-    *ret = slice_of(path.p + 5, path.n - 5);
-    return true;
+    size_t n = strlen(folder);
+    return path.n >= n && memcmp(path.p, folder, n) == 0;
 }
 
 bool executor_api_path(struct slice path)
 {
-    struct slice action;
-    return action_of(path, &action) && !(action.n > 2 && memcmp(action.p, "v1/", 3) == 0);
+    path = web_path(path);
+    return under(path, "/api/") && !under(path, "/api/v1/");
 }
 
 /* The header of today's executors, or that of 2.1. */
@@ -128,28 +124,43 @@ static void callback(struct center *c, struct httpd_request *q)
     wire_callbacks_done(&items);
 }
 
-enum executor_action { REGISTRY, REGISTRY_REMOVE, CALLBACK, REFUSED };
-
-/* What the head asks for; refuses q where there is no such thing. */
-static enum executor_action action_wanted(struct httpd_request *q)
+static void registry_add(struct center *c, struct httpd_request *q)
 {
-    static const char *const names[] = { "registry", "registryRemove", "callback" };
-    struct slice action = { NULL, 0 };
-    action_of(q->path, &action);
+    registry(c, q, true);
+}
+
+static void registry_remove(struct center *c, struct httpd_request *q)
+{
+    registry(c, q, false);
+}
+
+#define EXECUTOR PERM_EXECUTOR, BODY_JSON, ANSWER_ENVELOPE, WEB_AT_ONCE, 0, NULL
+
+static const struct web_route rows[] = {
+    { METHOD_POST, "/registry", EXECUTOR, registry_add },
+    { METHOD_POST, "/registryRemove", EXECUTOR, registry_remove },
+    { METHOD_POST, "/callback", EXECUTOR, callback },
+};
+
+/* Refusals are written here: the requests of this table make no call. */
+static const struct router_table table = { "/api", rows, countof(rows), false, NULL };
+
+/* What the head asks for; NULL: there is no such thing, q is refused. */
+static const struct web_route *row_wanted(struct httpd_request *q)
+{
     if (!slice_eq(q->method, "POST")) {
         refuse(q, WIRE_TEXT_METHOD);
-        return REFUSED;
+        return NULL;
     }
-    for (size_t i = 0; i < countof(names); i++)
-        if (slice_eq(action, names[i]))
-            return (enum executor_action)i;
-    refuse_path(q);
-    return REFUSED;
+    struct router_match m = router_find(&table, q->method, web_path(q->path));
+    if (!m.row)
+        refuse_path(q);
+    return m.row;
 }
 
 size_t executor_api_head(struct center *c, struct httpd_request *q)
 {
-    if (action_wanted(q) == REFUSED)
+    if (!row_wanted(q))
         return 0;
     if (token_ok(c, q))
         return CENTER_BODY_MAX;
@@ -159,15 +170,13 @@ size_t executor_api_head(struct center *c, struct httpd_request *q)
 
 void executor_api_serve(struct center *c, struct httpd_request *q)
 {
-    enum executor_action action = action_wanted(q);
-    if (action == REFUSED)
+    const struct web_route *row = row_wanted(q);
+    if (!row)
         return;
     if (slice_trim(q->body).n == 0)
         refuse(q, WIRE_TEXT_BODY_EMPTY);
     else if (!token_ok(c, q))
         refuse_token(q);
-    else if (action == CALLBACK)
-        callback(c, q);
     else
-        registry(c, q, action == REGISTRY);
+        row->at_once(c, q);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/xxl/form.h"
+#include "api/percent.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,6 @@ struct decoder {
     struct why *why;
 };
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Decode s to a terminated text; NULL if it is refused. what: for the reason. */
 static const char *decode(struct decoder *d, struct slice s, const char *what, const char *name)
 {
@@ -28,13 +21,12 @@ static const char *decode(struct decoder *d, struct slice s, const char *what, c
         if (c == '+') {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < s.n ? hex(s.p[i + 1]) : -1;
-            int low = i + 2 < s.n ? hex(s.p[i + 2]) : -1;
-            if (high < 0 || low < 0) {
+            int byte = percent_byte(s, i);
+            if (byte < 0) {
                 why_set(d->why, "%s %s: %% must be followed by two hexadecimal digits", what, name);
                 return NULL;
             }
-            c = (char)(high << 4 | low);
+            c = (char)byte;
             i += 2;
         }
         *d->to++ = c;

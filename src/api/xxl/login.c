@@ -13,7 +13,7 @@ static bool speaks_new(const struct web_call *call)
 {
     return cookie_has(call, COOKIE_NEW) || form_get(&call->form, "offset") ||
            form_get(&call->form, "pagesize") || form_get(&call->form, "ids[]") ||
-           (call->route && call->route->flags & WEB_NEW);
+           (call->match.near && call->match.near->flags & WEB_NEW);
 }
 
 void login_wanted(struct web_call *call)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "api/xxl/groups.h"
+#include "api/gate.h"
 #include "api/session.h"
 #include "api/xxl/login.h"
 #include "api/xxl/logs.h"
@@ -69,8 +70,39 @@ static void an_origin_is_ours_when_its_host_and_port_are(void **state)
         { "://a", "a", true }, /* no browser sends it */
     };
     for (size_t i = 0; i < countof(rows); i++)
-        if (api_same_host(slice_text(rows[i].url), slice_text(rows[i].host)) != rows[i].same)
+        if (gate_same_host(slice_text(rows[i].url), slice_text(rows[i].host)) != rows[i].same)
             fail_msg("%s at %s", rows[i].url, rows[i].host);
+}
+
+static void a_type_is_taken_by_its_most_exact_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept;
+        bool takes;
+    } rows[] = {
+        { "", true },
+        { "  ", true },
+        { "*/*", true },
+        { "application/json", true },
+        { "Application/JSON; charset=utf-8", true },
+        { "application/*", true },
+        { "text/html, application/xhtml+xml, */*;q=0.8", true },
+        { "application/json;q=0.001", true },
+        { "text/html", false },
+        { "application/xml, text/*", false },
+        { "application/json;q=0", false },
+        { "*/*, application/json; Q=0.0", false },
+        { "application/*;q=0, */*", false },
+        { "application/json, */*;q=0", true },
+        { "application/jsonx", false },
+        { "*/json", false },
+        { ",;,", false },
+    };
+    assert_true(gate_accepts(slice_of(NULL, 0), "application/json"));
+    for (size_t i = 0; i < countof(rows); i++)
+        if (gate_accepts(slice_text(rows[i].accept), "application/json") != rows[i].takes)
+            fail_msg("%s", rows[i].accept);
 }
 
 static void logs_keep_their_line_breaks_and_nothing_else(void **state)
@@ -270,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_context_paths_and_doubled_slashes_are_one),
         cmocka_unit_test(an_origin_is_ours_when_its_host_and_port_are),
+        cmocka_unit_test(a_type_is_taken_by_its_most_exact_range),
         cmocka_unit_test(logs_keep_their_line_breaks_and_nothing_else),
         cmocka_unit_test(time_filters_are_two_strict_dates),
         cmocka_unit_test(groups_have_names_titles_and_lists),

@@ -55,6 +55,29 @@ static void what_is_not_json_is_refused(void **state)
     }
 }
 
+static enum err strictly(const char *text, int depth)
+{
+    const struct wire_json_rules rules = { .max = 1000, .depth = depth, .strict = true };
+    struct json_t *doc = NULL;
+    struct why why = { "" };
+    enum err err = wire_json_read(slice_text(text), &rules, "body", &doc, &why);
+    assert_true((err == OK) == (doc != NULL) && (err == OK) == (why.text[0] == '\0'));
+    wire_json_free(doc);
+    return err;
+}
+
+static void strict_rules_refuse_what_peers_may_write(void **state)
+{
+    (void)state;
+    assert_int_equal(strictly("{\"a\":1,\"b\":{\"a\":2}}", 2), OK);
+    assert_int_equal(strictly("{\"a\":1,\"a\":1}", 2), ERR_INVALID);
+    assert_int_equal(strictly("{\"b\":{\"a\":1,\"\\u0061\":1}}", 2), ERR_INVALID);
+    assert_int_equal(strictly("{\"a\":\"x\\u0000\"}", 2), ERR_INVALID);
+    assert_int_equal(strictly("{\"a\\u0000\":1}", 2), ERR_INVALID);
+    assert_int_equal(strictly("[[1]]", 2), OK);
+    assert_int_equal(strictly("[[[1]]]", 2), ERR_TOOBIG);
+}
+
 static void limits_come_before_the_parser(void **state)
 {
     (void)state;
@@ -171,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_json_is_refused),
+        cmocka_unit_test(strict_rules_refuse_what_peers_may_write),
         cmocka_unit_test(limits_come_before_the_parser),
         cmocka_unit_test(numbers_come_in_every_dress),
         cmocka_unit_test(text_comes_from_scalars),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.h - what stands between a request and its handler, the same for every table. Private to
+ * src/api; a worker's thread. */
+#ifndef PEAL_API_GATE_H
+#define PEAL_API_GATE_H
+
+#include "api/front.h"
+
+/* Look at the request as its row demands, and run the handler or refuse. */
+void gate_serve(struct web_call *call);
+/* The headers of every answer of the table. Any thread that has the call. */
+void gate_headers(struct web_call *call);
+
+/* Is the URL's host and port (of an Origin or Referer) that of the Host header? */
+bool gate_same_host(struct slice url, struct slice host);
+/* Does an Accept header (p NULL: there is none) take that type ("application/json")? */
+bool gate_accepts(struct slice accept, const char *type);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/xxl/routes.h"
+#include "api/front.h"
+#include "api/health.h"
+#include "api/xxl/groups.h"
+#include "api/xxl/jobs.h"
+#include "api/xxl/login.h"
+#include "api/xxl/logs.h"
+#include "api/xxl/reply.h"
+#include "base/mem.h"
+
+static void page_login(struct web_call *call)
+{
+    call->content_type = "text/html;charset=UTF-8";
+    buf_text(&call->output,
+             "<!DOCTYPE html><html lang=\"en\"><title>Peal</title>"
+             "<p>This is the scheduling center Peal. Scripts log in with a POST of userName and "
+             "password to /login or /auth/doLogin.</p></html>\n");
+}
+
+/* The beginning of a row: what only reads takes a POST as well, as scripts are known to send. */
+#define READS METHOD_GET | METHOD_POST
+#define CHANGES METHOD_POST
+
+/* The rest of it. */
+#define PAGE PERM_PUBLIC, BODY_FORM, ANSWER_TEXT, WEB_PAGE, 0
+#define SESSION(class, flags) PERM_PUBLIC, BODY_FORM, ANSWER_ENVELOPE, class, flags
+#define READ(permission, class) permission, BODY_FORM, ANSWER_ENVELOPE, class, 0
+#define CHANGE(permission, class, flags)                                                           \
+    permission, BODY_FORM, ANSWER_ENVELOPE, class, WEB_COMPAT_GET | (flags)
+
+/* clang-format off */
+static const struct web_route rows[] = {
+    { READS, "/", PAGE, page_login, NULL },
+    { READS, "/toLogin", PAGE, page_login, NULL },
+    { READS, "/auth/login", PAGE, page_login, NULL },
+    { READS, "/metrics", PAGE, health_metrics, NULL },
+    { READS, "/actuator/prometheus", PAGE, health_metrics, NULL },
+
+    { CHANGES, "/login", SESSION(WEB_PASSWORD, 0), login_old, NULL },
+    { CHANGES, "/auth/doLogin", SESSION(WEB_PASSWORD, WEB_NEW), login_new, NULL },
+    { CHANGES, "/logout", SESSION(WEB_PAGE, 0), logout_old, NULL },
+    { CHANGES, "/auth/logout", SESSION(WEB_PAGE, WEB_NEW), logout_new, NULL },
+
+    { READS, "/jobgroup/pageList", READ(PERM_ADMIN, WEB_PAGE), groups_list, NULL },
+    { READS, "/jobgroup/loadById", READ(PERM_LOGIN, WEB_PAGE), groups_load, NULL },
+    { CHANGES, "/jobgroup/save", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_insert, NULL },
+    { CHANGES, "/jobgroup/insert", CHANGE(PERM_ADMIN, WEB_PAGE, WEB_NEW), groups_insert, NULL },
+    { CHANGES, "/jobgroup/update", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_update, NULL },
+    { CHANGES, "/jobgroup/remove", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_delete, NULL },
+    { CHANGES, "/jobgroup/delete", CHANGE(PERM_ADMIN, WEB_PAGE, WEB_NEW), groups_delete, NULL },
+
+    { READS, "/jobinfo/pageList", READ(PERM_LOGIN, WEB_PAGE), jobs_list, NULL },
+    { CHANGES, "/jobinfo/add", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_insert, NULL },
+    { CHANGES, "/jobinfo/insert", CHANGE(PERM_LOGIN, WEB_PAGE, WEB_NEW), jobs_insert, NULL },
+    { CHANGES, "/jobinfo/update", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_update, NULL },
+    { CHANGES, "/jobinfo/remove", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_delete, NULL },
+    { CHANGES, "/jobinfo/delete", CHANGE(PERM_LOGIN, WEB_PAGE, WEB_NEW), jobs_delete, NULL },
+    { CHANGES, "/jobinfo/start", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_start, NULL },
+    { CHANGES, "/jobinfo/stop", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_stop, NULL },
+    { CHANGES, "/jobinfo/trigger", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_trigger, NULL },
+    { READS, "/jobinfo/nextTriggerTime", READ(PERM_LOGIN, WEB_PAGE), jobs_next, NULL },
+
+    { READS, "/joblog/pageList", READ(PERM_LOGIN, WEB_PAGE), logs_list, NULL },
+    { READS, "/joblog/logDetailCat", READ(PERM_LOGIN, WEB_EXECUTOR), logs_detail, NULL },
+    { CHANGES, "/joblog/logKill", CHANGE(PERM_LOGIN, WEB_EXECUTOR, 0), logs_kill, NULL },
+};
+/* clang-format on */
+
+const struct router_table xxl_routes = { "", rows, countof(rows), false, reply_refuse };
