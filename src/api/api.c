@@ -4,6 +4,7 @@
 #include "api/front.h"
 #include "api/gate.h"
 #include "api/health.h"
+#include "api/v1/v1.h"
 #include "api/xxl/executor_api.h"
 #include "api/xxl/routes.h"
 #include "base/mem.h"
@@ -17,9 +18,11 @@ struct api {
     atomic_bool started; /* there is a user who can log in */
 };
 
+/* The JSON API has its own corner; every other path is XXL-JOB's, or not there. */
 static struct router_match find(struct slice method, struct slice path)
 {
-    return router_find(&xxl_routes, method, path);
+    bool v1 = router_under(&v1_routes, path);
+    return router_find(v1 ? &v1_routes : &xxl_routes, method, path);
 }
 
 /* ---- a request on the scheduler's loop ----------------------------------------------------------

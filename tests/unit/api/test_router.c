@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "api/router.h"
+#include "api/v1/v1.h"
 #include "api/xxl/routes.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -189,7 +190,7 @@ static void check_row(const struct router_table *t, const struct web_route *row)
 static void every_row_of_the_tables_is_found_by_its_own_path(void **state)
 {
     (void)state;
-    static const struct router_table *const tables[] = { &xxl_routes };
+    static const struct router_table *const tables[] = { &xxl_routes, &v1_routes };
     for (size_t i = 0; i < countof(tables); i++) {
         const struct router_table *t = tables[i];
         assert_true(t->n > 0);
@@ -221,6 +222,9 @@ static void nothing_else_is_public(void **state)
         if (listed != (xxl_routes.rows[i].permission == PERM_PUBLIC))
             fail_msg("%s", xxl_routes.rows[i].path);
     }
+    for (size_t i = 0; i < v1_routes.n; i++)
+        if (v1_routes.rows[i].permission == PERM_PUBLIC)
+            assert_ptr_equal(v1_routes.rows[i].run, v1_session_login);
 }
 
 int main(void)
