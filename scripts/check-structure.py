@@ -34,7 +34,7 @@ LAYERS = {
     "net": ["base"],
     "transport": ["base", "cron", "model", "wire", "net"],
     "server": ["base", "cron", "model", "plan", "sched", "wire", "store", "ledger", "net", "transport"],
-    "api": ["base", "cron", "model", "sched", "wire", "store", "net", "transport", "server"],
+    "api": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server"],
     "executor": ["base", "wire", "net", "sql", "peal"],
     "cli": ["base", "cron", "wire", "store", "net", "server", "api", "executor", "peal"],
     "peal": [],  # include/peal, the installed header

@@ -1,51 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accounts.c - users and sessions as edits: each carries a copy, because an asker that gives up
- * leaves it behind with the writer. */
+/* accounts.c - users and sessions as writes: each argument is a copy, because an asker that gives
+ * up leaves it behind with the writer. */
 #include "api/accounts.h"
 #include "api/password.h"
 #include "base/mem.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum err make(struct center *c, struct edit *e, struct why *why)
-{
-    struct edit *done;
-    enum err err = center_edit(c, e, &done, why);
-    if (!err)
-        edit_free(done);
-    return err;
-}
-
-static enum err edit_text(struct center *c, enum edit_kind kind, int64_t id, const char *text,
-                          struct why *why)
-{
-    struct edit *e = edit_new(kind);
-    e->id = id;
-    e->text = mem_dup(text);
-    return make(c, e, why);
-}
-
 /* ---- users ------------------------------------------------------------------------------------
  */
 
-static void user_free(void *user)
+static enum err user_run(struct store *s, void *arg, struct why *why)
 {
-    user_record_done(user);
-    free(user);
+    return s->ops->user_insert(s, arg, why);
+}
+
+static void user_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    user_record_done(arg);
+    free(arg);
 }
 
 enum err account_add(struct center *c, const struct user_record *user, struct why *why)
 {
+    static const struct ledger_write write = { user_run, user_done };
     struct user_record *u = mem_new(sizeof(*u));
     u->username = mem_dup(user->username);
     u->password = mem_dup(user->password);
     u->argon2 = mem_dup(user->argon2);
     u->permission = mem_dup(user->permission);
     u->role = user->role;
-    struct edit *e = edit_new(EDIT_USER_INSERT);
-    e->extra = u;
-    e->extra_free = user_free;
-    return make(c, e, why);
+    return center_write(c, &write, u, why);
 }
 
 static enum err make_admin(struct center *c, const char *password, struct why *why)
@@ -88,26 +75,71 @@ enum err account_first(struct center *c, const char *wanted, char *ret_password,
     return err;
 }
 
+struct upgrade {
+    int64_t user_id;
+    char *argon2;
+};
+
+static enum err upgrade_run(struct store *s, void *arg, struct why *why)
+{
+    const struct upgrade *u = arg;
+    return s->ops->user_upgrade(s, u->user_id, u->argon2, why);
+}
+
+static void upgrade_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    free(((struct upgrade *)arg)->argon2);
+    free(arg);
+}
+
 enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2, struct why *why)
 {
-    return edit_text(c, EDIT_USER_UPGRADE, user_id, argon2, why);
+    static const struct ledger_write write = { upgrade_run, upgrade_done };
+    struct upgrade *u = mem_new(sizeof(*u));
+    u->user_id = user_id;
+    u->argon2 = mem_dup(argon2);
+    return center_write(c, &write, u, why);
 }
 
 /* ---- sessions ----------------------------------------------------------------------------------
  */
 
-enum err account_log_in(struct center *c, const struct session_record *session, struct why *why)
+static void session_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    free(arg);
+}
+
+static struct session_record *session_copy(const struct session_record *from)
 {
     struct session_record *r = mem_new(sizeof(*r));
-    *r = *session;
-    struct edit *e = edit_new(EDIT_SESSION_PUT);
-    e->extra = r;
-    e->extra_free = free;
-    return make(c, e, why);
+    *r = *from;
+    return r;
+}
+
+static enum err log_in_run(struct store *s, void *arg, struct why *why)
+{
+    return s->ops->session_put(s, arg, why);
+}
+
+enum err account_log_in(struct center *c, const struct session_record *session, struct why *why)
+{
+    static const struct ledger_write write = { log_in_run, session_done };
+    return center_write(c, &write, session_copy(session), why);
+}
+
+static enum err log_out_run(struct store *s, void *arg, struct why *why)
+{
+    return s->ops->session_delete(s, ((struct session_record *)arg)->digest, why);
 }
 
 enum err account_log_out(struct center *c, const char *digest, struct why *why)
 {
-    enum err err = edit_text(c, EDIT_SESSION_DELETE, 0, digest, why);
-    return err == ERR_NOTFOUND ? OK : err;
+    static const struct ledger_write write = { log_out_run, session_done };
+    struct session_record r = { .user_id = 0 };
+    snprintf(r.digest, sizeof(r.digest), "%s", digest);
+    return center_write(c, &write, session_copy(&r), why);
 }

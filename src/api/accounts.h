@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accounts.h - what is written about users and their sessions. Private to src/api.
  *
- * Each call is a write of its own: it blocks until the commit was heard. On OK it stands in the
- * database; ERR_TIMEOUT: it may still. Any thread but the scheduler's. */
+ * Each call is a write of its own (ledger/write.h): it blocks until the commit was heard. On OK it
+ * stands in the database; ERR_TIMEOUT: it may still. Any thread but the scheduler's. */
 #ifndef PEAL_API_ACCOUNTS_H
 #define PEAL_API_ACCOUNTS_H
 

@@ -18,17 +18,13 @@ struct txn {
     const struct store_ops *ops;
     struct planner *planner;
     struct batch *b;
+    struct list *writes;
     struct totals totals;
     struct plan_rows rows; /* planned, not yet inserted */
     struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
     const struct spawn **spawns;
     int njobs;
 };
-
-static bool edit_error(enum err e)
-{
-    return e == ERR_NOTFOUND || e == ERR_EXISTS || e == ERR_INVALID || e == ERR_OVERTAKEN;
-}
 
 /* ---- jobs -------------------------------------------------------------------------------------
  */
@@ -540,8 +536,6 @@ static enum err group_delete(struct txn *t, struct edit *e)
 
 static enum err edit_run(struct txn *t, struct edit *e)
 {
-    const struct store_ops *ops = t->ops;
-    struct store *s = t->store;
     switch (e->kind) {
     case EDIT_JOB_INSERT:
         return job_insert(t, e);
@@ -555,21 +549,13 @@ static enum err edit_run(struct txn *t, struct edit *e)
         return job_delete(t, e);
     case EDIT_GROUP_INSERT:
         e->group.updated_ms = t->b->now_ms;
-        enum err err = ops->group_insert(s, &e->group, &e->why);
+        enum err err = t->ops->group_insert(t->store, &e->group, &e->why);
         e->id = e->group.id;
         return err;
     case EDIT_GROUP_UPDATE:
         return group_update(t, e);
     case EDIT_GROUP_DELETE:
         return group_delete(t, e);
-    case EDIT_USER_INSERT:
-        return ops->user_insert(s, e->extra, &e->why);
-    case EDIT_USER_UPGRADE:
-        return ops->user_upgrade(s, e->id, e->text, &e->why);
-    case EDIT_SESSION_PUT:
-        return ops->session_put(s, e->extra, &e->why);
-    case EDIT_SESSION_DELETE:
-        return ops->session_delete(s, e->text, &e->why);
     }
     return ERR_INVALID;
 }
@@ -584,7 +570,7 @@ static enum err edits_run(struct txn *t)
         for (int k = 0; k < e->nruns; k++)
             e->runs[k].stays = false;
         e->err = edit_run(t, e);
-        if (e->err && !edit_error(e->err)) {
+        if (e->err && !ledger_refuses(e->err)) {
             why_set(&t->b->why, "%s", e->why.text);
             return e->err;
         }
@@ -625,7 +611,7 @@ static enum err spawn_run(struct txn *t, struct spawn *s)
     s->log_id = 0;
     s->err = job_at(t, s->job_id, -1, &j);
     if (s->err)
-        return edit_error(s->err) ? OK : s->err;
+        return ledger_refuses(s->err) ? OK : s->err;
     if (taken_back(t, s, j)) {
         s->err = ERR_NOTFOUND;
         return OK;
@@ -674,7 +660,7 @@ static enum err delays_run(struct txn *t)
                 err = t->ops->due_put(t->store, &due, 1, &t->b->why);
         }
         job_record_done(&r);
-        if (err && !edit_error(err))
+        if (err && !ledger_refuses(err))
             return err;
         why_clear(&t->b->why);
     }
@@ -784,7 +770,7 @@ static enum err lists_put(struct txn *t)
             err = t->ops->group_update(t->store, &g, &t->b->why);
         }
         group_record_done(&g);
-        if (err && !edit_error(err))
+        if (err && !ledger_refuses(err))
             return err;
         why_clear(&t->b->why);
     }
@@ -855,6 +841,8 @@ static enum err body(struct txn *t)
     b->plan_us = clock_boot_us() - began;
     if (!err)
         err = rows_add(t);
+    if (!err && t->writes)
+        err = ledger_writes_run(s, t->writes, &b->why);
     for (int i = 0; i < TOTAL_COUNT; i++)
         t->totals.n[i] += b->totals.n[i];
     if (!err)
@@ -889,9 +877,11 @@ static void undo(struct txn *t)
             b->spawns[i].cause = 0;
 }
 
-void txn_run(struct store *store, struct planner *planner, struct batch *b)
+void txn_run(struct store *store, struct planner *planner, struct batch *b, struct list *writes)
 {
-    struct txn t = { .store = store, .ops = store->ops, .planner = planner, .b = b };
+    struct txn t = {
+        .store = store, .ops = store->ops, .planner = planner, .b = b, .writes = writes
+    };
     for (int i = 0; i < b->nviews; i++)
         planner_set_view(planner, group_view_ref(b->views[i]));
     if (b->forget_jobs)

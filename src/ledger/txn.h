@@ -5,12 +5,13 @@
 #ifndef PEAL_LEDGER_TXN_H
 #define PEAL_LEDGER_TXN_H
 
+#include "ledger/write.h"
 #include "sched/batch.h"
-#include "store/store.h"
 
-/* Do what the batch says and commit. b->err tells; on failure nothing of it is on disk, its
- * results are empty and it can be given again. The views of a failed batch have reached the
- * planner: they are of memory, not of the disk. */
-void txn_run(struct store *store, struct planner *planner, struct batch *b);
+/* Do what the batch says, then the writes (struct ledger_entry; NULL: there are none), and commit.
+ * b->err tells; on failure nothing of it is on disk, its results are empty and it can be given
+ * again. The views of a failed batch have reached the planner: they are of memory, not of the disk.
+ */
+void txn_run(struct store *store, struct planner *planner, struct batch *b, struct list *writes);
 
 #endif

@@ -19,13 +19,10 @@ void edit_free(struct edit *e)
     job_record_done(&e->job);
     group_record_done(&e->group);
     group_record_done(&e->was);
-    free(e->text);
     for (int i = 0; i < e->nruns; i++)
         run_change_done(&e->runs[i].change);
     free(e->runs);
     job_unref(e->now);
-    if (e->extra_free)
-        e->extra_free(e->extra);
     free(e);
 }
 

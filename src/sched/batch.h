@@ -5,7 +5,8 @@
  * gathered as one batch (group commit). A batch that fails as a whole is kept and tried again
  * unchanged, so nothing that memory believes is ever taken back; a single edit may fail alone.
  * Order of effect inside the transaction: views, registry, changes, late results, edits, spawns,
- * delays, planning, totals, watermark. The batch owns everything that it points to. */
+ * delays, planning, writes of the driver, totals, watermark. The batch owns everything that it
+ * points to. */
 #ifndef PEAL_SCHED_BATCH_H
 #define PEAL_SCHED_BATCH_H
 
@@ -21,10 +22,6 @@ enum edit_kind {
     EDIT_GROUP_INSERT,
     EDIT_GROUP_UPDATE,
     EDIT_GROUP_DELETE,
-    EDIT_USER_INSERT,
-    EDIT_USER_UPGRADE, /* id, text: the new argon2 string */
-    EDIT_SESSION_PUT,
-    EDIT_SESSION_DELETE, /* text: the digest */
 };
 
 /* An open run of the job whose schedule asked for it, when an edit of the job is taken up. */
@@ -45,12 +42,9 @@ struct edit {
     struct job_record job;
     struct group_record group; /* of a group by registry without its list, which is not written */
     /* An update was made from this, and is refused with ERR_OVERTAKEN if it has changed since. */
-    int64_t version;                 /* of the job; -1: from whatever it is */
-    struct group_record was;         /* the group; app NULL: from whatever it is */
-    void *extra;                     /* struct user_record or struct session_record */
-    void (*extra_free)(void *extra); /* by edit_free; NULL: it is somebody else's */
-    char *text;
-    void *reply; /* who waits; not looked at here */
+    int64_t version;         /* of the job; -1: from whatever it is */
+    struct group_record was; /* the group; app NULL: from whatever it is */
+    void *reply;             /* who waits; not looked at here */
 
     /* filled by the scheduler when it takes the edit up */
     struct edit_run *runs; /* by scheduled time */

@@ -265,8 +265,6 @@ void edit_done(struct sched *s, struct now now, struct edit *e)
         if (!e->err)
             directory_group_gone(s, e->id);
         break;
-    default:
-        break;
     }
     struct action *a = action_new(s, ACTION_EDITED);
     a->edit = e;

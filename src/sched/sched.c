@@ -588,6 +588,11 @@ struct batch *sched_take_batch(struct sched *s, struct now now)
     return b;
 }
 
+void sched_want_batch(struct sched *s)
+{
+    s->wanted = true;
+}
+
 /* The change is on disk: what waited for that goes on. */
 static void change_done(struct sched *s, struct now now, const struct run_change *c, uint64_t seq)
 {

@@ -150,6 +150,9 @@ bool sched_address_known(const struct sched *s, int64_t group_id, struct slice a
 /* ---- writing --------------------------------------------------------------------------------- */
 /* What has gathered, or NULL if there is nothing to write. One batch at a time. */
 struct batch *sched_take_batch(struct sched *s, struct now now);
+/* The driver has something of its own to write with the next batch: there is one soon, though
+ * nothing else may be in it. */
+void sched_want_batch(struct sched *s);
 /* It was committed (b->err OK), takes b. A failed one is given to the writer again instead. */
 void sched_batch_done(struct sched *s, struct now now, struct batch *b);
 

@@ -92,6 +92,7 @@ void center_pump(struct center *c)
         if (b) {
             c->writing = true;
             c->batch.batch = b;
+            list_move(&c->batch.writes, &c->writes);
             atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
                                   memory_order_relaxed);
             c->batch_us = clock_boot_us();
@@ -181,6 +182,7 @@ static void batch_done(struct center *c)
     }
     c->left_clean |= b->clean;
     sched_batch_done(c->sched, center_now(), b);
+    requests_written(c, &c->batch.writes);
     center_pump(
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
@@ -485,6 +487,8 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     list_init(&c->fresh);
     list_init(&c->calls);
     list_init(&c->requests);
+    list_init(&c->writes);
+    list_init(&c->batch.writes);
     enum err err = OK;
     if (mkdir(config->data, 0750) < 0 && errno != EEXIST) {
         why_set(why, "cannot make the data folder %s: %s", config->data, strerror(errno));
@@ -566,6 +570,8 @@ void center_free(struct center *c)
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }
+    ledger_entries_end(&c->batch.writes, ERR_STOPPING);
+    ledger_entries_end(&c->writes, ERR_STOPPING);
     batch_free(c->batch.batch);
     sched_free(c->sched);
     flight_file_free(c->flight, c->left_clean);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/why.h"
+#include "ledger/write.h"
 #include "net/httpd.h"
 #include "sched/sched.h"
 #include "server/metrics.h"
@@ -83,6 +84,10 @@ MUST_CHECK enum err center_reader(struct center *c, struct store **ret, struct w
  * else why says what the store or the rule refused. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_edit(struct center *c, struct edit *e, struct edit **ret,
                                 struct why *why);
+/* Make the write with the next batch; write->done is called with arg in any case, see write.h. The
+ * same error and the same text as done. ERR_TIMEOUT after 10 s: it may still happen. */
+MUST_CHECK enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
+                                 struct why *why);
 /* Run a job now; param and choices of the spawn are taken. */
 MUST_CHECK enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id,
                                    struct why *why);

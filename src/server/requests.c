@@ -21,6 +21,7 @@
 
 enum request_kind {
     REQUEST_EDIT,
+    REQUEST_WRITE,
     REQUEST_TRIGGER,
     REQUEST_KILL,
     REQUEST_LOG,
@@ -38,6 +39,7 @@ struct request {
     bool done;
     /* question */
     struct edit *edit;
+    struct ledger_entry *entry; /* while nobody else has it */
     struct spawn spawn;
     int64_t id, trigger_ms; /* log id or group id */
     int from_line;
@@ -76,6 +78,8 @@ static void request_put(struct request *a)
     if (!last)
         return;
     edit_free(a->edit);
+    if (a->entry) /* its asker has given up */
+        ledger_entry_end(a->entry, ERR_TIMEOUT);
     spawn_done(&a->spawn);
     free(a->address);
     free(a->list);
@@ -131,6 +135,22 @@ void request_edited(struct center *c, struct edit *e)
     a->edit = e;
     a->why = e->why;
     request_answer(a, e->err);
+}
+
+void requests_written(struct center *c, struct list *writes)
+{
+    for (struct list_node *n; (n = list_pop(writes));) {
+        struct ledger_entry *e = container_of(n, struct ledger_entry, node);
+        if (e->err == ERR_MORE) {
+            list_push(&c->writes, &e->node);
+            sched_want_batch(c->sched);
+            continue;
+        }
+        struct request *a = e->reply;
+        a->entry = e;
+        a->why = e->why;
+        request_answer(a, e->err);
+    }
 }
 
 void request_spawned(struct center *c, const struct action *act)
@@ -246,7 +266,7 @@ void requests_refuse(struct center *c)
 static bool refused(struct center *c, struct request *a)
 {
     char trouble[300];
-    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_TRIGGER)
+    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_WRITE && a->kind != REQUEST_TRIGGER)
         return false;
     if (!writer_in_trouble(c->writer) || !writer_trouble(c->writer, trouble, sizeof(trouble)))
         return false;
@@ -268,6 +288,12 @@ void request_open(struct center *c, struct message *l)
         e->reply = a;
         a->edit = NULL;
         sched_edit(c->sched, now, e);
+        break;
+    case REQUEST_WRITE:
+        a->entry->reply = a;
+        list_push(&c->writes, &a->entry->node);
+        a->entry = NULL;
+        sched_want_batch(c->sched);
         break;
     case REQUEST_TRIGGER:
         a->spawn.reply = a;
@@ -313,6 +339,31 @@ enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct
     if (!err) {
         *ret = a->edit;
         a->edit = NULL;
+    }
+    return request_end(a, err, why);
+}
+
+/* The write, if it has been answered; else whoever lets go of the request last has it. */
+static struct ledger_entry *entry_take(struct request *a)
+{
+    pthread_mutex_lock(&a->lock);
+    struct ledger_entry *e = a->done ? a->entry : NULL;
+    if (e)
+        a->entry = NULL;
+    pthread_mutex_unlock(&a->lock);
+    return e;
+}
+
+enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
+                      struct why *why)
+{
+    struct request *a = request_new(REQUEST_WRITE);
+    a->entry = ledger_entry_new(write, arg);
+    enum err err = request_wait(c, a);
+    struct ledger_entry *e = entry_take(a);
+    if (e) {
+        e->why = a->why;
+        ledger_entry_end(e, err);
     }
     return request_end(a, err, why);
 }

@@ -61,6 +61,7 @@ struct center {
     int64_t batch_us;     /* boot: when the writer got the batch */
     struct list calls;    /* open calls to executors */
     struct list requests; /* what other threads wait for */
+    struct list writes;   /* struct ledger_entry: go with the next batch */
     struct batch_message batch;
     struct flight_file *flight;
     bool settled;          /* the first commit of this process has been heard */
@@ -102,6 +103,8 @@ void request_open(struct center *c, struct message *l);
 void request_refuse(struct message *l); /* stopping: one that was not opened */
 void requests_refuse(struct center *c); /* and those that were */
 void request_edited(struct center *c, struct edit *e);
+/* The writes of a batch that is committed: their askers are told, or they go with the next. */
+void requests_written(struct center *c, struct list *writes);
 void request_spawned(struct center *c, const struct action *a);
 void request_killed(struct center *c, const struct action *a);
 

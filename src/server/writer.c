@@ -73,12 +73,12 @@ static void count(struct writer *w, const struct batch *b, int64_t us)
 }
 
 /* Until it is on disk, or the writer is told to stop. */
-static void do_batch(struct writer *w, struct batch *b)
+static void do_batch(struct writer *w, struct batch *b, struct list *writes)
 {
     int pause_ms = RETRY_MIN_MS;
     for (;;) {
         int64_t start = clock_boot_us();
-        txn_run(w->store, w->planner, b);
+        txn_run(w->store, w->planner, b, writes);
         set_trouble(w, b);
         if (!b->err) {
             count(w, b, clock_boot_us() - start);
@@ -132,7 +132,7 @@ static void *writer_main(void *arg)
             if (l->kind == MESSAGE_STOP)
                 return NULL;
             struct batch_message *m = container_of(l, struct batch_message, message);
-            do_batch(w, m->batch);
+            do_batch(w, m->batch, &m->writes);
             l->kind = w->done_kind;
             mailbox_send(w->done, l);
         }

@@ -8,15 +8,16 @@
 #define PEAL_SERVER_WRITER_H
 
 #include "base/mailbox.h"
+#include "ledger/write.h"
 #include "sched/batch.h"
 #include "server/metrics.h"
-#include "store/store.h"
 
 struct writer;
 
 struct batch_message {
     struct message message;
     struct batch *batch;
+    struct list writes; /* struct ledger_entry, of the same transaction */
 };
 
 /* Takes store and planner; both are freed by writer_free. Done batches go to the mailbox done. */

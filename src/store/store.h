@@ -95,6 +95,12 @@ struct store_ops {
     enum err (*begin)(struct store *s, struct why *why);
     enum err (*commit)(struct store *s, struct why *why);
     void (*rollback)(struct store *s);
+    /* Within a transaction, one at a time: what is written from here on can be taken back alone.
+     * savepoint_keep ends it and leaves what was written; savepoint_undo ends it and takes that
+     * back, also after an error that would have cost the transaction. */
+    enum err (*savepoint)(struct store *s, struct why *why);
+    enum err (*savepoint_keep)(struct store *s, struct why *why);
+    enum err (*savepoint_undo)(struct store *s, struct why *why);
 
     /* ---- planning ---- */
     /* Jobs with from_ms <= next_ms <= until_ms, earliest first (ties by id), at most max into rows.

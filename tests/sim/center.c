@@ -158,6 +158,7 @@ static void center_down(struct sim *s)
     s->sched = NULL;
     planner_free(s->planner);
     s->planner = NULL;
+    writes_drop(s);
     drop_acks(s);
 }
 
@@ -354,6 +355,7 @@ static void on_written(struct sim *s, struct event *e)
     recorder_heard(s, b);
     s->backup_heard = backup_ripe(s, b);
     sched_batch_done(s->sched, sim_now(s), b);
+    writes_heard(s);
     if (s->backup_heard)
         center_crash(s);
     else
@@ -364,7 +366,7 @@ static void on_write(struct sim *s, struct event *e)
 {
     if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
-    txn_run(s->store, s->planner, s->writing);
+    txn_run(s->store, s->planner, s->writing, &s->written_with);
     if (s->writing->err) {
         s->planner_no++;
         sim_send(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
@@ -372,6 +374,7 @@ static void on_write(struct sim *s, struct event *e)
     }
     s->commits++;
     check_commit(s, s->writing);
+    writes_check(s);
     backup_written(s, s->writing);
     sim_send(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,
              0, NULL)
@@ -486,6 +489,7 @@ void center_pump(struct sim *s)
         s->writing = sched_take_batch(s->sched, sim_now(s));
         if (s->writing) {
             check_taken(s);
+            writes_taken(s);
             sim_send(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;
         }
     }

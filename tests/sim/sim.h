@@ -7,8 +7,8 @@
  * (docs/internals/sim.md).
  *
  * world.c keeps time, center.c drives the core as a server would, net.c carries calls as a
- * transport, exec.c plays executors, users.c makes up jobs and edits, check*.c hold the promises
- * against what happens. */
+ * transport, exec.c plays executors, users.c makes up jobs and edits, writes.c other writes,
+ * check*.c hold the promises against what happens. */
 #ifndef PEAL_TESTS_SIM_H
 #define PEAL_TESTS_SIM_H
 
@@ -258,6 +258,9 @@ struct sim {
     struct batch *writing;
     struct list acks, calls;
     bool pumping;
+    struct list writes, written_with; /* struct ledger_entry: for the next batch, with that one */
+    struct dice write_dice;           /* of writes.c alone */
+    int64_t nwrites;
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
     struct flight_head *recorder[2]; /* the files; NULL: there is none */
@@ -397,6 +400,13 @@ void users_act(struct sim *s, struct event *e);
 void users_stop_all(struct sim *s);
 void users_edited(struct sim *s, struct edit *e);
 void users_spawned(struct sim *s, const struct action *a);
+
+/* writes.c */
+void writes_init(struct sim *s);
+void writes_taken(struct sim *s); /* a batch leaves for the writer */
+void writes_check(struct sim *s); /* it is committed */
+void writes_heard(struct sim *s);
+void writes_drop(struct sim *s); /* the center's process has gone */
 
 /* check_wire.c: what passes */
 void check_called(struct sim *s, const struct call *c, int64_t conn);

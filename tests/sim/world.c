@@ -236,6 +236,7 @@ void sim_play(struct sim *s)
     textmap_init(&s->peers);
     list_init(&s->acks);
     list_init(&s->calls);
+    writes_init(s);
     s->choked = sim_chance(s, 300000);
     exec_init(s);
     users_init(s);

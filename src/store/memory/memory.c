@@ -139,6 +139,7 @@ static enum err memory_begin(struct store *s, struct why *why)
     struct memory *m = memory_of(s);
     assert(!m->in_transaction);
     m->in_transaction = true;
+    m->saving = false;
     m->before = m->now;
     return OK;
 }
@@ -163,6 +164,37 @@ static void memory_rollback(struct store *s)
     undo_to(m, m->nkept);
     m->now = m->before;
     m->in_transaction = false;
+}
+
+static enum err memory_savepoint(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->in_transaction && !m->saving);
+    m->saving = true;
+    m->nsaved = m->nundo;
+    m->saved = m->now;
+    return OK;
+}
+
+static enum err memory_savepoint_keep(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->saving);
+    m->saving = false;
+    return OK;
+}
+
+static enum err memory_savepoint_undo(struct store *s, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    assert(m->saving);
+    m->saving = false;
+    undo_to(m, m->nsaved);
+    m->now = m->saved;
+    return OK;
 }
 
 void store_memory_backup(struct store *s, bool on)
@@ -602,6 +634,9 @@ const struct store_ops store_memory_ops = {
     .begin = memory_begin,
     .commit = memory_commit,
     .rollback = memory_rollback,
+    .savepoint = memory_savepoint,
+    .savepoint_keep = memory_savepoint_keep,
+    .savepoint_undo = memory_savepoint_undo,
     .due_take = memory_due_take,
     .due_put = memory_due_put,
     .due_each = memory_due_each,

@@ -76,8 +76,11 @@ struct memory {
     struct mem_scalars now, before, backup;
     struct mem_undo *undo;
     size_t nundo, undo_cap;
-    size_t nkept; /* of undo: since the backup, committed */
-    bool keeping; /* there is a backup */
+    size_t nkept;             /* of undo: since the backup, committed */
+    bool keeping;             /* there is a backup */
+    struct mem_scalars saved; /* as they were at the savepoint */
+    size_t nsaved;            /* of undo, then */
+    bool saving;              /* there is a savepoint */
     bool in_transaction;
 };
 

@@ -218,6 +218,7 @@ static enum err sqlite_begin(struct store *store, struct why *why)
     if (err)
         return err;
     s->in_transaction = true;
+    s->saved.on = false;
     s->lost = OK;
     s->log_id = s->log_id_read = 0;
     s->nspans = 0;
@@ -268,6 +269,59 @@ static void sqlite_rollback(struct store *store)
     /* SQLite has rolled back by itself after a full disk and the like */
     if (!sqlite3_get_autocommit(s->db) && sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL))
         log_error("store", "rollback of %s failed: %s", s->path, sqlite3_errmsg(s->db));
+}
+
+static enum err run_text(struct sqlite *s, const char *text, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, text, &q, why);
+    return err ? err : sql_run(s, q, why);
+}
+
+static enum err sqlite_savepoint(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    assert(s->in_transaction && !s->saved.on);
+    if (s->lost) {
+        why_set(why, "%s", s->lost_text);
+        return s->lost;
+    }
+    enum err err = run_text(s, "SAVEPOINT one", why);
+    if (err)
+        return err;
+    s->saved.on = true;
+    s->saved.log_id = s->log_id;
+    s->saved.log_id_read = s->log_id_read;
+    memcpy(s->saved.spans, s->spans, sizeof(s->spans));
+    s->saved.nspans = s->nspans;
+    return OK;
+}
+
+static enum err sqlite_savepoint_keep(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    assert(s->saved.on);
+    s->saved.on = false;
+    return run_text(s, "RELEASE one", why);
+}
+
+static enum err sqlite_savepoint_undo(struct store *store, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    assert(s->saved.on);
+    s->saved.on = false;
+    enum err err = run_text(s, "ROLLBACK TO one", why); /* fails if SQLite has rolled back by
+                                                         * itself, and s->lost stays */
+    if (!err)
+        err = run_text(s, "RELEASE one", why);
+    if (err)
+        return err;
+    s->lost = OK;
+    s->log_id = s->saved.log_id;
+    s->log_id_read = s->saved.log_id_read;
+    memcpy(s->spans, s->saved.spans, sizeof(s->spans));
+    s->nspans = s->saved.nspans;
+    return OK;
 }
 
 static int page_progress(void *ctx)
@@ -485,6 +539,9 @@ const struct store_ops store_sqlite_ops = {
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
+    .savepoint = sqlite_savepoint,
+    .savepoint_keep = sqlite_savepoint_keep,
+    .savepoint_undo = sqlite_savepoint_undo,
     .due_take = sqlite_due_take,
     .due_put = sqlite_due_put,
     .due_each = sqlite_due_each,

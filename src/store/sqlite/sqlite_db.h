@@ -49,6 +49,12 @@ struct sqlite {
     int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
     struct span spans[SQLITE_SPANS];
     int nspans;
+    struct { /* the same as they were at the savepoint */
+        bool on;
+        int64_t log_id, log_id_read;
+        struct span spans[SQLITE_SPANS];
+        int nspans;
+    } saved;
 
     int wal_frames, wal_tried; /* after the last commit; at the writer's last own checkpoint */
     int64_t deadline_ms;       /* of the running page, boot time; 0 = none */
