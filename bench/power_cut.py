@@ -87,9 +87,8 @@ def write_state(data, options, port):
         begin = (int(time.time()) + 4) * 1000
         db.executemany(due, ((100 + i, begin + i * 100) for i in range(10)))
         db.execute("UPDATE peal_seq SET value = ? WHERE name = 'log'", (n,))
-        db.execute("UPDATE peal_mark SET until_ms = ?, clean = 0", (now + 2000,))
-        db.executemany("INSERT OR REPLACE INTO peal_total (job_id, name, value) VALUES (0, ?, ?)",
-                       [("planned", n), ("sent", options.accepted)])
+        db.execute("UPDATE peal_epoch SET watermark_ms = ?, clean = 0, planned = ?, sent = ?",
+                   (now + 2000, n, options.accepted))
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
 
@@ -133,7 +132,7 @@ def main():
     center.stop()
     db = sqlite3.connect(os.path.join(data, "peal.db"))
     codes = dict(db.execute("SELECT handle_code, count(*) FROM xxl_job_log WHERE id <= ? GROUP BY 1", (n,)))
-    total = dict(db.execute("SELECT name, value FROM peal_total WHERE job_id = 0"))
+    total = run.totals(db)
     db.close()
     executors.stop()
     others.stop()

@@ -181,6 +181,13 @@ def until(predicate, seconds):
     return False
 
 
+def totals(db):
+    """The totals of a database by name."""
+    rows = db.execute("SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found "
+                      "FROM peal_epoch WHERE epoch = 1")
+    return dict(zip((column[0] for column in rows.description), rows.fetchone()))
+
+
 def fsync_p50_ms():
     """The median of 200 overwrites of 4 KiB, each made durable, on the disk of the benchmarks."""
     times = []
@@ -250,7 +257,7 @@ class Bench:
         stats = stub.stats()
         stub.stop()
         db = sqlite3.connect(os.path.join(data, "peal.db"))
-        total = dict(db.execute("SELECT name, value FROM peal_total WHERE job_id = 0"))
+        total = totals(db)
         rows_ok = db.execute("SELECT count(*) FROM xxl_job_log WHERE handle_code = 200").fetchone()[0]
         open_rows = db.execute("SELECT count(*) FROM peal_run WHERE phase < 5").fetchone()[0]
         db.close()

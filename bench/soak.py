@@ -183,7 +183,7 @@ class Soak:
 
     def judge(self):
         db = sqlite3.connect(os.path.join(self.folder, "peal.db"))
-        total = collections.Counter(dict(db.execute("SELECT name, value FROM peal_total WHERE job_id = 0")))
+        total = collections.Counter(bench.totals(db))
         total["lost"] -= total["found"]  # what stays lost: the others have finished too
         live = db.execute(f"SELECT count(*) FROM peal_run WHERE phase IN {OPEN}").fetchone()[0]
         unaccounted = total["planned"] - sum(total[name] for name in ENDS) - live

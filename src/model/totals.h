@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* peal_total (job_id 0: the whole center). None of them ever falls. */
+/* In peal_epoch, for the whole center. None of them ever falls. */
 enum total {
     TOTAL_PLANNED,
     TOTAL_FINISHED,
@@ -33,13 +33,14 @@ int64_t totals_unaccounted(const struct totals *t, int64_t open);
 
 #define RECORDER_ID_SIZE 33 /* 32 hexadecimal digits */
 
-/* peal_mark, and what goes with it. The recorder is described in flight.h. */
+/* In peal_epoch, with what goes with it. The recorder is described in flight.h. */
 struct watermark {
     int64_t until_ms; /* nothing that is due later has been sent */
     bool clean;       /* the last process was stopped cleanly: nothing PLANNED has been sent */
     char recorder[RECORDER_ID_SIZE]; /* of the life that renewed it last, "" = it has none */
     int64_t renewals;                /* how often that life has renewed it */
     int64_t last_id;                 /* peal_seq: the last log id that was given */
+    int64_t batch;                   /* number of the last commit: each has the next */
 };
 
 #endif

@@ -93,6 +93,7 @@ struct store_ops {
     void (*close)(struct store *s);
 
     enum err (*begin)(struct store *s, struct why *why);
+    /* Commits are numbered from 1 on, see struct watermark. */
     enum err (*commit)(struct store *s, struct why *why);
     void (*rollback)(struct store *s);
     /* Within a transaction, one at a time: what is written from here on can be taken back alone.
@@ -128,15 +129,15 @@ struct store_ops {
     enum err (*runs_change)(struct store *s, struct run_change *changes, int n, struct why *why);
     /* extend without an earlier row of the job begins one. */
     enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n, struct why *why);
-    enum err (*totals_add)(struct store *s, const struct totals *t, struct why *why);
+    enum err (*totals_add)(struct store *s, const struct totals *t, struct why *why); /* by commit */
     /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
      * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
      * it has no end, this is its end, and a note. *ret_noted: how many. */
     enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-    /* The watermark never goes back: an earlier scheduled time leaves it where it is. It is not
-     * clean any more. The recorder and its renewals are as m says; the rest of m is not looked at.
-     */
+    /* With commit: the watermark never goes back, an earlier scheduled time leaves it where it is.
+     * It is not clean any more. The recorder and its renewals are as m says; the rest of m is not
+     * looked at. */
     enum err (*watermark_put)(struct store *s, const struct watermark *m, struct why *why);
     /* Until the next watermark_put no PLANNED row has been sent, wherever the watermark stands. */
     enum err (*watermark_clean)(struct store *s, struct why *why);

@@ -173,7 +173,7 @@ def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
         puppet.release()
         wait_until(lambda: not center.running(), "the center to end")  # a second SIGTERM would hurry it
         assert center.process.returncode == 0, center.tail()
-        mark, clean = ledger.rows(center, "SELECT until_ms, clean FROM peal_mark")[0]
+        mark, clean = ledger.rows(center, "SELECT watermark_ms, clean FROM peal_epoch")[0]
         assert clean == 1
         # broadcasts of which nothing has left are laid out anew by a start; of these the other's shard has
         unsent = {row["log_id"]: row["job_id"] for row in ledger.rows(

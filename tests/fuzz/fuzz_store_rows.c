@@ -57,11 +57,11 @@ static void bind_any(sqlite3_stmt *q, int i, struct input *in)
     }
 }
 
-static const char *const tables[] = {
-    "xxl_job_info", "xxl_job_log", "xxl_job_group", "xxl_job_registry", "xxl_job_user", "peal_job",
-    "peal_due",     "peal_run",    "peal_skip",     "peal_total",       "peal_mark",    "peal_seq",
-    "peal_purge",   "peal_user",   "peal_session",  "peal_log_span"
-};
+static const char *const tables[] = { "xxl_job_info",     "xxl_job_log",  "xxl_job_group",
+                                      "xxl_job_registry", "xxl_job_user", "peal_job",
+                                      "peal_due",         "peal_run",     "peal_skip",
+                                      "peal_epoch",       "peal_seq",     "peal_purge",
+                                      "peal_user",        "peal_session", "peal_log_span" };
 
 static void write_row(sqlite3 *db, struct input *in)
 {

@@ -35,9 +35,16 @@ def number(center, sql, *values):
     return rows(center, sql, *values)[0][0] or 0
 
 
+def totals_of(db):
+    """The totals by name, from a connection whose rows have names."""
+    return collections.Counter(dict(db.execute(
+        "SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found "
+        "FROM peal_epoch WHERE epoch = 1").fetchone()))
+
+
 def totals(center):
-    return collections.Counter(dict(map(tuple, rows(
-        center, "SELECT name, value FROM peal_total WHERE job_id = 0"))))
+    with opened(center) as db:
+        return totals_of(db)
 
 
 def open_runs(center):
@@ -48,8 +55,7 @@ def check_accounts(center):
     """Everything planned is accounted for, by the totals and by the rows themselves."""
     with opened(center) as db:  # one snapshot
         db.execute("BEGIN")
-        total = collections.Counter(dict(map(tuple, db.execute(
-            "SELECT name, value FROM peal_total WHERE job_id = 0"))))
+        total = totals_of(db)
         live = db.execute(f"SELECT count(*) FROM peal_run WHERE phase IN {OPEN}").fetchone()[0]
         assert total["planned"] - sum(total[name] for name in ENDS) + total["found"] - live == 0, (total, live)
         # by the rows: a log row without a live one has ended, and says how

@@ -149,6 +149,7 @@ static enum err memory_commit(struct store *s, struct why *why)
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
+    m->now.watermark.batch++;
     m->nkept = m->nundo;
     if (!m->keeping)
         forget(m);
@@ -548,8 +549,9 @@ static enum err memory_watermark_put(struct store *s, const struct watermark *wa
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
-    int64_t until_ms = m->now.watermark.until_ms;
+    int64_t until_ms = m->now.watermark.until_ms, batch = m->now.watermark.batch;
     m->now.watermark = *watermark;
+    m->now.watermark.batch = batch;
     if (until_ms > watermark->until_ms)
         m->now.watermark.until_ms = until_ms;
     m->now.watermark.clean = false;

@@ -222,6 +222,7 @@ static enum err sqlite_begin(struct store *store, struct why *why)
     s->lost = OK;
     s->log_id = s->log_id_read = 0;
     s->nspans = 0;
+    memset(&s->change_of_epoch, 0, sizeof(s->change_of_epoch));
     return OK;
 }
 
@@ -294,6 +295,7 @@ static enum err sqlite_savepoint(struct store *store, struct why *why)
     s->saved.log_id_read = s->log_id_read;
     memcpy(s->saved.spans, s->spans, sizeof(s->spans));
     s->saved.nspans = s->nspans;
+    s->saved.change_of_epoch = s->change_of_epoch;
     return OK;
 }
 
@@ -321,6 +323,7 @@ static enum err sqlite_savepoint_undo(struct store *store, struct why *why)
     s->log_id_read = s->saved.log_id_read;
     memcpy(s->spans, s->saved.spans, sizeof(s->spans));
     s->nspans = s->saved.nspans;
+    s->change_of_epoch = s->saved.change_of_epoch;
     return OK;
 }
 

@@ -30,6 +30,13 @@ enum sqlite_job_text { /* statements that are composed of the columns of a job *
                        SQLITE_JOB_TEXTS
 };
 
+struct epoch_change { /* what the commit adds to the row of peal_epoch */
+    struct totals totals;
+    struct watermark watermark; /* where put says so */
+    bool put;                   /* the watermark, after which it is not clean */
+    bool clean;                 /* it is, after all that was put */
+};
+
 struct sqlite {
     struct store store;
     sqlite3 *db;
@@ -49,11 +56,13 @@ struct sqlite {
     int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
     struct span spans[SQLITE_SPANS];
     int nspans;
+    struct epoch_change change_of_epoch;
     struct { /* the same as they were at the savepoint */
         bool on;
         int64_t log_id, log_id_read;
         struct span spans[SQLITE_SPANS];
         int nspans;
+        struct epoch_change change_of_epoch;
     } saved;
 
     int wal_frames, wal_tried; /* after the last commit; at the writer's last own checkpoint */
@@ -76,7 +85,8 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
 enum err sqlite_migrate(struct sqlite *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 enum err sqlite_schema_check(struct sqlite *s, struct why *why);
-/* What a transaction keeps in memory until its end: the id counter and the spans. */
+/* What a transaction keeps in memory until its end: the id counter, the spans, and the row of
+ * peal_epoch with its new number. */
 enum err sqlite_ledger_flush(struct sqlite *s, struct why *why);
 /* The id counter may not lie below ids that stand in the tables. */
 enum err sqlite_ledger_open(struct sqlite *s, struct why *why);

@@ -2,11 +2,13 @@
 /* The ledger on SQLite: what every firing costs stands in this file (bench/bench_store.c).
  *
  * A firing is four statements: its live row and its log row in, later one update of the log row
- * that holds all that happened since the last write, and the live row out. The id counter and the
- * spans of time are kept in memory within a transaction and written once at its end. */
+ * that holds all that happened since the last write, and the live row out. The id counter, the
+ * spans of time, totals and watermark are kept in memory within a transaction and written once at
+ * its end. */
 #include "base/mem.h"
 #include "store/shared.h"
 #include "store/sqlite/sqlite_db.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +126,59 @@ static enum err span_note(struct sqlite *s, int64_t trigger_ms, int64_t id, stru
     return err;
 }
 
+/* ---- the epoch's row --------------------------------------------------------------------------
+ */
+
+/* In the order of enum total. */
+#define TOTAL_COLUMNS                                                                              \
+    "planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found"
+
+/* Each commit has the next number. What is not changed is NULL here. */
+static enum err epoch_update(struct sqlite *s, bool *ret_done, struct why *why)
+{
+    const struct epoch_change *c = &s->change_of_epoch;
+    static_assert(TOTAL_COUNT == 10, "the statement names them");
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "UPDATE peal_epoch SET batch = batch + 1, planned = planned + ?1, "
+                           "finished = finished + ?2, rejected = rejected + ?3, lost = lost + ?4, "
+                           "skipped = skipped + ?5, withdrawn = withdrawn + ?6, sent = sent + ?7, "
+                           "resent = resent + ?8, late = late + ?9, found = found + ?10, "
+                           "watermark_ms = ifnull(max(watermark_ms, ?11), watermark_ms), "
+                           "clean = ifnull(?12, clean), recorder = ifnull(?13, recorder), "
+                           "renewals = ifnull(?14, renewals) WHERE epoch = 1",
+                           &q, why);
+    if (err)
+        return err;
+    sqlite3_clear_bindings(q);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        bind_i64(q, 1 + i, c->totals.n[i]);
+    if (c->put) {
+        bind_i64(q, 11, c->watermark.until_ms);
+        bind_text(q, 13, c->watermark.recorder);
+        bind_i64(q, 14, c->watermark.renewals);
+    }
+    if (c->put || c->clean)
+        bind_i64(q, 12, c->clean);
+    err = sql_run(s, q, why);
+    *ret_done = !err && sqlite3_changes(s->db) > 0;
+    return err;
+}
+
+/* The row that another program has removed is made anew. */
+static enum err epoch_write(struct sqlite *s, struct why *why)
+{
+    bool done = false;
+    enum err err = epoch_update(s, &done, why);
+    if (err || done)
+        return err;
+    sqlite3_stmt *q;
+    err = sql_get(s, "INSERT INTO peal_epoch (epoch) VALUES (1)", &q, why);
+    if (!err)
+        err = sql_run(s, q, why);
+    return err ? err : epoch_update(s, &done, why);
+}
+
 enum err sqlite_ledger_flush(struct sqlite *s, struct why *why)
 {
     enum err err = OK;
@@ -131,7 +186,7 @@ enum err sqlite_ledger_flush(struct sqlite *s, struct why *why)
         err = span_write(s, &s->spans[i], why);
     if (!err && s->log_id != s->log_id_read)
         err = log_id_put(s, s->log_id - 1, why);
-    return err;
+    return err ? err : epoch_write(s, why);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -482,21 +537,11 @@ enum err sqlite_skips_add(struct store *store, const struct skip_row *rows, int 
 
 enum err sqlite_totals_add(struct store *store, const struct totals *t, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err =
-        sql_get(s,
-                "INSERT INTO peal_total (job_id, name, value) VALUES (0, ?1, ?2) "
-                "ON CONFLICT (job_id, name) DO UPDATE SET value = value + excluded.value",
-                &q, why);
-    for (int i = 0; !err && i < TOTAL_COUNT; i++) {
-        if (!t->n[i])
-            continue;
-        bind_text(q, 1, total_name((enum total)i));
-        bind_i64(q, 2, t->n[i]);
-        err = sql_run(s, q, why);
-    }
-    return err;
+    (void)why;
+    struct epoch_change *c = &sqlite_of(store)->change_of_epoch;
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        c->totals.n[i] += t->n[i];
+    return OK;
 }
 
 /* What a late result is added to: handle_msg of a closed row that was given up, or what stands for
@@ -574,31 +619,22 @@ enum err sqlite_late_add(struct store *store, const struct late_result *late, in
 
 enum err sqlite_watermark_put(struct store *store, const struct watermark *m, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "INSERT INTO peal_mark (id, until_ms, recorder, renewals) "
-                           "VALUES (1, ?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET "
-                           "until_ms = max(until_ms, excluded.until_ms), clean = 0, "
-                           "recorder = excluded.recorder, renewals = excluded.renewals",
-                           &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, m->until_ms);
-    bind_text(q, 2, m->recorder);
-    bind_i64(q, 3, m->renewals);
-    return sql_run(s, q, why);
+    (void)why;
+    struct epoch_change *c = &sqlite_of(store)->change_of_epoch;
+    int64_t until_ms = c->put ? c->watermark.until_ms : INT64_MIN;
+    c->watermark = *m;
+    if (until_ms > m->until_ms)
+        c->watermark.until_ms = until_ms;
+    c->put = true;
+    c->clean = false;
+    return OK;
 }
 
 enum err sqlite_watermark_clean(struct store *store, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "INSERT INTO peal_mark (id, until_ms, clean) VALUES (1, 0, 1) "
-                           "ON CONFLICT (id) DO UPDATE SET clean = 1",
-                           &q, why);
-    return err ? err : sql_run(s, q, why);
+    (void)why;
+    sqlite_of(store)->change_of_epoch.clean = true;
+    return OK;
 }
 
 enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, struct why *why)
@@ -623,8 +659,10 @@ enum err sqlite_watermark_get(struct store *store, struct watermark *ret, struct
     sqlite3_stmt *q;
     struct watermark m = { 0 };
     bool row = false;
-    enum err err = sql_get(
-        s, "SELECT until_ms, clean, recorder, renewals FROM peal_mark WHERE id = 1", &q, why);
+    enum err err = sql_get(s,
+                           "SELECT watermark_ms, clean, recorder, renewals, batch "
+                           "FROM peal_epoch WHERE epoch = 1",
+                           &q, why);
     if (!err)
         err = sql_step(s, q, &row, why);
     if (err)
@@ -635,6 +673,7 @@ enum err sqlite_watermark_get(struct store *store, struct watermark *ret, struct
         text_copy(m.recorder, sizeof(m.recorder),
                   slice_text((const char *)sqlite3_column_text(q, 2)));
         m.renewals = col_i64(q, 3, 0);
+        m.batch = col_i64(q, 4, 0);
     }
     sqlite3_reset(q);
     err = sql_get(s, "SELECT value FROM peal_seq WHERE name = 'log'", &q, why);
@@ -645,28 +684,18 @@ enum err sqlite_watermark_get(struct store *store, struct watermark *ret, struct
     return err;
 }
 
-static enum total total_find(const char *name)
-{
-    int i = 0;
-    while (i < TOTAL_COUNT && (!name || strcmp(total_name((enum total)i), name) != 0))
-        i++;
-    return (enum total)i;
-}
-
 static enum err totals_read(struct sqlite *s, struct totals *ret, int64_t *ret_open,
                             struct why *why)
 {
     sqlite3_stmt *q;
-    enum err err = sql_get(s, "SELECT name, value FROM peal_total WHERE job_id = 0", &q, why);
-    bool row = true;
-    while (!err) {
+    bool row = false;
+    enum err err = sql_get(s, "SELECT " TOTAL_COLUMNS " FROM peal_epoch WHERE epoch = 1", &q, why);
+    if (!err)
         err = sql_step(s, q, &row, why);
-        if (err || !row)
-            break;
-        enum total t = total_find((const char *)sqlite3_column_text(q, 0));
-        if (t < TOTAL_COUNT)
-            ret->n[t] = sqlite3_column_int64(q, 1);
-    }
+    for (int i = 0; !err && row && i < TOTAL_COUNT; i++)
+        ret->n[i] = col_i64(q, i, 0);
+    if (!err && row)
+        sqlite3_reset(q);
     if (!err)
         err = sql_get(s, "SELECT count(*) FROM peal_run WHERE phase BETWEEN 1 AND 4", &q, why);
     return err ? err : sql_number(s, q, 0, ret_open, why);

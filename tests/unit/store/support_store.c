@@ -266,10 +266,10 @@ char *engine_dump(struct engine *e)
     dump_users(e, &b);
     OP(e->s, watermark_get, &watermark);
     OP(e->s, totals_get, &totals, &open);
-    buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld open %lld", (int)njobs,
-               (int)nlogs, (long long)watermark.until_ms, watermark.clean ? " clean" : "",
-               watermark.recorder, (long long)watermark.renewals, (long long)watermark.last_id,
-               (long long)open);
+    buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld batch %lld open %lld",
+               (int)njobs, (int)nlogs, (long long)watermark.until_ms,
+               watermark.clean ? " clean" : "", watermark.recorder, (long long)watermark.renewals,
+               (long long)watermark.last_id, (long long)watermark.batch, (long long)open);
     for (int i = 0; i < TOTAL_COUNT; i++)
         put_n(&b, totals.n[i]);
     buf_char(&b, '\n');

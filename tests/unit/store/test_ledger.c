@@ -516,6 +516,43 @@ static void totals_add_up_and_open_counts_the_open_phases(void **state)
     assert_int_equal(got.n[TOTAL_FINISHED], 1);
 }
 
+static int64_t batch_of(struct engine *e)
+{
+    struct watermark m;
+    OP(e->s, watermark_get, &m);
+    return m.batch;
+}
+
+/* Whatever is in it, and nothing else counts: not what is put as a watermark, no rollback. */
+static void each_commit_has_the_next_number(void **state)
+{
+    struct engine *e = *state;
+    for (int64_t n = 0; n < 6; n++) {
+        struct run_row r = sample_run(1, n);
+        assert_int_equal(batch_of(e), n);
+        OP(e->s, begin);
+        if (n % 2)
+            OP(e->s, runs_add, &r, 1);
+        if (n % 3 == 0) {
+            struct watermark m = { .until_ms = n, .batch = 700 };
+            OP(e->s, watermark_put, &m);
+        }
+        e->s->ops->rollback(e->s);
+        assert_int_equal(batch_of(e), n);
+        OP(e->s, begin);
+        if (n % 2)
+            OP(e->s, runs_add, &r, 1);
+        if (n % 3 == 0) {
+            struct watermark m = { .until_ms = n, .batch = 700 };
+            OP(e->s, watermark_put, &m);
+        }
+        OP(e->s, commit);
+        if (n == 3)
+            engine_reopen(e);
+    }
+    assert_int_equal(batch_of(e), 6);
+}
+
 /* ---- transactions ---------------------------------------------------------------------------- */
 
 static void a_rollback_leaves_no_trace(void **state)
@@ -582,6 +619,7 @@ int main(void)
         BOTH(the_recorder_goes_with_the_watermark),
         BOTH(named_counters_count_apart),
         BOTH(totals_add_up_and_open_counts_the_open_phases),
+        BOTH(each_commit_has_the_next_number),
         BOTH(a_rollback_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
  * ids after a restore, and rows that another program has written. */
 #include "support_store.h"
 #include "base/mem.h"
+#include "base/secret.h"
+#include "base/str.h"
 #include "store/sqlite/sqlite.h"
 #include <glob.h>
 #include <stdio.h>
@@ -29,6 +31,18 @@ static struct store *open_reader(struct engine *e)
     struct store *s = NULL;
     EXPECT(store_open(e->url, &options, &s, &why), OK);
     return s;
+}
+
+static void commit_many(struct store *s, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        struct run_row r = sample_run(1 + i % 100, 1000 + i);
+        OP(s, begin);
+        OP(s, runs_add, &r, 1);
+        struct run_change c = { .log_id = r.log_id, .what = CHANGE_CLOSE };
+        OP(s, runs_change, &c, 1);
+        OP(s, commit);
+    }
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -126,6 +140,112 @@ static void a_fresh_database_has_the_lock_row_and_no_jobs(void **state)
     assert_int_equal(engine_sql_number(e, "SELECT max(n) FROM peal_migration"), migrations());
 }
 
+/* ---- upgrades ---------------------------------------------------------------------------------
+ */
+
+/* The text of a migration as it stands in the tree; owned by the caller. */
+static char *schema_text(int n)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/src/store/sqlite/schema/sqlite-%03d.sql", PEAL_SOURCE_DIR, n);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *text = mem_new(64 * 1024);
+    size_t size = fread(text, 1, 64 * 1024 - 1, f);
+    fclose(f);
+    assert_true(size > 0 && size < 64 * 1024 - 1);
+    return text;
+}
+
+/* The engine's file as a release left it that knew this many migrations. */
+static void make_old(struct engine *e, int known)
+{
+    store_close(e->s);
+    e->s = NULL;
+    unlink(e->path);
+    fclose(fopen(e->path, "w"));
+    engine_sql(e, "CREATE TABLE peal_migration (n INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, "
+                  "applied_ms INTEGER NOT NULL) STRICT");
+    for (int n = 1; n <= known; n++) {
+        unsigned char digest[32];
+        char sha[65], sql[256];
+        char *text = schema_text(n);
+        engine_sql(e, text);
+        sha256(text, strlen(text), digest);
+        hex_text(digest, sizeof(digest), sha);
+        snprintf(sql, sizeof(sql), "INSERT INTO peal_migration VALUES (%d, '%s', 1)", n, sha);
+        engine_sql(e, sql);
+        free(text);
+    }
+}
+
+static void reopen_upgraded(struct engine *e)
+{
+    EXPECT(store_open(e->url, NULL, &e->s, &why), OK);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_migration"), migrations());
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_epoch"), 1);
+    assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM sqlite_schema WHERE name IN "
+                                          "('peal_total', 'peal_mark')"),
+                     0);
+}
+
+/* Totals, watermark and recorder of a release that kept them in tables of their own. */
+static void an_upgrade_brings_totals_and_watermark_along(void **state)
+{
+    struct engine *e = *state;
+    char sql[128];
+    make_old(e, 4);
+    for (int i = 0; i < TOTAL_COUNT; i++) {
+        snprintf(sql, sizeof(sql), "INSERT INTO peal_total VALUES (0, '%s', %d)",
+                 total_name((enum total)i), 1000 + i);
+        engine_sql(e, sql);
+    }
+    engine_sql(e, "INSERT INTO peal_total VALUES (0, 'nonsense', 5), (7, 'planned', 6);"
+                  "INSERT INTO peal_mark VALUES (1, 1700000000000, 1, "
+                  "'00112233445566778899aabbccddeeff', 42);"
+                  "UPDATE peal_seq SET value = 12 WHERE name = 'log'");
+    reopen_upgraded(e);
+    struct totals t;
+    struct watermark m;
+    int64_t open;
+    OP(e->s, totals_get, &t, &open);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        assert_int_equal(t.n[i], 1000 + i);
+    OP(e->s, watermark_get, &m);
+    assert_true(m.until_ms == 1700000000000);
+    assert_true(m.clean);
+    assert_string_equal(m.recorder, "00112233445566778899aabbccddeeff");
+    assert_int_equal(m.renewals, 42);
+    assert_int_equal(m.last_id, 12);
+    assert_int_equal(m.batch, 0); /* commits are numbered from here on */
+    commit_many(e->s, 0, 3);
+    OP(e->s, watermark_get, &m);
+    assert_int_equal(m.batch, 3);
+    assert_true(m.clean);
+}
+
+static void an_upgrade_of_a_database_that_never_fired(void **state)
+{
+    struct engine *e = *state;
+    for (int from = 1; from <= 4; from++) {
+        make_old(e, from);
+        reopen_upgraded(e);
+        struct totals t;
+        struct watermark m;
+        int64_t open;
+        OP(e->s, totals_get, &t, &open);
+        assert_int_equal(totals_unaccounted(&t, open), 0);
+        OP(e->s, watermark_get, &m);
+        assert_int_equal(m.until_ms, 0);
+        assert_false(m.clean);
+        assert_string_equal(m.recorder, "");
+        commit_many(e->s, 0, 1);
+    }
+}
+
+/* ---- readers -----------------------------------------------------------------------------------
+ */
+
 static void a_reader_sees_commits_and_can_change_nothing(void **state)
 {
     struct engine *e = *state;
@@ -152,18 +272,6 @@ static long file_size(const char *path, const char *ending)
     struct stat st;
     snprintf(name, sizeof(name), "%s%s", path, ending);
     return stat(name, &st) ? 0 : (long)st.st_size;
-}
-
-static void commit_many(struct store *s, int from, int to)
-{
-    for (int i = from; i < to; i++) {
-        struct run_row r = sample_run(1 + i % 100, 1000 + i);
-        OP(s, begin);
-        OP(s, runs_add, &r, 1);
-        struct run_change c = { .log_id = r.log_id, .what = CHANGE_CLOSE };
-        OP(s, runs_change, &c, 1);
-        OP(s, commit);
-    }
 }
 
 static void checkpoints_keep_the_log_small(void **state)
@@ -342,7 +450,7 @@ static void spoiled_rows_read_as_defaults(void **state)
                   "9223372036854775807, -9223372036854775808, 77);"
                   "INSERT INTO peal_run VALUES (9, 7, 99, -5, 0, 1, 0, 0, 1000, 0, 0, "
                   "9223372036854775807, 0, 0, 0, 0, NULL, NULL);"
-                  "INSERT INTO peal_total VALUES (0, 'nonsense', 5)");
+                  "DELETE FROM peal_epoch; INSERT INTO peal_epoch (epoch, planned) VALUES (7, 5)");
     struct job_record j;
     OP(e->s, job_get, 7, &j);
     assert_int_equal(j.timeout_s, 0);
@@ -360,6 +468,7 @@ static void spoiled_rows_read_as_defaults(void **state)
     int64_t open, total;
     OP(e->s, totals_get, &t, &open);
     assert_int_equal(open, 0);
+    assert_int_equal(t.n[TOTAL_PLANNED], 0); /* of another epoch */
     const struct jobs_filter f = { .status = 0, .limit = 10 };
     n = 0;
     OP(e->s, jobs_page, &f, count_job, &n, &total);
@@ -369,7 +478,11 @@ static void spoiled_rows_read_as_defaults(void **state)
     j.next_ms = 500;
     OP(e->s, job_update, &j);
     job_record_done(&j);
-    OP(e->s, commit);
+    t.n[TOTAL_LATE] = 3;
+    OP(e->s, totals_add, &t);
+    OP(e->s, commit); /* the epoch's row is made anew */
+    OP(e->s, totals_get, &t, &open);
+    assert_int_equal(t.n[TOTAL_LATE], 3);
     OP(e->s, job_get, 7, &j);
     assert_int_equal(j.next_ms, 500);
     job_record_done(&j);
@@ -693,6 +806,8 @@ int main(void)
         CASE(a_newer_schema_is_refused),
         CASE(a_foreign_database_is_left_alone),
         CASE(a_fresh_database_has_the_lock_row_and_no_jobs),
+        CASE(an_upgrade_brings_totals_and_watermark_along),
+        CASE(an_upgrade_of_a_database_that_never_fired),
         CASE(a_reader_sees_commits_and_can_change_nothing),
         CASE(checkpoints_keep_the_log_small),
         CASE(without_a_checkpointer_the_log_is_bounded_too),
