@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - one transaction, shared by the files of this folder only.
+ *
+ * They point downward: txn.c calls spawns.c and planning.c, these jobs.c, it groups.c and rows.c.
+ */
+#ifndef PEAL_LEDGER_INTERNAL_H
+#define PEAL_LEDGER_INTERNAL_H
+
+#include "ledger/write.h"
+#include "plan/plan.h"
+#include "sched/batch.h"
+#include <string.h>
+
+struct txn {
+    struct store *store;
+    const struct store_ops *ops;
+    struct planner *planner;
+    struct batch *b;
+    struct list *writes;
+    struct totals totals;
+    struct plan_rows rows; /* planned, not yet inserted */
+    struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
+    const struct spawn **spawns;
+    int njobs;
+};
+
+static inline bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static inline enum err overtaken(struct edit *e, const char *what)
+{
+    why_set(&e->why, "%s %lld was changed at the same time by somebody else: try again", what,
+            (long long)e->id);
+    return ERR_OVERTAKEN;
+}
+
+/* rows.c */
+/* The parsed job at this version (-1: as it is now); ERR_NOTFOUND if the row is gone. Borrowed from
+ * the planner. */
+enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret);
+/* Plan the job's scheduled times up to until_ms. */
+enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
+                      struct plan_result *ret);
+/* Note who asked for the rows that were appended since the last call. */
+void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
+/* Insert all rows that were planned; they become the batch's planned. */
+enum err txn_rows_add(struct txn *t);
+void txn_rows_drop(struct txn *t);
+
+/* groups.c */
+enum err groups_edit(struct txn *t, struct edit *e);
+enum err groups_there(struct txn *t, int64_t id, struct why *why); /* ERR_INVALID: it is not */
+enum err groups_put_lists(struct txn *t); /* the registry's, of the batch */
+
+/* jobs.c */
+enum err jobs_edit(struct txn *t, struct edit *e);
+/* Does the firing of this scheduled time belong to the job as it is now? anew: the edit changed
+ * when it fires. What lies beyond all that has left is planned by the new schedule in any case. */
+bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
+
+/* spawns.c */
+enum err spawns_run(struct txn *t);
+enum err delays_run(struct txn *t);
+
+/* planning.c */
+enum err plan_slice(struct txn *t); /* what is due */
+enum err plan_sweep(struct txn *t); /* a slice of the batch's sweep */
+
+#endif

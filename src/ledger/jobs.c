@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.c - the rules of jobs: what an edit makes of the row, and of the runs that are planned.
+ *
+ * An update that leaves the schedule alone leaves what is planned alone, too. One that changes it
+ * goes back to the latest scheduled time that may have left, and plans from there. */
+#include "base/mem.h"
+#include "ledger/internal.h"
+#include <stdlib.h>
+
+/* First scheduled time by the record's schedule from now on; ERR_INVALID says why there is none. */
+static enum err first_scheduled(struct txn *t, struct job_record *r, struct why *why)
+{
+    struct job *j = planner_keep(t->planner, r);
+    int64_t next = j->fault ? NEVER_MS : plan_first(j, t->b->now_ms);
+    enum err err = OK;
+    if (j->fault) {
+        why_set(why, "%s", j->fault);
+        err = ERR_INVALID;
+    } else if (j->schedule.type == SCHEDULE_NONE) {
+        why_set(why, "schedule type NONE has no scheduled times: the job can only be triggered");
+        err = ERR_INVALID;
+    } else if (next == NEVER_MS) {
+        why_set(why, "the schedule has no scheduled time from now on");
+        err = ERR_INVALID;
+    } else {
+        r->next_ms = next;
+    }
+    planner_forget(t->planner, r->id);
+    return err;
+}
+
+static enum err job_insert(struct txn *t, struct edit *e)
+{
+    e->job.version = 1;
+    e->job.added_ms = e->job.updated_ms = e->job.glue_updated_ms = t->b->now_ms;
+    e->job.next_ms = NEVER_MS;
+    enum err err = groups_there(t, e->job.group_id, &e->why);
+    if (!err && e->job.enabled)
+        err = first_scheduled(t, &e->job, &e->why);
+    if (!err)
+        err = t->ops->job_insert(t->store, &e->job, &e->why);
+    e->id = e->job.id;
+    return err;
+}
+
+/* The row as it is, for an edit that changes part of it. */
+static enum err job_row(struct txn *t, struct edit *e, struct job_record *ret)
+{
+    job_record_init(ret);
+    return t->ops->job_get(t->store, e->id, ret, &e->why);
+}
+
+/* What an edit changes of that which a planned row was made of. */
+struct difference {
+    bool when;  /* the scheduled times, or the job is started: planned from now on */
+    bool where; /* the executors */
+    bool what;  /* anything of the row, its address with it */
+};
+
+static struct difference difference(const struct job_record *a, const struct job_record *b)
+{
+    unsigned changes = job_record_changes(a, b);
+    return (struct difference){
+        .when = changes & JOB_CHANGES_TIMES,
+        .where = changes & JOB_CHANGES_EXECUTORS,
+        .what = changes & (JOB_CHANGES_EXECUTORS | JOB_CHANGES_RUN),
+    };
+}
+
+static bool has_scheduled(const struct job *j, int64_t scheduled_ms)
+{
+    int64_t next;
+    bool calendar = j->schedule.type == SCHEDULE_CRON || j->schedule.type == SCHEDULE_ONCE;
+    return calendar && schedule_next(&j->schedule, scheduled_ms - 1, &next) == OK &&
+           next == scheduled_ms;
+}
+
+bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew)
+{
+    return !anew || (scheduled_ms <= e->sent_until_ms && has_scheduled(e->now, scheduled_ms));
+}
+
+/* Which runs an update or start leaves, under the new version; those that it takes although their
+ * scheduled times stand are planned again. */
+static void sort_runs(struct txn *t, struct edit *e, int64_t before, struct difference d)
+{
+    int64_t planned_ms = INT64_MIN;
+    for (int i = 0; i < e->nruns; i++) {
+        struct edit_run *x = &e->runs[i];
+        if (x->version != before) /* an earlier edit has overtaken it */
+            continue;
+        bool on = x->kind != KIND_CRON || jobs_goes_on(e, x->scheduled_ms, d.when);
+        bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
+        x->stays = on && same;
+        if (on && !same && x->whole && x->scheduled_ms != planned_ms) {
+            planned_ms = x->scheduled_ms; /* once for all shards */
+            plan_scheduled(t->planner, e->now, planned_ms, t->b->now_ms, &t->rows);
+            txn_rows_of(t, e->now, NULL);
+        }
+    }
+}
+
+static enum err run_leave(struct txn *t, const struct edit *e, const struct edit_run *x)
+{
+    struct run_change c = { .log_id = x->log_id,
+                            .what = CHANGE_VERSION,
+                            .version = e->now->version };
+    return t->ops->runs_change(t->store, &c, 1, &t->b->why);
+}
+
+static enum err run_take(struct txn *t, struct edit_run *x)
+{
+    t->totals.n[TOTAL_SENT] += x->change.sent;
+    if (x->change.phase == PHASE_WITHDRAWN)
+        t->totals.n[TOTAL_WITHDRAWN]++;
+    else if (x->change.phase != PHASE_LOST) /* LOST is counted when it is found */
+        t->totals.n[TOTAL_FINISHED]++;
+    return t->ops->runs_change(t->store, &x->change, 1, &t->b->why);
+}
+
+static enum err runs_edit(struct txn *t, struct edit *e)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < e->nruns; i++) {
+        struct edit_run *x = &e->runs[i];
+        if (x->stays)
+            err = run_leave(t, e, x);
+        else if (x->change.what)
+            err = run_take(t, x);
+    }
+    return err;
+}
+
+/* A new schedule counts from the latest scheduled time that may have left: what was decided beyond
+ * it is undone. A rate has no calendar: what was sent by a clock that has gone back does not bind
+ * it. */
+static void unplan(const struct txn *t, struct job_record *r, const struct edit *e, bool rate)
+{
+    int64_t until = e->sent_until_ms;
+    if (rate && until > e->plan_until_ms)
+        until = t->b->now_ms;
+    if (until < r->planned_until_ms)
+        r->planned_until_ms = until;
+    if (r->last_ms > r->planned_until_ms)
+        r->last_ms = r->planned_until_ms;
+}
+
+static bool is_rate(const struct job_record *r)
+{
+    return same_text(r->schedule_type, "FIX_RATE") || same_text(r->schedule_type, "FIX_DELAY");
+}
+
+/* Write the row; e->now is the job from here on. */
+static enum err job_write(struct txn *t, struct edit *e, struct job_record *r)
+{
+    r->version++;
+    r->updated_ms = t->b->now_ms;
+    enum err err = t->ops->job_update(t->store, r, &e->why);
+    planner_forget(t->planner, r->id);
+    if (!err)
+        e->now = job_ref(planner_keep(t->planner, r));
+    return err;
+}
+
+struct search { /* for a firing in the log */
+    int64_t scheduled_ms;
+    bool found;
+};
+
+/* The log knows the second of a run that has ended, and the instant of one that is live. */
+static bool is_firing(void *ctx, const struct log_record *r)
+{
+    struct search *s = ctx;
+    bool scheduled = r->kind == KIND_CRON || r->kind == KIND_MISFIRE || r->kind == KIND_COUNT;
+    s->found |= scheduled && (!r->phase || r->scheduled_ms == s->scheduled_ms);
+    return !s->found;
+}
+
+static bool laid_down(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
+{
+    for (int i = 0; i < t->rows.n; i++)
+        if (t->rows.rows[i].job_id == job_id && t->rows.rows[i].scheduled_ms == scheduled_ms)
+            return true;
+    return false;
+}
+
+/* ONCE has no other scheduled time. If that lies within what is decided already (the clock has gone
+ * back, or the center has just started), the bound would hide it for good, so the log is asked
+ * whether the job has had it. */
+static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t scheduled_ms)
+{
+    if (laid_down(t, e->id, scheduled_ms))
+        return OK;
+    int64_t second = scheduled_ms / 1000 * 1000, total;
+    struct search search = { .scheduled_ms = scheduled_ms };
+    const struct logs_filter f = {
+        .job_id = e->id, .from_ms = second, .to_ms = second, .limit = INT32_MAX
+    };
+    enum err err = t->ops->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
+    if (err || search.found)
+        return err;
+    plan_scheduled(t->planner, e->now, scheduled_ms, t->b->now_ms, &t->rows);
+    txn_rows_of(t, e->now, NULL);
+    return OK;
+}
+
+/* The scheduled times of a job that was started, or whose schedule has changed: those up to the
+ * horizon become rows in this transaction, so that none is late or lost for the edit's sake.
+ * FIX_DELAY counts from the end of what is out. */
+static enum err job_begin(struct txn *t, struct edit *e, const struct job_record *r)
+{
+    struct due_row due = job_due(r);
+    struct plan_result planned;
+    bool hidden = e->now->schedule.type == SCHEDULE_ONCE && due.next_ms <= due.planned_until_ms;
+    if (due.next_ms > e->plan_until_ms && !hidden)
+        return OK;
+    enum err err = hidden ? hidden_moment(t, e, due.next_ms) : OK;
+    if (!err)
+        err = txn_plan_job(t, &due, e->plan_until_ms, &planned);
+    return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
+}
+
+/* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
+ * its place must not: it may have been the job's before. */
+static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, struct difference d,
+                           bool was_rate)
+{
+    int64_t before = r->version;
+    e->anew = d.when;
+    e->moved = d.where;
+    if (d.when && was_rate && !is_rate(r) && r->planned_until_ms < e->sent_until_ms)
+        r->planned_until_ms = e->sent_until_ms;
+    if (d.when && r->enabled) {
+        const struct job *j = planner_keep(t->planner, r);
+        unplan(t, r, e, is_rate(r));
+        if (j->schedule.type == SCHEDULE_FIX_DELAY && e->waits)
+            r->next_ms = NEVER_MS;
+    }
+    enum err err = job_write(t, e, r);
+    if (err)
+        return err;
+    sort_runs(t, e, before, d);
+    err = runs_edit(t, e);
+    if (!err && d.when && r->enabled && r->next_ms != NEVER_MS)
+        err = job_begin(t, e, r);
+    return err;
+}
+
+/* A job whose last scheduled time is planned is stopped already; its schedule goes on while that
+ * scheduled time has not come. Its rows may be on their way: planned again with this batch. */
+static bool has_unsent(const struct txn *t, const struct edit *e)
+{
+    for (int i = 0; i < e->nruns; i++)
+        if (e->runs[i].change.what)
+            return true;
+    for (int i = 0; i < t->b->nspawns; i++)
+        if (t->b->spawns[i].job_id == e->id && t->b->spawns[i].kind == KIND_CRON)
+            return true;
+    return false;
+}
+
+static enum err job_update(struct txn *t, struct edit *e)
+{
+    struct job_record old;
+    enum err err = job_row(t, e, &old);
+    if (!err && e->version >= 0 && e->version != old.version)
+        err = overtaken(e, "job");
+    if (err)
+        goto out;
+    struct job_record *r = &e->job;
+    r->id = e->id;
+    r->enabled = old.enabled;
+    r->added_ms = old.added_ms;
+    r->version = old.version;
+    r->planned_until_ms = old.planned_until_ms;
+    r->last_ms = old.last_ms;
+    r->next_ms = old.next_ms;
+    if (!r->glue_updated_ms)
+        r->glue_updated_ms = old.glue_updated_ms;
+    free(r->stop_reason);
+    r->stop_reason = mem_dup(old.stop_reason);
+    struct difference d = difference(&old, r);
+    if (r->group_id != old.group_id)
+        err = groups_there(t, r->group_id, &e->why);
+    if (!err && d.when && !r->enabled && r->stop_reason && has_unsent(t, e)) {
+        r->enabled = true;
+        free(r->stop_reason);
+        r->stop_reason = NULL;
+    }
+    if (!err && d.when && r->enabled)
+        err = first_scheduled(t, r, &e->why);
+    if (!err)
+        err = job_change(t, e, r, d, is_rate(&old));
+out:
+    job_record_done(&old);
+    return err;
+}
+
+static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r)
+{
+    int64_t before = r->version;
+    unplan(t, r, e, false);
+    enum err err = job_write(t, e, r);
+    for (int i = 0; !err && i < e->nruns; i++)
+        e->runs[i].stays = e->runs[i].by_hand && e->runs[i].version == before;
+    return err ? err : runs_edit(t, e);
+}
+
+static enum err job_switch(struct txn *t, struct edit *e, bool on)
+{
+    struct job_record r;
+    enum err err = job_row(t, e, &r);
+    if (err)
+        goto out;
+    r.enabled = on;
+    r.next_ms = NEVER_MS;
+    free(r.stop_reason);
+    r.stop_reason = NULL;
+    if (on)
+        err = first_scheduled(t, &r, &e->why);
+    if (!err)
+        err = on ? job_change(t, e, &r, (struct difference){ .when = true }, is_rate(&r))
+                 : job_stop(t, e, &r);
+out:
+    job_record_done(&r);
+    return err;
+}
+
+static enum err job_delete(struct txn *t, struct edit *e)
+{
+    enum err err = t->ops->job_delete(t->store, e->id, &e->why);
+    if (err)
+        return err;
+    planner_forget(t->planner, e->id);
+    return runs_edit(t, e);
+}
+
+enum err jobs_edit(struct txn *t, struct edit *e)
+{
+    switch (e->kind) {
+    case EDIT_JOB_INSERT:
+        return job_insert(t, e);
+    case EDIT_JOB_UPDATE:
+        return job_update(t, e);
+    case EDIT_JOB_START:
+        return job_switch(t, e, true);
+    case EDIT_JOB_STOP:
+        return job_switch(t, e, false);
+    case EDIT_JOB_DELETE:
+        return job_delete(t, e);
+    default:
+        return ERR_INVALID;
+    }
+}

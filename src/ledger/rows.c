@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows.c - the rows that a transaction plans: made by the planner one job after the other, inserted
+ * together at the end, and only then known by their log ids. */
+#include "base/mem.h"
+#include "ledger/internal.h"
+#include <stdlib.h>
+
+enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret)
+{
+    struct job *j = version >= 0 ? planner_find(t->planner, id, version) : NULL;
+    if (!j) {
+        struct job_record r;
+        job_record_init(&r);
+        enum err err = t->ops->job_get(t->store, id, &r, &t->b->why);
+        if (err)
+            return err;
+        j = planner_keep(t->planner, &r);
+        job_record_done(&r);
+    }
+    *ret = j;
+    return OK;
+}
+
+void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn)
+{
+    if (t->rows.n == t->njobs)
+        return;
+    t->jobs = mem_resize(t->jobs, (size_t)t->rows.n * sizeof(*t->jobs));
+    t->spawns = mem_resize(t->spawns, (size_t)t->rows.n * sizeof(*t->spawns));
+    for (; t->njobs < t->rows.n; t->njobs++) {
+        t->jobs[t->njobs] = job_ref(j);
+        t->spawns[t->njobs] = spawn;
+    }
+}
+
+enum err txn_rows_add(struct txn *t)
+{
+    struct batch *b = t->b;
+    enum err err = t->ops->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    if (err)
+        return err;
+    b->planned =
+        mem_resize(b->planned, ((size_t)b->nplanned + (size_t)t->rows.n + 1) * sizeof(*b->planned));
+    for (int i = 0; i < t->rows.n; i++) {
+        if (t->rows.rows[i].log_id < 0) { /* exists already */
+            run_row_done(&t->rows.rows[i]);
+            job_unref(t->jobs[i]);
+            continue;
+        }
+        b->planned[b->nplanned++] = (struct planned){ t->rows.rows[i], t->jobs[i], t->spawns[i] };
+        t->totals.n[TOTAL_PLANNED]++;
+        struct spawn *spawn = (struct spawn *)t->spawns[i];
+        if (spawn && !spawn->log_id)
+            spawn->log_id = t->rows.rows[i].log_id;
+    }
+    t->rows.n = t->njobs = 0;
+    return OK;
+}
+
+void txn_rows_drop(struct txn *t)
+{
+    for (int i = 0; i < t->njobs; i++)
+        job_unref(t->jobs[i]);
+    plan_rows_done(&t->rows);
+    free(t->jobs);
+    free(t->spawns);
+}
+
+enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
+                      struct plan_result *ret)
+{
+    struct job *j;
+    enum err err = txn_job(t, due->job_id, due->version, &j);
+    if (err == ERR_NOTFOUND) { /* a due row without a job: another program deleted the job */
+        *ret = (struct plan_result){ .due = *due };
+        ret->due.next_ms = NEVER_MS;
+        why_clear(&t->b->why);
+        return OK;
+    }
+    if (err)
+        return err;
+    plan_job(t->planner, j, due, t->b->now_ms, until_ms, t->b->plan_max_rows, &t->rows, ret);
+    txn_rows_of(t, j, NULL);
+    if (ret->stop)
+        err = t->ops->job_stop(t->store, due->job_id, ret->stop, t->b->now_ms, &t->b->why);
+    if (!err && ret->skip.count)
+        err = t->ops->skips_add(t->store, &ret->skip, 1, &t->b->why);
+    return err;
+}
