@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - one transaction, shared by the files of this folder only.
  *
- * They point downward: txn.c calls spawns.c and planning.c, these jobs.c, it groups.c and rows.c.
- */
+ * They point downward: txn.c calls edits.c, spawns.c and planning.c; these jobs.c; it groups.c and
+ * rows.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
@@ -47,6 +47,7 @@ enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms
 void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
 /* Insert all rows that were planned; they become the batch's planned. */
 enum err txn_rows_add(struct txn *t);
+void txn_rows_cut(struct txn *t, int n); /* forget those behind the first n */
 void txn_rows_drop(struct txn *t);
 
 /* groups.c */
@@ -59,6 +60,9 @@ enum err jobs_edit(struct txn *t, struct edit *e);
 /* Does the firing of this scheduled time belong to the job as it is now? anew: the edit changed
  * when it fires. What lies beyond all that has left is planned by the new schedule in any case. */
 bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
+
+/* edits.c */
+enum err edits_run(struct txn *t);
 
 /* spawns.c */
 enum err spawns_run(struct txn *t);

@@ -57,6 +57,14 @@ enum err txn_rows_add(struct txn *t)
     return OK;
 }
 
+void txn_rows_cut(struct txn *t, int n)
+{
+    while (t->njobs > n)
+        job_unref(t->jobs[--t->njobs]);
+    while (t->rows.n > n)
+        run_row_done(&t->rows.rows[--t->rows.n]);
+}
+
 void txn_rows_drop(struct txn *t)
 {
     for (int i = 0; i < t->njobs; i++)

@@ -2,29 +2,11 @@
 /* txn.c - what a transaction is made of, in the order that batch.h gives.
  *
  * Every total is changed here or comes with the batch, so that planned - ended = live holds after
- * each commit. An edit that the store refuses (not found, exists, invalid) leaves no trace and
- * takes nothing else down; any other failure ends the whole transaction. */
+ * each commit. What is refused for its own sake (an edit, a write) leaves no trace and takes
+ * nothing else down; any other failure ends the whole transaction. */
 #include "ledger/txn.h"
 #include "base/clock.h"
 #include "ledger/internal.h"
-
-static enum err edits_run(struct txn *t)
-{
-    for (int i = 0; i < t->b->nedits; i++) {
-        struct edit *e = t->b->edits[i];
-        why_clear(&e->why);
-        job_unref(e->now);
-        e->now = NULL;
-        for (int k = 0; k < e->nruns; k++)
-            e->runs[k].stays = false;
-        e->err = e->kind <= EDIT_JOB_DELETE ? jobs_edit(t, e) : groups_edit(t, e);
-        if (e->err && !ledger_refuses(e->err)) {
-            why_set(&t->b->why, "%s", e->why.text);
-            return e->err;
-        }
-    }
-    return OK;
-}
 
 /* In order: an executor that leaves and comes back within one batch is there. */
 static enum err registry_run(struct txn *t)

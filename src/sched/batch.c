@@ -12,10 +12,19 @@ struct edit *edit_new(enum edit_kind kind)
     return e;
 }
 
+void edit_end(struct edit *e, enum err err)
+{
+    const struct edit_companion *companion = e->companion;
+    e->companion = NULL;
+    if (companion)
+        companion->done(e->companion_arg, err, &e->why);
+}
+
 void edit_free(struct edit *e)
 {
     if (!e)
         return;
+    edit_end(e, ERR_STOPPING);
     job_record_done(&e->job);
     group_record_done(&e->group);
     group_record_done(&e->was);

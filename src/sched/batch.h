@@ -35,6 +35,23 @@ struct edit_run {
     bool stays; /* the run is left as it is, and belongs to the new version */
 };
 
+struct store;
+
+/* The row that an edit changes, before and after it. NULL: there was none, or there is none. */
+struct edit_rows {
+    const struct job_record *job_was, *job;
+    const struct group_record *group_was, *group;
+};
+
+/* What the driver writes with an edit, in the same transaction; the core does not look into it. */
+struct edit_companion {
+    /* As run of ledger/write.h, but never in parts. Called when the edit has been written. What
+     * refuses a write refuses the edit: nothing of both stays. */
+    enum err (*run)(struct store *s, void *arg, const struct edit_rows *rows, struct why *why);
+    /* As done of ledger/write.h, with what became of the edit. */
+    void (*done)(void *arg, enum err err, const struct why *why);
+};
+
 /* One request of a user (or script) to change a definition. */
 struct edit {
     enum edit_kind kind;
@@ -42,9 +59,11 @@ struct edit {
     struct job_record job;
     struct group_record group; /* of a group by registry without its list, which is not written */
     /* An update was made from this, and is refused with ERR_OVERTAKEN if it has changed since. */
-    int64_t version;         /* of the job; -1: from whatever it is */
-    struct group_record was; /* the group; app NULL: from whatever it is */
-    void *reply;             /* who waits; not looked at here */
+    int64_t version;                        /* of the job; -1: from whatever it is */
+    struct group_record was;                /* the group; app NULL: from whatever it is */
+    void *reply;                            /* who waits; not looked at here */
+    const struct edit_companion *companion; /* NULL: none, or it has been told the end */
+    void *companion_arg;
 
     /* filled by the scheduler when it takes the edit up */
     struct edit_run *runs; /* by scheduled time */
@@ -64,6 +83,8 @@ struct edit {
 
 struct edit *edit_new(enum edit_kind kind);
 void edit_free(struct edit *e);
+/* Tell its companion, if there is one, what became of it; once. edit_free tells it ERR_STOPPING. */
+void edit_end(struct edit *e, enum err err);
 
 struct planned { /* a row that the transaction planned */
     struct run_row row;

@@ -331,27 +331,30 @@ static enum err request_end(struct request *a, enum err err, struct why *why)
     return err;
 }
 
+/* Is what the request holds the asker's? Else it goes with the last that lets go of it. */
+static bool request_answered(struct request *a)
+{
+    pthread_mutex_lock(&a->lock);
+    bool yes = a->done;
+    pthread_mutex_unlock(&a->lock);
+    return yes;
+}
+
 enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
 {
     struct request *a = request_new(REQUEST_EDIT);
     a->edit = e;
     enum err err = request_wait(c, a);
+    if (request_answered(a) && a->edit) {
+        if (!a->edit->why.text[0])
+            a->edit->why = a->why; /* it was refused before the scheduler had it */
+        edit_end(a->edit, err);
+    }
     if (!err) {
         *ret = a->edit;
         a->edit = NULL;
     }
     return request_end(a, err, why);
-}
-
-/* The write, if it has been answered; else whoever lets go of the request last has it. */
-static struct ledger_entry *entry_take(struct request *a)
-{
-    pthread_mutex_lock(&a->lock);
-    struct ledger_entry *e = a->done ? a->entry : NULL;
-    if (e)
-        a->entry = NULL;
-    pthread_mutex_unlock(&a->lock);
-    return e;
 }
 
 enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
@@ -360,8 +363,9 @@ enum err center_write(struct center *c, const struct ledger_write *write, void *
     struct request *a = request_new(REQUEST_WRITE);
     a->entry = ledger_entry_new(write, arg);
     enum err err = request_wait(c, a);
-    struct ledger_entry *e = entry_take(a);
+    struct ledger_entry *e = request_answered(a) ? a->entry : NULL;
     if (e) {
+        a->entry = NULL;
         e->why = a->why;
         ledger_entry_end(e, err);
     }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* edits.c - one edit after the other, each with what the driver writes along with it.
+ *
+ * An edit alone needs no savepoint: its rules look first and write then. With a companion, which
+ * may refuse at the end, all that the edit has done is taken back: rows by the savepoint, and here
+ * what the transaction keeps in memory. */
+#include "base/mem.h"
+#include "ledger/internal.h"
+#include <assert.h>
+
+static bool of_job(const struct edit *e)
+{
+    return e->kind <= EDIT_JOB_DELETE;
+}
+
+static enum err edit_alone(struct txn *t, struct edit *e)
+{
+    return of_job(e) ? jobs_edit(t, e) : groups_edit(t, e);
+}
+
+struct row { /* that the edit changes, as it stands in the table */
+    struct job_record job;
+    struct group_record group;
+    bool there;
+};
+
+static enum err row_read(struct txn *t, const struct edit *e, struct row *ret)
+{
+    struct why why = { "" };
+    ret->there = false;
+    if (!e->id)
+        return OK;
+    enum err err = of_job(e) ? t->ops->job_get(t->store, e->id, &ret->job, &why)
+                             : t->ops->group_get(t->store, e->id, &ret->group, &why);
+    ret->there = !err;
+    if (!err || err == ERR_NOTFOUND)
+        return OK;
+    why_set(&t->b->why, "%s", why.text);
+    return err;
+}
+
+static void row_init(struct row *r)
+{
+    memset(r, 0, sizeof(*r));
+    job_record_init(&r->job);
+}
+
+static void row_done(struct row *r)
+{
+    job_record_done(&r->job);
+    group_record_done(&r->group);
+}
+
+static struct edit_rows rows_of(const struct edit *e, const struct row *was, const struct row *now)
+{
+    struct edit_rows rows = { NULL, NULL, NULL, NULL };
+    if (was->there && of_job(e))
+        rows.job_was = &was->job;
+    if (now->there && of_job(e))
+        rows.job = &now->job;
+    if (was->there && !of_job(e))
+        rows.group_was = &was->group;
+    if (now->there && !of_job(e))
+        rows.group = &now->group;
+    return rows;
+}
+
+/* As it was before it was taken up. */
+static void edit_reset(struct edit *e)
+{
+    job_unref(e->now);
+    e->now = NULL;
+    e->anew = e->moved = false;
+    for (int i = 0; i < e->nruns; i++)
+        e->runs[i].stays = false;
+}
+
+static enum err edit_take_back(struct txn *t, struct edit *e, int nrows,
+                               const struct totals *totals)
+{
+    if (of_job(e) && e->id)
+        planner_forget(t->planner, e->id);
+    edit_reset(e);
+    if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
+        e->id = 0;
+    txn_rows_cut(t, nrows);
+    t->totals = *totals;
+    return t->ops->savepoint_undo(t->store, &t->b->why);
+}
+
+static enum err companion_run(struct txn *t, struct edit *e, const struct row *was)
+{
+    struct row now;
+    row_init(&now);
+    enum err err = row_read(t, e, &now);
+    if (!err) {
+        struct edit_rows rows = rows_of(e, was, &now);
+        err = e->companion->run(t->store, e->companion_arg, &rows, &e->why);
+    }
+    row_done(&now);
+    assert(err != ERR_MORE);
+    return err;
+}
+
+/* e->err is what became of it; the result is the transaction's. */
+static enum err edit_with_companion(struct txn *t, struct edit *e)
+{
+    const struct totals totals = t->totals;
+    int nrows = t->rows.n;
+    struct row was;
+    row_init(&was);
+    enum err err = t->ops->savepoint(t->store, &t->b->why);
+    if (!err)
+        err = row_read(t, e, &was);
+    if (!err) {
+        e->err = edit_alone(t, e);
+        if (!e->err)
+            e->err = companion_run(t, e, &was);
+        if (!e->err)
+            err = t->ops->savepoint_keep(t->store, &t->b->why);
+        else if (ledger_refuses(e->err))
+            err = edit_take_back(t, e, nrows, &totals);
+        else
+            err = e->err;
+    }
+    row_done(&was);
+    return err;
+}
+
+static enum err edit_run(struct txn *t, struct edit *e)
+{
+    if (e->companion)
+        return edit_with_companion(t, e);
+    e->err = edit_alone(t, e);
+    return e->err && !ledger_refuses(e->err) ? e->err : OK;
+}
+
+enum err edits_run(struct txn *t)
+{
+    for (int i = 0; i < t->b->nedits; i++) {
+        struct edit *e = t->b->edits[i];
+        why_clear(&e->why);
+        edit_reset(e);
+        enum err err = edit_run(t, e);
+        if (err) {
+            why_set(&t->b->why, "%s", e->why.text);
+            return err;
+        }
+    }
+    return OK;
+}
