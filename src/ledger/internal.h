@@ -22,6 +22,10 @@ struct txn {
     struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
     const struct spawn **spawns;
     int njobs;
+    struct job_stop *stops; /* reasons owned */
+    int nstops;
+    struct skip_row *skips;
+    int nskips;
 };
 
 static inline bool same_text(const char *a, const char *b)
@@ -40,9 +44,13 @@ static inline enum err overtaken(struct edit *e, const char *what)
 /* The parsed job at this version (-1: as it is now); ERR_NOTFOUND if the row is gone. Borrowed from
  * the planner. */
 enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret);
+/* Ask for the jobs of these rows that the planner does not know yet, in one go. */
+enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n);
 /* Plan the job's scheduled times up to until_ms. */
 enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
                       struct plan_result *ret);
+/* Write what planning found out besides rows: jobs that stop, scheduled times that are skipped. */
+enum err txn_plan_notes(struct txn *t);
 /* Note who asked for the rows that were appended since the last call. */
 void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
 /* Insert all rows that were planned; they become the batch's planned. */

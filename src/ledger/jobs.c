@@ -217,6 +217,8 @@ static enum err job_begin(struct txn *t, struct edit *e, const struct job_record
     enum err err = hidden ? hidden_moment(t, e, due.next_ms) : OK;
     if (!err)
         err = txn_plan_job(t, &due, e->plan_until_ms, &planned);
+    if (!err)
+        err = txn_plan_notes(t);
     return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 

@@ -18,6 +18,8 @@ static enum err plan_range(struct txn *t, int64_t from_ms, int64_t until_ms, int
     if (!err && next_ms > until_ms && next_ms < b->plan_next_ms)
         b->plan_next_ms = next_ms;
     b->plan_more |= n == SLICE_JOBS;
+    if (!err)
+        err = txn_jobs_fetch(t, rows, n);
     for (; !err && done < n && t->rows.n < max_rows; done++) {
         struct plan_result r;
         err = txn_plan_job(t, &rows[done], b->plan_until_ms, &r);
@@ -28,6 +30,8 @@ static enum err plan_range(struct txn *t, int64_t from_ms, int64_t until_ms, int
         if (r.due.next_ms < b->plan_next_ms)
             b->plan_next_ms = r.due.next_ms;
     }
+    if (!err)
+        err = txn_plan_notes(t);
     if (err)
         return err;
     b->plan_more |= done < n;
@@ -75,6 +79,9 @@ enum err plan_sweep(struct txn *t)
     if (err)
         return err;
     b->sweep_next = n == SLICE_JOBS ? rows[n - 1].job_id : 0;
+    err = txn_jobs_fetch(t, rows, n);
+    if (err)
+        return err;
     for (int i = 0; i < n; i++) {
         struct job *j;
         err = txn_job(t, rows[i].job_id, rows[i].version, &j);

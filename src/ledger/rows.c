@@ -65,6 +65,13 @@ void txn_rows_cut(struct txn *t, int n)
         run_row_done(&t->rows.rows[--t->rows.n]);
 }
 
+static void notes_drop(struct txn *t)
+{
+    while (t->nstops > 0)
+        free((char *)t->stops[--t->nstops].reason);
+    t->nskips = 0;
+}
+
 void txn_rows_drop(struct txn *t)
 {
     for (int i = 0; i < t->njobs; i++)
@@ -72,6 +79,29 @@ void txn_rows_drop(struct txn *t)
     plan_rows_done(&t->rows);
     free(t->jobs);
     free(t->spawns);
+    notes_drop(t);
+    free(t->stops);
+    free(t->skips);
+}
+
+static bool job_fetched(void *ctx, const struct job_record *r)
+{
+    planner_keep(ctx, r);
+    return true;
+}
+
+enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n)
+{
+    int64_t *ids = mem_new(((size_t)n + 1) * sizeof(*ids));
+    int wanted = 0;
+    for (int i = 0; i < n; i++)
+        if (!planner_find(t->planner, due[i].job_id, due[i].version))
+            ids[wanted++] = due[i].job_id;
+    enum err err = OK;
+    if (wanted)
+        err = t->ops->jobs_get(t->store, ids, wanted, job_fetched, t->planner, &t->b->why);
+    free(ids);
+    return err;
 }
 
 enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
@@ -89,9 +119,24 @@ enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms
         return err;
     plan_job(t->planner, j, due, t->b->now_ms, until_ms, t->b->plan_max_rows, &t->rows, ret);
     txn_rows_of(t, j, NULL);
-    if (ret->stop)
-        err = t->ops->job_stop(t->store, due->job_id, ret->stop, t->b->now_ms, &t->b->why);
-    if (!err && ret->skip.count)
-        err = t->ops->skips_add(t->store, &ret->skip, 1, &t->b->why);
+    if (ret->stop) {
+        t->stops = mem_resize(t->stops, ((size_t)t->nstops + 1) * sizeof(*t->stops));
+        t->stops[t->nstops++] = (struct job_stop){ due->job_id, mem_dup(ret->stop) };
+    }
+    if (ret->skip.count) {
+        t->skips = mem_resize(t->skips, ((size_t)t->nskips + 1) * sizeof(*t->skips));
+        t->skips[t->nskips++] = ret->skip;
+    }
+    return OK;
+}
+
+enum err txn_plan_notes(struct txn *t)
+{
+    enum err err = OK;
+    if (t->nstops)
+        err = t->ops->jobs_stop(t->store, t->stops, t->nstops, t->b->now_ms, &t->b->why);
+    if (!err && t->nskips)
+        err = t->ops->skips_add(t->store, t->skips, t->nskips, &t->b->why);
+    notes_drop(t);
     return err;
 }

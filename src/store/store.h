@@ -81,6 +81,11 @@ struct groups_filter {
     int64_t offset, limit;
 };
 
+struct job_stop {
+    int64_t job_id;
+    const char *reason;
+};
+
 /* Called for each row in order; the record is lent. Return false to stop. */
 typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
@@ -116,9 +121,13 @@ struct store_ops {
                          struct due_row *rows, int *ret_n, struct why *why);
     /* The whole record; ERR_NOTFOUND. Unusable numbers in the row become the defaults. */
     enum err (*job_get)(struct store *s, int64_t id, struct job_record *ret, struct why *why);
-    /* Stop a job that can never fire (again): trigger_status 0, next unset, the reason kept. */
-    enum err (*job_stop)(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+    /* The records of these jobs, in any order; fn is not called for one that is not there. */
+    enum err (*jobs_get)(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
                          struct why *why);
+    /* Stop jobs that can never fire (again): trigger_status 0, next unset, the reason kept. One
+     * that is not there is passed over. */
+    enum err (*jobs_stop)(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
+                          struct why *why);
 
     /* ---- the ledger ---- */
     /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
@@ -129,7 +138,8 @@ struct store_ops {
     enum err (*runs_change)(struct store *s, struct run_change *changes, int n, struct why *why);
     /* extend without an earlier row of the job begins one. */
     enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n, struct why *why);
-    enum err (*totals_add)(struct store *s, const struct totals *t, struct why *why); /* by commit */
+    enum err (*totals_add)(struct store *s, const struct totals *t,
+                           struct why *why); /* by commit */
     /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
      * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
      * it has no end, this is its end, and a note. *ret_noted: how many. */

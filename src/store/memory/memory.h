@@ -99,8 +99,10 @@ int64_t mem_next_id(struct memory *m, enum mem_table t);
 
 /* memory_rows.c: definitions and users */
 enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);
-enum err memory_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+enum err memory_jobs_get(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
                          struct why *why);
+enum err memory_jobs_stop(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
+                          struct why *why);
 enum err memory_job_insert(struct store *s, struct job_record *r, struct why *why);
 enum err memory_job_update(struct store *s, const struct job_record *r, struct why *why);
 enum err memory_job_delete(struct store *s, int64_t id, struct why *why);

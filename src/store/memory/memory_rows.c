@@ -47,20 +47,37 @@ enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, str
     return OK;
 }
 
-enum err memory_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+enum err memory_jobs_get(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
                          struct why *why)
 {
-    struct job_record r;
-    enum err err = memory_job_get(s, id, &r, why);
-    if (err)
-        return err;
-    r.enabled = false;
-    r.next_ms = NEVER_MS;
-    r.updated_ms = now_ms;
-    free(r.stop_reason);
-    r.stop_reason = mem_dup(reason);
-    job_put(memory_of(s), &r);
-    job_record_done(&r);
+    (void)why;
+    bool more = true;
+    for (int i = 0; more && i < n; i++) {
+        struct job_record r;
+        if (memory_job_get(s, ids[i], &r, NULL))
+            continue;
+        more = fn(ctx, &r);
+        job_record_done(&r);
+    }
+    return OK;
+}
+
+enum err memory_jobs_stop(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
+                          struct why *why)
+{
+    (void)why;
+    for (int i = 0; i < n; i++) {
+        struct job_record r;
+        if (memory_job_get(s, stops[i].job_id, &r, NULL))
+            continue;
+        r.enabled = false;
+        r.next_ms = NEVER_MS;
+        r.updated_ms = now_ms;
+        free(r.stop_reason);
+        r.stop_reason = mem_dup(stops[i].reason);
+        job_put(memory_of(s), &r);
+        job_record_done(&r);
+    }
     return OK;
 }
 

@@ -183,8 +183,10 @@ enum err sqlite_due_put(struct store *s, const struct due_row *rows, int n, stru
 enum err sqlite_due_each(struct store *s, bool rate, int64_t after_id, int max,
                          struct due_row *rows, int *ret_n, struct why *why);
 enum err sqlite_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);
-enum err sqlite_job_stop(struct store *s, int64_t id, const char *reason, int64_t now_ms,
+enum err sqlite_jobs_get(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
                          struct why *why);
+enum err sqlite_jobs_stop(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
+                          struct why *why);
 enum err sqlite_job_insert(struct store *s, struct job_record *r, struct why *why);
 enum err sqlite_job_update(struct store *s, const struct job_record *r, struct why *why);
 enum err sqlite_job_delete(struct store *s, int64_t id, struct why *why);

@@ -226,14 +226,50 @@ static void a_text_that_must_be_there_is_the_columns_default(void **state)
     job_record_done(&got);
 }
 
+struct seen {
+    int n, most;
+    int64_t sum;
+};
+
+static bool see(void *ctx, const struct job_record *r)
+{
+    struct seen *seen = ctx;
+    seen->sum += r->id;
+    assert_int_equal(r->next_ms, 1000 + r->id);
+    return ++seen->n < seen->most;
+}
+
+static void jobs_are_read_many_at_a_time(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t ids[4] = { 0, 999, 0, 0 };
+    OP(s, begin);
+    for (int i = 0; i < 4; i++) {
+        int64_t id = sample_job_add(s, "j", 1000);
+        struct due_row d = { id, 1000 + id, 0, 0, 0 };
+        OP(s, due_put, &d, 1);
+        if (i != 1)
+            ids[i] = id;
+    }
+    OP(s, commit);
+    struct seen all = { .most = 100 }, two = { .most = 2 }, none = { .most = 100 };
+    OP(s, jobs_get, ids, 4, see, &all);
+    assert_int_equal(all.n, 3); /* without the one that is not there */
+    assert_int_equal(all.sum, ids[0] + ids[2] + ids[3]);
+    OP(s, jobs_get, ids, 4, see, &two);
+    assert_int_equal(two.n, 2);
+    OP(s, jobs_get, ids, 0, see, &none);
+    assert_int_equal(none.n, 0);
+}
+
 static void a_stopped_job_is_not_due_and_says_why(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     OP(s, begin);
     int64_t id = sample_job_add(s, "j", 1000);
-    OP(s, job_stop, id, "no next moment", 4321);
-    OP_FAILS(ERR_NOTFOUND, s, job_stop, 999, "x", 1);
-    OP(s, commit); /* a row that is not there does not spoil the transaction */
+    const struct job_stop stops[] = { { 999, "x" }, { id, "no next moment" } };
+    OP(s, jobs_stop, stops, 2, 4321); /* one that is not there keeps no other */
+    OP(s, commit);                    /* a row that is not there does not spoil the transaction */
     struct job_record r;
     OP(s, job_get, id, &r);
     assert_false(r.enabled);
@@ -405,6 +441,7 @@ int main(void)
         BOTH(a_job_comes_back_as_it_was_written),
         BOTH(each_column_keeps_its_value),
         BOTH(a_text_that_must_be_there_is_the_columns_default),
+        BOTH(jobs_are_read_many_at_a_time),
         BOTH(a_stopped_job_is_not_due_and_says_why),
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
         BOTH(groups_and_registry_keep_what_they_are_told),

@@ -83,7 +83,7 @@ static void do_job(struct history *h)
         SAME(h, job_update, &r);
         break;
     case 2:
-        SAME(h, job_stop, id, "because", h->clock_ms);
+        SAME(h, jobs_stop, (&(struct job_stop){ id, "because" }), 1, h->clock_ms);
         break;
     case 3:
         if (!dice_below(&h->dice, 6))

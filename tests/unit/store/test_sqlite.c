@@ -259,7 +259,8 @@ static void a_reader_sees_commits_and_can_change_nothing(void **state)
     OP(reader, job_get, r.id, &got);
     job_record_done(&got);
     why_clear(&reason);
-    assert_int_equal(reader->ops->job_stop(reader, r.id, "x", 1, &reason), ERR_READONLY);
+    const struct job_stop stop = { r.id, "x" };
+    assert_int_equal(reader->ops->jobs_stop(reader, &stop, 1, 1, &reason), ERR_READONLY);
     store_close(reader);
 }
 
