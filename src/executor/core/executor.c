@@ -104,18 +104,18 @@ static enum err check_numbers(const struct executor_config *cf, struct why *why)
     static const char rule[] = "%s: must be %d-%d";
     if (cf->port > 65535)
         why_set(why, rule, "xxl.job.executor.port", 0, 65535);
-    else if (cf->workers < 1 || cf->workers > 1000)
-        why_set(why, rule, "peal.executor.workers", 1, 1000);
-    else if (cf->queue < 1 || cf->queue > 1000000)
-        why_set(why, rule, "peal.executor.queue", 1, 1000000);
-    else if (cf->remember < 0 || cf->remember > 100000000)
-        why_set(why, rule, "peal.executor.remember", 0, 100000000);
-    else if (cf->grace_ms < 0 || cf->grace_ms > 86400000)
-        why_set(why, rule, "peal.executor.stop.grace", 0, 86400000);
-    else if (cf->stop_ms < 0 || cf->stop_ms > 86400000)
-        why_set(why, rule, "peal.executor.stop.timeout", 0, 86400000);
-    else if (cf->retention_days < -1 || cf->retention_days > 100000)
-        why_set(why, rule, "xxl.job.executor.logretentiondays", -1, 100000);
+    else if (cf->workers < 1 || cf->workers > EXECUTOR_WORKERS_MAX)
+        why_set(why, rule, "peal.executor.workers", 1, EXECUTOR_WORKERS_MAX);
+    else if (cf->queue < 1 || cf->queue > EXECUTOR_QUEUE_MAX)
+        why_set(why, rule, "peal.executor.queue", 1, EXECUTOR_QUEUE_MAX);
+    else if (cf->remember < 0 || cf->remember > EXECUTOR_REMEMBER_MAX)
+        why_set(why, rule, "peal.executor.remember", 0, EXECUTOR_REMEMBER_MAX);
+    else if (cf->grace_ms < 0 || cf->grace_ms > EXECUTOR_STOP_MAX_MS)
+        why_set(why, rule, "peal.executor.stop.grace", 0, EXECUTOR_STOP_MAX_MS);
+    else if (cf->stop_ms < 0 || cf->stop_ms > EXECUTOR_STOP_MAX_MS)
+        why_set(why, rule, "peal.executor.stop.timeout", 0, EXECUTOR_STOP_MAX_MS);
+    else if (cf->retention_days < -1 || cf->retention_days > EXECUTOR_RETENTION_MAX_DAYS)
+        why_set(why, rule, "xxl.job.executor.logretentiondays", -1, EXECUTOR_RETENTION_MAX_DAYS);
     else
         return OK;
     return ERR_INVALID;

@@ -18,6 +18,13 @@ struct executor; /* opaque */
 struct handlers;
 struct isolate;
 
+/* Limits of the numbers below: of a program's configuration and of the options. */
+#define EXECUTOR_WORKERS_MAX 1000
+#define EXECUTOR_QUEUE_MAX 1000000
+#define EXECUTOR_REMEMBER_MAX 100000000
+#define EXECUTOR_STOP_MAX_MS 86400000
+#define EXECUTOR_RETENTION_MAX_DAYS 100000
+
 struct executor_config { /* texts are borrowed until executor_free; NULL is as "" */
     const char *centers; /* addresses, comma separated; empty: serve, but register nowhere */
     const char *token;   /* of both directions; empty: none is asked for */
