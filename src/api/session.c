@@ -149,7 +149,6 @@ enum err session_login(struct web_call *call, struct slice name, struct slice pa
     count_login(call->logins, name, call->peer, good);
     if (!good) {
         user_record_done(&call->user);
-        call->user = (struct user_record){ 0 };
         log_warn("web", "failed login from %s", call->peer);
         why_clear(why);
         return wrong(why);

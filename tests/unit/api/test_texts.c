@@ -8,6 +8,7 @@
 #include <string.h>
 #include "api/xxl/groups.h"
 #include "api/gate.h"
+#include "api/password.h"
 #include "api/session.h"
 #include "api/xxl/login.h"
 #include "api/xxl/logs.h"
@@ -244,6 +245,43 @@ static void a_cookie_of_either_name_is_a_session_until_it_ends(void **state)
     store_close(s);
 }
 
+/* What a wrong password leaves behind must not look like a user: the connection would count as one
+ * that has proved itself. */
+static void only_the_right_password_makes_a_user(void **state)
+{
+    (void)state;
+    struct store_options options = { .node = 1, .epoch = 1 };
+    struct store *s = store_memory_new(&options);
+    char hash[PASSWORD_HASH_SIZE];
+    assert_int_equal(password_hash(slice_text("secret"), hash), OK);
+    struct user_record u = { .username = "alice", .password = "", .argon2 = hash, .role = 1 };
+    assert_int_equal(s->ops->begin(s, NULL), OK);
+    assert_int_equal(s->ops->user_insert(s, &u, NULL), OK);
+    assert_int_equal(s->ops->commit(s, NULL), OK);
+    static const struct {
+        const char *name, *password;
+        enum err err;
+    } rows[] = {
+        { "alice", "wrong", ERR_NOTFOUND },
+        { "nobody", "secret", ERR_NOTFOUND },
+        { "alice", "secret", OK },
+        { "alice", "", ERR_NOTFOUND },
+    };
+    struct logins *logins = logins_new();
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct web_call call = { .db = s, .logins = logins, .peer = "127.0.0.1" };
+        struct why why = { "" };
+        int64_t wait_ms;
+        enum err err = session_login(&call, slice_text(rows[i].name), slice_text(rows[i].password),
+                                     &wait_ms, &why);
+        if (err != rows[i].err || call.user.id != (err ? 0 : u.id) || !why.text[0] != !err)
+            fail_msg("%s, %s: %s", rows[i].name, rows[i].password, why.text);
+        user_record_done(&call.user);
+    }
+    logins_free(logins);
+    store_close(s);
+}
+
 static void permissions_are_a_list_of_groups(void **state)
 {
     (void)state;
@@ -307,6 +345,7 @@ int main(void)
         cmocka_unit_test(time_filters_are_two_strict_dates),
         cmocka_unit_test(groups_have_names_titles_and_lists),
         cmocka_unit_test(a_cookie_of_either_name_is_a_session_until_it_ends),
+        cmocka_unit_test(only_the_right_password_makes_a_user),
         cmocka_unit_test(permissions_are_a_list_of_groups),
         cmocka_unit_test(the_shape_follows_paging_then_the_cookie),
         cmocka_unit_test(dates_are_written_by_shape),
