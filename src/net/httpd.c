@@ -5,7 +5,7 @@
  *
  * Reading stops while an answer waits to be taken and while a request is with its handler, so a
  * connection holds at most one message and what the kernel's buffer has. */
-#include "net/httpd.h"
+#include "net/httpd_conn.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,9 +19,6 @@
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/http.h"
-#include "net/listen.h"
-#include "net/sources.h"
 
 enum {
     READ_SIZE = 4095,     /* one page with the buffer's NUL */
@@ -31,69 +28,9 @@ enum {
     LINGER_MS = 2000,     /* after our last byte, wait so long for the peer's end */
     LINGER_MAX = 1 << 20, /* and take so many bytes of it */
     BODY_PROGRESS = 1024, /* bytes that a body must gain in its time */
-    YIELD_IDLE_MS = 1000, /* a proved connection idle for so long yields to a new one when full */
-    YIELD_LOOK = 64,      /* connections, or sources, that are looked at for one that can yield */
     SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
     CONNECTIONS_MAX = 4096,
     REFUSED_MAX = 64, /* connections above the limit that are told so */
-};
-
-/*   READING --request complete--> OPEN --reply--> READING
- *      | refused                    | reply, and the connection shall end
- *      +------------> CLOSING <-----+
- *                        | last byte sent
- *                        +--> LINGER (if the peer may still be sending) --> freed
- *   The peer goes away: OPEN waits with fd -1 for its reply, all others are freed. */
-enum conn_state { READING, OPEN, CLOSING, LINGER };
-
-/* What the timer waits for. */
-enum conn_wait { WAIT_IDLE, WAIT_HEAD, WAIT_BODY, WAIT_WRITE, WAIT_LINGER, WAITS };
-
-struct conn {
-    struct httpd_moved moved;
-    struct httpd_request q;
-    struct httpd *h; /* NULL while it is on its way to another front */
-    struct loop_fd fd;
-    struct loop_timer timer;
-    struct list_node node; /* in h->conns, least recently used first */
-    struct list_node more; /* in h->more: has unread input to look at */
-    enum conn_state state;
-    enum conn_wait wait;
-    struct buf in, out;
-    size_t out_at; /* of out: sent already */
-    struct http_reader reader;
-    struct source *source; /* of h */
-    struct list_node mine; /* in source->unproved */
-    bool proved;
-    struct list_node large; /* in h->large */
-    size_t counted;         /* of in.cap: part of h->bodies and of source->large */
-    int64_t body_ms;        /* when the body's first byte was waited for */
-    uint64_t body_mark; /* body bytes at the last look of the timer; LINGER: bytes thrown away */
-    bool processing;    /* conn_process is on the stack: it sends and goes on */
-    bool linger, sent_continue, paused, head_told;
-    struct sockaddr_storage peer;
-};
-
-struct delivery { /* a callback on the stack */
-    struct conn *c;
-    bool gone; /* detached within */
-    struct delivery *outer;
-};
-
-struct httpd {
-    struct loop *loop;
-    struct httpd_config cf;
-    int timeout_ms[WAITS];
-    struct listen listen;
-    struct list conns, more, large;
-    struct sources sources;
-    struct loop_task more_task, drained_task;
-    struct delivery *deliveries;
-    size_t bodies; /* bytes that buffers of large bodies take together */
-    bool draining, drained, last_answers;
-    int64_t date_key;
-    char date[40];
-    struct httpd_stats stats;
 };
 
 static void conn_process(struct conn *c);
@@ -596,57 +533,15 @@ void httpd_proved(struct httpd_request *q)
 
 /* --- who yields when there is no room --- */
 
-/* Of one source, the connection that has completed no request for the longest time. */
-static struct conn *slowest_of(const struct source *s)
-{
-    int looks = 0;
-    list_each(&s->unproved, n, tmp)
-    {
-        struct conn *c = container_of(n, struct conn, mine);
-        if (c->state != OPEN)
-            return c;
-        if (++looks == YIELD_LOOK)
-            break;
-    }
-    return NULL;
-}
-
-static struct conn *unproved_one(struct httpd *h, bool known)
-{
-    struct source *s;
-    for (int i = 0; i < YIELD_LOOK && (s = sources_largest(&h->sources, known, i)); i++) {
-        struct conn *c = slowest_of(s);
-        if (c)
-            return c;
-    }
-    return NULL;
-}
-
-/* A fleet that keeps its connections must not lock out who comes next. */
-static struct conn *idle_one(struct httpd *h)
-{
-    int64_t before = loop_now_ms(h->loop) + h->timeout_ms[WAIT_IDLE] - YIELD_IDLE_MS;
-    int looks = 0;
-    list_each(&h->conns, n, tmp)
-    {
-        struct conn *c = container_of(n, struct conn, node);
-        if (c->state == READING && c->wait == WAIT_IDLE && !c->in.len && c->timer.due_ms <= before)
-            return c;
-        if (++looks == YIELD_LOOK)
-            break;
-    }
-    return NULL;
-}
-
 /* Is there room for one more connection from s, or can it be made? */
 static bool make_room(struct httpd *h, const struct source *s)
 {
     while (h->stats.connections >= h->cf.max_connections) {
-        struct conn *c = unproved_one(h, false);
+        struct conn *c = httpd_unproved_one(h, false);
         if (!c && s->known)
-            c = unproved_one(h, true);
+            c = httpd_unproved_one(h, true);
         if (!c)
-            c = idle_one(h);
+            c = httpd_idle_one(h);
         if (!c)
             return false;
         h->stats.yielded++;
@@ -663,50 +558,14 @@ static bool make_room_for(struct httpd *h, const struct sockaddr_storage *peer)
     return room;
 }
 
-/* Bytes a second since the body began. */
-static uint64_t body_speed(const struct conn *c)
-{
-    int64_t ms = loop_now_ms(c->h->loop) - c->body_ms;
-    return c->reader.body_total * 1000 / (uint64_t)(ms > 0 ? ms : 1);
-}
-
-/* The slowest of the large bodies that are older than min_ms, of sources that have at least so many
- * bytes; those with the handler are whole already. */
-static struct conn *slowest_body(struct httpd *h, int64_t min_ms, size_t min_bytes)
-{
-    struct conn *slowest = NULL;
-    list_each(&h->large, n, tmp)
-    {
-        struct conn *c = container_of(n, struct conn, large);
-        if (c->state != READING || c->reader.phase != HTTP_IN_BODY ||
-            loop_now_ms(h->loop) - c->body_ms < min_ms || c->source->large < min_bytes)
-            continue;
-        if (!slowest || body_speed(c) < body_speed(slowest))
-            slowest = c;
-    }
-    return slowest;
-}
-
-static size_t largest_share(const struct httpd *h)
-{
-    size_t most = 0;
-    list_each(&h->large, n, tmp)
-    {
-        const struct source *s = container_of(n, struct conn, large)->source;
-        if (s->large > most)
-            most = s->large;
-    }
-    return most;
-}
-
 /* Large bodies take more than they may: others yield until they do not. False: c has to. */
 static bool make_body_room(struct conn *c)
 {
     struct httpd *h = c->h;
     while (h->bodies > h->cf.bodies_max) {
-        struct conn *slow = slowest_body(h, SLOW_MS, 0);
+        struct conn *slow = httpd_slowest_body(h, SLOW_MS, 0);
         if (!slow)
-            slow = slowest_body(h, 0, largest_share(h));
+            slow = httpd_slowest_body(h, 0, httpd_largest_share(h));
         if (!slow || slow == c)
             return false;
         h->stats.yielded++;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* httpd_conn.h - a connection of the server front, and the front. Private to httpd.c and
+ * httpd_yield.c; the contract is httpd.h. */
+#ifndef PEAL_NET_HTTPD_CONN_H
+#define PEAL_NET_HTTPD_CONN_H
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "net/http.h"
+#include "net/httpd.h"
+#include "net/listen.h"
+#include "net/sources.h"
+
+/*   READING --request complete--> OPEN --reply--> READING
+ *      | refused                    | reply, and the connection shall end
+ *      +------------> CLOSING <-----+
+ *                        | last byte sent
+ *                        +--> LINGER (if the peer may still be sending) --> freed
+ *   The peer goes away: OPEN waits with fd -1 for its reply, all others are freed. */
+enum conn_state { READING, OPEN, CLOSING, LINGER };
+
+/* What the timer waits for. */
+enum conn_wait { WAIT_IDLE, WAIT_HEAD, WAIT_BODY, WAIT_WRITE, WAIT_LINGER, WAITS };
+
+struct conn {
+    struct httpd_moved moved;
+    struct httpd_request q;
+    struct httpd *h; /* NULL while it is on its way to another front */
+    struct loop_fd fd;
+    struct loop_timer timer;
+    struct list_node node; /* in h->conns, least recently used first */
+    struct list_node more; /* in h->more: has unread input to look at */
+    enum conn_state state;
+    enum conn_wait wait;
+    struct buf in, out;
+    size_t out_at; /* of out: sent already */
+    struct http_reader reader;
+    struct source *source; /* of h */
+    struct list_node mine; /* in source->unproved */
+    bool proved;
+    struct list_node large; /* in h->large */
+    size_t counted;         /* of in.cap: part of h->bodies and of source->large */
+    int64_t body_ms;        /* when the body's first byte was waited for */
+    uint64_t body_mark; /* body bytes at the last look of the timer; LINGER: bytes thrown away */
+    bool processing;    /* conn_process is on the stack: it sends and goes on */
+    bool linger, sent_continue, paused, head_told;
+    struct sockaddr_storage peer;
+};
+
+struct delivery { /* a callback on the stack */
+    struct conn *c;
+    bool gone; /* detached within */
+    struct delivery *outer;
+};
+
+struct httpd {
+    struct loop *loop;
+    struct httpd_config cf;
+    int timeout_ms[WAITS];
+    struct listen listen;
+    struct list conns, more, large;
+    struct sources sources;
+    struct loop_task more_task, drained_task;
+    struct delivery *deliveries;
+    size_t bodies; /* bytes that buffers of large bodies take together */
+    bool draining, drained, last_answers;
+    int64_t date_key;
+    char date[40];
+    struct httpd_stats stats;
+};
+
+/* httpd_yield.c: which connection yields when there is no room; NULL: none */
+/* One that has proved nothing, of the source with the most of them; known: also of known sources.
+ */
+struct conn *httpd_unproved_one(struct httpd *h, bool known);
+/* One that has been idle: a fleet that keeps its connections must not lock out who comes next. */
+struct conn *httpd_idle_one(struct httpd *h);
+/* The slowest of the large bodies that are older than min_ms, of sources that have at least so many
+ * bytes; those with the handler are whole already. */
+struct conn *httpd_slowest_body(struct httpd *h, int64_t min_ms, size_t min_bytes);
+/* Bytes of large bodies that the source with the most has. */
+size_t httpd_largest_share(const struct httpd *h);
+
+#endif
