@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guesses what the author of a refused expression meant: a Unix line of five fields, an @name, or
- * the day rule forgotten. A guess is shown only after it has parsed. */
+/* cron_hint.c - cron_parse, which guesses what the author of a refused expression meant: a Unix
+ * line of five fields, an @name, or the day rule forgotten. A guess is shown only after it has
+ * parsed. */
 #include "cron/cron_internal.h"
 #include "base/mem.h"
 #include <stdio.h>
@@ -14,20 +15,21 @@ static const struct {
     { "@hourly", "0 0 * * * ?" },   { "@minutely", "0 * * * * ?" }, { "@secondly", "* * * * * ?" },
 };
 
-static void hint_at(struct slice text, char hint[CRON_HINT_SIZE])
+enum { HINT_SIZE = 256, LINE_SIZE = 160, WORD_SIZE = 64 };
+
+static void hint_at(struct slice text, char hint[HINT_SIZE])
 {
     for (size_t i = 0; i < countof(at_names); i++) {
         if (slice_eq_nocase(text, at_names[i].name)) {
-            snprintf(hint, CRON_HINT_SIZE, "; for %s write: %s", at_names[i].name,
-                     at_names[i].form);
+            snprintf(hint, HINT_SIZE, "; for %s write: %s", at_names[i].name, at_names[i].form);
             return;
         }
     }
     if (text.n >= 6 && slice_eq_nocase(slice_of(text.p, 6), "@every"))
-        snprintf(hint, CRON_HINT_SIZE,
+        snprintf(hint, HINT_SIZE,
                  "; for @every use the schedule type FIX_RATE with the number of seconds");
     else
-        snprintf(hint, CRON_HINT_SIZE, "; @names are not part of the language");
+        snprintf(hint, HINT_SIZE, "; @names are not part of the language");
 }
 
 /* Unix counts weekdays 0-7 with 0 and 7 for Sunday; here Sunday is 1. Steps stay. */
@@ -43,8 +45,6 @@ static void weekday_from_unix(struct slice s, char *to)
     }
     *to = '\0';
 }
-
-enum { LINE_SIZE = 160, WORD_SIZE = 64 };
 
 /* Put ? into the day field that says nothing; false where both choose days. */
 static bool settle_days(char day[WORD_SIZE], char weekday[WORD_SIZE])
@@ -90,7 +90,9 @@ static bool compose(const struct slice *fields, size_t n, bool is_unix, char lin
     return true;
 }
 
-void cron_hint(struct slice text, int last_year, char hint[CRON_HINT_SIZE])
+/* The form that the author probably meant, with words around it, such as "; write 0 0 0 * * ?".
+ * Empty if there is no good guess. */
+static void cron_hint(struct slice text, int last_year, char hint[HINT_SIZE])
 {
     hint[0] = '\0';
     if (text.n > CRON_TEXT_MAX)
@@ -109,12 +111,26 @@ void cron_hint(struct slice text, int last_year, char hint[CRON_HINT_SIZE])
     bool both = false;
     if (compose(fields, n, n == 5, line, &both) &&
         !cron_parse_plain(slice_text(line), last_year, &c, NULL))
-        snprintf(hint, CRON_HINT_SIZE, "; %s: %s",
+        snprintf(hint, HINT_SIZE, "; %s: %s",
                  n == 5 ? "for this Unix line of 5 fields write" : "write", line);
     else if (both)
-        snprintf(hint, CRON_HINT_SIZE,
+        snprintf(hint, HINT_SIZE,
                  "; to fire on days of the month and on weekdays use two jobs, each with ? in the "
                  "other field");
     else if (n == 5)
-        snprintf(hint, CRON_HINT_SIZE, "; Unix lines of 5 fields lack the second in front");
+        snprintf(hint, HINT_SIZE, "; Unix lines of 5 fields lack the second in front");
+}
+
+enum err cron_parse(struct slice text, int last_year, struct cron *ret, struct why *why)
+{
+    if (!why)
+        return cron_parse_plain(text, last_year, ret, NULL);
+    struct why rule = { { 0 } };
+    enum err err = cron_parse_plain(text, last_year, ret, &rule);
+    if (err) {
+        char hint[HINT_SIZE];
+        cron_hint(text, last_year, hint);
+        why_set(why, "%s%s", rule.text, hint);
+    }
+    return err;
 }

@@ -22,9 +22,4 @@ size_t cron_split(struct slice text, struct slice fields[CRON_FIELDS]);
 /* Parse without looking for a better form: what cron_hint tries its candidates with. */
 enum err cron_parse_plain(struct slice text, int last_year, struct cron *ret, struct why *why);
 
-/* The expression that the author of a refused one probably meant, with words around it, such as
- * "; write 0 0 0 * * ?". Empty if there is no good guess. Every form it offers parses. */
-enum { CRON_HINT_SIZE = 256 };
-void cron_hint(struct slice text, int last_year, char hint[CRON_HINT_SIZE]);
-
 #endif

@@ -590,17 +590,3 @@ enum err cron_parse_plain(struct slice text, int last_year, struct cron *ret, st
     *ret = c;
     return OK;
 }
-
-enum err cron_parse(struct slice text, int last_year, struct cron *ret, struct why *why)
-{
-    if (!why)
-        return cron_parse_plain(text, last_year, ret, NULL);
-    struct why rule = { { 0 } };
-    enum err err = cron_parse_plain(text, last_year, ret, &rule);
-    if (err) {
-        char hint[CRON_HINT_SIZE];
-        cron_hint(text, last_year, hint);
-        why_set(why, "%s%s", rule.text, hint);
-    }
-    return err;
-}
