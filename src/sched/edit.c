@@ -5,9 +5,18 @@
  * are held out of the timer heap first, the edit's own transaction decides which of them go and
  * lays down what the new definition wants in their place (ledger), and only then the user is
  * answered. The others, and all if the edit is refused, come back. */
+#include "sched/edit.h"
+#include "sched/broadcast.h"
+#include "sched/dispatch.h"
+#include "sched/end.h"
+#include "sched/group.h"
+#include "sched/job.h"
+#include "sched/kill.h"
+#include "sched/outbox.h"
+#include "sched/result.h"
+#include "sched/run.h"
 #include "sched/state.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* Stop takes planned firings and waiting retries, deletion everything. What an update takes is laid
  * down anew: a firing of the schedule can be, what a missed one became cannot. */
@@ -28,7 +37,7 @@ static bool may_take(const struct edit *e, const struct run *r)
 
 static bool unsent(const struct run *r)
 {
-    return r->phase == PHASE_PLANNED && !(r->flags & (RUN_CALLING | RUN_CLOSED));
+    return r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED);
 }
 
 static struct run_change taken(struct now now, const struct edit *e, const struct run *r)
@@ -62,11 +71,10 @@ static struct run_change ended_with_job(struct sched *s, struct now now, struct 
 
 static void hold(struct sched *s, struct run *r)
 {
-    if (unsent(r)) {
-        run_unlink(s, r);
-        r->flags &= ~(uint32_t)RUN_PROBING;
-    }
-    r->flags |= RUN_HELD;
+    if (unsent(r))
+        run_wait_for(s, r, WAIT_EDIT);
+    else
+        r->flags |= RUN_ENDING;
 }
 
 /* Runs of which the edit's transaction must know: those that it takes, and those of the schedule,
@@ -111,7 +119,7 @@ static void find_whole(struct sched *s, struct edit *e)
         for (end = i; end < e->nruns && e->runs[end].scheduled_ms == e->runs[i].scheduled_ms; end++)
             unsent_shards += e->runs[end].kind == KIND_CRON && e->runs[end].whole;
         for (int k = i; k < end; k++) {
-            const struct run *r = map_find(&s->runs, (uint64_t)e->runs[k].log_id);
+            const struct run *r = run_find(s, e->runs[k].log_id);
             e->runs[k].whole &= r->kind == KIND_CRON && r->shard_total == unsent_shards;
         }
     }
@@ -141,7 +149,7 @@ void edit_prepare(struct sched *s, struct now now, struct edit *e)
     {
         struct run *r = container_of(n, struct run, of_job);
         e->waits |= run_retries(r);
-        if (!(r->flags & (RUN_CLOSED | RUN_HELD)))
+        if (!(r->flags & RUN_CLOSED) && !run_held(r))
             note(s, now, e, r);
     }
     if (e->nruns)
@@ -151,14 +159,16 @@ void edit_prepare(struct sched *s, struct now now, struct edit *e)
 
 static void release(struct sched *s, struct now now, struct run *r)
 {
-    r->flags &= ~(uint32_t)RUN_HELD;
+    if (r->wait == WAIT_EDIT)
+        run_leave(s, r);
+    r->flags &= ~(uint32_t)RUN_ENDING;
     kill_settle(s, now, r);
     if (r->flags & RUN_CLOSED)
         return;
     if (r->phase == PHASE_PLANNED)
-        dispatch_plan(s, r);
-    else if (phase_open(r->phase) && !(r->flags & RUN_CALLING))
-        reconcile_soon(s, now, r, 0);
+        run_wait_due(s, r);
+    else if (phase_open(r->phase) && r->wait != WAIT_CALL && r->wait != WAIT_ROUND)
+        run_wait_ms(s, now, r, 0);
     results_again(s, now, r->log_id);
 }
 
@@ -168,10 +178,10 @@ static void drop_held(struct sched *s, struct now now, struct run *r)
     flight_told(&s->flight, r->place_of_word, r->log_id, s->seq); /* the edit wrote its end */
     run_release_cause(s, now, r);
     r->flags |= RUN_CLOSED;
-    run_unlink(s, r);
-    reconcile_stop(s, r);
+    run_leave(s, r);
+    run_reconciled(r);
     r->flags |= RUN_WRITTEN;
-    if (!(r->flags & RUN_CALLING)) /* else it goes when the call ends */
+    if (r->wait != WAIT_CALL) /* else it goes when the call ends */
         run_free(s, r);
     if (cause)
         results_again(s, now, cause);
@@ -180,12 +190,12 @@ static void drop_held(struct sched *s, struct now now, struct run *r)
 static void edit_run_done(struct sched *s, struct now now, const struct edit *e,
                           const struct edit_run *x)
 {
-    struct run *r = map_find(&s->runs, (uint64_t)x->log_id);
+    struct run *r = run_find(s, x->log_id);
     if (!r)
         return;
     if (!e->err && e->now && x->stays)
         r->version = e->now->version;
-    if (!(r->flags & RUN_HELD))
+    if (!run_held(r))
         return;
     if (e->err || x->stays)
         release(s, now, r);
@@ -200,7 +210,7 @@ static void move_runs(struct sched *s, const struct edit *e, struct live_job *j)
     list_each(&j->runs, node, tmp)
     {
         struct run *r = container_of(node, struct run, of_job);
-        if (phase_open(r->phase) && !(r->flags & RUN_CLOSED) && r->version < e->now->version)
+        if (run_open(r) && r->version < e->now->version)
             dispatch_moved(s, r);
     }
 }
@@ -258,12 +268,12 @@ void edit_done(struct sched *s, struct now now, struct edit *e)
     case EDIT_GROUP_INSERT:
     case EDIT_GROUP_UPDATE:
         if (!e->err)
-            directory_group(s, &e->group);
-        directory_refresh(s, now);
+            group_set(s, &e->group);
+        groups_refresh(s, now);
         break;
     case EDIT_GROUP_DELETE:
         if (!e->err)
-            directory_group_gone(s, e->id);
+            group_gone(s, e->id);
         break;
     }
     struct action *a = action_new(s, ACTION_EDITED);

@@ -28,7 +28,7 @@ void flight_make(struct flight_head *h, uint32_t slots, const char *boot, const 
     h->magic = MAGIC;
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool same_text(const char *field, size_t size, const char *text)
 {
@@ -121,7 +121,7 @@ void flight_said_done(struct flight_said *said)
     map_done(&said->states);
 }
 
-/* ---- slots ---------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 void flight_init(struct flight *f, struct flight_head *head)
 {
@@ -210,7 +210,7 @@ static bool holds(struct flight *f, flight_place place, int64_t log_id)
     return word && word >> STATE_BITS == word_of(log_id, 0) >> STATE_BITS;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void flight_leaving(struct flight *f, flight_place *place, int64_t log_id, uint64_t seq)
 {

@@ -7,6 +7,15 @@
  * Few idleBeats to one address are under way at once, the others wait for a place; when one comes
  * to nothing, the executor is mute and not the job, so that is the answer for all of them. A burst
  * of such jobs costs a few calls an address, and never the places of its sends. */
+#include "sched/probe.h"
+#include "sched/beat.h"
+#include "sched/end.h"
+#include "sched/group.h"
+#include "sched/job.h"
+#include "sched/lane.h"
+#include "sched/outbox.h"
+#include "sched/run.h"
+#include "sched/send.h"
 #include "sched/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +39,7 @@ bool probe_wanted(const struct run *r)
            !(r->flags & RUN_BROADCAST);
 }
 
-/* ---- one idleBeat a lane and job ------------------------------------------------------------ */
+/* ---- one idleBeat a lane and job ------------------------------------------------------------- */
 
 static struct probe *probe_of(const struct live_job *j, const struct lane *lane)
 {
@@ -67,12 +76,6 @@ void probes_free(struct lane *lane)
     struct list_node *n;
     while ((n = list_first(&lane->probes)) || (n = list_first(&lane->asked)))
         probe_free(container_of(n, struct probe, node));
-}
-
-void probes_orphan(struct live_job *j)
-{
-    while (list_pop(&j->probes))
-        ;
 }
 
 static void drop(struct sched *s, struct probe *p)
@@ -115,14 +118,14 @@ static void wait_idle(struct sched *s, struct run *r, struct lane *lane)
     struct probe *p = probe_of(r->job, lane);
     if (!p)
         p = probe_new(r->job, lane);
-    r->flags |= RUN_PROBING;
+    run_wait_for(s, r, WAIT_PROBE);
     list_push(&p->runs, &r->place);
     probe_pump(s, lane);
 }
 
 static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
 {
-    r->flags |= RUN_PROBING;
+    run_wait_for(s, r, WAIT_PROBE);
     list_push(&lane->beats, &r->place);
     if (!lane->resting)
         lane_beat(s, lane);
@@ -130,21 +133,16 @@ static void wait_beat(struct sched *s, struct run *r, struct lane *lane)
 
 /* ---- one run's walk ------------------------------------------------------------------------- */
 
-static const char *choices_of(const struct run *r)
-{
-    return r->text ? r->text->choices : NULL;
-}
-
 static int list_size(const struct group *g, const struct run *r)
 {
-    return choices_of(r) ? plan_choices(choices_of(r)) : g ? group_size(g) : 0;
+    return run_choices(r) ? plan_choices(run_choices(r)) : g ? group_size(g) : 0;
 }
 
 /* A place of the run's list, counted (lane_put): one that a user gave may be in no group's. */
 static struct lane *list_lane(struct sched *s, const struct group *g, const struct run *r, int at)
 {
-    if (choices_of(r)) {
-        struct slice rest = slice_text(choices_of(r)), one = { NULL, 0 };
+    if (run_choices(r)) {
+        struct slice rest = slice_text(run_choices(r)), one = { NULL, 0 };
         for (int i = 0; i <= at; i++)
             slice_item(&rest, &one);
         return lane_get(s, one);
@@ -182,16 +180,16 @@ static const char *route_of(const struct run *r)
 static void nobody(struct sched *s, struct now now, struct run *r, int listed)
 {
     bool busy = r->job->def->route == ROUTE_BUSYOVER;
-    dispatch_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
-                    !listed ? "no executor is registered for the job's group, and none is listed"
-                    : choices_of(r)
-                        ? busy ? "BUSYOVER: none of the addresses given for this run is idle"
-                               : "FAILOVER: none of the addresses given for this run answers"
-                    : busy ? "BUSYOVER: no executor of the group is idle"
-                           : "FAILOVER: no executor of the group answers");
+    run_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
+               !listed ? "no executor is registered for the job's group, and none is listed"
+               : run_choices(r) ? busy
+                                      ? "BUSYOVER: none of the addresses given for this run is idle"
+                                      : "FAILOVER: none of the addresses given for this run answers"
+               : busy           ? "BUSYOVER: no executor of the group is idle"
+                                : "FAILOVER: no executor of the group answers");
 }
 
-static void reconcile_next(struct sched *s, struct now now, struct run *r)
+static void probe_next(struct sched *s, struct now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
     if (g && r->probe_list !=
@@ -218,10 +216,16 @@ void probe_begin(struct sched *s, struct now now, struct run *r)
     r->probe_list = g ? group_list_no(g) : 0;
     r->probing_ms = now.boot_ms;
     r->flags &= ~(uint32_t)RUN_MOVED;
-    reconcile_next(s, now, r);
+    probe_next(s, now, r);
 }
 
-/* ---- answers -------------------------------------------------------------------------------- */
+void probe_anew(struct sched *s, struct now now, struct run *r)
+{
+    r->flags &= ~(uint32_t)RUN_PROBED;
+    probe_begin(s, now, r);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void chosen(struct sched *s, struct now now, struct run *r, struct lane *lane)
 {
@@ -229,7 +233,7 @@ static void chosen(struct sched *s, struct now now, struct run *r, struct lane *
     if (r->lane == lane)
         lane_enqueue(s, now, r);
     else
-        dispatch_readdress(s, r, lane);
+        run_readdress(s, r, lane);
 }
 
 /* The lane has answered for these runs, or has not. They leave the list. */
@@ -237,31 +241,45 @@ static void settle(struct sched *s, struct now now, struct list *runs, struct la
 {
     for (struct list_node *n; (n = list_pop(runs));) {
         struct run *r = container_of(n, struct run, place);
-        r->flags &= ~(uint32_t)RUN_PROBING;
-        if (s->draining || dispatch_outdated(s, now, r))
+        run_leave(s, r);
+        if (s->draining || run_withdraw_outdated(s, now, r))
             continue;
         if (yes) {
             chosen(s, now, r, lane);
             continue;
         }
         r->probe++;
-        reconcile_next(s, now, r);
+        probe_next(s, now, r);
     }
 }
 
-void probe_beaten(struct sched *s, struct now now, struct lane *lane, bool yes)
+static void beaten(struct sched *s, struct now now, struct lane *lane, bool yes)
 {
     struct list runs, busyover;
     list_init(&runs);
     list_init(&busyover);
     for (struct list_node *n; (n = list_pop(&lane->beats));) {
         const struct run *r = container_of(n, struct run, place);
-        bool reconcile = yes && r->job->def->route == ROUTE_BUSYOVER; /* it lives: is it idle? */
-        list_push(reconcile ? &busyover : &runs, n);
+        bool still = yes && r->job->def->route == ROUTE_BUSYOVER; /* it lives: is it idle? */
+        list_push(still ? &busyover : &runs, n);
     }
     for (struct list_node *n; (n = list_pop(&busyover));)
         wait_idle(s, container_of(n, struct run, place), lane);
     settle(s, now, &runs, lane, yes);
+}
+
+void probe_on_beat(struct sched *s, struct now now, const struct call_result *c)
+{
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    if (!lane || !lane->probing || lane->ticket != c->ticket)
+        return;
+    lane->refs++;
+    lane_beaten(s, now, lane, c->outcome);
+    if (c->outcome == CALL_FULL)
+        lane_rest(s, now, lane);
+    else
+        beaten(s, now, lane, c->outcome == CALL_ANSWERED && c->code == 200);
+    lane_put(s, lane);
 }
 
 static struct probe *asked(const struct lane *lane, uint32_t ticket)
@@ -314,20 +332,20 @@ void probe_on_idle(struct sched *s, struct now now, const struct call_result *c)
     lane_put(s, lane);
 }
 
-/* ---- start deadlines ------------------------------------------------------------------------ */
+/* ---- start deadlines ------------------------------------------------------------------------- */
 
 static void sweep(struct sched *s, struct now now, struct list *runs)
 {
     list_each(runs, n, tmp)
     {
         struct run *r = container_of(n, struct run, place);
-        if (!dispatch_overdue(now, r))
+        if (!run_overdue(now, r))
             continue;
         char why[160];
         snprintf(why, sizeof(why),
                  "%s: no executor of the group said yes within the start deadline (%lld ms)",
                  route_of(r), (long long)r->job->def->start_deadline_ms);
-        dispatch_refuse(s, now, r, PHASE_REJECTED, why);
+        run_refuse(s, now, r, PHASE_REJECTED, why);
     }
 }
 

@@ -8,9 +8,16 @@
  * arrived or died by then. The table, its proofs and what goes wrong without each rule:
  * docs/model/README.md.
  */
+#include "sched/reconcile.h"
+#include "sched/beat.h"
+#include "sched/end.h"
+#include "sched/job.h"
+#include "sched/lane.h"
+#include "sched/outbox.h"
+#include "sched/run.h"
+#include "sched/send.h"
 #include "sched/state.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define RECONCILE_AT_ONCE 24   /* calls in flight to one address, of the places kept for such */
 #define ROUND_LOOKS 256        /* runs looked at for others of the same job that wait */
@@ -34,17 +41,7 @@ static struct reconcile *reconcile_of(struct run *r)
     return r->reconcile;
 }
 
-static bool overtaken(const struct run *r, int64_t gap_ms);
 static void unheard(struct sched *s, struct now now, struct run *r);
-
-void reconcile_stop(struct sched *s, struct run *r)
-{
-    (void)s;
-    if (r->reconcile && r->reconcile->step == RECONCILE_LOG && r->lane)
-        r->lane->querying--;
-    free(r->reconcile);
-    r->reconcile = NULL;
-}
 
 static void later(int64_t *at_ms, struct now now, int64_t ms)
 {
@@ -62,12 +59,23 @@ void reconcile_paused(struct run *r, struct now now, int64_t ms)
     later(&r->reconcile->overtaken_ms, now, ms);
 }
 
-void reconcile_soon(struct sched *s, struct now now, struct run *r, int64_t in_ms)
+/* ---- a younger run has started ----------------------------------------------------------------
+ *
+ * Whatever the strategy, an executor begins the runs of one job in the order in which they came in.
+ * So a younger one that has begun tells that an older one has had its turn, or never will. It is a
+ * proof only if the younger left when the older was in the queue already (accepted), or had arrived
+ * or died (in doubt for the time that messages live): else the older may stand behind it. And it
+ * says nothing about a log that was read before it was known: the older may have begun in between.
+ */
+
+static bool overtaken(const struct run *r, int64_t gap_ms)
 {
-    wait_until(s, r, now.boot_ms + in_ms);
+    const struct live_job *j = r->job;
+    int64_t settled = r->since_ms + (r->phase == PHASE_UNKNOWN ? gap_ms : 1);
+    return j->started_lane == r->lane->id && j->started_sent_ms >= settled;
 }
 
-/* ---- a round -------------------------------------------------------------------------------- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 struct round { /* an idleBeat under way, and who waits for its answer */
     struct list_node node;
@@ -114,7 +122,7 @@ static void gather(struct sched *s, struct now now, struct round *round, struct 
         list_each(&job->runs, n, tmp)
         {
             struct run *r = container_of(n, struct run, of_job);
-            if (r->lane == lane && r->reconcile && r->reconcile->step == RECONCILE_QUEUED)
+            if (r->lane == lane && r->wait == WAIT_ROUND && r->reconcile->step == RECONCILE_QUEUED)
                 join(s, now, round, r);
         }
         return;
@@ -171,9 +179,8 @@ void reconcile_pump_all(struct sched *s, struct now now)
         reconcile_pump(s, now, container_of(n, struct lane, reconcile_node));
 }
 
-void reconcile_free(struct lane *lane)
+void rounds_free(struct lane *lane)
 {
-    list_remove(&lane->reconcile_node);
     for (struct list_node *n; (n = list_pop(&lane->rounds));)
         free(container_of(n, struct round, node));
 }
@@ -181,8 +188,9 @@ void reconcile_free(struct lane *lane)
 /* The run's wait is over: LOST goes, the others are asked about. */
 void reconcile_timer(struct sched *s, struct now now, struct run *r)
 {
-    if (r->flags & RUN_HELD) { /* an edit ends it, or gives it back */
-        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+    run_leave(s, r);
+    if (r->flags & RUN_ENDING) { /* an edit ends it, or gives it back */
+        run_wait_ms(s, now, r, s->config.reconcile_gap_ms);
         return;
     }
     if (r->phase == PHASE_LOST) {
@@ -190,7 +198,7 @@ void reconcile_timer(struct sched *s, struct now now, struct run *r)
         s->wanted = true;
         return;
     }
-    if (!r->lane || list_linked(&r->place) || (r->reconcile && r->reconcile->step))
+    if (!r->lane)
         return;
     if (r->lane->dead) { /* its beat is asked for each second, and brings the rounds back */
         reconcile_of(r)->rounds++;
@@ -198,12 +206,13 @@ void reconcile_timer(struct sched *s, struct now now, struct run *r)
         return;
     }
     reconcile_of(r)->step = RECONCILE_QUEUED;
+    run_wait_for(s, r, WAIT_ROUND);
     list_push(&r->lane->queries, &r->place);
     if (!list_linked(&r->lane->reconcile_node))
         list_push(&s->querying, &r->lane->reconcile_node);
 }
 
-/* ---- the table ------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void lose(struct sched *s, struct now now, struct run *r, const char *proof)
 {
@@ -224,29 +233,29 @@ static void unsent(struct sched *s, struct now now, struct run *r)
         lose(s, now, r, "lost: the executor is idle and knows nothing of an accepted run");
         return;
     }
-    reconcile_stop(s, r);
+    run_reconciled(r);
     r->flags &= ~(uint32_t)(RUN_LEFT | RUN_DOUBT);
     if (!current(r)) {
         run_withdraw(s, now, r, PHASE_WITHDRAWN, "the job was changed; the run never arrived");
         return;
     }
-    run_unlink(s, r);
+    run_leave(s, r);
     run_move(s, now, r, PHASE_PLANNED);
     run_dirty(s, r);
-    dispatch_plan(s, r);
+    run_wait_due(s, r);
 }
 
 /* A cell that admits a second run: send the same id once more, and count it. */
 static void resend(struct sched *s, struct now now, struct run *r)
 {
-    reconcile_stop(s, r);
-    run_unlink(s, r);
+    run_reconciled(r);
+    run_leave(s, r);
     r->flags |= RUN_RESENT;
     s->stats.resent++;
     s->next->totals.n[TOTAL_RESENT]++;
     run_move(s, now, r, PHASE_SENT);
     run_dirty(s, r);
-    dispatch_call(s, r); /* sent_ms stays: the first copy may be the one that starts */
+    send_call(s, r); /* sent_ms stays: the first copy may be the one that starts */
 }
 
 static bool may_resend(const struct sched *s, struct now now, const struct run *r)
@@ -264,7 +273,7 @@ static void again(struct sched *s, struct now now, struct run *r)
     int64_t ms = gap + dice_below(&s->dice, (uint32_t)(gap / 4 + 1));
     if (ms > RECONCILE_MAX_MS)
         ms = RECONCILE_MAX_MS - dice_below(&s->dice, RECONCILE_MAX_MS / 4);
-    reconcile_soon(s, now, r, ms);
+    run_wait_ms(s, now, r, ms);
 }
 
 /* Has the answer been the same long enough that what was on its way would have come? */
@@ -303,11 +312,11 @@ static void decide_idle(struct sched *s, struct now now, struct run *r, enum cel
 static void decide_busy(struct sched *s, struct now now, struct run *r, enum cell cell)
 {
     if (cell == CELL_BUSY_STARTED && r->phase == PHASE_UNKNOWN) {
-        reconcile_stop(s, r);
+        run_reconciled(r);
         r->flags &= ~(uint32_t)RUN_DOUBT;
         run_move(s, now, r, PHASE_ACCEPTED);
         run_note_trigger(s, r, 200, NULL);
-        reconcile_soon(s, now, r, s->config.reconcile_first_ms);
+        run_wait_ms(s, now, r, s->config.reconcile_first_ms);
     } else if (cell == CELL_BUSY_NONE && r->job->def->block == BLOCK_SERIAL &&
                may_resend(s, now, r)) {
         resend(s, now, r);
@@ -328,21 +337,7 @@ static void decide(struct sched *s, struct now now, struct run *r, enum cell cel
         decide_busy(s, now, r, cell);
 }
 
-/* ---- a younger run has started ----------------------------------------------------------------
- *
- * Whatever the strategy, an executor begins the runs of one job in the order in which they came in.
- * So a younger one that has begun tells that an older one has had its turn, or never will. It is a
- * proof only if the younger left when the older was in the queue already (accepted), or had arrived
- * or died (in doubt for the time that messages live): else the older may stand behind it. And it
- * says nothing about a log that was read before it was known: the older may have begun in between.
- */
-
-static bool overtaken(const struct run *r, int64_t gap_ms)
-{
-    const struct live_job *j = r->job;
-    int64_t settled = r->since_ms + (r->phase == PHASE_UNKNOWN ? gap_ms : 1);
-    return j->started_lane == r->lane->id && j->started_sent_ms >= settled;
-}
+/* ---- the table, when a younger run has started --------------------------------------------- */
 
 static const char *overtaken_text(enum cell cell)
 {
@@ -415,9 +410,9 @@ static void round_done(struct sched *s, struct now now, struct run *r, enum log_
     if (a->cell != cell) {
         a->cell = (uint8_t)cell;
         a->settled_ms = a->begun_ms;
-        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+        run_wait_ms(s, now, r, s->config.reconcile_gap_ms);
     } else if (a->begun_ms - a->settled_ms < s->config.reconcile_gap_ms) {
-        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+        run_wait_ms(s, now, r, s->config.reconcile_gap_ms);
     } else {
         decide(s, now, r, cell);
     }
@@ -451,10 +446,11 @@ static void heard_of(struct sched *s, struct now now, struct lane *lane,
 }
 
 /* Its round begins again when the lane has room: a timer each would be a try each. */
-static void not_asked(struct run *r)
+static void not_asked(struct sched *s, struct run *r)
 {
     r->reconcile->rounds--;
     r->reconcile->step = RECONCILE_QUEUED;
+    run_wait_for(s, r, WAIT_ROUND);
     list_push_front(&r->lane->queries, &r->place);
 }
 
@@ -462,12 +458,13 @@ static void round_ends(struct sched *s, struct now now, struct run *r, const str
                        bool heard)
 {
     r->reconcile->step = RECONCILE_NOTHING;
+    run_leave(s, r);
     if (s->draining)
         return; /* nothing is sent or asked: the next process begins anew */
-    if (r->flags & RUN_HELD)
-        reconcile_soon(s, now, r, s->config.reconcile_gap_ms);
+    if (r->flags & RUN_ENDING)
+        run_wait_ms(s, now, r, s->config.reconcile_gap_ms);
     else if (c->outcome == CALL_FULL)
-        not_asked(r);
+        not_asked(s, r);
     else if (heard)
         round_done(s, now, r, c->outcome == CALL_ANSWERED ? c->log : LOG_CANNOT_TELL);
     else
@@ -519,7 +516,7 @@ bool reconcile_on_idle(struct sched *s, struct now now, const struct call_result
 
 void reconcile_on_log(struct sched *s, struct now now, const struct call_result *c)
 {
-    struct run *r = map_find(&s->runs, (uint64_t)c->log_id);
+    struct run *r = run_find(s, c->log_id);
     bool its = r && r->reconcile && r->reconcile->step == RECONCILE_LOG &&
                r->reconcile->ticket == c->ticket;
     struct lane *lane = its ? r->lane : textmap_find(&s->lanes, slice_text(c->address));

@@ -10,26 +10,15 @@
  * RFC 5681.)
  *
  * What a lane has under way it keeps: the next run takes the connection of a call that ended. */
+#include "sched/room.h"
+#include "sched/beat.h"
+#include "sched/lane.h"
+#include "sched/probe.h"
+#include "sched/reconcile.h"
+#include "sched/send.h"
 #include "sched/state.h"
 
-#define LOOK_MS 20
-#define TRIES_MIN 8   /* lanes that try at one look */
-#define TRIES_MAX 256 /* the loop has other work between two looks */
-
-void lane_rest(struct sched *s, struct now now, struct lane *lane)
-{
-    s->turned_away = true;
-    lane->room = lane->in_flight;
-    if (!lane->resting) {
-        list_remove(&lane->room_node);
-        list_push(&s->resting, &lane->room_node);
-        lane->resting = true;
-    }
-    if (heap_linked(&s->room_timer.entry))
-        return;
-    s->tries = TRIES_MIN;
-    heap_add(&s->waits, &s->room_timer.entry, now.boot_ms + LOOK_MS);
-}
+#define TRIES_MAX 256 /* of one look: the loop has other work between two looks */
 
 static bool has_work(const struct lane *lane)
 {
@@ -73,7 +62,7 @@ static bool try_one(struct sched *s, struct now now, struct lane *lane)
 static int next_tries(const struct sched *s)
 {
     int n = s->turned_away ? s->tries / 2 : s->tries * 2;
-    return n < TRIES_MIN ? TRIES_MIN : n > TRIES_MAX ? TRIES_MAX : n;
+    return n < ROOM_TRIES_MIN ? ROOM_TRIES_MIN : n > TRIES_MAX ? TRIES_MAX : n;
 }
 
 void room_look(struct sched *s, struct now now)
@@ -89,5 +78,5 @@ void room_look(struct sched *s, struct now now)
     for (struct list_node *n; left > 0 && (n = list_pop(&s->resting));)
         left -= try_one(s, now, container_of(n, struct lane, room_node));
     if (!list_empty(&s->resting) || !list_empty(&s->trying))
-        heap_add(&s->waits, &s->room_timer.entry, now.boot_ms + LOOK_MS);
+        heap_add(&s->waits, &s->room_timer.entry, now.boot_ms + ROOM_LOOK_MS);
 }

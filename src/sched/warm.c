@@ -6,8 +6,11 @@
  * through: a lane that has many runs on one millisecond gets its connections before, and may use
  * them all at once. A steady load, however high, has no such milliseconds and pays for the look
  * only. */
+#include "sched/warm.h"
+#include "sched/lane.h"
+#include "sched/outbox.h"
+#include "sched/run.h"
 #include "sched/state.h"
-#include <string.h>
 
 #define AHEAD_MS                                                                                   \
     2200             /* two looks, and one that comes late; less than idle connections are kept    \

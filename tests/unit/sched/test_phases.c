@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of allowed moves is the drawing above enum phase; the words go there and back. */
+/* The table of allowed moves is the drawing above enum phase, the one of what a run waits for goes
+ * with it; the words go there and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/mem.h"
-#include "sched/state.h"
+#include "sched/run.h"
 
 static bool ended(int p)
 {
@@ -57,6 +58,28 @@ static void lost_needs_a_proof_about_something_that_left(void **state)
     assert_true(phase_may(PHASE_ACCEPTED, PHASE_LOST));
 }
 
+static void only_a_planned_run_waits_to_be_sent(void **state)
+{
+    (void)state;
+    for (int p = PHASE_PLANNED; p < PHASE_COUNT; p++)
+        for (int w = WAIT_DUE; w <= WAIT_EDIT; w++)
+            assert_int_equal(wait_fits((enum wait)w, (enum phase)p), p == PHASE_PLANNED);
+    assert_false(wait_fits(WAIT_TIMER, PHASE_PLANNED));
+    assert_false(wait_fits(WAIT_TIMER, PHASE_SENT));    /* its call ends first */
+    assert_false(wait_fits(WAIT_ROUND, PHASE_LOST));    /* nothing is asked about it any more */
+    assert_true(wait_fits(WAIT_CALL, PHASE_SUCCEEDED)); /* its callback was faster */
+}
+
+static void only_the_end_of_its_call_ends_the_wait_for_it(void **state)
+{
+    (void)state;
+    for (int to = WAIT_DUE; to < WAIT_COUNT; to++) {
+        assert_false(wait_may(WAIT_CALL, (enum wait)to));
+        assert_false(wait_may(WAIT_EDIT, (enum wait)to)); /* given back, it begins anew */
+    }
+    assert_false(wait_may(WAIT_COUNT, WAIT_NOTHING));
+}
+
 static void words_of_the_databases_are_read_back(void **state)
 {
     (void)state;
@@ -88,6 +111,8 @@ int main(void)
         cmocka_unit_test(a_result_finishes_every_open_phase_and_lost),
         cmocka_unit_test(only_what_surely_has_not_left_counts_as_never_run),
         cmocka_unit_test(lost_needs_a_proof_about_something_that_left),
+        cmocka_unit_test(only_a_planned_run_waits_to_be_sent),
+        cmocka_unit_test(only_the_end_of_its_call_ends_the_wait_for_it),
         cmocka_unit_test(words_of_the_databases_are_read_back),
         cmocka_unit_test(a_live_run_stays_small),
     };

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* broadcast.c - lists and views made anew, and with them the broadcasts of which no shard has left:
+ * they are planned again when their group's addresses have changed. */
+#include "sched/broadcast.h"
+#include "sched/end.h"
+#include "sched/group.h"
+#include "sched/job.h"
+#include "sched/run.h"
+#include "sched/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define CHEAP_VIEW 64  /* addresses: such a view is made whenever somebody looks */
+#define RELAY_MS 1000  /* broadcasts of a larger group are planned again once in so long */
+#define RELAY_ROW_MS 1 /* and later by this for each row */
+
+static bool is_large(const struct group *g)
+{
+    return group_size(g) > CHEAP_VIEW;
+}
+
+static bool unsent_broadcast(const struct run *r)
+{
+    return r->flags & RUN_BROADCAST && r->kind != KIND_RETRY && !(r->flags & RUN_LEFT) &&
+           !run_choices(r);
+}
+
+/* Shards that are gone from memory have left and ended. */
+static bool any_shard_left(const struct run *like)
+{
+    int there = 0;
+    list_each(&like->job->runs, n, tmp)
+    {
+        const struct run *r = container_of(n, struct run, of_job);
+        if (!run_same_firing(r, like) || r->flags & RUN_CLOSED)
+            continue;
+        if (!run_never_left(r) || r->flags & RUN_LEFT || run_held(r))
+            return true;
+        there++;
+    }
+    return there < like->shard_total;
+}
+
+static void replan(struct sched *s, struct now now, struct run *like)
+{
+    struct spawn spawn = {
+        .job_id = like->job->id,
+        .kind = like->kind,
+        .scheduled_ms = like->scheduled_ms,
+        .due_ms = like->due_ms,
+        .cause = like->cause,
+        .version = like->version,
+        .attempt = like->attempt,
+        .retries_left = like->retries_left,
+        .param = mem_dup(run_param(like)),
+        .hops = like->hops,
+    };
+    struct live_job *j = like->job;
+    struct group *g = group_of(s, j->def->group_id);
+    g->relay_from_ms += (int64_t)like->shard_total * RELAY_ROW_MS;
+    j->nruns++; /* keeps it while its runs go */
+    list_each(&j->runs, n, tmp)
+    {
+        struct run *r = container_of(n, struct run, of_job);
+        if (r->phase == PHASE_PLANNED && run_same_firing(r, like))
+            run_forget(s, now, r, PHASE_WITHDRAWN, "the group's addresses changed");
+    }
+    j->nruns--;
+    if (kind_of_schedule(spawn.kind))
+        j->anew_seq = s->seq;
+    spawn_add(s, &spawn);
+}
+
+/* Is the firing of this unsent shard laid out as the group's list stands now? */
+static bool as_listed(const struct group_view *v, const struct run *like)
+{
+    if (like->shard_total != (v->n ? v->n : 1))
+        return false;
+    list_each(&like->job->runs, n, tmp)
+    {
+        const struct run *r = container_of(n, struct run, of_job);
+        if (!run_same_firing(r, like) || r->flags & RUN_CLOSED)
+            continue;
+        if (v->n == 0 && !r->lane)
+            continue;
+        if (r->shard >= v->n || !r->lane || strcmp(r->lane->address, v->addresses[r->shard]) != 0)
+            return false;
+    }
+    return true;
+}
+
+void broadcast_check(struct sched *s, struct now now, struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    if (g && g->view && r->shard == 0 && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
+        unsent_broadcast(r) && !any_shard_left(r) && !as_listed(g->view, r))
+        replan(s, now, r);
+}
+
+/* A firing has a row for each address. While thousands of them come, go or die one after another,
+ * laying it anew with each would write millions of rows: the broadcasts of a large group wait, and
+ * the sweep looks at them. True: not now. */
+static bool put_off(struct sched *s, struct now now, struct group *g)
+{
+    bool later = is_large(g) && now.boot_ms < g->relay_from_ms;
+    if (later && !list_linked(&g->unlaid))
+        list_push(&s->unlaid, &g->unlaid);
+    return later;
+}
+
+/* They are looked at now. */
+static void relay_begins(struct now now, struct group *g)
+{
+    list_remove(&g->unlaid);
+    g->relay = true;
+    g->relay_from_ms = now.boot_ms + RELAY_MS;
+}
+
+void broadcast_entered(struct sched *s, struct now now, struct run *r)
+{
+    struct group *g = group_of(s, r->job->def->group_id);
+    bool first = r->flags & RUN_BROADCAST && r->shard == 0;
+    if (g && first && !put_off(s, now, g))
+        broadcast_check(s, now, r);
+}
+
+/* Lays the unsent broadcasts anew of all groups that are marked so. */
+static void relay(struct sched *s, struct now now)
+{
+    struct run **runs = NULL;
+    int n = 0;
+    list_each(&s->broadcasts, node, tmp)
+    {
+        struct live_job *j = container_of(node, struct live_job, broadcast);
+        const struct group *g = group_of(s, j->def->group_id);
+        if (!g || !g->relay)
+            continue;
+        list_each(&j->runs, m, tmp2)
+        {
+            struct run *r = container_of(m, struct run, of_job);
+            if (r->phase == PHASE_PLANNED && r->shard == 0 && unsent_broadcast(r))
+                array_push(runs, n, r);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        broadcast_check(s, now, runs[i]);
+    free(runs);
+}
+
+void group_now(struct sched *s, struct now now, struct group *g)
+{
+    if (list_linked(&g->stale))
+        group_renew(s, g);
+    if (!s->started || put_off(s, now, g))
+        return;
+    relay_begins(now, g);
+    relay(s, now);
+    g->relay = false;
+}
+
+void group_freshen(struct sched *s, struct now now, struct group *g)
+{
+    if (list_linked(&g->stale) && (group_size(g) <= CHEAP_VIEW || g->view_seq != s->seq))
+        group_now(s, now, g);
+}
+
+void groups_refresh(struct sched *s, struct now now)
+{
+    struct list made;
+    list_init(&made);
+    for (struct list_node *n; (n = list_first(&s->stale));) {
+        struct group *g = container_of(n, struct group, stale);
+        group_renew(s, g);
+        if (s->started && !put_off(s, now, g))
+            relay_begins(now, g);
+        list_push(&made, n);
+    }
+    if (list_empty(&made))
+        return;
+    if (s->started)
+        relay(s, now);
+    for (struct list_node *n; (n = list_pop(&made));)
+        container_of(n, struct group, stale)->relay = false;
+}
+
+void broadcast_sweep(struct sched *s, struct now now)
+{
+    list_each(&s->unlaid, n, tmp)
+    {
+        struct group *g = container_of(n, struct group, unlaid);
+        if (!is_large(g) || now.boot_ms >= g->relay_from_ms)
+            group_now(s, now, g);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.h - a job while it has runs in memory. */
+#ifndef PEAL_SCHED_JOB_H
+#define PEAL_SCHED_JOB_H
+
+#include "sched/sched.h"
+
+struct run;
+
+struct live_job {
+    int64_t id;
+    struct job *def; /* counted: the newest that is known */
+    struct list runs;
+    struct list probes;         /* idleBeats for it, one an address at most */
+    struct list_node broadcast; /* in the core's list of those that have had broadcasts */
+    int nruns;
+    bool deleted;
+    uint64_t anew_seq;       /* the last batch that lays a firing of its schedule anew */
+    int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
+    uint32_t started_lane;   /* and to which lane's id */
+};
+
+struct live_job *job_live(struct sched *s, int64_t id); /* NULL if it has no runs */
+struct live_job *job_enter(struct sched *s, struct job *def);
+/* The job as it is from now on. Runs that are there keep the parameter that they were planned
+ * with. */
+void job_define(struct live_job *j, struct job *def);
+void job_settle(struct sched *s, struct live_job *j); /* frees it when nothing is left of it */
+/* Is a scheduled run of the job open, or on its way to become a row: a retry, or a firing that is
+ * planned again with the batch that gathers? */
+bool job_is_out(const struct sched *s, const struct live_job *j);
+/* FIX_DELAY counts from the end of the last shard's last attempt, however it ended: if none of the
+ * job's scheduled runs is open any more, its next scheduled time is asked for. */
+void job_delay(struct sched *s, struct now now, const struct live_job *j);
+/* The run is known to have begun at its executor. */
+void job_started(struct run *r);
+struct run *retry_of(const struct run *r);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lane.h - one executor address: who points to it, and how many calls it may have. */
+#ifndef PEAL_SCHED_LANE_H
+#define PEAL_SCHED_LANE_H
+
+#include "base/heap.h"
+#include "sched/sched.h"
+#include <limits.h>
+
+#define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
+#define LANE_FAIR 64  /* every address may have so many; more only if it is slow */
+
+#define ROOM_ENOUGH INT_MAX
+#define ROOM_LOOK_MS 20  /* between two looks at lanes that rest */
+#define ROOM_TRIES_MIN 8 /* of them try at one look */
+
+enum timer_kind { TIMER_RUN, TIMER_LANE, TIMER_ROOM };
+
+struct timer {
+    struct heap_entry entry;
+    uint32_t kind;
+};
+
+struct lane {           /* one executor address */
+    struct timer timer; /* the next beat while it is dead */
+    char *address;
+    struct list queue;               /* PLANNED runs that are due, oldest first */
+    struct list queries;             /* runs whose round of asks is to begin */
+    struct list logs;                /* runs whose round has heard the idleBeat: /log is next */
+    struct list rounds;              /* struct round: idleBeats of asks that are under way */
+    struct list_node reconcile_node; /* in sched.asking: its asks are to be looked at */
+    struct list beats;               /* runs that wait for the answer to its beat */
+    struct list probes,
+        asked; /* struct probe: idleBeats that wait for a place, that are under way */
+    int idles; /* of asked */
+    int nqueue, in_flight;
+    int querying; /* calls of asks under way */
+    int window;   /* calls that may be in flight now: grows from a few to lane_connections */
+    int answers;  /* since the window was last looked at */
+    int peak;     /* most in flight since the last sweep */
+    int coming;   /* warm.c: runs of a burst, while it counts */
+    struct list_node coming_node;
+    int64_t warm_ms;     /* boot: when connections for a burst were asked for */
+    uint32_t id;         /* never given twice, unlike the place in memory */
+    int refs;            /* runs and lists of addresses that point here */
+    int listed;          /* of members */
+    struct list members; /* struct member: the places that it has in lists of groups */
+    struct list runs;    /* that have its address */
+    int registered;      /* apps for which it beats */
+    bool echoes;         /* a result has brought back just the logDateTime of its run */
+    bool own_dates;      /* and one has brought a later time: the executor's own */
+    bool dead;
+    bool probing; /* a beat is under way */
+    bool resting; /* the client was full: waits in sched.resting for its turn to try */
+    int room;     /* calls for which the client had room then, ROOM_ENOUGH: it was not full */
+    struct list_node room_node; /* in sched.resting or sched.trying */
+    uint32_t ticket;            /* of the beat */
+    int64_t heard_ms;           /* boot: last answer or beat */
+    int64_t dead_ms;            /* boot: since when */
+    int64_t alive_ms;           /* boot: when it came back, 0 = never dead */
+};
+
+struct lane *lane_get(struct sched *s, struct slice address); /* counted */
+void lane_put(struct sched *s, struct lane *lane);
+void lane_free(struct lane *lane); /* nothing points to it any more; it is in no map */
+void lane_narrow(struct sched *s, struct lane *lane); /* to how it begins */
+void lane_widen(struct sched *s, struct lane *lane);  /* if it answers slowly */
+/* Within the setting; the caller sees to what the center can spare. */
+void lane_set_window(struct sched *s, struct lane *lane, int window);
+bool lane_may_widen(const struct sched *s, const struct lane *lane);
+/* The client was full: it waits until room.c lets it try again. */
+void lane_rest(struct sched *s, struct now now, struct lane *lane);
+/* Once a second: gives back what it does not use. */
+void lane_sweep(struct sched *s, struct lane *lane);
+
+#endif

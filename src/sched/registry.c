@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry.c - who has registered: apps and their addresses.
+ *
+ * What executors say is known at once; the groups by registry are marked stale and follow with the
+ * next batch. */
+#include "sched/registry.h"
+#include "sched/beat.h"
+#include "sched/group.h"
+#include "sched/lane.h"
+#include "sched/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TOUCH_MS 20000 /* update_time in the database is written that often */
+#define APPS_MAX 100000
+
+/* ---- apps ------------------------------------------------------------------------------------ */
+
+struct app *app_get(struct sched *s, struct slice name)
+{
+    struct app *app = textmap_find(&s->apps, name);
+    if (!app) {
+        app = mem_new(sizeof(*app));
+        app->name = mem_dupn(name.p, name.n);
+        list_init(&app->groups);
+        textmap_set(&s->apps, name, app);
+    }
+    return app;
+}
+
+/* Whoever has the token may make names up: there is a bound, and one that nobody uses is forgotten.
+ */
+static struct app *app_of_executor(struct sched *s, struct slice name)
+{
+    bool full = s->apps.len >= APPS_MAX;
+    return full ? textmap_find(&s->apps, name) : app_get(s, name);
+}
+
+void app_forget(struct sched *s, struct app *app)
+{
+    if (app->n || !list_empty(&app->groups))
+        return;
+    textmap_take(&s->apps, slice_text(app->name));
+    free(app->addresses);
+    free(app->name);
+    free(app);
+}
+
+void registry_free(struct sched *s)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = 0; k < app->n; k++)
+            lane_put(s, app->addresses[k].lane);
+        free(app->addresses);
+        free(app->name);
+        free(app);
+    }
+    textmap_done(&s->apps);
+}
+
+static int address_order(struct slice a, const char *b)
+{
+    size_t n = strlen(b);
+    int order = memcmp(a.p, b, a.n < n ? a.n : n);
+    return order ? order : a.n < n ? -1 : a.n > n;
+}
+
+int app_place(const struct app *app, struct slice address, bool *ret_there)
+{
+    int low = 0, high = app->n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        int order = address_order(address, app->addresses[middle].lane->address);
+        if (order == 0) {
+            *ret_there = true;
+            return middle;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *ret_there = false;
+    return low;
+}
+
+static void app_changed(struct sched *s, struct app *app)
+{
+    app->list_no++;
+    list_each(&app->groups, n, tmp) group_stale(s, container_of(n, struct group, of_app));
+}
+
+static struct registered *app_add(struct sched *s, struct app *app, struct slice address)
+{
+    bool there;
+    int i = app_place(app, address, &there);
+    if (there)
+        return &app->addresses[i];
+    if (app->n >= ADDRESSES_MAX)
+        return NULL;
+    app->addresses = mem_resize(app->addresses, ((size_t)app->n + 1) * sizeof(*app->addresses));
+    memmove(&app->addresses[i + 1], &app->addresses[i],
+            (size_t)(app->n - i) * sizeof(*app->addresses));
+    app->n++;
+    app->addresses[i] = (struct registered){ .lane = lane_get(s, address), .stored_ms = -1 };
+    app->addresses[i].lane->registered++;
+    app_changed(s, app);
+    return &app->addresses[i];
+}
+
+static void app_remove(struct sched *s, struct app *app, int i)
+{
+    struct lane *lane = app->addresses[i].lane;
+    lane->registered--;
+    app->n--;
+    memmove(&app->addresses[i], &app->addresses[i + 1],
+            (size_t)(app->n - i) * sizeof(*app->addresses));
+    app_changed(s, app);
+    lane_put(s, lane);
+}
+
+/* ---- what executors say ---------------------------------------------------------------------- */
+
+static void note_registry(struct sched *s, struct now now, const struct app *app,
+                          const char *address, bool gone)
+{
+    struct registry_change c = { .gone = gone };
+    c.row = (struct registry_record){ mem_dup("EXECUTOR"), mem_dup(app->name), mem_dup(address),
+                                      now.wall_ms };
+    array_push(s->next->registry, s->next->nregistry, c);
+    s->wanted = true;
+}
+
+bool registry_add(struct sched *s, struct now now, struct slice app_name, struct slice address,
+                  bool ours)
+{
+    struct app *app = app_of_executor(s, app_name);
+    struct registered *r = app ? app_add(s, app, address) : NULL;
+    if (!r)
+        return false;
+    r->beat_ms = now.boot_ms;
+    r->ours = ours;
+    struct lane *lane = r->lane;
+    if (r->stored_ms < 0 || now.boot_ms - r->stored_ms >= TOUCH_MS) {
+        note_registry(s, now, app, lane->address, false);
+        r->stored_ms = now.boot_ms;
+    }
+    lane_alive(s, now, lane);
+    return true;
+}
+
+static void forget_address(struct sched *s, struct now now, struct app *app, int i)
+{
+    note_registry(s, now, app, app->addresses[i].lane->address, true);
+    app_remove(s, app, i);
+}
+
+void registry_remove(struct sched *s, struct now now, struct slice app_name, struct slice address)
+{
+    struct app *app = textmap_find(&s->apps, app_name);
+    if (!app)
+        return;
+    bool there;
+    int i = app_place(app, address, &there);
+    if (there)
+        forget_address(s, now, app, i);
+    app_forget(s, app);
+}
+
+void registry_load(struct sched *s, struct now now, const struct registry_record *r)
+{
+    if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
+        return;
+    struct app *app = app_of_executor(s, slice_text(r->key));
+    struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
+    if (a) { /* while the center was away nobody could beat: all get the full time */
+        a->beat_ms = now.boot_ms;
+        a->stored_ms = now.boot_ms;
+    }
+}
+
+void registry_paused(struct sched *s, struct now now, int64_t ms)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = 0; k < app->n; k++) {
+            int64_t beat_ms = app->addresses[k].beat_ms + ms;
+            app->addresses[k].beat_ms = beat_ms < now.boot_ms ? beat_ms : now.boot_ms;
+        }
+    }
+}
+
+void registry_sweep(struct sched *s, struct now now)
+{
+    struct app **unused = NULL;
+    int nunused = 0;
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = app->n; k-- > 0;)
+            if (now.boot_ms - app->addresses[k].beat_ms > s->config.dead_after_ms)
+                forget_address(s, now, app, k);
+        if (app->n == 0 && list_empty(&app->groups))
+            array_push(unused, nunused, app);
+    }
+    for (int i = 0; i < nunused; i++)
+        app_forget(s, unused[i]);
+    free(unused);
+}

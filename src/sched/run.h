@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - a run: its birth and death, its phase, where it waits, and its pending change. */
+#ifndef PEAL_SCHED_RUN_H
+#define PEAL_SCHED_RUN_H
+
+#include "sched/job.h"
+#include "sched/lane.h"
+#include "sched/state.h"
+
+/* What a run waits for, which is also the place that it stands in. One function changes it; the
+ * moves, and the phases in which a run may wait so, stand in run.c. */
+enum wait {
+    WAIT_NOTHING,   /* in the hand of a function, or for good: it has ended, or the core drains */
+    WAIT_DUE,       /* its scheduled time: in sched.due */
+    WAIT_WATERMARK, /* the watermark on disk, to pass it: in sched.beyond */
+    WAIT_PROBE,     /* a yes: among a lane's beats, or a probe's runs */
+    WAIT_ADDRESS,   /* its address, to be on disk: the commit finds it */
+    WAIT_LANE,      /* a free connection: in its lane's queue */
+    WAIT_EDIT,      /* an edit that is being written, and takes it away or gives it back */
+    WAIT_CALL,      /* the end of its /run, even if the run itself ends before */
+    WAIT_TIMER,     /* in sched.waits: to be asked about; LOST, for a late result */
+    WAIT_ROUND,     /* a round of asks: enum reconcile_step says how far it is */
+    WAIT_COUNT
+};
+
+enum run_flag {
+    RUN_DOUBT = 1,        /* an earlier send may have arrived */
+    RUN_DOUBTED = 2,      /* was in doubt at least once */
+    RUN_RESENT = 4,       /* has used its one resend */
+    RUN_BROADCAST = 8,    /* shard i of n */
+    RUN_CLOSED = 16,      /* ended; goes when the end is on disk */
+    RUN_WRITTEN = 32,     /* its end is on disk; a call is still under way */
+    RUN_ENDING = 64,      /* is out, and its job is being deleted: no end of its own meanwhile */
+    RUN_PROBED = 128,     /* FAILOVER or BUSYOVER has chosen */
+    RUN_AWAY = 256,       /* the center was away during its life */
+    RUN_RETRYING = 512,   /* it has ended, and its retry is being planned */
+    RUN_LEFT = 1024,      /* a /run with this id may have left */
+    RUN_SCHEDULED = 2048, /* the job's schedule asked for it, or for the run it retries */
+    RUN_UNSENT = 4096,    /* the recorder of the life before says that it was not sent */
+    RUN_MOVED = 8192,     /* its job has got another group or route: it is routed by them */
+    RUN_SCHEDULED_LOG = 16384, /* a retry with its scheduled time as log time: a release before
+                                  planned it */
+};
+
+enum reconcile_step {
+    RECONCILE_NOTHING,
+    RECONCILE_QUEUED, /* waits for its round to begin */
+    RECONCILE_IDLE,   /* the idleBeat of its round is under way */
+    RECONCILE_WAITS,  /* the idleBeat is answered, /log waits for a place */
+    RECONCILE_LOG     /* /log is under way */
+};
+
+struct reconcile {
+    uint32_t ticket; /* of the idleBeat while it waits for /log, then of that */
+    uint8_t step;
+    bool idle;
+    uint8_t cell;         /* what the last whole round said, 0 = none yet */
+    int rounds;           /* begun since the question came up */
+    int64_t begun_ms;     /* boot: this round */
+    int64_t settled_ms;   /* boot: since when the last cell has been standing */
+    int64_t since_ms;     /* boot: since when nothing was heard at all, 0 = it answers */
+    int64_t overtaken_ms; /* boot: of the first round before whose begin a younger run's start was
+                             known, 0 = none yet */
+};
+
+struct run_text {  /* what differs from the job's own */
+    char *param;   /* NULL = the job's */
+    char *choices; /* NULL = the group's */
+};
+
+struct run {
+    struct timer timer;
+    struct list_node place, dirty, of_job, of_lane;
+    struct live_job *job;
+    struct lane *lane; /* NULL = no address yet */
+    int64_t log_id, scheduled_ms, due_ms, cause, version;
+    int64_t since_ms; /* boot: of the phase it is in */
+    union {
+        int64_t sent_ms;    /* boot: since when it may stand in a queue, 0 = before this center */
+        int64_t probing_ms; /* boot, before it is sent: since when addresses are asked for it */
+    };
+    struct run_text *text;
+    struct run_change *pending;
+    struct reconcile *reconcile;
+    struct kill *kill; /* who waits for one that is under way */
+    uint32_t flags;
+    uint32_t ticket; /* of the call under way */
+    int32_t shard, shard_total;
+    int32_t attempt, retries_left;
+    uint16_t probe;     /* probe.c: place of the address that is asked, twice through the list */
+    uint16_t tried;     /* addresses that refused the connection */
+    uint8_t probe_list; /* the group's list_no that this place belongs to */
+    uint8_t hops, kind, phase, wait;
+    flight_place place_of_word;
+};
+
+static inline struct run *run_find(const struct sched *s, int64_t log_id)
+{
+    return map_find(&s->runs, (uint64_t)log_id);
+}
+
+/* The run that a retry of this cause retries; NULL if it is none, or that run is gone. */
+static inline struct run *run_retried(const struct sched *s, enum kind kind, int64_t cause)
+{
+    return kind == KIND_RETRY ? run_find(s, cause) : NULL;
+}
+
+static inline bool run_open(const struct run *r)
+{
+    return !(r->flags & RUN_CLOSED) && phase_open(r->phase);
+}
+
+/* An edit that is being written decides what becomes of it. */
+static inline bool run_held(const struct run *r)
+{
+    return r->wait == WAIT_EDIT || r->flags & RUN_ENDING;
+}
+
+/* It is planned and was never in doubt: nothing of it has ever left this center. */
+static inline bool run_never_left(const struct run *r)
+{
+    return r->phase == PHASE_PLANNED && !(r->flags & RUN_DOUBTED);
+}
+
+/* Was the job changed since this row was planned? Runs that no schedule asked for stay. */
+static inline bool run_outdated(const struct run *r)
+{
+    return r->version < r->job->def->version && r->flags & RUN_SCHEDULED;
+}
+
+/* The addresses that a user gave for it; NULL: the group's. */
+static inline const char *run_choices(const struct run *r)
+{
+    return r->text ? r->text->choices : NULL;
+}
+
+/* A shard, or a retry of it, and the other shards of the same firing. */
+static inline bool run_same_firing(const struct run *a, const struct run *b)
+{
+    return a->scheduled_ms == b->scheduled_ms && a->kind == b->kind && a->cause == b->cause;
+}
+
+/* A firing of the schedule, not a retry of one. */
+static inline bool kind_of_schedule(enum kind k)
+{
+    return k == KIND_CRON || k == KIND_MISFIRE;
+}
+
+/* A firing of the schedule has ended, and its retry is not a row yet. */
+static inline bool run_retries(const struct run *r)
+{
+    return r->flags & RUN_RETRYING && r->flags & RUN_SCHEDULED && !(r->flags & RUN_WRITTEN);
+}
+
+bool phase_may(enum phase from, enum phase to);
+struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def);
+void run_free(struct sched *s, struct run *r);
+const char *run_param(const struct run *r);
+int64_t run_log_time(const struct run *r);             /* see run_log_ms */
+bool run_overdue(struct now now, const struct run *r); /* past its start deadline */
+
+void run_move(struct sched *s, struct now now, struct run *r, enum phase to);
+
+bool wait_may(enum wait from, enum wait to);
+bool wait_fits(enum wait w, enum phase phase);
+/* Waits for nothing any more: out of timer heap, queue or round. A call under way goes on. */
+void run_leave(struct sched *s, struct run *r);
+/* The caller links place, where the run then stands in a list. */
+void run_wait_for(struct sched *s, struct run *r, enum wait to);
+void run_wait_due(struct sched *s, struct run *r); /* for its scheduled time */
+/* For the timer: LOST goes then, the others are asked about (reconcile_timer). */
+void run_wait_ms(struct sched *s, struct now now, struct run *r, int64_t ms);
+/* What became of it is known: rounds of asks about it count no longer. */
+void run_reconciled(struct run *r);
+
+/* The pending change, to be written within a second. */
+struct run_change *run_dirty(struct sched *s, struct run *r);
+struct run_change *run_urgent(struct sched *s, struct run *r); /* with the next batch */
+void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg);
+/* Change the address: on disk first, the send comes when that is committed. */
+void run_readdress(struct sched *s, struct run *r, struct lane *lane);
+
+#endif

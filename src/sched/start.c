@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* start.c - what the disk holds when a life begins, and what that says about each run. */
+#include "sched/start.h"
+#include "sched/broadcast.h"
+#include "sched/end.h"
+#include "sched/group.h"
+#include "sched/run.h"
+#include "sched/state.h"
+
+void start_watermark(struct sched *s, int64_t watermark_ms, bool clean)
+{
+    s->watermark_ms = watermark_ms;
+    s->watermark_requested_ms = watermark_ms;
+    s->sent_until_ms = watermark_ms;
+    s->clean_start = clean;
+}
+
+/* May a planned row have been sent? Not without an address, nor after a clean stop. Else the
+ * recorder knows; without one a row beyond the watermark was certainly not sent. */
+static bool may_have_left(const struct sched *s, const struct run_row *row, enum flight_known known)
+{
+    if (!row->address || s->clean_start)
+        return false;
+    return known == FLIGHT_KNOWS_NOTHING ? row->due_ms <= s->watermark_ms
+                                         : known == FLIGHT_KNOWS_LEFT;
+}
+
+/* Found in the phase to; recovery, not a move of this incarnation. */
+static void found(struct sched *s, struct run *r, enum phase to)
+{
+    s->nphase[r->phase]--;
+    r->phase = (uint8_t)to;
+    s->nphase[r->phase]++;
+    r->flags |= RUN_LEFT;
+    run_dirty(s, r);
+}
+
+/* What the disk says was so when the last commit was made. The recorder's word only adds to a row
+ * that is not known to have arrived. */
+void start_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,
+               enum flight_known known)
+{
+    struct run *r = run_new(s, now, row, job);
+    r->flags |= RUN_AWAY;
+    bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN;
+    bool taken = known == FLIGHT_KNOWS_ACCEPTED && row->address && !s->clean_start &&
+                 (sent || row->phase == PHASE_PLANNED);
+    sent |= taken || (row->phase == PHASE_PLANNED && may_have_left(s, row, known));
+    if (known == FLIGHT_KNOWS_UNSENT && row->phase == PHASE_PLANNED)
+        r->flags |= RUN_UNSENT;
+    if (row->kind == KIND_RETRY) {
+        if (row->version == job->version && !job->enabled && !job->ended)
+            r->flags &= ~(uint32_t)RUN_SCHEDULED; /* planned while the job was off: by hand */
+        if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
+            r->version = job->version;
+    }
+    if (row->group_id != job->group_id)
+        r->flags |= RUN_MOVED;
+    if (row->log_ms >= 0 && row->log_ms != run_log_time(r)) /* its executor knows it by that */
+        r->flags |= RUN_SCHEDULED_LOG;
+    if (row->phase == PHASE_PLANNED && !sent) {
+        run_wait_due(s, r);
+    } else if (taken) {
+        found(s, r, PHASE_ACCEPTED);
+        run_dirty(s, r)->sent = true;
+        run_note_trigger(s, r, 200, NULL);
+        run_wait_ms(s, now, r, 0);
+    } else if (sent) {
+        r->flags |= RUN_DOUBT | RUN_DOUBTED;
+        found(s, r, PHASE_UNKNOWN);
+        run_wait_ms(s, now, r, 0);
+    } else if (row->phase == PHASE_LOST) {
+        run_wait_ms(s, now, r, s->config.lost_keep_ms);
+    } else {
+        run_wait_ms(s, now, r, 0);
+    }
+}
+
+void start_done(struct sched *s, struct now now)
+{
+    s->watermark_ms = INT64_MIN; /* nothing leaves before the first commit */
+    s->watermark_renew_boot_ms = now.boot_ms;
+    s->sweep_boot_ms = now.boot_ms;
+    s->replan = true;
+    s->started = true;
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);)
+        group_stale(s, value);
+    groups_refresh(s, now);
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        struct run *cause = run_retried(s, (enum kind)r->kind, r->cause);
+        if (!cause || cause->phase != PHASE_LOST)
+            continue;
+        if (run_never_left(r))
+            run_leave(s, cause); /* its retry waits: that decides, not the clock */
+        else
+            run_close_lost(s, cause); /* its retry may have left */
+    }
+}

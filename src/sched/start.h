@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* start.h - what the disk holds when a life begins. */
+#ifndef PEAL_SCHED_START_H
+#define PEAL_SCHED_START_H
+
+#include "sched/sched.h"
+
+/* As sched.h has them. */
+void start_watermark(struct sched *s, int64_t watermark_ms, bool clean);
+void start_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,
+               enum flight_known known);
+void start_done(struct sched *s, struct now now);
+
+#endif
