@@ -58,6 +58,9 @@ struct lane {           /* one executor address */
     int64_t heard_ms;           /* boot: last answer or beat */
     int64_t dead_ms;            /* boot: since when */
     int64_t alive_ms;           /* boot: when it came back, 0 = never dead */
+    struct {
+        int refs, registered, listed;
+    } sums; /* check.c: as they should be */
 };
 
 struct lane *lane_get(struct sched *s, struct slice address); /* counted */

@@ -4,6 +4,7 @@
 #include "sched/answer.h"
 #include "sched/beat.h"
 #include "sched/broadcast.h"
+#include "sched/check.h"
 #include "sched/commit.h"
 #include "sched/dispatch.h"
 #include "sched/end.h"
@@ -27,6 +28,21 @@
 #define SWEEP_MS 1000      /* registry, start deadlines */
 #define WAITS_AT_ONCE 1000 /* waits that end with one tick; more leave the wake-up in the past */
 #define PAUSE_MS 2000      /* a sweep that comes so late: the process stood still */
+#define LOOKS_AN_ENTRY 16  /* runs and lanes that checking the sums looks at, on average */
+
+/* The end of each entry. In a debug build the sums are checked after every one as long as the core
+ * is small; after as many as keep the looks at each run few, when it is not. */
+static void entry_done(struct sched *s)
+{
+#ifdef PEAL_CHECKED
+    if (++s->unchecked * LOOKS_AN_ENTRY < s->runs.len + s->lanes.len)
+        return;
+    s->unchecked = 0;
+    sched_check(s);
+#else
+    (void)s;
+#endif
+}
 
 void sched_config_default(struct sched_config *c)
 {
@@ -130,6 +146,7 @@ bool sched_pop(struct sched *s, struct action *ret)
     s->popped.kind = ret->kind;
     s->popped.lane = ret->lane;
     s->popped.call.job = ret->call.job;
+    entry_done(s);
     return true;
 }
 
@@ -143,11 +160,13 @@ void sched_load_watermark(struct sched *s, int64_t watermark_ms, bool clean)
 void sched_load_group(struct sched *s, const struct group_record *g)
 {
     group_set(s, g);
+    entry_done(s);
 }
 
 void sched_load_registry(struct sched *s, struct now now, const struct registry_record *r)
 {
     registry_load(s, now, r);
+    entry_done(s);
 }
 
 void sched_record(struct sched *s, struct flight_head *recorder)
@@ -159,11 +178,13 @@ void sched_load_run(struct sched *s, struct now now, const struct run_row *row, 
                     enum flight_known known)
 {
     start_run(s, now, row, job, known);
+    entry_done(s);
 }
 
 void sched_started(struct sched *s, struct now now)
 {
     start_done(s, now);
+    entry_done(s);
 }
 
 void sched_drain(struct sched *s)
@@ -245,6 +266,7 @@ void sched_tick(struct sched *s, struct now now)
 {
     notice_pause(s, now);
     tick(s, now);
+    entry_done(s);
 }
 
 int64_t sched_next_wall(const struct sched *s)
@@ -325,18 +347,21 @@ void sched_on_call(struct sched *s, struct now now, const struct call_result *c)
         kill_on_call(s, now, c);
         break;
     }
+    entry_done(s);
 }
 
 bool sched_register(struct sched *s, struct now now, struct slice app, struct slice address,
                     bool ours)
 {
     bool added = registry_add(s, now, app, address, ours);
+    entry_done(s);
     return added;
 }
 
 void sched_unregister(struct sched *s, struct now now, struct slice app, struct slice address)
 {
     registry_remove(s, now, app, address);
+    entry_done(s);
 }
 
 bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
@@ -347,6 +372,7 @@ bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
 void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
     result_take(s, now, log_id, code, msg);
+    entry_done(s);
 }
 
 void sched_ack_after(struct sched *s, struct now now, struct ack *ack)
@@ -376,6 +402,7 @@ void sched_trigger(struct sched *s, struct now now, struct spawn *spawn)
 void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply)
 {
     kill_ask(s, now, log_id, reply);
+    entry_done(s);
 }
 
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address)
@@ -397,6 +424,7 @@ void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *
 struct batch *sched_take_batch(struct sched *s, struct now now)
 {
     struct batch *b = commit_take(s, now);
+    entry_done(s);
     return b;
 }
 
@@ -409,6 +437,7 @@ void sched_batch_done(struct sched *s, struct now now, struct batch *b)
 {
     notice_pause(s, now);
     commit_done(s, now, b);
+    entry_done(s);
 }
 
 /* ---- what it looks like from outside --------------------------------------------------------- */

@@ -71,6 +71,7 @@ struct sched {
     int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;
+    size_t unchecked; /* entries since the sums were checked */
 };
 
 #define array_push(array, n, value)                                                                \
