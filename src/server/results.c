@@ -9,37 +9,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "server/state.h"
-#include "wire/open_api.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define JOURNAL_AFTER_MS 100 /* a commit that was expected sooner */
 #define ANSWER_WITHIN_MS 2000
-
-static void answer(struct reply *r, const char *body)
-{
-    list_remove(&r->node);
-    list_remove(&r->fresh);
-    httpd_reply(r->request, 200, "application/json", slice_of(NULL, 0), slice_text(body));
-    r->request = NULL;
-}
-
-void results_answer(struct reply *r)
-{
-    if (r->request)
-        answer(r, WIRE_REPLY_OK);
-}
-
-size_t results_own(struct center *c, struct center_result *results, size_t n, int64_t *ret_last)
-{
-    size_t own = 0;
-    for (size_t i = 0; i < n; i++)
-        if (sched_result_foreign(c->sched, results[i].log_id, results[i].date_ms))
-            *ret_last = results[i].log_id;
-        else
-            results[own++] = results[i];
-    return own;
-}
 
 /* They are acknowledged with the rest: sent again they would be no better. */
 static size_t leave_foreign(struct center *c, struct center_result *results, size_t n)
@@ -109,8 +83,9 @@ void results_overdue(struct center *c, int64_t boot_ms)
         struct reply *r = container_of(n, struct reply, node);
         if (r->at_boot_ms + ANSWER_WITHIN_MS > boot_ms)
             break;
-        answer(r, "{\"code\":500,\"msg\":\"the result could not be stored within 2 s; it will be "
-                  "taken when it is sent again\",\"content\":null,\"data\":null}");
+        results_reply(
+            r, "{\"code\":500,\"msg\":\"the result could not be stored within 2 s; it will be "
+               "taken when it is sent again\",\"content\":null,\"data\":null}");
     }
     journalling_sweep(c, boot_ms);
 }

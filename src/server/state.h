@@ -112,10 +112,13 @@ void request_killed(struct center *c, const struct action *a);
 void results_ack(struct center *c, struct ack *ack);
 void results_overdue(struct center *c, int64_t boot_ms);
 int64_t results_next(const struct center *c); /* boot ms of the next thing overdue */
-void results_answer(struct reply *r);         /* code 200, once; harmless when it was answered */
+void results_free(struct center *c);
+
+/* results_reply.c: what both of them need */
+void results_reply(struct reply *r, const char *body); /* that has not been answered */
+void results_answer(struct reply *r); /* code 200, once; harmless when it was answered */
 /* Take out what is surely of other runs; how many stay. *ret_last: log id of the last taken out. */
 size_t results_own(struct center *c, struct center_result *results, size_t n, int64_t *ret_last);
-void results_free(struct center *c);
 
 /* results_journal.c: results that are durable before the database has them */
 /* Open the journal and give the core what stands in it. Fails only if results would be lost by
