@@ -5,6 +5,7 @@
   includes   src/ includes point downward only; libraries stay behind the layer that owns them
   pure       cron, sched and wire include nothing that knows clock, I/O, chance or threads
   archives   the same, seen by the linker: the pure folders' objects need no such symbol
+  circles    the .c files of a folder and its sub-folders do not call each other in a circle
   headers    each header compiles on its own, and twice
   comments   C has no // comments
   calls      no call of a libc function that cannot be used safely
@@ -20,7 +21,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-# Which folders of src/ a folder may include, itself apart. The drawing: docs/architecture.md.
+# Which folders of src/ a folder may include, itself apart. The drawing: docs/architecture.md. A sub-folder that stands
+# here is a folder of its own. A folder and its sub-folder may see each other where the one has the contract and the
+# other what is behind it.
 LAYERS = {
     "base": [],
     "cron": ["base"],
@@ -29,17 +32,36 @@ LAYERS = {
     "sched": ["base", "cron", "model", "plan"],
     "wire": ["base"],
     "sql": ["base"],
-    "store": ["base", "cron", "model", "sql"],
+    "store": ["base", "cron", "model", "sql", "store/sqlite", "store/memory"],
+    "store/sqlite": ["base", "cron", "model", "sql", "store"],
+    "store/memory": ["base", "cron", "model", "store"],
     "ledger": ["base", "cron", "model", "plan", "sched", "store"],
     "net": ["base"],
     "transport": ["base", "cron", "model", "wire", "net"],
-    "server": ["base", "cron", "model", "plan", "sched", "wire", "store", "ledger", "net", "transport"],
-    "api": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server"],
-    "executor": ["base", "wire", "net", "sql", "peal"],
-    "cli": ["base", "cron", "wire", "store", "net", "server", "api", "executor", "peal"],
+    "server": ["base", "cron", "model", "plan", "sched", "wire", "store", "ledger", "net", "transport",
+               "server/journal"],
+    "server/journal": ["base", "server"],
+    "api": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "api/xxl",
+            "api/v1"],
+    "api/xxl": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "api"],
+    "api/v1": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "api"],
+    "executor/log": ["base", "wire"],
+    "executor/journal": ["base", "sql"],
+    "executor/run": ["base", "wire", "peal", "executor/log"],
+    "executor/process": ["base", "wire", "executor/run"],
+    "executor/core": ["base", "wire", "net", "peal", "executor/run", "executor/process", "executor/log",
+                      "executor/journal"],
+    "executor/lib": ["base", "wire", "net", "peal", "executor/run", "executor/core", "executor/process"],
+    "executor/agent": ["base", "peal", "executor/run", "executor/process"],
+    "cli": ["base", "cron", "wire", "store", "net", "server", "api", "peal", "executor/agent", "executor/lib"],
     "peal": [],  # include/peal, the installed header
 }
 PURE = ["cron", "model", "plan", "sched", "wire"]
+
+# How many files of a folder call each other in a circle. A folder that is not here has none; a number only falls.
+CIRCLES = {
+    "store": 1, "store/memory": 3, "store/sqlite": 7, "api/v1": 2, "api/xxl": 2,
+}
 
 # Headers of base that a pure folder may not see.
 IMPURE_BASE = {"base/clock.h", "base/filelock.h", "base/log.h", "base/mailbox.h", "base/secret.h", "base/thread.h"}
@@ -107,8 +129,16 @@ class House:
 
 
 def layer_of(path):
+    """The row of LAYERS for a file, or for an include written from the root of src/ with "src/" before it."""
     parts = path.split("/")
-    return "peal" if parts[0] == "include" else parts[1]
+    if parts[0] == "include" or parts[1] == "peal":
+        return "peal"
+    sub = "/".join(parts[1:3])
+    return sub if sub in LAYERS else parts[1]
+
+
+def owns(owner, layer):
+    return layer == owner or layer.startswith(owner + "/")
 
 
 def strip(text, keep_comments=False):
@@ -140,10 +170,10 @@ def check_includes(house):
             where = f"{path}:{number}"
             if mark == "<":
                 for library, owners in OWNERS.items():
-                    if name.startswith(library) and layer not in owners:
+                    if name.startswith(library) and not any(owns(o, layer) for o in owners):
                         house.report(where, f"{layer} may not include <{name}>: {', '.join(owners)} may")
                 continue
-            target = name.split("/")[0] if "/" in name else layer
+            target = layer_of("src/" + name) if "/" in name else layer
             if "/" not in name or ".." in name.split("/"):
                 house.report(where, f'write the include from the root: "{layer}/{os.path.basename(name)}"')
             elif target != layer and target not in LAYERS[layer]:
@@ -202,6 +232,58 @@ def check_archives(house):
                     house.report(f"src/{layer}/{member[:-2]}", f"{layer} is pure and may not need {name}()")
 
 
+def objects_of(house, folder):
+    """{source: (defined, undefined)} of the C files below src/folder/; None if one was not built."""
+    target = "peal" if folder == "cli" else f"peal_{folder}"
+    below = os.path.join(house.build, "CMakeFiles", f"{target}.dir")
+    sources = {os.path.join(below, f"{f}.o"): f for f in house.c_files(f"src/{folder}/") if f.endswith(".c")}
+    if not all(os.path.exists(o) for o in sources):
+        return None
+    found = {source: (set(), set()) for source in sources.values()}
+    out = subprocess.run(["nm", "-A", "-P", "-g", *sources], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        path, name, kind = re.match(r"(.*): (\S+) (\S)", line).groups()
+        found[sources[path]][1 if kind in "Uwv" else 0].add(name)
+    return found
+
+
+def circles(calls):
+    """The sets of files that reach each other, of {file: files that it calls}."""
+    reach = {}
+    for start in calls:
+        seen, ahead = set(), [start]
+        while ahead:
+            for other in calls[ahead.pop()] - seen:
+                seen.add(other)
+                ahead.append(other)
+        reach[start] = seen
+    found = {frozenset(b for b in reach[a] if a in reach[b]) for a in calls if a in reach[a]}
+    return sorted(sorted(one) for one in found)
+
+
+def check_circles(house):
+    folders = sorted({f.split("/")[1] for f in house.c_files("src/") if f.endswith(".c")})
+    for folder in folders:
+        objects = objects_of(house, folder)
+        if objects is None:
+            house.report(f"src/{folder}", f"its objects are missing in {house.build}: build first")
+            continue
+        owner = {name: source for source, (defined, _) in objects.items() for name in defined}
+        calls = {source: {owner[n] for n in undefined if n in owner} - {source}
+                 for source, (_, undefined) in objects.items()}
+        found = circles(calls)
+        layers = {layer_of(f) for f in objects} | {layer for layer in CIRCLES if owns(folder, layer)}
+        for layer in sorted(layers):
+            here = [[f for f in one if layer_of(f) == layer] for one in found]
+            number, most = sum(map(len, here)), CIRCLES.get(layer, 0)
+            if number > most:
+                for one, own in zip(found, here):
+                    if own:
+                        house.report(own[0], "calls in a circle: " + ", ".join(os.path.basename(f) for f in one))
+            elif number < most:
+                house.report(f"src/{layer}", f"{number} files in circles, no longer {most}: say so in CIRCLES")
+
+
 def check_headers(house):
     def compile_alone(path):
         name = path.split("/", 1)[1]
@@ -248,6 +330,7 @@ CHECKS = {
     "includes": check_includes,
     "pure": check_pure,
     "archives": check_archives,
+    "circles": check_circles,
     "headers": check_headers,
     "comments": check_comments,
     "calls": check_calls,

@@ -23,7 +23,7 @@ SOUND = {
 
 
 class House:
-    """A tree in a temporary folder, with the archives that its C files give."""
+    """A tree in a temporary folder, with the objects and archives that its C files give."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -42,8 +42,10 @@ class House:
         (self.folder / ".gitignore").write_text("/build/\n")
         for layer in sorted(p for p in (self.folder / "src").iterdir()):
             objects = []
-            for source in sorted(layer.glob("*.c")):
-                objects.append(str(out / f"{source.name}.o"))
+            for source in sorted(layer.rglob("*.c")):
+                target = out / "CMakeFiles" / f"peal_{layer.name}.dir" / f"{source.relative_to(self.folder)}.o"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                objects.append(str(target))
                 subprocess.run(["gcc", "-D_GNU_SOURCE", "-Isrc", "-c", str(source), "-o", objects[-1]],
                                cwd=self.folder, check=True)
             subprocess.run(["ar", "rcs", str(out / f"libpeal_{layer.name}.a"), *objects], check=True)
@@ -63,7 +65,7 @@ def test_a_sound_house_passes_every_check(house):
     house.build()
     status, out = house.check()
     assert status == 0, out
-    assert out.startswith("7 checks"), out
+    assert out.startswith("8 checks"), out
 
 
 @pytest.mark.parametrize("check, path, text, finding", [
@@ -75,6 +77,13 @@ def test_a_sound_house_passes_every_check(house):
     ("includes", "include/peal/executor.h", SPDX + '#include "base/buf.h"\n', 'peal may not include'),
     ("includes", "src/cron/near.c", SPDX + '#include "near.h"\n', "from the root"),
     ("includes", "src/attic/old.c", SPDX, "not in the table of layers"),
+    ("includes", "src/executor/log/up.c", SPDX + '#include "executor/core/run.h"\n',
+     'executor/log may not include "executor/core/run.h"'),
+    ("includes", "src/store/memory/side.c", SPDX + '#include "store/sqlite/sqlite.h"\n',
+     'store/memory may not include'),
+    ("includes", "src/server/deep.c", SPDX + '#include "store/sqlite/sqlite.h"\n', 'server may not include'),
+    ("includes", "src/server/journal/sql.c", SPDX + "#include <sqlite3.h>\n",
+     "server/journal may not include <sqlite3.h>"),
     ("pure", "src/cron/now.c", SPDX + "#include <time.h>\n", "may not include <time.h>"),
     ("pure", "src/sched/now.c", SPDX + '#include "base/clock.h"\n', 'may not include "base/clock.h"'),
     ("pure", "src/sched/log.h", SPDX + '  #  include "base/log.h"\n', 'may not include "base/log.h"'),
@@ -122,5 +131,39 @@ def test_a_symbol_that_is_not_pure_is_found(house, layer, body, symbol):
 
 def test_an_archive_that_was_not_built_is_a_finding(house):
     status, out = house.check("archives")
+    assert status == 1, out
+    assert "build first" in out
+
+
+def calls(name, other):
+    return SPDX + f"void {name}(void);\nvoid {other}(void);\nvoid {name}(void)\n{{\n    {other}();\n}}\n"
+
+
+@pytest.mark.parametrize("files", [
+    {"src/cron/a.c": "b", "src/cron/b.c": "a"},
+    {"src/net/a.c": "b", "src/net/b.c": "c", "src/net/c.c": "a"},
+    {"src/store/a.c": "b", "src/store/sqlite/b.c": "a"},
+])
+def test_a_circle_of_calls_is_found(house, files):
+    for path, other in files.items():
+        house.write(path, calls(os.path.basename(path)[:-2], other))
+    house.write("src/cron/apart.c", calls("apart", "cron_url"))
+    house.build()
+    status, out = house.check("circles")
+    assert status == 1, out
+    assert "calls in a circle: " + ", ".join(os.path.basename(f) for f in sorted(files)) in out
+    assert "apart.c" not in out
+
+
+def test_calls_downward_are_no_circle(house):
+    house.write("src/cron/a.c", calls("a", "b"))
+    house.write("src/cron/b.c", calls("b", "cron_url"))
+    house.build()
+    status, out = house.check("circles")
+    assert status == 0, out
+
+
+def test_objects_that_were_not_built_are_a_finding(house):
+    status, out = house.check("circles")
     assert status == 1, out
     assert "build first" in out
