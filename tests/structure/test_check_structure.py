@@ -142,7 +142,7 @@ def calls(name, other):
 @pytest.mark.parametrize("files", [
     {"src/cron/a.c": "b", "src/cron/b.c": "a"},
     {"src/net/a.c": "b", "src/net/b.c": "c", "src/net/c.c": "a"},
-    {"src/store/a.c": "b", "src/store/sqlite/b.c": "a"},
+    {"src/server/a.c": "b", "src/server/journal/b.c": "a"},
 ])
 def test_a_circle_of_calls_is_found(house, files):
     for path, other in files.items():
