@@ -269,6 +269,7 @@ chmod +x build/dev/tests/unit_executor_a build/dev/tests/sim/peal_sim
     ("return NULL;", 0, "found    a-name"), ("return one;", 1, "SURVIVED a-name"), ("never", 1, "ERROR    a-name")])
 def test_a_survivor_fails_and_results_are_kept(tree, new, status, said):
     tree.write("src/executor/a.c", CODE)
+    tree.write("tests/unit/executor/test_a.c", "")  # whose program it is: ninja makes it
     tree.write("tests/mutants/a.txt", MUTANT.replace("return NULL;", new))
     tree.program("cmake", SHELL_CMAKE)
     tree.program("ninja", SHELL_NINJA)
