@@ -92,7 +92,7 @@ static bool as_listed(const struct group_view *v, const struct run *like)
 void broadcast_check(struct sched *s, struct now now, struct run *r)
 {
     const struct group *g = group_of(s, r->job->def->group_id);
-    if (g && g->view && r->shard == 0 && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
+    if (g && g->view && r->phase == PHASE_PLANNED && !(r->flags & RUN_CLOSED) &&
         unsent_broadcast(r) && !any_shard_left(r) && !as_listed(g->view, r))
         replan(s, now, r);
 }

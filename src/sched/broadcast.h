@@ -9,7 +9,7 @@ struct run;
 struct group;
 
 /* A broadcast none of whose shards has left is planned again if the group's list is another by now:
- * it may have changed while the rows were written, or while an edit held them. r: its first shard.
+ * it may have changed while the rows were written, or while an edit held them. r: one of them.
  */
 void broadcast_check(struct sched *s, struct now now, struct run *r);
 /* The same of rows that have just been written; of a large group perhaps later. */

@@ -168,12 +168,15 @@ static bool misfired(struct sched *s, struct now now, struct run *r)
 
 /* A shard leaves by the group's list as it is now: did that take this one back? (Of a large group
  * whose addresses come and go by the list of a moment ago, see put_off in broadcast.c.) */
-static bool replanned(struct sched *s, struct now now, const struct run *r)
+static bool replanned(struct sched *s, struct now now, struct run *r)
 {
     struct group *g = r->flags & RUN_BROADCAST ? group_of(s, r->job->def->group_id) : NULL;
-    if (!g || !(list_linked(&g->stale) || list_linked(&g->unlaid)))
+    if (!g)
         return false;
-    group_now(s, now, g);
+    if (list_linked(&g->stale) || list_linked(&g->unlaid))
+        group_now(s, now, g);
+    if (r->flags & RUN_MOVED && !(r->flags & RUN_CLOSED)) /* it came back from a call */
+        broadcast_check(s, now, r);
     return r->flags & RUN_CLOSED;
 }
 

@@ -322,6 +322,28 @@ static void more_addresses_by_hand_than_a_run_may_have(void **state)
     buf_done(&list);
 }
 
+/* An edit moves the job while its shards wait for their connections, and these are refused: nothing
+ * has left, so the firing goes to the new group. */
+static void a_broadcast_that_comes_back_goes_to_the_new_group(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "NONE", "");
+    core_trigger(c, job, NULL);
+    assert_int_equal(core_calls(c, CALL_RUN), 2);
+    struct job_record r = core_job_row(c, job);
+    r.group_id = core_group(c, "other", "http://10.2.0.1:1/");
+    assert_int_equal(core_update(c, job, &r), OK);
+    while (c->ncalls > 0)
+        core_fails(c, &c->calls[0], CALL_NOT_SENT);
+    core_settle(c);
+    assert_int_equal(core_calls(c, CALL_RUN), 1);
+    assert_string_equal(c->calls[0].address, "http://10.2.0.1:1/");
+    assert_int_equal(c->calls[0].shard_total, 1);
+}
+
 /* ---- a large group ---- */
 
 #define MANY 120
@@ -400,6 +422,7 @@ int main(void)
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),
+        T(a_broadcast_that_comes_back_goes_to_the_new_group),
         T(many_changes_of_a_large_list_are_few_layings),
         T(a_list_that_keeps_changing_holds_nothing_up),
     };
