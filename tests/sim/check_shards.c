@@ -11,7 +11,7 @@
 
 static uint64_t key_of_firing(const struct run_row *r)
 {
-    return mix(mix(mix(13, r->job_id), r->scheduled_ms), mix(r->kind, r->cause));
+    return mix(mix(mix(mix(13, r->job_id), r->scheduled_ms), r->kind), r->cause);
 }
 
 static int places_of(const struct ghost *first)
