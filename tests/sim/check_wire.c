@@ -390,7 +390,7 @@ void check_beat(struct sim *s, const char *address, const char *app, bool there)
 {
     struct peer *p = peer_of(s, address);
     snprintf(p->app, sizeof(p->app), "%s", app);
-    if ((p->beat_ms < 0) == there || p->refused)
+    if (registered(s, p) != there || p->refused) /* one that had expired is new */
         check_list_changed(s);
     p->beat_ms = there ? s->boot_ms : -1;
     p->left_ms = there ? 0 : s->boot_ms;
