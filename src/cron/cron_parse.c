@@ -343,7 +343,7 @@ static enum err read_last(struct parser *p)
 /* `a-b`, `a-b/n`; what follows is ignored. The cursor is on the `-`. */
 static enum err read_range(struct parser *p, const char *from, int a)
 {
-    int b, step = 1;
+    int b = 0, step = 1;
     p->p++;
     enum err err = read_number(p, &b);
     if (!err && peek(p, 0) == '/') {
@@ -372,7 +372,7 @@ static enum err read_step(struct parser *p, const char *from, int a)
 static enum err read_numbers(struct parser *p)
 {
     const char *from = p->p;
-    int a;
+    int a = 0;
     enum err err = read_number(p, &a);
     if (err)
         return err;

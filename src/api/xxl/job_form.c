@@ -380,7 +380,7 @@ static enum err rule_reals(struct reading *in)
 {
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++) {
         const char *text = c->type == JOB_REAL && takes(in, c) ? form_get(in->f, c->form) : NULL;
-        if (field_blank(text))
+        if (!text || field_blank(text))
             continue;
         char *end;
         errno = 0;

@@ -45,9 +45,9 @@ static void serve_none(struct script *s, int fd, int nth)
     script_wait_end(s, fd);
 }
 
-static void begin(struct fixture *f, void (*how)(struct script *, int, int), char *answer)
+static void begin(struct fixture *f, void (*how)(struct script *, int, int), const char *answer)
 {
-    f->s = (struct script){ .serve = how, .connections = 1, .arg = answer };
+    f->s = (struct script){ .serve = how, .connections = 1, .arg = (void *)answer };
     script_start(&f->s);
     snprintf(f->address, sizeof(f->address), "http://127.0.0.1:%u/job/", f->s.port);
 }

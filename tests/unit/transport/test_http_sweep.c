@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "net/loop.h"
-#include "transport/http.c"
+#include "transport/http.c" /* NOLINT(bugprone-suspicious-include): see above */
 
 struct fixture {
     struct loop *l;
