@@ -6,7 +6,7 @@
 #include "cron/schedule.h"
 #include <string.h>
 
-static void check_schedule(struct slice text)
+static void check_time(struct slice text)
 {
     int64_t ms, back;
     char written[RFC3339_SIZE];
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct slice text = slice_of((const char *)data + 1, size - 1);
     if (data[0] % 8 == 0)
-        check_schedule(text);
+        check_time(text);
     else if (data[0] % 8 == 1)
         check_wall(text);
     else

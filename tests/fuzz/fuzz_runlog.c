@@ -165,7 +165,7 @@ static void try_shared(struct slice runs, struct slice text, int from)
     }
     plant("7.log", NULL, 0);
     plant("7.idx", NULL, 0);
-    struct shared_map map = { .turn = 0 };
+    struct shared_map map = { .searches = 0 };
     plant("runs", buf_str(&all), all.len / 2); /* learned by halves */
     runlog_read(folder, DATE, ID, from, false, &map, &p);
     buf_done(&p.content);
