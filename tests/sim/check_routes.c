@@ -188,9 +188,11 @@ void check_choice(struct sim *s, const struct planned *p)
 {
     const struct run_row *r = &p->row;
     const struct listing *v = listing_taken(s, r->group_id);
-    if (r->choices || !v || !v->sure) /* chosen from another list: the count begins anew */
-        choices_forget(s, r->job_id);
     bool anew = p->spawn && (p->spawn->kind == KIND_CRON || p->spawn->kind == KIND_MISFIRE);
+    /* Chosen from another list, or planned again, which may choose for a row that is there already:
+     * the count begins anew. */
+    if (r->choices || !v || !v->sure || anew)
+        choices_forget(s, r->job_id);
     if (!v || !v->sure || v->n == 0 || r->broadcast || r->choices || anew)
         return;
     int at = r->address ? place(v, r->address) : -1;
