@@ -174,6 +174,16 @@ static bool is_settled(struct sim *s, const struct run_row *r, const struct list
     return at_once || same_list(now, listing_taken(s, now->group_id));
 }
 
+/* A shard whose connection was refused has ended, and with that the others stay as they are. */
+static bool any_refused(struct sim *s, int64_t laying)
+{
+    const struct ghost *first = ghost_of(s, laying);
+    for (int64_t id = laying; id <= first->last_shard; id++)
+        if (ghost_of(s, id)->firing == laying && ghost_of(s, id)->wire.refused_ms)
+            return true;
+    return false;
+}
+
 /* The first shard leaves: it is one of as many as the list has now, and at its place. */
 static void check_first_shard(struct sim *s, const struct run_row *r)
 {
@@ -184,6 +194,8 @@ static void check_first_shard(struct sim *s, const struct run_row *r)
         return;
     if (wall_ms(s) - r->due_ms >= j->start_deadline_ms)
         return; /* another shard may just have ended for that */
+    if (any_refused(s, ghost_of(s, r->log_id)->firing))
+        return;
     if (!at_its_place(&v, r->address, r->shard, r->shard_total))
         sim_fail(s, "the broadcasts",
                  "run %lld leaves first, for %s as shard %d of %d, which is not its place among "
