@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mailbox.h - how threads speak: posting gives the message away, nobody waits to post.
+/* mailbox.h - how threads speak: sending gives the message away, and no sender waits.
  *
- * Many senders, one receiver. A message is embedded in the sender's message, so posting allocates
- * nothing and cannot fail. The receiver either sleeps in mailbox_wait, or has the descriptor in
- * its epoll set (eventfd, readable while there may be mail). */
+ * Many senders, one receiver. A message is embedded in the sender's own struct, so sending
+ * allocates nothing and cannot fail. The receiver either sleeps in mailbox_wait, or has the
+ * descriptor in its epoll set (eventfd, readable while messages may wait). */
 #ifndef PEAL_BASE_MAILBOX_H
 #define PEAL_BASE_MAILBOX_H
 
@@ -26,9 +26,9 @@ void mailbox_send(struct mailbox *m, struct message *l);
 void mailbox_send_all(struct mailbox *m, struct list *messages);
 /* Receiver. All messages so far, oldest first, moved to the end of into. False if none. */
 bool mailbox_take(struct mailbox *m, struct list *into);
-/* Receiver. May there be mail? One load: for a receiver that looks often between other work. */
+/* Receiver. May messages wait? One load: for a receiver that looks often between other work. */
 bool mailbox_any(const struct mailbox *m);
-/* Receiver. Sleeps until there is mail or timeout_ms (-1: for ever) has passed. */
+/* Receiver. Sleeps until a message waits or timeout_ms (-1: for ever) has passed. */
 void mailbox_wait(struct mailbox *m, int timeout_ms);
 /* For epoll; mailbox_take clears it. */
 int mailbox_fd(const struct mailbox *m);

@@ -88,8 +88,8 @@ int cmd_executor(int argc, char **argv)
         .add = add_builtins,
         .hint = builtin_hint,
     };
-    if (argc > 1 && executor_ask_knows(argv[1]))
-        return executor_ask(argc - 1, argv + 1);
+    if (argc > 1 && executor_call_knows(argv[1]))
+        return executor_call(argc - 1, argv + 1);
     prctl(PR_SET_DUMPABLE, 0); /* the token is not for scripts of the same user to read */
     return program_run(&program, argc, argv);
 }

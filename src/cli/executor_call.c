@@ -21,7 +21,7 @@ struct question {
     int status;
 };
 
-bool executor_ask_knows(const char *word)
+bool executor_call_knows(const char *word)
 {
     for (size_t i = 0; i < countof(words); i++)
         if (strcmp(words[i], word) == 0)
@@ -129,7 +129,7 @@ static int ask_at(const char *word, const char *url, const char *token)
     return q.status;
 }
 
-int executor_ask(int argc, char **argv)
+int executor_call(int argc, char **argv)
 {
     const char *url = NULL, *token = getenv("PEAL_ACCESS_TOKEN");
     bool help = false;

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-bool executor_ask_knows(const char *word);
+bool executor_call_knows(const char *word);
 /* argv[0] is the word. The exit status. */
-int executor_ask(int argc, char **argv);
+int executor_call(int argc, char **argv);
 
 #endif

@@ -176,7 +176,7 @@ static bool is_firing(void *ctx, const struct log_record *r)
     return !s->found;
 }
 
-static bool laid_down(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
+static bool is_planned(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
 {
     for (int i = 0; i < t->rows.n; i++)
         if (t->rows.rows[i].job_id == job_id && t->rows.rows[i].scheduled_ms == scheduled_ms)
@@ -189,7 +189,7 @@ static bool laid_down(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
  * whether the job has had it. */
 static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t scheduled_ms)
 {
-    if (laid_down(t, e->id, scheduled_ms))
+    if (is_planned(t, e->id, scheduled_ms))
         return OK;
     int64_t second = scheduled_ms / 1000 * 1000, total;
     struct search search = { .scheduled_ms = scheduled_ms };

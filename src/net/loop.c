@@ -16,7 +16,7 @@
 
 enum {
     LOOP_BATCH = 256,
-    LOOK_EVERY = 32, /* descriptors: mail and the clock are looked at in between */
+    LOOK_EVERY = 32, /* descriptors: messages and the clock are looked at in between */
 };
 
 struct loop {
@@ -292,7 +292,7 @@ void loop_wake_at(struct loop *l, int64_t wall_ms)
     wall_arm(l);
 }
 
-/* --- mail --- */
+/* --- messages --- */
 
 static void deliver(struct loop_mailbox *m)
 {

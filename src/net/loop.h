@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop.h - one thread's events: descriptors, timers, a wake at a wall-clock time, mail.
+/* loop.h - one thread's events: descriptors, timers, a wake at a wall-clock time, messages.
  *
  * An iteration is: wait in epoll; call what is ready; fire timers; run what was deferred; call the
  * before-sleep hook. Mail and the wall clock are looked at between the descriptors too: epoll hands
@@ -86,7 +86,7 @@ void loop_on_wall(struct loop *l, void (*on_wake)(void *arg), void (*on_set)(voi
 /* Replaces the time before; INT64_MAX: none. A time already past comes in the next iteration. */
 void loop_wake_at(struct loop *l, int64_t wall_ms);
 
-/* --- mail --- */
+/* --- messages --- */
 struct loop_mailbox {
     struct loop_fd fd;                                          /* private */
     struct list_node node;                                      /* private */

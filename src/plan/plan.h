@@ -67,7 +67,7 @@ struct spawn {
     int64_t scheduled_ms, due_ms, cause;
     int64_t version; /* of the job that wants it; older than the job's: see spawns.c. 0 = any */
     int32_t attempt, retries_left; /* retries_left < 0: the job's own count */
-    int32_t shard, shard_total;    /* of a retry; shard_total 0: laid out here */
+    int32_t shard, shard_total;    /* of a retry; shard_total 0: planned here */
     char *param;                   /* NULL = the job's */
     char *choices;  /* addresses given by hand, comma separated; NULL = the group's */
     int hops;       /* length of the chain of children */

@@ -16,7 +16,7 @@ struct router *router_new(uint64_t seed);
 void router_free(struct router *r);
 
 /* Index into v->addresses for one run of the job; -1 if the view is empty. BROADCAST gives 0: its
- * shards are laid out by the planner. now_ms is only used for the 24 hours. */
+ * shards are planned by the planner. now_ms is only used for the 24 hours. */
 int router_pick(struct router *r, enum route route, int64_t job_id, const struct group_view *v,
                 int64_t now_ms);
 

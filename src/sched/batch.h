@@ -137,7 +137,7 @@ struct batch {
     enum sweep sweep;           /* a look at all jobs of a kind, a slice a batch */
     int64_t sweep_from;         /* behind this job id */
     uint32_t sweep_no;          /* the scheduler's, to tell an outdated slice */
-    int64_t sweep_ms;           /* SWEEP_REBASE: those that wait beyond this scheduled time */
+    int64_t sweep_ms;           /* SWEEP_REBASE: those that wait beyond this time */
     bool forget_jobs;           /* zones have changed: parse every job anew */
     struct watermark watermark; /* until_ms 0: leave */
     bool clean;                 /* what is planned on disk after this one has not been sent */

@@ -71,7 +71,7 @@ static void replan(struct sched *s, struct now now, struct run *like)
     spawn_add(s, &spawn);
 }
 
-/* Is the firing of this unsent shard laid out as the group's list stands now? */
+/* Is the firing of this unsent shard planned as the group's list stands now? */
 static bool as_listed(const struct group_view *v, const struct run *like)
 {
     if (like->shard_total != (v->n ? v->n : 1))
@@ -98,20 +98,20 @@ void broadcast_check(struct sched *s, struct now now, struct run *r)
 }
 
 /* A firing has a row for each address. While thousands of them come, go or die one after another,
- * laying it anew with each would write millions of rows: the broadcasts of a large group wait, and
- * the sweep looks at them. True: not now. */
+ * planning it again with each would write millions of rows: the broadcasts of a large group wait,
+ * and the sweep looks at them. True: not now. */
 static bool put_off(struct sched *s, struct now now, struct group *g)
 {
     bool later = is_large(g) && now.boot_ms < g->relay_from_ms;
-    if (later && !list_linked(&g->unlaid))
-        list_push(&s->unlaid, &g->unlaid);
+    if (later && !list_linked(&g->to_replan))
+        list_push(&s->to_replan, &g->to_replan);
     return later;
 }
 
 /* They are looked at now. */
 static void relay_begins(struct now now, struct group *g)
 {
-    list_remove(&g->unlaid);
+    list_remove(&g->to_replan);
     g->relay = true;
     g->relay_from_ms = now.boot_ms + RELAY_MS;
 }
@@ -185,9 +185,9 @@ void groups_refresh(struct sched *s, struct now now)
 
 void broadcast_sweep(struct sched *s, struct now now)
 {
-    list_each(&s->unlaid, n, tmp)
+    list_each(&s->to_replan, n, tmp)
     {
-        struct group *g = container_of(n, struct group, unlaid);
+        struct group *g = container_of(n, struct group, to_replan);
         if (!is_large(g) || now.boot_ms >= g->relay_from_ms)
             group_now(s, now, g);
     }

@@ -173,7 +173,7 @@ static bool replanned(struct sched *s, struct now now, struct run *r)
     struct group *g = r->flags & RUN_BROADCAST ? group_of(s, r->job->def->group_id) : NULL;
     if (!g)
         return false;
-    if (list_linked(&g->stale) || list_linked(&g->unlaid))
+    if (list_linked(&g->stale) || list_linked(&g->to_replan))
         group_now(s, now, g);
     if (r->flags & RUN_MOVED && !(r->flags & RUN_CLOSED)) /* it came back from a call */
         broadcast_check(s, now, r);

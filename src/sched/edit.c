@@ -18,8 +18,8 @@
 #include "sched/state.h"
 #include <stdlib.h>
 
-/* Stop takes planned firings and waiting retries, deletion everything. What an update takes is laid
- * down anew: a firing of the schedule can be, what a missed one became cannot. */
+/* Stop takes planned firings and waiting retries, deletion everything. What an update takes is
+ * planned again: a firing of the schedule can be, what a missed one became cannot. */
 static bool may_take(const struct edit *e, const struct run *r)
 {
     switch (e->kind) {
@@ -204,7 +204,7 @@ static void edit_run_done(struct sched *s, struct now now, const struct edit *e,
 }
 
 /* What an update leaves goes where the job's group and route say now: none of these runs was held.
- * Shards keep their addresses once one has left; before that the firing is laid out anew. */
+ * Shards keep their addresses once one has left; before that the firing is planned again. */
 static void move_runs(struct sched *s, const struct edit *e, struct live_job *j)
 {
     list_each(&j->runs, node, tmp)
@@ -215,7 +215,7 @@ static void move_runs(struct sched *s, const struct edit *e, struct live_job *j)
     }
 }
 
-/* While runs were held nothing of their firings was laid out anew, and what the edit has planned
+/* While runs were held nothing of their firings was planned again, and what the edit has planned
  * in their place is by the lists that the batch began with. */
 static void look_at_broadcasts(struct sched *s, struct now now, const struct live_job *j)
 {

@@ -212,7 +212,7 @@ void group_gone(struct sched *s, int64_t id)
         return;
     lanes_set(s, g, NULL, 0);
     list_remove(&g->stale);
-    list_remove(&g->unlaid);
+    list_remove(&g->to_replan);
     app_set(s, g, NULL);
     group_view_unref(g->view);
     free(g);

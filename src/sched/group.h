@@ -17,7 +17,7 @@ struct group {
     struct app *app;
     struct list_node of_app, stale; /* stale: in the core's list of those whose list and view are to
                                        be made anew */
-    struct list_node unlaid;        /* in the core's: its broadcasts are to be looked at later */
+    struct list_node to_replan;     /* in the core's: its broadcasts are to be looked at later */
     int64_t relay_from_ms;          /* boot: not earlier, if it is large */
     int address_type;
     struct lane **lanes; /* counted: the list when the view was made; one by hand is always true */

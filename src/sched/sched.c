@@ -79,7 +79,7 @@ struct sched *sched_new(const struct sched_config *config)
     textmap_init(&s->lanes);
     textmap_init(&s->apps);
     list_init(&s->stale);
-    list_init(&s->unlaid);
+    list_init(&s->to_replan);
     list_init(&s->broadcasts);
     list_init(&s->beyond);
     list_init(&s->dirty);

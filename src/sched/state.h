@@ -29,7 +29,7 @@ struct sched {
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
     struct list stale;       /* groups */
-    struct list unlaid;      /* groups */
+    struct list to_replan;   /* groups */
     struct list broadcasts;  /* live jobs */
     int ndead;               /* lanes */
     int spared;              /* by how much windows exceed LANE_FAIR, in all */
@@ -67,7 +67,7 @@ struct sched {
         sent_until_ms;  /* the latest scheduled time that may have left; at start the watermark */
     int64_t horizon_ms; /* planned up to here */
     int64_t watermark_ms, watermark_requested_ms; /* on disk; in the batch under way */
-    int64_t warmed_ms; /* wall: bursts before this scheduled time have their connections */
+    int64_t warmed_ms; /* wall: bursts before this time have their connections */
     int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;

@@ -76,7 +76,7 @@ static void empty_mailbox(struct journal_message *m)
     m->n = 0;
 }
 
-/* One mail at a time: what comes meanwhile shares the next write. */
+/* One message at a time: what comes meanwhile shares the next write. */
 static void give(struct center *c)
 {
     struct journalling *g = &c->journalling;

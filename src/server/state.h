@@ -22,7 +22,7 @@ struct reply { /* one callback request, until its results are committed */
     struct list_node held, node, fresh; /* in the lists of center */
     struct httpd_request *request;      /* NULL once answered */
     int64_t at_boot_ms;
-    struct list_node way; /* in the mail that takes its results to the journal */
+    struct list_node way; /* in the message that takes its results to the journal */
     int file;             /* of the journal that has them, or will have; -1: none */
 };
 

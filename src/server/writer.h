@@ -23,7 +23,7 @@ struct batch_message {
 /* Takes store and planner; both are freed by writer_free. Done batches go to the mailbox done. */
 struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
                           int done_kind, struct metrics *metrics);
-/* Scheduler's thread. The mail belongs to the writer until it comes back. */
+/* Scheduler's thread. The message belongs to the writer until it comes back. */
 void writer_give(struct writer *w, struct batch_message *incoming);
 /* Any thread: what the last transaction's failure was; false if it succeeded. */
 bool writer_trouble(struct writer *w, char *text, size_t size);

@@ -146,7 +146,7 @@ void check_commit(struct sim *s, struct batch *b)
                 check_change(s, &b->edits[i]->runs[k].change);
     for (int i = 0; i < b->nplanned; i++)
         check_birth(s, &b->planned[i]);
-    check_laid_whole(s);
+    check_planned_whole(s);
     for (int i = 0; i < b->nedits; i++)
         check_edit_schedules(s, b, b->edits[i]);
     for (int i = 0; i < b->nchanges; i++) {

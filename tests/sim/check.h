@@ -68,8 +68,8 @@ void listing_of(struct sim *s, int64_t group_id, struct listing *v);
 const struct listing *listing_taken(const struct sim *s, int64_t group_id);
 
 /* check_shards.c */
-void check_shard_laid(struct sim *s, const struct run_row *r); /* a row is planned */
-void check_laid_whole(struct sim *s);                          /* these were all */
+void check_shard_planned(struct sim *s, const struct run_row *r); /* a row is planned */
+void check_planned_whole(struct sim *s);                          /* these were all */
 void check_shard(struct sim *s, const struct run_row *r, const struct call *c); /* it leaves */
 
 /* check_progress.c */

@@ -132,14 +132,14 @@ void check_birth(struct sim *s, const struct planned *p)
     if (of_schedule(r->kind) && p->spawn)
         supersede(s, r);
     check_param(s, r);
-    check_shard_laid(s, r);
+    check_shard_planned(s, r);
     check_choice(s, p);
     if (r->kind == KIND_RETRY)
         check_retry(s, r);
     if (r->kind == KIND_PARENT)
         check_child(s, r);
     if (!log_row(s, r->log_id))
-        sim_fail(s, "P1", "run %lld was laid down without a log row", (long long)r->log_id);
+        sim_fail(s, "P1", "run %lld was planned without a log row", (long long)r->log_id);
 }
 
 /* ---- what an end must bring ------------------------------------------------------------------ */

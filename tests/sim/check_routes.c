@@ -197,13 +197,13 @@ void check_choice(struct sim *s, const struct planned *p)
         return;
     int at = r->address ? place(v, r->address) : -1;
     if (at < 0)
-        sim_fail(s, "the routes", "run %lld is laid down for %s, which is not in the group's list",
+        sim_fail(s, "the routes", "run %lld is planned for %s, which is not in the group's list",
                  (long long)r->log_id, r->address ? r->address : "nobody");
     enum route route = route_by(s, r->job_id);
     const char *wrong =
         wrong_choice(choices_of(s, r->job_id, route, v), route, v->n, at, !s->went_back);
     if (wrong)
-        sim_fail(s, "the routes", "run %lld of job %lld (%s) is laid down for %s, which %s",
+        sim_fail(s, "the routes", "run %lld of job %lld (%s) is planned for %s, which %s",
                  (long long)r->log_id, (long long)r->job_id, route_text(route), r->address, wrong);
     if (r->kind ==
         KIND_PARENT) /* a child that is named twice is chosen for twice, and planned once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_shards.c - broadcasts: one shard an address of the list, each index once a firing.
  *
- * A *laying* is what one transaction plans of one firing. It may be replaced by another until
+ * A *planning* is what one transaction plans of one firing. It may be replaced by another until
  * something of it has left or ended; then its total stands. */
 #include "check.h"
 #include <stdio.h>
@@ -54,14 +54,14 @@ static void check_replaced(struct sim *s, const struct run_row *r, int64_t befor
     }
 }
 
-void check_laid_whole(struct sim *s)
+void check_planned_whole(struct sim *s)
 {
-    const struct ghost *first = s->laying ? ghost_of(s, s->laying) : NULL;
-    if (first && first->nlaid != places_of(first))
-        sim_fail(s, "the broadcasts", "%d shards of %d are laid down for moment %lld of job %lld",
-                 first->nlaid, places_of(first), (long long)first->scheduled_ms,
+    const struct ghost *first = s->planning ? ghost_of(s, s->planning) : NULL;
+    if (first && first->nplanned != places_of(first))
+        sim_fail(s, "the broadcasts", "%d shards of %d are planned for time %lld of job %lld",
+                 first->nplanned, places_of(first), (long long)first->scheduled_ms,
                  (long long)first->job_id);
-    s->laying = 0;
+    s->planning = 0;
 }
 
 /* The addresses that a user gave for the run. */
@@ -94,7 +94,7 @@ static void check_place(struct sim *s, const struct run_row *r)
     }
     if (v && v->sure && !at_its_place(v, r->address, r->shard, r->shard_total))
         sim_fail(s, "the broadcasts",
-                 "run %lld is laid down for %s as shard %d of %d, which is not its place among %d "
+                 "run %lld is planned for %s as shard %d of %d, which is not its place among %d "
                  "addresses",
                  (long long)r->log_id, r->address ? r->address : "nobody", r->shard, r->shard_total,
                  v->n);
@@ -110,7 +110,7 @@ static void check_shard_again(struct sim *s, const struct run_row *r)
 }
 
 /* The rows of one firing come one after another. */
-void check_shard_laid(struct sim *s, const struct run_row *r)
+void check_shard_planned(struct sim *s, const struct run_row *r)
 {
     if (r->kind == KIND_RETRY) {
         check_shard_again(s, r);
@@ -120,35 +120,36 @@ void check_shard_laid(struct sim *s, const struct run_row *r)
         return;
     uint64_t key = key_of_firing(r);
     if (r->shard == 0) {
-        check_laid_whole(s);
+        check_planned_whole(s);
         int64_t before = (int64_t)(intptr_t)map_set(&s->shards, key, (void *)(intptr_t)r->log_id);
         if (before)
             check_replaced(s, r, before);
-        s->laying = r->log_id;
+        s->planning = r->log_id;
     }
-    struct ghost *first = ghost_of(s, s->laying);
+    struct ghost *first = ghost_of(s, s->planning);
     struct ghost *g = ghost_of(s, r->log_id);
-    if (!s->laying || r->shard != first->nlaid || r->shard_total != first->shard_total ||
-        (int64_t)(intptr_t)map_find(&s->shards, key) != s->laying)
-        sim_fail(s, "the broadcasts", "run %lld is shard %d of %d, and %d of %d are laid down",
-                 (long long)r->log_id, r->shard, r->shard_total, first->nlaid, first->shard_total);
-    first->nlaid++;
+    if (!s->planning || r->shard != first->nplanned || r->shard_total != first->shard_total ||
+        (int64_t)(intptr_t)map_find(&s->shards, key) != s->planning)
+        sim_fail(s, "the broadcasts", "run %lld is shard %d of %d, and %d of %d are planned",
+                 (long long)r->log_id, r->shard, r->shard_total, first->nplanned,
+                 first->shard_total);
+    first->nplanned++;
     first->last_shard = r->log_id;
-    g->firing = s->laying;
+    g->firing = s->planning;
     check_place(s, r);
 }
 
 /* ---- what leaves ----------------------------------------------------------------------------- */
 
-/* Nothing of the laying has left, is about to, or has ended, nor can it have before the center was
- * started. */
-static bool untouched(struct sim *s, int64_t laying)
+/* Nothing of the planning has left, is about to, or has ended, nor can it have before the center
+ * was started. */
+static bool untouched(struct sim *s, int64_t planning)
 {
-    const struct ghost *first = ghost_of(s, laying);
-    for (int64_t id = laying; id <= first->last_shard; id++) {
+    const struct ghost *first = ghost_of(s, planning);
+    for (int64_t id = planning; id <= first->last_shard; id++) {
         const struct ghost *g = ghost_of(s, id);
         bool before_start = g->wire.away && g->due_ms <= s->start_watermark_ms;
-        if (g->firing == laying &&
+        if (g->firing == planning &&
             (g->end || g->dropped || g->sends || g->wire.calling || g->kill_asked || before_start))
             return false;
     }
@@ -175,11 +176,11 @@ static bool is_settled(struct sim *s, const struct run_row *r, const struct list
 }
 
 /* A shard whose connection was refused has ended, and with that the others stay as they are. */
-static bool any_refused(struct sim *s, int64_t laying)
+static bool any_refused(struct sim *s, int64_t planning)
 {
-    const struct ghost *first = ghost_of(s, laying);
-    for (int64_t id = laying; id <= first->last_shard; id++)
-        if (ghost_of(s, id)->firing == laying && ghost_of(s, id)->wire.refused_ms)
+    const struct ghost *first = ghost_of(s, planning);
+    for (int64_t id = planning; id <= first->last_shard; id++)
+        if (ghost_of(s, id)->firing == planning && ghost_of(s, id)->wire.refused_ms)
             return true;
     return false;
 }

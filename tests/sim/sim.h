@@ -165,9 +165,9 @@ struct ghost { /* what the checker knows of one log id */
     enum kind kind;
     int shard, shard_total, attempt, retries_left;
     bool broadcast;
-    int64_t firing;     /* a shard: the first row of its laying (check_shards.c) */
+    int64_t firing;     /* a shard: the first row of its planning (check_shards.c) */
     int64_t last_shard; /* of the first: the last row, and how many there are */
-    int nlaid;
+    int nplanned;
     int64_t taken_ms;        /* the batch was taken that planned it */
     int laid_for;            /* number of the address; 0: nobody */
     bool kill_asked, killed; /* a user wants it killed; and has been answered */
@@ -309,8 +309,8 @@ struct sim {
     struct map idles;                    /* (life, ticket) -> struct idle_beat */
     struct map starts;                   /* (job, peer) */
     struct map choices, asked;           /* check_routes.c */
-    struct map shards;                   /* of a firing -> the first row of its last laying */
-    int64_t laying;                      /* that this commit's rows belong to */
+    struct map shards;                   /* of a firing -> the first row of its last planning */
+    int64_t planning;                    /* that this commit's rows belong to */
     struct listing listings[GROUPS + 1]; /* as the batch under way has them */
     int nlistings;
     int64_t taken_ms;       /* the batch under way was taken */

@@ -21,7 +21,7 @@ struct journal_message { /* results that are written together */
     struct buf records;  /* filled with journal_record */
     unsigned n;          /* how many */
     int file;            /* which one takes them */
-    struct list waiting; /* the sender's; may be changed while the journal has the mail */
+    struct list waiting; /* the sender's; may be changed while the journal has the message */
     enum err err;        /* when it comes back: OK, they are durable */
 };
 
@@ -32,7 +32,7 @@ void journal_message_free(struct journal_message *m);
  * kind. */
 struct journal *journal_new(struct journal_file *const files[JOURNAL_FILES], struct mailbox *done,
                             int done_kind, struct metrics *metrics);
-/* The mail belongs to the journal until it comes back. */
+/* The message belongs to the journal until it comes back. */
 void journal_give(struct journal *j, struct journal_message *m);
 /* Everything given to this file so far is in the database: forget it. */
 void journal_reset(struct journal *j, int file);

@@ -534,7 +534,7 @@ static void who_is_asked_to_stop_as_it_begins_has_its_grace(void **state)
     offer_timed(1, 1, 3600);
     jobs_accepted(&w.jobs, w.accepts[0], OK);
     pool_flush(w.pool);
-    while (!begun) /* that it has begun is in the mail, and nobody has looked */
+    while (!begun) /* the message that it has begun waits */
         sched_yield();
     assert_true(jobs_end(&w.jobs, 1, RUN_KILLED));
     until_ended(1); /* after the grace, not after its timeout */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: timers in order however they were moved, deferred work, mail, descriptors that go away
- * in the middle of an iteration, and the wall-clock wake. */
+/* The loop: timers in order however they were moved, deferred work, messages, descriptors that go
+ * away in the middle of an iteration, and the wall-clock wake. */
 #include "support_net.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ static void the_wall_wake_comes_once_and_never_early(void **state)
     loop_free(w.l);
 }
 
-/* --- mail and the clock among many descriptors --- */
+/* --- messages and the clock among many descriptors --- */
 
 enum { CROWD = 200 };
 

@@ -684,7 +684,7 @@ static int64_t trigger_later(struct fixture *f, const char *choices)
     return c->told[c->ntold - 1].id;
 }
 
-/* Nothing of the firing has left: it is laid out for the new group. */
+/* Nothing of the firing has left: it is planned for the new group. */
 static void a_broadcast_by_hand_goes_to_the_new_group(void **state)
 {
     (void)state;
