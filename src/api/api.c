@@ -8,6 +8,7 @@
 #include "api/xxl/executor_api.h"
 #include "api/xxl/routes.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -62,6 +63,7 @@ static size_t on_head(struct httpd_request *q, void *arg)
 void api_config_default(struct api_config *c)
 {
     *c = (struct api_config){ .lang = WIRE_LANG_EN, .address = "" };
+    secret_random(c->cursor_key, sizeof(c->cursor_key));
 }
 
 enum err api_new(struct center *c, const struct api_config *config, struct api **ret,

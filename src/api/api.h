@@ -7,6 +7,7 @@
 #ifndef PEAL_API_API_H
 #define PEAL_API_API_H
 
+#include "api/cursor.h"
 #include "server/center.h"
 #include "wire/trigger_text.h"
 
@@ -16,8 +17,10 @@ struct api_config {
     enum wire_lang lang; /* of the messages in the trigger log */
     const char *address; /* of this center, shown there; borrowed for good */
     bool get_changes;    /* GET may change something too, as in XXL-JOB (false) */
+    unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */
 };
 
+/* With a random cursor_key: cursors of another process are refused. */
 void api_config_default(struct api_config *c);
 
 /* Serve what the center's front gets. Before center_run, on its thread. */

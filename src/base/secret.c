@@ -3,7 +3,9 @@
 #include "base/secret.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include "base/base64url.h"
 #include "base/mem.h"
 
 void secret_random(void *p, size_t n)
@@ -14,29 +16,26 @@ void secret_random(void *p, size_t n)
 
 void secret_token(char *to, size_t size, size_t n)
 {
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char bytes[96];
-    if (n > sizeof(bytes) || size < (n * 4 + 2) / 3 + 1) {
+    if (n > sizeof(bytes) || size < BASE64URL_SIZE(n)) {
         give_up("room for a token"); /* a bug of the caller */
         return;
     }
     secret_random(bytes, n);
-    unsigned bits = 0, have = 0;
-    for (size_t i = 0; i < n; i++) {
-        bits = bits << 8 | bytes[i];
-        for (have += 8; have >= 6; have -= 6)
-            *to++ = alphabet[bits >> (have - 6) & 63];
-    }
-    if (have)
-        *to++ = alphabet[bits << (6 - have) & 63];
-    *to = '\0';
+    base64url_write(bytes, n, to);
 }
 
 void sha256(const void *p, size_t n, unsigned char ret_digest[32])
 {
     unsigned int len = 32;
     while (!EVP_Digest(p, n, ret_digest, &len, EVP_sha256(), NULL))
+        give_up("memory for a digest");
+}
+
+void hmac_sha256(struct slice key, const void *p, size_t n, unsigned char ret_mac[32])
+{
+    unsigned int len = 32;
+    while (!HMAC(EVP_sha256(), key.p, (int)key.n, p, n, ret_mac, &len))
         give_up("memory for a digest");
 }
 
