@@ -182,7 +182,9 @@ def until(predicate, seconds):
 
 
 def totals(db):
-    """The totals of a database by name."""
+    """The totals of a database by name; compare.py's older binary may still keep a row for each."""
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'peal_total'").fetchone():
+        return dict(db.execute("SELECT name, value FROM peal_total WHERE job_id = 0"))
     rows = db.execute("SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found "
                       "FROM peal_epoch WHERE epoch = 1")
     return dict(zip((column[0] for column in rows.description), rows.fetchone()))
