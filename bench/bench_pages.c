@@ -62,12 +62,12 @@ static void batch(struct store *s, int first)
                                           .handle_code = failed ? 500 : 200,
                                           .handle_ms = 1700000000000 + n };
     }
-    MUST(s, begin);
-    MUST(s, runs_add, rows, BATCH);
+    MUST(s, txn->begin);
+    MUST(s, runs->runs_add, rows, BATCH);
     for (int i = 0; i < BATCH; i++)
         changes[i].log_id = rows[i].log_id;
-    MUST(s, runs_change, changes, BATCH);
-    MUST(s, commit);
+    MUST(s, runs->runs_change, changes, BATCH);
+    MUST(s, txn->commit);
 }
 
 static bool count(void *ctx, const struct log_record *r)
@@ -109,7 +109,7 @@ static void pages(struct store *s)
         struct why why = { "" };
         enum err err = OK;
         for (; !err && rounds < 5; rounds++)
-            err = s->ops->logs_page(s, &f, count, &rows, &total, &why);
+            err = s->ops->pages->logs_page(s, &f, count, &rows, &total, &why);
         printf("%-28s %9.1f %9d %9lld %12lld %s\n", cases[i].name, (cpu_ms() - begin) / rounds,
                rows / rounds, (long long)total, (long long)(store_sqlite_steps(s) - steps) / rounds,
                err ? why.text : "");
@@ -121,19 +121,19 @@ static void purge(struct store *s)
     struct job_record r;
     job_record_init(&r);
     r.group_id = 1;
-    MUST(s, begin);
+    MUST(s, txn->begin);
     for (int i = 0; i < FAILS; i++)
-        MUST(s, job_insert, &r);
-    MUST(s, job_delete, FAILS);
-    MUST(s, commit);
+        MUST(s, catalog->job_insert, &r);
+    MUST(s, catalog->job_delete, FAILS);
+    MUST(s, txn->commit);
     job_record_done(&r);
     double begin = cpu_ms(), most = 0;
     int steps = 0;
     for (bool more = true; more; steps++) {
         double at = cpu_ms();
-        MUST(s, begin);
-        MUST(s, purge, 500, &more);
-        MUST(s, commit);
+        MUST(s, txn->begin);
+        MUST(s, runs->purge, 500, &more);
+        MUST(s, txn->commit);
         most = cpu_ms() - at > most ? cpu_ms() - at : most;
     }
     printf("\npurge of the large job: %d steps of 500 rows, %.2f ms CPU each, %.1f at most\n",

@@ -81,10 +81,10 @@ static void plan(struct store *s, struct run_row *rows, int n, int jobs, int64_t
             .param = "{\"shop\": 4711, \"day\": \"2024-02-29\"}",
         };
     }
-    MUST(s, begin);
-    MUST(s, runs_add, rows, n);
-    MUST(s, totals_add, &t);
-    MUST(s, commit);
+    MUST(s, txn->begin);
+    MUST(s, runs->runs_add, rows, n);
+    MUST(s, txn->totals_add, &t);
+    MUST(s, txn->commit);
 }
 
 static void finish(struct store *s, const struct run_row *rows, int n)
@@ -101,10 +101,10 @@ static void finish(struct store *s, const struct run_row *rows, int n)
             .handle_code = 200,
             .handle_ms = rows[i].scheduled_ms + 12,
         };
-    MUST(s, begin);
-    MUST(s, runs_change, c, n);
-    MUST(s, totals_add, &t);
-    MUST(s, commit);
+    MUST(s, txn->begin);
+    MUST(s, runs->runs_change, c, n);
+    MUST(s, txn->totals_add, &t);
+    MUST(s, txn->commit);
     free(c);
 }
 
@@ -151,12 +151,12 @@ static void store_jobs(struct store *s, int jobs)
     r.enabled = true;
     double cpu = cpu_us();
     for (int i = 0; i < jobs;) {
-        MUST(s, begin);
+        MUST(s, txn->begin);
         for (int end = i + 1000; i < end && i < jobs; i++) {
             r.next_ms = 1700000000000 + (int64_t)i * 7919 % jobs; /* any order of ids */
-            MUST(s, job_insert, &r);
+            MUST(s, catalog->job_insert, &r);
         }
-        MUST(s, commit);
+        MUST(s, txn->commit);
     }
     printf("\n%d jobs stored: %.1f us CPU each, resident %ld KiB\n", jobs, (cpu_us() - cpu) / jobs,
            resident_kib());
@@ -172,16 +172,16 @@ static void bench_due(struct store *s, int jobs)
         int n;
         int64_t next_ms;
         double a = cpu_us();
-        MUST(s, begin);
-        MUST(s, due_take, INT64_MIN, NEVER_MS - 1, SLICE, rows, &n, &next_ms);
+        MUST(s, txn->begin);
+        MUST(s, runs->due_take, INT64_MIN, NEVER_MS - 1, SLICE, rows, &n, &next_ms);
         double b = cpu_us();
         for (int i = 0; i < n; i++) {
             rows[i].last_ms = rows[i].next_ms;
             rows[i].planned_until_ms = rows[i].next_ms;
             rows[i].next_ms += 300000;
         }
-        MUST(s, due_put, rows, n);
-        MUST(s, commit);
+        MUST(s, runs->due_put, rows, n);
+        MUST(s, txn->commit);
         put += cpu_us() - b;
         take += b - a;
         done += n;

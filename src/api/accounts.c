@@ -12,7 +12,7 @@
 
 static enum err user_run(struct store *s, void *arg, struct why *why)
 {
-    return s->ops->user_insert(s, arg, why);
+    return s->ops->users->user_insert(s, arg, why);
 }
 
 static void user_done(void *arg, enum err err, const struct why *why)
@@ -56,7 +56,7 @@ enum err account_first(struct center *c, const char *wanted, char *ret_password,
     enum err err = center_reader(c, &db, why);
     if (err)
         return err;
-    err = db->ops->user_count(db, &count, why);
+    err = db->ops->users->user_count(db, &count, why);
     store_close(db);
     if (err || count > 0)
         return err;
@@ -83,7 +83,7 @@ struct upgrade {
 static enum err upgrade_run(struct store *s, void *arg, struct why *why)
 {
     const struct upgrade *u = arg;
-    return s->ops->user_upgrade(s, u->user_id, u->argon2, why);
+    return s->ops->users->user_upgrade(s, u->user_id, u->argon2, why);
 }
 
 static void upgrade_done(void *arg, enum err err, const struct why *why)
@@ -122,7 +122,7 @@ static struct session_record *session_copy(const struct session_record *from)
 
 static enum err log_in_run(struct store *s, void *arg, struct why *why)
 {
-    return s->ops->session_put(s, arg, why);
+    return s->ops->users->session_put(s, arg, why);
 }
 
 enum err account_log_in(struct center *c, const struct session_record *session, struct why *why)
@@ -133,7 +133,7 @@ enum err account_log_in(struct center *c, const struct session_record *session, 
 
 static enum err log_out_run(struct store *s, void *arg, struct why *why)
 {
-    return s->ops->session_delete(s, ((struct session_record *)arg)->digest, why);
+    return s->ops->users->session_delete(s, ((struct session_record *)arg)->digest, why);
 }
 
 enum err account_log_out(struct center *c, const char *digest, struct why *why)

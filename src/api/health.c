@@ -126,7 +126,7 @@ void health_metrics(struct web_call *call)
     struct totals t;
     int64_t open = 0;
     struct why why = { "" };
-    enum err err = call->db ? call->db->ops->totals_get(call->db, &t, &open, &why) : ERR_STORE;
+    enum err err = call->db ? call->db->ops->txn->totals_get(call->db, &t, &open, &why) : ERR_STORE;
     if (err) {
         call->status = 503;
         call->content_type = "text/plain;charset=UTF-8";

@@ -58,7 +58,7 @@ static enum err session_of(struct web_call *call, struct slice token, struct ses
     if (token.n != TOKEN_CHARS)
         return ERR_NOTFOUND;
     digest_of(token, digest);
-    enum err err = call->db->ops->session_find(call->db, digest, ret, why);
+    enum err err = call->db->ops->users->session_find(call->db, digest, ret, why);
     if (!err && ret->expires_ms <= clock_wall_ms())
         return ERR_NOTFOUND;
     return err;
@@ -75,7 +75,8 @@ enum err session_find(struct web_call *call, struct why *why)
         for (int n = 0; n < COOKIES_MAX && (token = cookie_next(&rest, cookie_names[i])).p; n++) {
             enum err err = session_of(call, token, &call->session, why);
             if (!err)
-                err = call->db->ops->user_get(call->db, call->session.user_id, &call->user, why);
+                err = call->db->ops->users->user_get(call->db, call->session.user_id, &call->user,
+                                                     why);
             if (err != ERR_NOTFOUND)
                 return err;
             why_clear(why);
@@ -121,7 +122,7 @@ static enum err find_user(struct web_call *call, struct slice name, struct why *
 {
     char text[USERNAME_MAX * 4 + 1];
     text_copy(text, sizeof(text), name);
-    return call->db ? call->db->ops->user_find(call->db, text, &call->user, why) : ERR_STORE;
+    return call->db ? call->db->ops->users->user_find(call->db, text, &call->user, why) : ERR_STORE;
 }
 
 static enum err wrong(struct why *why)

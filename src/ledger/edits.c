@@ -30,8 +30,8 @@ static enum err row_read(struct txn *t, const struct edit *e, struct row *ret)
     ret->there = false;
     if (!e->id)
         return OK;
-    enum err err = of_job(e) ? t->ops->job_get(t->store, e->id, &ret->job, &why)
-                             : t->ops->group_get(t->store, e->id, &ret->group, &why);
+    enum err err = of_job(e) ? t->ops->catalog->job_get(t->store, e->id, &ret->job, &why)
+                             : t->ops->catalog->group_get(t->store, e->id, &ret->group, &why);
     ret->there = !err;
     if (!err || err == ERR_NOTFOUND)
         return OK;
@@ -85,7 +85,7 @@ static enum err edit_take_back(struct txn *t, struct edit *e, int nrows,
         e->id = 0;
     txn_rows_cut(t, nrows);
     t->totals = *totals;
-    return t->ops->savepoint_undo(t->store, &t->b->why);
+    return t->ops->txn->savepoint_undo(t->store, &t->b->why);
 }
 
 static enum err companion_run(struct txn *t, struct edit *e, const struct row *was)
@@ -109,7 +109,7 @@ static enum err edit_with_companion(struct txn *t, struct edit *e)
     int nrows = t->rows.n;
     struct row was;
     row_init(&was);
-    enum err err = t->ops->savepoint(t->store, &t->b->why);
+    enum err err = t->ops->txn->savepoint(t->store, &t->b->why);
     if (!err)
         err = row_read(t, e, &was);
     if (!err) {
@@ -117,7 +117,7 @@ static enum err edit_with_companion(struct txn *t, struct edit *e)
         if (!e->err)
             e->err = companion_run(t, e, &was);
         if (!e->err)
-            err = t->ops->savepoint_keep(t->store, &t->b->why);
+            err = t->ops->txn->savepoint_keep(t->store, &t->b->why);
         else if (ledger_refuses(e->err))
             err = edit_take_back(t, e, nrows, &totals);
         else

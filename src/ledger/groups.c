@@ -8,7 +8,7 @@
 enum err groups_there(struct txn *t, int64_t id, struct why *why)
 {
     struct group_record g = { 0 };
-    enum err err = t->ops->group_get(t->store, id, &g, why);
+    enum err err = t->ops->catalog->group_get(t->store, id, &g, why);
     group_record_done(&g);
     if (err != ERR_NOTFOUND)
         return err;
@@ -29,7 +29,7 @@ static enum err group_update(struct txn *t, struct edit *e)
 {
     struct group_record old = { 0 };
     struct group_record *g = &e->group;
-    enum err err = t->ops->group_get(t->store, e->id, &old, &e->why);
+    enum err err = t->ops->catalog->group_get(t->store, e->id, &old, &e->why);
     if (!err && e->was.app && !same_group(&old, &e->was))
         err = overtaken(e, "group");
     if (!err && g->address_type == 0) {
@@ -38,7 +38,7 @@ static enum err group_update(struct txn *t, struct edit *e)
     }
     group_record_done(&old);
     g->updated_ms = t->b->now_ms;
-    return err ? err : t->ops->group_update(t->store, g, &e->why);
+    return err ? err : t->ops->catalog->group_update(t->store, g, &e->why);
 }
 
 static bool count_group(void *ctx, const struct group_record *g)
@@ -54,9 +54,9 @@ static enum err group_delete(struct txn *t, struct edit *e)
     int64_t jobs = 0, total = 0;
     int n = 0;
     struct groups_filter all = { .limit = 2 };
-    enum err err = t->ops->group_jobs(t->store, e->id, &jobs, &e->why);
+    enum err err = t->ops->catalog->group_jobs(t->store, e->id, &jobs, &e->why);
     if (!err)
-        err = t->ops->groups_page(t->store, &all, count_group, &n, &total, &e->why);
+        err = t->ops->pages->groups_page(t->store, &all, count_group, &n, &total, &e->why);
     if (err)
         return err;
     if (jobs > 0) {
@@ -65,19 +65,19 @@ static enum err group_delete(struct txn *t, struct edit *e)
         return ERR_INVALID;
     }
     struct group_record g = { 0 };
-    err = t->ops->group_get(t->store, e->id, &g, &e->why);
+    err = t->ops->catalog->group_get(t->store, e->id, &g, &e->why);
     group_record_done(&g);
     if (!err && n < 2) {
         why_set(&e->why, "group %lld is the last one: it stays", (long long)e->id);
         err = ERR_INVALID;
     }
-    return err ? err : t->ops->group_delete(t->store, e->id, &e->why);
+    return err ? err : t->ops->catalog->group_delete(t->store, e->id, &e->why);
 }
 
 static enum err group_insert(struct txn *t, struct edit *e)
 {
     e->group.updated_ms = t->b->now_ms;
-    enum err err = t->ops->group_insert(t->store, &e->group, &e->why);
+    enum err err = t->ops->catalog->group_insert(t->store, &e->group, &e->why);
     e->id = e->group.id;
     return err;
 }
@@ -100,12 +100,13 @@ enum err groups_put_lists(struct txn *t)
 {
     for (int i = 0; i < t->b->nlists; i++) {
         struct group_record g = { 0 };
-        enum err err = t->ops->group_get(t->store, t->b->lists[i].group_id, &g, &t->b->why);
+        enum err err =
+            t->ops->catalog->group_get(t->store, t->b->lists[i].group_id, &g, &t->b->why);
         if (!err && g.address_type == 0) {
             free(g.address_list);
             g.address_list = mem_dup(t->b->lists[i].addresses);
             g.updated_ms = t->b->now_ms;
-            err = t->ops->group_update(t->store, &g, &t->b->why);
+            err = t->ops->catalog->group_update(t->store, &g, &t->b->why);
         }
         group_record_done(&g);
         if (err && !ledger_refuses(err))

@@ -38,7 +38,7 @@ static enum err job_insert(struct txn *t, struct edit *e)
     if (!err && e->job.enabled)
         err = first_scheduled(t, &e->job, &e->why);
     if (!err)
-        err = t->ops->job_insert(t->store, &e->job, &e->why);
+        err = t->ops->catalog->job_insert(t->store, &e->job, &e->why);
     e->id = e->job.id;
     return err;
 }
@@ -47,7 +47,7 @@ static enum err job_insert(struct txn *t, struct edit *e)
 static enum err job_row(struct txn *t, struct edit *e, struct job_record *ret)
 {
     job_record_init(ret);
-    return t->ops->job_get(t->store, e->id, ret, &e->why);
+    return t->ops->catalog->job_get(t->store, e->id, ret, &e->why);
 }
 
 /* What an edit changes of that which a planned row was made of. */
@@ -105,7 +105,7 @@ static enum err run_leave(struct txn *t, const struct edit *e, const struct edit
     struct run_change c = { .log_id = x->log_id,
                             .what = CHANGE_VERSION,
                             .version = e->now->version };
-    return t->ops->runs_change(t->store, &c, 1, &t->b->why);
+    return t->ops->runs->runs_change(t->store, &c, 1, &t->b->why);
 }
 
 static enum err run_take(struct txn *t, struct edit_run *x)
@@ -115,7 +115,7 @@ static enum err run_take(struct txn *t, struct edit_run *x)
         t->totals.n[TOTAL_WITHDRAWN]++;
     else if (x->change.phase != PHASE_LOST) /* LOST is counted when it is found */
         t->totals.n[TOTAL_FINISHED]++;
-    return t->ops->runs_change(t->store, &x->change, 1, &t->b->why);
+    return t->ops->runs->runs_change(t->store, &x->change, 1, &t->b->why);
 }
 
 static enum err runs_edit(struct txn *t, struct edit *e)
@@ -155,7 +155,7 @@ static enum err job_write(struct txn *t, struct edit *e, struct job_record *r)
 {
     r->version++;
     r->updated_ms = t->b->now_ms;
-    enum err err = t->ops->job_update(t->store, r, &e->why);
+    enum err err = t->ops->catalog->job_update(t->store, r, &e->why);
     planner_forget(t->planner, r->id);
     if (!err)
         e->now = job_ref(planner_keep(t->planner, r));
@@ -196,7 +196,7 @@ static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t sched
     const struct logs_filter f = {
         .job_id = e->id, .from_ms = second, .to_ms = second, .limit = INT32_MAX
     };
-    enum err err = t->ops->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
+    enum err err = t->ops->pages->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
     if (err || search.found)
         return err;
     plan_scheduled(t->planner, e->now, scheduled_ms, t->b->now_ms, &t->rows);
@@ -219,7 +219,7 @@ static enum err job_begin(struct txn *t, struct edit *e, const struct job_record
         err = txn_plan_job(t, &due, e->plan_until_ms, &planned);
     if (!err)
         err = txn_plan_notes(t);
-    return err ? err : t->ops->due_put(t->store, &planned.due, 1, &t->b->why);
+    return err ? err : t->ops->runs->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 
 /* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
@@ -330,7 +330,7 @@ out:
 
 static enum err job_delete(struct txn *t, struct edit *e)
 {
-    enum err err = t->ops->job_delete(t->store, e->id, &e->why);
+    enum err err = t->ops->catalog->job_delete(t->store, e->id, &e->why);
     if (err)
         return err;
     planner_forget(t->planner, e->id);

@@ -13,8 +13,8 @@ static enum err plan_range(struct txn *t, int64_t from_ms, int64_t until_ms, int
     struct due_row rows[SLICE_JOBS];
     int n = 0, done = 0;
     int64_t next_ms;
-    enum err err =
-        t->ops->due_take(t->store, from_ms, until_ms, SLICE_JOBS, rows, &n, &next_ms, &b->why);
+    enum err err = t->ops->runs->due_take(t->store, from_ms, until_ms, SLICE_JOBS, rows, &n,
+                                          &next_ms, &b->why);
     if (!err && next_ms > until_ms && next_ms < b->plan_next_ms)
         b->plan_next_ms = next_ms;
     b->plan_more |= n == SLICE_JOBS;
@@ -36,7 +36,7 @@ static enum err plan_range(struct txn *t, int64_t from_ms, int64_t until_ms, int
         return err;
     b->plan_more |= done < n;
     b->njobs_planned += done;
-    return t->ops->due_put(t->store, rows, done, &b->why);
+    return t->ops->runs->due_put(t->store, rows, done, &b->why);
 }
 
 /* What is due comes first, and what was missed has a quarter of a slice: after an outage neither
@@ -74,8 +74,8 @@ enum err plan_sweep(struct txn *t)
     struct batch *b = t->b;
     struct due_row rows[SLICE_JOBS];
     int n, kept = 0;
-    enum err err = t->ops->due_each(t->store, b->sweep == SWEEP_REBASE, b->sweep_from, SLICE_JOBS,
-                                    rows, &n, &b->why);
+    enum err err = t->ops->runs->due_each(t->store, b->sweep == SWEEP_REBASE, b->sweep_from,
+                                          SLICE_JOBS, rows, &n, &b->why);
     if (err)
         return err;
     b->sweep_next = n == SLICE_JOBS ? rows[n - 1].job_id : 0;
@@ -93,5 +93,5 @@ enum err plan_sweep(struct txn *t)
         rows[kept] = rows[i];
         rows[kept++].next_ms = next;
     }
-    return t->ops->due_put(t->store, rows, kept, &b->why);
+    return t->ops->runs->due_put(t->store, rows, kept, &b->why);
 }

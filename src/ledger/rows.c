@@ -11,7 +11,7 @@ enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret)
     if (!j) {
         struct job_record r;
         job_record_init(&r);
-        enum err err = t->ops->job_get(t->store, id, &r, &t->b->why);
+        enum err err = t->ops->catalog->job_get(t->store, id, &r, &t->b->why);
         if (err)
             return err;
         j = planner_keep(t->planner, &r);
@@ -36,7 +36,7 @@ void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn)
 enum err txn_rows_add(struct txn *t)
 {
     struct batch *b = t->b;
-    enum err err = t->ops->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    enum err err = t->ops->runs->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
     if (err)
         return err;
     b->planned =
@@ -99,7 +99,7 @@ enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n)
             ids[wanted++] = due[i].job_id;
     enum err err = OK;
     if (wanted)
-        err = t->ops->jobs_get(t->store, ids, wanted, job_fetched, t->planner, &t->b->why);
+        err = t->ops->catalog->jobs_get(t->store, ids, wanted, job_fetched, t->planner, &t->b->why);
     free(ids);
     return err;
 }
@@ -134,9 +134,9 @@ enum err txn_plan_notes(struct txn *t)
 {
     enum err err = OK;
     if (t->nstops)
-        err = t->ops->jobs_stop(t->store, t->stops, t->nstops, t->b->now_ms, &t->b->why);
+        err = t->ops->catalog->jobs_stop(t->store, t->stops, t->nstops, t->b->now_ms, &t->b->why);
     if (!err && t->nskips)
-        err = t->ops->skips_add(t->store, t->skips, t->nskips, &t->b->why);
+        err = t->ops->runs->skips_add(t->store, t->skips, t->nskips, &t->b->why);
     notes_drop(t);
     return err;
 }

@@ -39,7 +39,7 @@ static enum err spawn_run(struct txn *t, struct spawn *s)
         return OK;
     }
     if ((s->kind == KIND_MANUAL || s->kind == KIND_API) && !s->cause) {
-        enum err err = t->ops->seq_next(t->store, "request", &s->cause, &t->b->why);
+        enum err err = t->ops->txn->seq_next(t->store, "request", &s->cause, &t->b->why);
         if (err)
             return err;
     }
@@ -71,7 +71,7 @@ enum err delays_run(struct txn *t)
         const struct delay *d = &t->b->delays[i];
         struct job_record r;
         job_record_init(&r);
-        enum err err = t->ops->job_get(t->store, d->job_id, &r, &t->b->why);
+        enum err err = t->ops->catalog->job_get(t->store, d->job_id, &r, &t->b->why);
         if (!err && r.enabled && r.next_ms == NEVER_MS) {
             struct job *j = planner_keep(t->planner, &r);
             struct due_row due = { r.id, plan_first(j, d->end_ms), r.last_ms, r.planned_until_ms,
@@ -79,7 +79,7 @@ enum err delays_run(struct txn *t)
             if (due.next_ms <= due.planned_until_ms)
                 due.next_ms = due.planned_until_ms + 1;
             if (j->schedule.type == SCHEDULE_FIX_DELAY)
-                err = t->ops->due_put(t->store, &due, 1, &t->b->why);
+                err = t->ops->runs->due_put(t->store, &due, 1, &t->b->why);
         }
         job_record_done(&r);
         if (err && !ledger_refuses(err))

@@ -15,8 +15,8 @@ static enum err registry_run(struct txn *t)
     enum err err = OK;
     for (int i = 0; !err && i < t->b->nregistry; i++) {
         const struct registry_change *c = &t->b->registry[i];
-        err = c->gone ? ops->registry_delete(t->store, &c->row, 1, &t->b->why)
-                      : ops->registry_put(t->store, &c->row, 1, &t->b->why);
+        err = c->gone ? ops->catalog->registry_delete(t->store, &c->row, 1, &t->b->why)
+                      : ops->catalog->registry_put(t->store, &c->row, 1, &t->b->why);
     }
     return err;
 }
@@ -32,7 +32,7 @@ static enum err missing_late(struct txn *t, int *ret_noted)
             continue;
         struct late_result late = { c->log_id, c->handle_ms, c->handle_code, c->handle_msg };
         int noted = 0;
-        err = t->ops->late_add(t->store, &late, 1, &noted, &t->b->why);
+        err = t->ops->runs->late_add(t->store, &late, 1, &noted, &t->b->why);
         all += noted;
     }
     *ret_noted = all;
@@ -50,13 +50,13 @@ static enum err body(struct txn *t)
     if (!err)
         err = groups_put_lists(t);
     if (!err && b->nchanges)
-        err = ops->runs_change(s, b->changes, b->nchanges, &b->why);
+        err = ops->runs->runs_change(s, b->changes, b->nchanges, &b->why);
     if (!err)
         err = missing_late(t, &noted);
     t->totals.n[TOTAL_LATE] += noted;
     noted = 0;
     if (!err && b->nlate)
-        err = ops->late_add(s, b->late, b->nlate, &noted, &b->why);
+        err = ops->runs->late_add(s, b->late, b->nlate, &noted, &b->why);
     t->totals.n[TOTAL_LATE] += noted;
     if (!err)
         err = edits_run(t);
@@ -77,11 +77,11 @@ static enum err body(struct txn *t)
     for (int i = 0; i < TOTAL_COUNT; i++)
         t->totals.n[i] += b->totals.n[i];
     if (!err)
-        err = ops->totals_add(s, &t->totals, &b->why);
+        err = ops->txn->totals_add(s, &t->totals, &b->why);
     if (!err && b->watermark.until_ms)
-        err = ops->watermark_put(s, &b->watermark, &b->why);
+        err = ops->txn->watermark_put(s, &b->watermark, &b->why);
     if (!err && b->clean)
-        err = ops->watermark_clean(s, &b->why);
+        err = ops->txn->watermark_clean(s, &b->why);
     return err;
 }
 
@@ -120,14 +120,14 @@ void txn_run(struct store *store, struct planner *planner, struct batch *b, stru
     why_clear(&b->why);
     b->plan_more = false;
     b->plan_next_ms = NEVER_MS;
-    b->err = store->ops->begin(store, &b->why);
+    b->err = store->ops->txn->begin(store, &b->why);
     if (!b->err) {
         b->err = body(&t);
         if (!b->err)
-            b->err = store->ops->commit(store, &b->why);
+            b->err = store->ops->txn->commit(store, &b->why);
         b->written = t.totals;
         if (b->err) {
-            store->ops->rollback(store);
+            store->ops->txn->rollback(store);
             undo(&t);
         }
     }

@@ -33,14 +33,14 @@ bool ledger_refuses(enum err err)
 static enum err write_run(struct store *s, struct ledger_entry *e, struct why *why)
 {
     why_clear(&e->why);
-    enum err err = s->ops->savepoint(s, why);
+    enum err err = s->ops->txn->savepoint(s, why);
     if (err)
         return err;
     e->err = e->write->run(s, e->arg, &e->why);
     if (!e->err || e->err == ERR_MORE)
-        return s->ops->savepoint_keep(s, why);
+        return s->ops->txn->savepoint_keep(s, why);
     if (ledger_refuses(e->err))
-        return s->ops->savepoint_undo(s, why);
+        return s->ops->txn->savepoint_undo(s, why);
     why_set(why, "%s", e->why.text);
     return e->err;
 }

@@ -305,7 +305,7 @@ static bool load_run(void *ctx, const struct run_row *row)
         struct job_record r;
         job_record_init(&r);
         struct why why = { "" };
-        l->err = l->store->ops->job_get(l->store, row->job_id, &r, &why);
+        l->err = l->store->ops->catalog->job_get(l->store, row->job_id, &r, &why);
         if (l->err == ERR_NOTFOUND) {
             r.id = row->job_id;
             r.group_id = row->group_id;
@@ -334,17 +334,17 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
     struct totals totals;
     int64_t open = 0;
     struct watermark watermark = { 0 };
-    enum err err = ops->watermark_get(store, &watermark, why);
+    enum err err = ops->txn->watermark_get(store, &watermark, why);
     sched_load_watermark(c->sched, watermark.until_ms, watermark.clean);
     recorder_read(c, &watermark, &l.said);
     if (!err)
-        err = ops->totals_get(store, &totals, &open, why);
+        err = ops->txn->totals_get(store, &totals, &open, why);
     if (!err)
-        err = ops->groups_each(store, load_group, &l, why);
+        err = ops->catalog->groups_each(store, load_group, &l, why);
     if (!err)
-        err = ops->registry_each(store, load_registry, &l, why);
+        err = ops->catalog->registry_each(store, load_registry, &l, why);
     if (!err)
-        err = ops->runs_each(store, load_run, &l, why);
+        err = ops->runs->runs_each(store, load_run, &l, why);
     flight_said_done(&l.said);
     if (err || l.err)
         return err ? err : l.err;

@@ -102,15 +102,15 @@ static void housekeeping(struct writer *w)
     int64_t now = clock_boot_ms();
     if (now < w->house_ms)
         return;
-    enum err err = ops->begin(w->store, &why);
+    enum err err = ops->txn->begin(w->store, &why);
     if (!err)
-        err = ops->purge(w->store, PURGE_ROWS, &more, &why);
+        err = ops->runs->purge(w->store, PURGE_ROWS, &more, &why);
     if (!err && !more)
-        err = ops->sessions_expire(w->store, clock_wall_ms(), &why);
+        err = ops->users->sessions_expire(w->store, clock_wall_ms(), &why);
     if (!err)
-        err = ops->commit(w->store, &why);
+        err = ops->txn->commit(w->store, &why);
     if (err) {
-        ops->rollback(w->store);
+        ops->txn->rollback(w->store);
         log_warn("writer", "housekeeping failed, will be tried again: %s", why.text);
     }
     w->house_ms = now + (more ? 20 : HOUSE_MS * 60);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - the one interface to a database; one file implements it per engine.
+/* store.h - the one interface to a database: six tables of functions; an engine is a folder.
  *
  * Synchronous, epoch milliseconds only, one thread per handle. All writing goes through the one
  * handle that the writer thread owns, between begin and commit; what a transaction is made of is
- * decided in txn.c, the same for every engine and for the simulation, which runs on memory.c.
+ * decided in src/ledger, the same for every engine and for the simulation, which runs on memory.c.
  * Handles opened read-only serve pages; each of their calls is a snapshot of its own and short.
  *
  * Errors: ERR_NOTFOUND, ERR_EXISTS and ERR_INVALID are about the row named and leave the
@@ -93,124 +93,160 @@ typedef bool group_row_fn(void *ctx, const struct group_record *r);
 typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
 typedef bool run_row_fn(void *ctx, const struct run_row *r);
 
-struct store_ops {
-    const char *name; /* "sqlite", "memory" */
-    void (*close)(struct store *s);
+/* The interface is six tables, by what their rows are about. rollback and close cannot fail; every
+ * other result is looked at. A table may be shared: what is read and written row by row is the same
+ * for engines that speak SQL. */
 
-    enum err (*begin)(struct store *s, struct why *why);
+struct store_txn {
+    MUST_CHECK enum err (*begin)(struct store *s, struct why *why);
     /* Commits are numbered from 1 on, see struct watermark. */
-    enum err (*commit)(struct store *s, struct why *why);
+    MUST_CHECK enum err (*commit)(struct store *s, struct why *why);
     void (*rollback)(struct store *s);
     /* Within a transaction, one at a time: what is written from here on can be taken back alone.
      * savepoint_keep ends it and leaves what was written; savepoint_undo ends it and takes that
      * back, also after an error that would have cost the transaction. */
-    enum err (*savepoint)(struct store *s, struct why *why);
-    enum err (*savepoint_keep)(struct store *s, struct why *why);
-    enum err (*savepoint_undo)(struct store *s, struct why *why);
-
-    /* ---- planning ---- */
-    /* Jobs with from_ms <= next_ms <= until_ms, earliest first (ties by id), at most max into rows.
-     * *ret_next_ms: the earliest next_ms from from_ms on that was not taken, NEVER_MS if none. */
-    enum err (*due_take)(struct store *s, int64_t from_ms, int64_t until_ms, int max,
-                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
-    /* Advance: next, last and planned_until of existing rows; version is not written. */
-    enum err (*due_put)(struct store *s, const struct due_row *rows, int n, struct why *why);
-    /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next scheduled
-     * time, by id from behind after_id: for sweeps over all jobs in slices. */
-    enum err (*due_each)(struct store *s, bool rate, int64_t after_id, int max,
-                         struct due_row *rows, int *ret_n, struct why *why);
-    /* The whole record; ERR_NOTFOUND. Unusable numbers in the row become the defaults. */
-    enum err (*job_get)(struct store *s, int64_t id, struct job_record *ret, struct why *why);
-    /* The records of these jobs, in any order; fn is not called for one that is not there. */
-    enum err (*jobs_get)(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
-                         struct why *why);
-    /* Stop jobs that can never fire (again): trigger_status 0, next unset, the reason kept. One
-     * that is not there is passed over. */
-    enum err (*jobs_stop)(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
-                          struct why *why);
-
-    /* ---- the ledger ---- */
-    /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
-     * scheduled time, shard, attempt, cause) says that the run exists already. */
-    enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
-    /* In order. A change of a run that is not live any more does nothing, and is said to be
-     * missing. */
-    enum err (*runs_change)(struct store *s, struct run_change *changes, int n, struct why *why);
-    /* extend without an earlier row of the job begins one. */
-    enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n, struct why *why);
-    enum err (*totals_add)(struct store *s, const struct totals *t,
-                           struct why *why); /* by commit */
-    /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
-     * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
-     * it has no end, this is its end, and a note. *ret_noted: how many. */
-    enum err (*late_add)(struct store *s, const struct late_result *late, int n, int *ret_noted,
-                         struct why *why);
+    MUST_CHECK enum err (*savepoint)(struct store *s, struct why *why);
+    MUST_CHECK enum err (*savepoint_keep)(struct store *s, struct why *why);
+    MUST_CHECK enum err (*savepoint_undo)(struct store *s, struct why *why);
+    MUST_CHECK enum err (*totals_add)(struct store *s, const struct totals *t,
+                                      struct why *why); /* by commit */
     /* With commit: the watermark never goes back, an earlier scheduled time leaves it where it is.
      * It is not clean any more. The recorder and its renewals are as m says; the rest of m is not
      * looked at. */
-    enum err (*watermark_put)(struct store *s, const struct watermark *m, struct why *why);
+    MUST_CHECK enum err (*watermark_put)(struct store *s, const struct watermark *m,
+                                         struct why *why);
     /* Until the next watermark_put no PLANNED row has been sent, wherever the watermark stands. */
-    enum err (*watermark_clean)(struct store *s, struct why *why);
+    MUST_CHECK enum err (*watermark_clean)(struct store *s, struct why *why);
     /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
      * committed transactions: what was rolled back is given again, log ids alike. */
-    enum err (*seq_next)(struct store *s, const char *name, int64_t *ret, struct why *why);
+    MUST_CHECK enum err (*seq_next)(struct store *s, const char *name, int64_t *ret,
+                                    struct why *why);
+    MUST_CHECK enum err (*watermark_get)(struct store *s, struct watermark *ret,
+                                         struct why *why); /* 0, not clean, no recorder if none */
+    /* Of all commits so far. *ret_open: live rows that have not ended. */
+    MUST_CHECK enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open,
+                                      struct why *why);
+};
 
-    /* ---- start ---- */
-    enum err (*watermark_get)(struct store *s, struct watermark *ret,
-                              struct why *why); /* 0, not clean, no recorder if none */
-    enum err (*totals_get)(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
-    enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
-    enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
-    enum err (*registry_each)(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
-
-    /* ---- definitions ---- */
-    enum err (*job_insert)(struct store *s, struct job_record *r, struct why *why); /* sets id */
-    /* Every column of the three tables; ERR_NOTFOUND. */
-    enum err (*job_update)(struct store *s, const struct job_record *r, struct why *why);
-    /* The job, its script history, its due row. Its log rows go step by step, see purge. */
-    enum err (*job_delete)(struct store *s, int64_t id, struct why *why);
+/* Planning and the ledger: what each firing costs. */
+struct store_runs {
+    /* Jobs with from_ms <= next_ms <= until_ms, earliest first (ties by id), at most max into rows.
+     * *ret_next_ms: the earliest next_ms from from_ms on that was not taken, NEVER_MS if none. */
+    MUST_CHECK enum err (*due_take)(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                                    struct due_row *rows, int *ret_n, int64_t *ret_next_ms,
+                                    struct why *why);
+    /* Advance: next, last and planned_until of existing rows; version is not written. */
+    MUST_CHECK enum err (*due_put)(struct store *s, const struct due_row *rows, int n,
+                                   struct why *why);
+    /* Due rows of rate jobs (FIX_RATE, FIX_DELAY), or else of CRON jobs, that have a next scheduled
+     * time, by id from behind after_id: for sweeps over all jobs in slices. */
+    MUST_CHECK enum err (*due_each)(struct store *s, bool rate, int64_t after_id, int max,
+                                    struct due_row *rows, int *ret_n, struct why *why);
+    /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
+     * scheduled time, shard, attempt, cause) says that the run exists already. */
+    MUST_CHECK enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
+    /* In order. A change of a run that is not live any more does nothing, and is said to be
+     * missing. */
+    MUST_CHECK enum err (*runs_change)(struct store *s, struct run_change *changes, int n,
+                                       struct why *why);
+    MUST_CHECK enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
+    /* extend without an earlier row of the job begins one. */
+    MUST_CHECK enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n,
+                                     struct why *why);
+    /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
+     * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
+     * it has no end, this is its end, and a note. *ret_noted: how many. */
+    MUST_CHECK enum err (*late_add)(struct store *s, const struct late_result *late, int n,
+                                    int *ret_noted, struct why *why);
     /* Delete up to max log rows of deleted jobs. */
-    enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
-    enum err (*group_insert)(struct store *s, struct group_record *r, struct why *why);
-    enum err (*group_update)(struct store *s, const struct group_record *r, struct why *why);
-    enum err (*group_delete)(struct store *s, int64_t id, struct why *why);
-    enum err (*registry_put)(struct store *s, const struct registry_record *rows, int n,
-                             struct why *why); /* insert, or touch update_time */
-    enum err (*registry_delete)(struct store *s, const struct registry_record *rows, int n,
-                                struct why *why);
+    MUST_CHECK enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
+};
 
-    /* ---- users ---- */
-    enum err (*user_find)(struct store *s, const char *username, struct user_record *ret,
-                          struct why *why);
-    enum err (*user_get)(struct store *s, int64_t id, struct user_record *ret, struct why *why);
-    enum err (*user_count)(struct store *s, int64_t *ret, struct why *why);
-    enum err (*user_insert)(struct store *s, struct user_record *r, struct why *why);
+/* Jobs, groups, and which executors have registered. */
+struct store_catalog {
+    /* The whole record; ERR_NOTFOUND. Unusable numbers in the row become the defaults. */
+    MUST_CHECK enum err (*job_get)(struct store *s, int64_t id, struct job_record *ret,
+                                   struct why *why);
+    /* The records of these jobs, in any order; fn is not called for one that is not there. */
+    MUST_CHECK enum err (*jobs_get)(struct store *s, const int64_t *ids, int n, job_row_fn *fn,
+                                    void *ctx, struct why *why);
+    /* Stop jobs that can never fire (again): trigger_status 0, next unset, the reason kept. One
+     * that is not there is passed over. */
+    MUST_CHECK enum err (*jobs_stop)(struct store *s, const struct job_stop *stops, int n,
+                                     int64_t now_ms, struct why *why);
+    MUST_CHECK enum err (*job_insert)(struct store *s, struct job_record *r,
+                                      struct why *why); /* sets id */
+    /* Every column of the three tables; ERR_NOTFOUND. */
+    MUST_CHECK enum err (*job_update)(struct store *s, const struct job_record *r, struct why *why);
+    /* The job, its script history, its due row. Its log rows go step by step, see purge. */
+    MUST_CHECK enum err (*job_delete)(struct store *s, int64_t id, struct why *why);
+    MUST_CHECK enum err (*group_get)(struct store *s, int64_t id, struct group_record *ret,
+                                     struct why *why);
+    MUST_CHECK enum err (*group_jobs)(struct store *s, int64_t group_id, int64_t *ret_count,
+                                      struct why *why);
+    MUST_CHECK enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx,
+                                       struct why *why);
+    MUST_CHECK enum err (*group_insert)(struct store *s, struct group_record *r, struct why *why);
+    MUST_CHECK enum err (*group_update)(struct store *s, const struct group_record *r,
+                                        struct why *why);
+    MUST_CHECK enum err (*group_delete)(struct store *s, int64_t id, struct why *why);
+    MUST_CHECK enum err (*registry_each)(struct store *s, registry_row_fn *fn, void *ctx,
+                                         struct why *why);
+    MUST_CHECK enum err (*registry_put)(struct store *s, const struct registry_record *rows, int n,
+                                        struct why *why); /* insert, or touch update_time */
+    MUST_CHECK enum err (*registry_delete)(struct store *s, const struct registry_record *rows,
+                                           int n, struct why *why);
+};
+
+struct store_users {
+    MUST_CHECK enum err (*user_find)(struct store *s, const char *username, struct user_record *ret,
+                                     struct why *why);
+    MUST_CHECK enum err (*user_get)(struct store *s, int64_t id, struct user_record *ret,
+                                    struct why *why);
+    MUST_CHECK enum err (*user_count)(struct store *s, int64_t *ret, struct why *why);
+    MUST_CHECK enum err (*user_insert)(struct store *s, struct user_record *r, struct why *why);
     /* Set argon2 for the password column as it stands now, which itself is never rewritten. */
-    enum err (*user_upgrade)(struct store *s, int64_t id, const char *argon2, struct why *why);
-    enum err (*session_put)(struct store *s, const struct session_record *r, struct why *why);
-    enum err (*session_find)(struct store *s, const char *digest, struct session_record *ret,
-                             struct why *why);
-    enum err (*session_delete)(struct store *s, const char *digest, struct why *why);
-    enum err (*sessions_expire)(struct store *s, int64_t now_ms, struct why *why);
+    MUST_CHECK enum err (*user_upgrade)(struct store *s, int64_t id, const char *argon2,
+                                        struct why *why);
+    MUST_CHECK enum err (*session_put)(struct store *s, const struct session_record *r,
+                                       struct why *why);
+    MUST_CHECK enum err (*session_find)(struct store *s, const char *digest,
+                                        struct session_record *ret, struct why *why);
+    MUST_CHECK enum err (*session_delete)(struct store *s, const char *digest, struct why *why);
+    MUST_CHECK enum err (*sessions_expire)(struct store *s, int64_t now_ms, struct why *why);
+};
 
-    /* ---- pages (any handle) ----
-     * Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all matches. Of
-     * the log it is exact up to 10,000, and on a page that is not full; beyond, it may be too high
-     * (by the ids that other rows have), never too low. Of jobs and groups it is exact up to a
-     * million, or if counting takes too long, the rows seen and one more. */
+/* Any handle. Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all
+ * matches. Of the log it is exact up to 10,000, and on a page that is not full; beyond, it may be
+ * too high (by the ids that other rows have), never too low. Of jobs and groups it is exact up to a
+ * million, or if counting takes too long, the rows seen and one more. */
+struct store_pages {
     /* next_ms is the next scheduled time behind now that will really fire: the earliest planned
      * cron run's, else where planning stands. last_ms is the last before it that did; what the
      * newest rows of the log do not tell is 0. Filters look for text in either case of ASCII
      * messages. */
-    enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
-                          int64_t *ret_total, struct why *why);
-    enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
-                          int64_t *ret_total, struct why *why);
-    enum err (*groups_page)(struct store *s, const struct groups_filter *f, group_row_fn *fn,
-                            void *ctx, int64_t *ret_total, struct why *why);
-    enum err (*log_get)(struct store *s, int64_t id, struct log_record *ret, struct why *why);
-    enum err (*group_get)(struct store *s, int64_t id, struct group_record *ret, struct why *why);
-    enum err (*group_jobs)(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
+    MUST_CHECK enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn,
+                                     void *ctx, int64_t *ret_total, struct why *why);
+    MUST_CHECK enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn,
+                                     void *ctx, int64_t *ret_total, struct why *why);
+    MUST_CHECK enum err (*groups_page)(struct store *s, const struct groups_filter *f,
+                                       group_row_fn *fn, void *ctx, int64_t *ret_total,
+                                       struct why *why);
+    MUST_CHECK enum err (*log_get)(struct store *s, int64_t id, struct log_record *ret,
+                                   struct why *why);
+};
+
+struct store_cluster; /* nodes that share one database: no engine has it yet */
+
+struct store_ops {
+    const char *name; /* "sqlite", "memory" */
+    void (*close)(struct store *s);
+    const struct store_txn *txn;
+    const struct store_runs *runs;
+    const struct store_catalog *catalog;
+    const struct store_users *users;
+    const struct store_pages *pages;
+    const struct store_cluster *cluster; /* NULL: one server owns the data, by a lock */
 };
 
 void user_record_done(struct user_record *r);

@@ -120,13 +120,13 @@ static void read_one(struct store *s, int64_t id)
     struct log_record l;
     struct group_record g;
     struct user_record u;
-    if (!ops->job_get(s, id, &j, NULL))
+    if (!ops->catalog->job_get(s, id, &j, NULL))
         job_record_done(&j);
-    if (!ops->log_get(s, id, &l, NULL))
+    if (!ops->pages->log_get(s, id, &l, NULL))
         log_record_done(&l);
-    if (!ops->group_get(s, id, &g, NULL))
+    if (!ops->catalog->group_get(s, id, &g, NULL))
         group_record_done(&g);
-    if (!ops->user_get(s, id, &u, NULL))
+    if (!ops->users->user_get(s, id, &u, NULL))
         user_record_done(&u);
 }
 
@@ -143,19 +143,20 @@ static void read_all(struct store *s, struct input *in)
     int n;
     int64_t number;
     struct watermark watermark;
-    check(!ops->jobs_page(s, &jobs, on_job, NULL, &number, NULL));
-    check(!ops->logs_page(s, &logs, on_log, NULL, &number, NULL));
-    check(!ops->logs_page(s, &open, on_log, NULL, &number, NULL));
-    check(!ops->groups_page(s, &groups, on_group, NULL, &number, NULL));
-    check(!ops->groups_each(s, on_group, NULL, NULL));
-    check(!ops->registry_each(s, on_registry, NULL, NULL));
-    check(!ops->runs_each(s, on_run, NULL, NULL));
-    check(!ops->due_take(s, INT64_MIN, INT64_MAX - 1, 8, due, &n, &number, NULL) && n <= 8);
-    check(!ops->due_each(s, true, 0, 8, due, &n, NULL) && n <= 8);
-    check(!ops->due_each(s, false, 0, 8, due, &n, NULL) && n <= 8);
-    check(!ops->totals_get(s, &t, &number, NULL));
-    check(!ops->watermark_get(s, &watermark, NULL));
-    ops->session_find(s, "a", &session, NULL);
+    check(!ops->pages->jobs_page(s, &jobs, on_job, NULL, &number, NULL));
+    check(!ops->pages->logs_page(s, &logs, on_log, NULL, &number, NULL));
+    check(!ops->pages->logs_page(s, &open, on_log, NULL, &number, NULL));
+    check(!ops->pages->groups_page(s, &groups, on_group, NULL, &number, NULL));
+    check(!ops->catalog->groups_each(s, on_group, NULL, NULL));
+    check(!ops->catalog->registry_each(s, on_registry, NULL, NULL));
+    check(!ops->runs->runs_each(s, on_run, NULL, NULL));
+    check(!ops->runs->due_take(s, INT64_MIN, INT64_MAX - 1, 8, due, &n, &number, NULL) && n <= 8);
+    check(!ops->runs->due_each(s, true, 0, 8, due, &n, NULL) && n <= 8);
+    check(!ops->runs->due_each(s, false, 0, 8, due, &n, NULL) && n <= 8);
+    check(!ops->txn->totals_get(s, &t, &number, NULL));
+    check(!ops->txn->watermark_get(s, &watermark, NULL));
+    enum err err = ops->users->session_find(s, "a", &session, NULL);
+    check(!err || err == ERR_NOTFOUND);
     for (int64_t id = -8; id < 16; id++)
         read_one(s, id);
 }
@@ -172,19 +173,19 @@ static void try_writing(struct store *s)
     struct skip_row skip = { 1, 1, 2, 3, MISFIRE_FIRE_ALL, true };
     int noted;
     bool more;
-    check(!ops->begin(s, NULL));
-    enum err err = ops->runs_add(s, &r, 1, NULL);
+    check(!ops->txn->begin(s, NULL));
+    enum err err = ops->runs->runs_add(s, &r, 1, NULL);
     struct run_change c = { .log_id = 1, .what = CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM };
-    err = err ? err : ops->runs_change(s, &c, 1, NULL);
-    err = err ? err : ops->totals_add(s, &t, NULL);
-    err = err ? err : ops->late_add(s, &late, 1, &noted, NULL);
-    err = err ? err : ops->skips_add(s, &skip, 1, NULL);
-    err = err ? err : ops->purge(s, 5, &more, NULL);
-    err = err ? err : ops->commit(s, NULL);
+    err = err ? err : ops->runs->runs_change(s, &c, 1, NULL);
+    err = err ? err : ops->txn->totals_add(s, &t, NULL);
+    err = err ? err : ops->runs->late_add(s, &late, 1, &noted, NULL);
+    err = err ? err : ops->runs->skips_add(s, &skip, 1, NULL);
+    err = err ? err : ops->runs->purge(s, 5, &more, NULL);
+    err = err ? err : ops->txn->commit(s, NULL);
     if (err)
-        ops->rollback(s);
-    check(!ops->begin(s, NULL));
-    ops->rollback(s);
+        ops->txn->rollback(s);
+    check(!ops->txn->begin(s, NULL));
+    ops->txn->rollback(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -21,27 +21,27 @@ static bool disk_fails(struct why *why)
 
 static enum err faulty_begin(struct store *s, struct why *why)
 {
-    return disk_fails(why) ? ERR_FULL : store_memory_ops.begin(s, why);
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.txn->begin(s, why);
 }
 
 static enum err faulty_commit(struct store *s, struct why *why)
 {
-    return disk_fails(why) ? ERR_IO : store_memory_ops.commit(s, why);
+    return disk_fails(why) ? ERR_IO : store_memory_ops.txn->commit(s, why);
 }
 
 static enum err faulty_runs_add(struct store *s, struct run_row *rows, int n, struct why *why)
 {
-    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_add(s, rows, n, why);
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs->runs_add(s, rows, n, why);
 }
 
 static enum err faulty_runs_change(struct store *s, struct run_change *c, int n, struct why *why)
 {
-    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs_change(s, c, n, why);
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs->runs_change(s, c, n, why);
 }
 
 static enum err faulty_job_update(struct store *s, const struct job_record *r, struct why *why)
 {
-    return disk_fails(why) ? ERR_FULL : store_memory_ops.job_update(s, r, why);
+    return disk_fails(why) ? ERR_FULL : store_memory_ops.catalog->job_update(s, r, why);
 }
 
 static void disk_new(struct sim *s)
@@ -49,11 +49,17 @@ static void disk_new(struct sim *s)
     struct store_options options = { .node = 1, .epoch = 1 };
     s->store = store_memory_new(&options);
     s->ops = store_memory_ops;
-    s->ops.begin = faulty_begin;
-    s->ops.commit = faulty_commit;
-    s->ops.runs_add = faulty_runs_add;
-    s->ops.runs_change = faulty_runs_change;
-    s->ops.job_update = faulty_job_update;
+    s->txn = *s->ops.txn;
+    s->runs = *s->ops.runs;
+    s->catalog = *s->ops.catalog;
+    s->txn.begin = faulty_begin;
+    s->txn.commit = faulty_commit;
+    s->runs.runs_add = faulty_runs_add;
+    s->runs.runs_change = faulty_runs_change;
+    s->catalog.job_update = faulty_job_update;
+    s->ops.txn = &s->txn;
+    s->ops.runs = &s->runs;
+    s->ops.catalog = &s->catalog;
     s->store->ops = &s->ops;
     failing = s;
 }
@@ -271,7 +277,7 @@ static bool load_run(void *ctx, const struct run_row *row)
     struct job_record r;
     job_record_init(&r);
     struct why why = { "" };
-    if (store_memory_ops.job_get(s->store, row->job_id, &r, &why))
+    if (store_memory_ops.catalog->job_get(s->store, row->job_id, &r, &why))
         sim_fail(s, "P1", "live run %lld belongs to job %lld, which does not exist",
                  (long long)row->log_id, (long long)row->job_id);
     struct job *j = job_new(&r, sim_zone, s, 2125);
@@ -314,13 +320,13 @@ void center_start(struct sim *s)
     s->planner_no++;
     struct why why = { "" };
     struct watermark watermark;
-    store_memory_ops.watermark_get(s->store, &watermark, &why);
+    sim_must(s, store_memory_ops.txn->watermark_get(s->store, &watermark, &why), &why);
     sched_load_watermark(s->sched, watermark.until_ms, watermark.clean);
-    store_memory_ops.groups_each(s->store, load_group, s, &why);
-    store_memory_ops.registry_each(s->store, load_registry, s, &why);
+    sim_must(s, store_memory_ops.catalog->groups_each(s->store, load_group, s, &why), &why);
+    sim_must(s, store_memory_ops.catalog->registry_each(s->store, load_registry, s, &why), &why);
     struct loading l = { .s = s };
     recorder_read(s, &watermark, &l.said);
-    store_memory_ops.runs_each(s->store, load_run, &l, &why);
+    sim_must(s, store_memory_ops.runs->runs_each(s->store, load_run, &l, &why), &why);
     flight_said_done(&l.said);
     recorder_make(s);
     check_wire_start(s);

@@ -70,7 +70,7 @@ static void check_totals(struct sim *s)
     struct totals t;
     int64_t open;
     struct why why = { "" };
-    store_memory_ops.totals_get(s->store, &t, &open, &why);
+    sim_must(s, store_memory_ops.txn->totals_get(s->store, &t, &open, &why), &why);
     for (int i = 0; i < TOTAL_COUNT; i++)
         if (t.n[i] < s->totals.n[i])
             sim_fail(s, "the counters", "%s falls from %lld to %lld", total_name((enum total)i),

@@ -252,7 +252,10 @@ struct sim {
 
     /* the center */
     struct store *store;
-    struct store_ops ops;
+    struct store_ops ops; /* the memory's, but a faulty disk lies below */
+    struct store_txn txn;
+    struct store_runs runs;
+    struct store_catalog catalog;
     struct sched *sched; /* NULL while it is down */
     struct planner *planner;
     struct batch *writing;
@@ -337,6 +340,8 @@ bool sim_chance(struct sim *s, int ppm);
 int64_t sim_between(struct sim *s, int64_t low, int64_t high); /* inclusive */
 void sim_fail(struct sim *s, const char *promise, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
+/* What cannot fail has not failed: the store without its faulty disk. */
+void sim_must(struct sim *s, enum err err, const struct why *why);
 void sim_trace(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum err sim_zone(void *ctx, const char *name, struct zone **ret, struct why *why);
 /* Play one seed; never returns when a promise is broken. */

@@ -339,10 +339,9 @@ static void meddle(struct sim *s)
     s->shadows[row.job_id].meddled = true;
     sim_trace(s, "another program sets the next moment of job %lld to %lld", (long long)row.job_id,
               (long long)row.next_ms);
-    if (!store_memory_ops.begin(s->store, &why)) {
-        store_memory_ops.due_put(s->store, &row, 1, &why);
-        store_memory_ops.commit(s->store, &why);
-    }
+    sim_must(s, store_memory_ops.txn->begin(s->store, &why), &why);
+    sim_must(s, store_memory_ops.runs->due_put(s->store, &row, 1, &why), &why);
+    sim_must(s, store_memory_ops.txn->commit(s->store, &why), &why);
 }
 
 static void act_once(struct sim *s)

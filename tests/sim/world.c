@@ -98,6 +98,12 @@ void sim_fail(struct sim *s, const char *promise, const char *format, ...)
     exit(1);
 }
 
+void sim_must(struct sim *s, enum err err, const struct why *why)
+{
+    if (err)
+        sim_fail(s, "the simulation", "%s: %s", err_name(err), why->text);
+}
+
 void sim_trace(struct sim *s, const char *format, ...)
 {
     if (!s->trace)

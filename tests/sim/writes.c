@@ -31,7 +31,7 @@ static bool there(struct store *store, const struct sim_write *w, int part)
     struct session_record found;
     char text[65];
     digest(w, part, text);
-    return store_memory_ops.session_find(store, text, &found, NULL) == OK;
+    return store_memory_ops.users->session_find(store, text, &found, NULL) == OK;
 }
 
 static enum err session_put(struct store *store, const struct sim_write *w, int part,
@@ -39,7 +39,7 @@ static enum err session_put(struct store *store, const struct sim_write *w, int 
 {
     struct session_record r = { .user_id = w->number };
     digest(w, part, r.digest);
-    return store->ops->session_put(store, &r, why);
+    return store->ops->users->session_put(store, &r, why);
 }
 
 /* Names come again and again: most inserts are refused. The session is the trace that a refused
@@ -50,7 +50,7 @@ static enum err user_run(struct store *store, const struct sim_write *w, struct 
     snprintf(name, sizeof(name), "user-%lld", (long long)(w->number % 7));
     struct user_record r = { .username = name, .password = "" };
     enum err err = session_put(store, w, 0, why);
-    return err ? err : store->ops->user_insert(store, &r, why);
+    return err ? err : store->ops->users->user_insert(store, &r, why);
 }
 
 static enum err write_run(struct store *store, void *arg, struct why *why)

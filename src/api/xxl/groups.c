@@ -73,7 +73,7 @@ void groups_list(struct web_call *call)
                                .title = form_get(&call->form, "title"),
                                .offset = out.page.offset,
                                .limit = out.page.limit };
-    err = call->db->ops->groups_page(call->db, &f, add_row, &out, &total, &why);
+    err = call->db->ops->pages->groups_page(call->db, &f, add_row, &out, &total, &why);
     if (err)
         reply_err(call, err, &why);
     else
@@ -89,7 +89,7 @@ void groups_load(struct web_call *call)
     struct group_record g = { 0 };
     enum err err = field_id(&call->form, &id, &why);
     if (!err)
-        err = call->db->ops->group_get(call->db, id, &g, &why);
+        err = call->db->ops->catalog->group_get(call->db, id, &g, &why);
     if (err) {
         reply_err(call, err, &why);
         return;
@@ -208,7 +208,7 @@ static enum err update(struct web_call *call, struct why *why)
     struct edit *e = edit_new(EDIT_GROUP_UPDATE);
     enum err err = field_id(&call->form, &e->id, why);
     if (!err)
-        err = call->db->ops->group_get(call->db, e->id, &e->group, why);
+        err = call->db->ops->catalog->group_get(call->db, e->id, &e->group, why);
     if (!err) {
         group_record_copy(&e->was, &e->group);
         err = group_read(&call->form, &e->group, why);

@@ -116,7 +116,7 @@ static enum err rule_group(struct reading *in)
     if (err)
         return err;
     struct why why = { "" };
-    err = in->rules->db->ops->group_get(in->rules->db, in->r->group_id, &g, &why);
+    err = in->rules->db->ops->catalog->group_get(in->rules->db, in->r->group_id, &g, &why);
     group_record_done(&g);
     if (err == ERR_NOTFOUND) {
         why_set(in->why, "jobGroup: there is no group %lld", (long long)in->r->group_id);
@@ -214,7 +214,7 @@ static enum err child_exists(struct reading *in, int64_t id)
     struct job_record child;
     struct why why = { "" };
     job_record_init(&child);
-    enum err err = in->rules->db->ops->job_get(in->rules->db, id, &child, &why);
+    enum err err = in->rules->db->ops->catalog->job_get(in->rules->db, id, &child, &why);
     bool may = !err && in->rules->may(in->rules->may_ctx, child.group_id);
     job_record_done(&child);
     if (err == ERR_NOTFOUND) {
@@ -268,7 +268,7 @@ static enum err walk_on(struct reading *in, struct walk *w)
         struct job_record job;
         job_record_init(&job);
         struct why why = { "" };
-        enum err err = in->rules->db->ops->job_get(in->rules->db, w->todo[i], &job, &why);
+        enum err err = in->rules->db->ops->catalog->job_get(in->rules->db, w->todo[i], &job, &why);
         bool fits = err || walk_add_list(w, job.children);
         job_record_done(&job);
         if (err && err != ERR_NOTFOUND) {

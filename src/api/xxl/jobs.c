@@ -110,7 +110,7 @@ void jobs_list(struct web_call *call)
     out.zone = call_zone(call);
     err = list_filter(call, &out.page, &f, &why);
     if (!err)
-        err = call->db->ops->jobs_page(call->db, &f, add_row, &out, &total, &why);
+        err = call->db->ops->pages->jobs_page(call->db, &f, add_row, &out, &total, &why);
     if (err)
         reply_err(call, err, &why);
     else
@@ -156,7 +156,7 @@ static enum err own_job(struct web_call *call, struct job_record *r, struct why 
     job_record_init(r);
     enum err err = field_id(&call->form, &id, why);
     if (!err)
-        err = call->db->ops->job_get(call->db, id, r, why);
+        err = call->db->ops->catalog->job_get(call->db, id, r, why);
     return err ? err : permission(call, r->group_id, why);
 }
 

@@ -31,13 +31,13 @@ static void look_up(struct writing *out, const struct log_record *r)
         job_record_done(&out->job);
         job_record_init(&out->job);
         out->job_id = r->job_id;
-        (void)!db->ops->job_get(db, r->job_id, &out->job, NULL); /* it may be gone */
+        (void)!db->ops->catalog->job_get(db, r->job_id, &out->job, NULL); /* it may be gone */
     }
     if (out->group_id != r->group_id) {
         group_record_done(&out->group);
         out->group = (struct group_record){ 0 };
         out->group_id = r->group_id;
-        (void)!db->ops->group_get(db, r->group_id, &out->group, NULL);
+        (void)!db->ops->catalog->group_get(db, r->group_id, &out->group, NULL);
     }
 }
 
@@ -175,7 +175,7 @@ void logs_list(struct web_call *call)
     job_record_init(&out.job);
     err = list_filter(&out, &f, &why);
     if (!err)
-        err = call->db->ops->logs_page(call->db, &f, add_row, &out, &total, &why);
+        err = call->db->ops->pages->logs_page(call->db, &f, add_row, &out, &total, &why);
     if (err)
         reply_err(call, err, &why);
     else
@@ -221,7 +221,7 @@ static enum err own_log(struct web_call *call, const char *name, struct log_reco
         err = ERR_INVALID;
     }
     if (!err)
-        err = call->db->ops->log_get(call->db, id, r, why);
+        err = call->db->ops->pages->log_get(call->db, id, r, why);
     if (!err && !login_may(call, r->group_id)) {
         why_set(why, "permission limit");
         err = ERR_INVALID;

@@ -630,43 +630,52 @@ static enum err memory_runs_each(struct store *s, run_row_fn *fn, void *ctx, str
 
 /* ---- the handle ------------------------------------------------------------------------------ */
 
-const struct store_ops store_memory_ops = {
-    .name = "memory",
-    .close = memory_close,
+static const struct store_txn txn = {
     .begin = memory_begin,
     .commit = memory_commit,
     .rollback = memory_rollback,
     .savepoint = memory_savepoint,
     .savepoint_keep = memory_savepoint_keep,
     .savepoint_undo = memory_savepoint_undo,
-    .due_take = memory_due_take,
-    .due_put = memory_due_put,
-    .due_each = memory_due_each,
-    .job_get = memory_job_get,
-    .jobs_get = memory_jobs_get,
-    .jobs_stop = memory_jobs_stop,
-    .runs_add = memory_runs_add,
-    .runs_change = memory_runs_change,
-    .skips_add = memory_skips_add,
     .totals_add = memory_totals_add,
-    .late_add = memory_late_add,
     .watermark_put = memory_watermark_put,
     .watermark_clean = memory_watermark_clean,
     .seq_next = memory_seq_next,
     .watermark_get = memory_watermark_get,
     .totals_get = memory_totals_get,
+};
+
+static const struct store_runs runs = {
+    .due_take = memory_due_take,
+    .due_put = memory_due_put,
+    .due_each = memory_due_each,
+    .runs_add = memory_runs_add,
+    .runs_change = memory_runs_change,
     .runs_each = memory_runs_each,
-    .groups_each = memory_groups_each,
-    .registry_each = memory_registry_each,
+    .skips_add = memory_skips_add,
+    .late_add = memory_late_add,
+    .purge = memory_purge,
+};
+
+static const struct store_catalog catalog = {
+    .job_get = memory_job_get,
+    .jobs_get = memory_jobs_get,
+    .jobs_stop = memory_jobs_stop,
     .job_insert = memory_job_insert,
     .job_update = memory_job_update,
     .job_delete = memory_job_delete,
-    .purge = memory_purge,
+    .group_get = memory_group_get,
+    .group_jobs = memory_group_jobs,
+    .groups_each = memory_groups_each,
     .group_insert = memory_group_insert,
     .group_update = memory_group_update,
     .group_delete = memory_group_delete,
+    .registry_each = memory_registry_each,
     .registry_put = memory_registry_put,
     .registry_delete = memory_registry_delete,
+};
+
+static const struct store_users users = {
     .user_find = memory_user_find,
     .user_get = memory_user_get,
     .user_count = memory_user_count,
@@ -676,12 +685,23 @@ const struct store_ops store_memory_ops = {
     .session_find = memory_session_find,
     .session_delete = memory_session_delete,
     .sessions_expire = memory_sessions_expire,
+};
+
+static const struct store_pages pages = {
     .jobs_page = memory_jobs_page,
     .logs_page = memory_logs_page,
     .groups_page = memory_groups_page,
     .log_get = memory_log_get,
-    .group_get = memory_group_get,
-    .group_jobs = memory_group_jobs,
+};
+
+const struct store_ops store_memory_ops = {
+    .name = "memory",
+    .close = memory_close,
+    .txn = &txn,
+    .runs = &runs,
+    .catalog = &catalog,
+    .users = &users,
+    .pages = &pages,
 };
 
 struct store *store_memory_new(const struct store_options *options)

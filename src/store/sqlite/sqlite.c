@@ -536,43 +536,52 @@ int64_t store_sqlite_steps(struct store *store)
     return s->steps;
 }
 
-const struct store_ops store_sqlite_ops = {
-    .name = "sqlite",
-    .close = sqlite_close,
+static const struct store_txn txn = {
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .savepoint = sqlite_savepoint,
     .savepoint_keep = sqlite_savepoint_keep,
     .savepoint_undo = sqlite_savepoint_undo,
-    .due_take = sqlite_due_take,
-    .due_put = sqlite_due_put,
-    .due_each = sqlite_due_each,
-    .job_get = sqlite_job_get,
-    .jobs_get = sqlite_jobs_get,
-    .jobs_stop = sqlite_jobs_stop,
-    .runs_add = sqlite_runs_add,
-    .runs_change = sqlite_runs_change,
-    .skips_add = sqlite_skips_add,
     .totals_add = sqlite_totals_add,
-    .late_add = sqlite_late_add,
     .watermark_put = sqlite_watermark_put,
     .watermark_clean = sqlite_watermark_clean,
     .seq_next = sqlite_seq_next,
     .watermark_get = sqlite_watermark_get,
     .totals_get = sqlite_totals_get,
+};
+
+static const struct store_runs runs = {
+    .due_take = sqlite_due_take,
+    .due_put = sqlite_due_put,
+    .due_each = sqlite_due_each,
+    .runs_add = sqlite_runs_add,
+    .runs_change = sqlite_runs_change,
     .runs_each = sqlite_runs_each,
-    .groups_each = sqlite_groups_each,
-    .registry_each = sqlite_registry_each,
+    .skips_add = sqlite_skips_add,
+    .late_add = sqlite_late_add,
+    .purge = sqlite_purge,
+};
+
+static const struct store_catalog catalog = {
+    .job_get = sqlite_job_get,
+    .jobs_get = sqlite_jobs_get,
+    .jobs_stop = sqlite_jobs_stop,
     .job_insert = sqlite_job_insert,
     .job_update = sqlite_job_update,
     .job_delete = sqlite_job_delete,
-    .purge = sqlite_purge,
+    .group_get = sqlite_group_get,
+    .group_jobs = sqlite_group_jobs,
+    .groups_each = sqlite_groups_each,
     .group_insert = sqlite_group_insert,
     .group_update = sqlite_group_update,
     .group_delete = sqlite_group_delete,
+    .registry_each = sqlite_registry_each,
     .registry_put = sqlite_registry_put,
     .registry_delete = sqlite_registry_delete,
+};
+
+static const struct store_users users = {
     .user_find = sqlite_user_find,
     .user_get = sqlite_user_get,
     .user_count = sqlite_user_count,
@@ -582,10 +591,21 @@ const struct store_ops store_sqlite_ops = {
     .session_find = sqlite_session_find,
     .session_delete = sqlite_session_delete,
     .sessions_expire = sqlite_sessions_expire,
+};
+
+static const struct store_pages pages = {
     .jobs_page = sqlite_jobs_page,
     .logs_page = sqlite_logs_page,
     .groups_page = sqlite_groups_page,
     .log_get = sqlite_log_get,
-    .group_get = sqlite_group_get,
-    .group_jobs = sqlite_group_jobs,
+};
+
+const struct store_ops store_sqlite_ops = {
+    .name = "sqlite",
+    .close = sqlite_close,
+    .txn = &txn,
+    .runs = &runs,
+    .catalog = &catalog,
+    .users = &users,
+    .pages = &pages,
 };

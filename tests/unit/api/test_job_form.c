@@ -27,9 +27,9 @@ static bool may(const void *ctx, int64_t group_id)
 static int64_t add_group(struct store *s, const char *app)
 {
     struct group_record g = { .app = mem_dup(app), .title = mem_dup("t") };
-    assert_int_equal(s->ops->begin(s, NULL), OK);
-    assert_int_equal(s->ops->group_insert(s, &g, NULL), OK);
-    assert_int_equal(s->ops->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->begin(s, NULL), OK);
+    assert_int_equal(s->ops->catalog->group_insert(s, &g, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
     int64_t id = g.id;
     group_record_done(&g);
     return id;
@@ -47,9 +47,9 @@ static int64_t add_job(struct fixture *f, int64_t group, const char *children)
     r.schedule_type = mem_dup("NONE");
     r.next_ms = NEVER_MS;
     struct store *s = f->s;
-    assert_int_equal(s->ops->begin(s, NULL), OK);
-    assert_int_equal(s->ops->job_insert(s, &r, NULL), OK);
-    assert_int_equal(s->ops->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->begin(s, NULL), OK);
+    assert_int_equal(s->ops->catalog->job_insert(s, &r, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
     int64_t id = r.id;
     job_record_done(&r);
     return id;
@@ -301,7 +301,7 @@ static void children_must_exist_be_allowed_and_not_come_back(void **state)
     int64_t a = add_job(f, f->group, list);
     struct form form;
     job_record_init(&r);
-    assert_int_equal(f->s->ops->job_get(f->s, c, &r, &why), OK);
+    assert_int_equal(f->s->ops->catalog->job_get(f->s, c, &r, &why), OK);
     snprintf(text, sizeof(text), "childJobId=%lld", (long long)a);
     assert_int_equal(form_parse(slice_text(text), slice_text(""), &form, &why), OK);
     why_clear(&why);

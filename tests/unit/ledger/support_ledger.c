@@ -19,6 +19,8 @@ static struct bench *bench_new(struct store *s)
     b->s = s;
     b->engine = s->ops;
     b->ops = *s->ops;
+    b->txn = *s->ops->txn;
+    b->ops.txn = &b->txn;
     b->planner = planner_new(&c);
     list_init(&b->writes);
     return b;
@@ -93,21 +95,21 @@ static enum err failing_commit(struct store *s, struct why *why)
         why_set(why, "the disk is full");
         return ERR_FULL;
     }
-    return engine->commit(s, why);
+    return engine->txn->commit(s, why);
 }
 
 void bench_commits_fail(struct bench *b, int n)
 {
     fails = n;
     engine = b->engine;
-    b->ops.commit = failing_commit;
+    b->txn.commit = failing_commit;
     b->s->ops = &b->ops;
 }
 
 bool bench_is_user(struct bench *b, const char *name)
 {
     struct user_record u = { 0 };
-    bool yes = b->engine->user_find(b->s, name, &u, NULL) == OK;
+    bool yes = b->engine->users->user_find(b->s, name, &u, NULL) == OK;
     user_record_done(&u);
     return yes;
 }
@@ -116,7 +118,7 @@ int64_t bench_groups(struct bench *b)
 {
     int64_t total = -1;
     const struct groups_filter all = { .limit = 0 };
-    assert_int_equal(b->engine->groups_page(b->s, &all, NULL, NULL, &total, NULL), OK);
+    assert_int_equal(b->engine->pages->groups_page(b->s, &all, NULL, NULL, &total, NULL), OK);
     return total;
 }
 
@@ -124,7 +126,7 @@ int64_t bench_logs(struct bench *b)
 {
     int64_t total = -1;
     const struct logs_filter all = { .from_ms = -1, .to_ms = -1 };
-    assert_int_equal(b->engine->logs_page(b->s, &all, NULL, NULL, &total, NULL), OK);
+    assert_int_equal(b->engine->pages->logs_page(b->s, &all, NULL, NULL, &total, NULL), OK);
     return total;
 }
 
@@ -132,6 +134,6 @@ int64_t bench_unaccounted(struct bench *b)
 {
     struct totals t;
     int64_t open;
-    assert_int_equal(b->engine->totals_get(b->s, &t, &open, NULL), OK);
+    assert_int_equal(b->engine->txn->totals_get(b->s, &t, &open, NULL), OK);
     return totals_unaccounted(&t, open);
 }

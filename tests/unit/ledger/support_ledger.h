@@ -18,6 +18,7 @@ struct bench {
     struct list writes;             /* go with the next batch */
     const struct store_ops *engine; /* the store's own functions */
     struct store_ops ops;           /* the same, to make commits fail */
+    struct store_txn txn;
 };
 
 /* A case is run on each engine: *state is a fresh struct bench. */

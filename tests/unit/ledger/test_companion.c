@@ -34,7 +34,7 @@ static enum err witness_run(struct store *s, void *arg, const struct edit_rows *
     copy(w->now, rows->job ? rows->job->description : rows->group ? rows->group->title : NULL);
     w->version_was = rows->job_was ? rows->job_was->version : 0;
     w->version = rows->job ? rows->job->version : 0;
-    enum err err = s->ops->user_insert(s, &u, why);
+    enum err err = s->ops->users->user_insert(s, &u, why);
     if (!err && w->then)
         why_set(why, "the witness says no");
     return err ? err : w->then;
@@ -157,7 +157,7 @@ static void what_it_refuses_takes_the_edit_back(void **state)
         assert_int_equal(bench_logs(b), 0);
         assert_int_equal(bench_unaccounted(b), 0);
         struct job_record r;
-        assert_int_equal(b->s->ops->job_get(b->s, job, &r, NULL), OK);
+        assert_int_equal(b->s->ops->catalog->job_get(b->s, job, &r, NULL), OK);
         assert_false(r.enabled);
         assert_int_equal(r.version, 1);
         job_record_done(&r);

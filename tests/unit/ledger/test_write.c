@@ -24,13 +24,13 @@ static enum err probe_run(struct store *s, void *arg, struct why *why)
     p->runs++;
     for (size_t i = 0; i < countof(p->names) && p->names[i]; i++) {
         struct user_record u = { .username = (char *)p->names[i], .password = "" }, old = { 0 };
-        if (p->a_call && s->ops->user_find(s, u.username, &old, NULL) == OK) {
+        if (p->a_call && s->ops->users->user_find(s, u.username, &old, NULL) == OK) {
             user_record_done(&old); /* written by an earlier call */
             continue;
         }
         if (p->a_call && n++ == p->a_call)
             return ERR_MORE;
-        enum err err = s->ops->user_insert(s, &u, why);
+        enum err err = s->ops->users->user_insert(s, &u, why);
         if (err)
             return err;
     }
@@ -235,7 +235,7 @@ static int64_t run_add(struct bench *b, int64_t scheduled_ms)
                          .shard_total = 1,
                          .kind = KIND_CRON,
                          .phase = PHASE_PLANNED };
-    assert_int_equal(b->s->ops->runs_add(b->s, &r, 1, NULL), OK);
+    assert_int_equal(b->s->ops->runs->runs_add(b->s, &r, 1, NULL), OK);
     return r.log_id;
 }
 
@@ -246,23 +246,23 @@ static void a_savepoint_takes_back_all_behind_it_and_nothing_else(void **state)
     struct bench *b = *state;
     const struct store_ops *ops = b->s->ops;
     int64_t seq = 0;
-    assert_int_equal(ops->begin(b->s, NULL), OK);
+    assert_int_equal(ops->txn->begin(b->s, NULL), OK);
     int64_t first = run_add(b, 1000);
-    assert_int_equal(ops->savepoint(b->s, NULL), OK);
+    assert_int_equal(ops->txn->savepoint(b->s, NULL), OK);
     int64_t second = run_add(b, 700000000);
-    assert_int_equal(ops->seq_next(b->s, "x", &seq, NULL), OK);
-    assert_int_equal(ops->savepoint_undo(b->s, NULL), OK);
-    assert_int_equal(ops->savepoint(b->s, NULL), OK);
+    assert_int_equal(ops->txn->seq_next(b->s, "x", &seq, NULL), OK);
+    assert_int_equal(ops->txn->savepoint_undo(b->s, NULL), OK);
+    assert_int_equal(ops->txn->savepoint(b->s, NULL), OK);
     assert_int_equal(run_add(b, 2000), second);
-    assert_int_equal(ops->seq_next(b->s, "x", &seq, NULL), OK);
+    assert_int_equal(ops->txn->seq_next(b->s, "x", &seq, NULL), OK);
     assert_int_equal(seq, 1);
-    assert_int_equal(ops->savepoint_keep(b->s, NULL), OK);
-    assert_int_equal(ops->commit(b->s, NULL), OK);
+    assert_int_equal(ops->txn->savepoint_keep(b->s, NULL), OK);
+    assert_int_equal(ops->txn->commit(b->s, NULL), OK);
     assert_int_equal(bench_logs(b), 2);
     struct log_record l;
-    assert_int_equal(ops->log_get(b->s, first, &l, NULL), OK);
+    assert_int_equal(ops->pages->log_get(b->s, first, &l, NULL), OK);
     log_record_done(&l);
-    assert_int_equal(ops->log_get(b->s, second, &l, NULL), OK);
+    assert_int_equal(ops->pages->log_get(b->s, second, &l, NULL), OK);
     assert_int_equal(l.trigger_ms, 2000);
     log_record_done(&l);
 }
@@ -272,11 +272,11 @@ static void a_rollback_ends_a_savepoint_too(void **state)
     struct bench *b = *state;
     const struct store_ops *ops = b->s->ops;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ops->begin(b->s, NULL), OK);
+        assert_int_equal(ops->txn->begin(b->s, NULL), OK);
         run_add(b, 1000);
-        assert_int_equal(ops->savepoint(b->s, NULL), OK);
+        assert_int_equal(ops->txn->savepoint(b->s, NULL), OK);
         run_add(b, 2000);
-        ops->rollback(b->s);
+        ops->txn->rollback(b->s);
     }
     assert_int_equal(bench_logs(b), 0);
 }

@@ -294,13 +294,13 @@ void core_start(struct core *c)
     struct watermark watermark;
     c->s = sched_new(&c->config);
     c->planner = planner_new(&p);
-    must(c->store->ops->watermark_get(c->store, &watermark, &why), &why);
+    must(c->store->ops->txn->watermark_get(c->store, &watermark, &why), &why);
     sched_load_watermark(c->s, watermark.until_ms, watermark.clean);
-    must(c->store->ops->groups_each(c->store, load_group, c, &why), &why);
-    must(c->store->ops->registry_each(c->store, load_registry, c, &why), &why);
+    must(c->store->ops->catalog->groups_each(c->store, load_group, c, &why), &why);
+    must(c->store->ops->catalog->registry_each(c->store, load_registry, c, &why), &why);
     struct loading l = { .c = c };
     recorder_read(c, &watermark, &l.said);
-    must(c->store->ops->runs_each(c->store, load_run, &l, &why), &why);
+    must(c->store->ops->runs->runs_each(c->store, load_run, &l, &why), &why);
     flight_said_done(&l.said);
     recorder_new(c);
     sched_started(c->s, c->now);
@@ -453,7 +453,7 @@ struct job_record core_job_row(struct core *c, int64_t id)
     struct job_record r;
     struct why why = { "" };
     job_record_init(&r);
-    must(c->store->ops->job_get(c->store, id, &r, &why), &why);
+    must(c->store->ops->catalog->job_get(c->store, id, &r, &why), &why);
     return r;
 }
 
@@ -632,7 +632,7 @@ bool core_log(struct core *c, int64_t log_id, struct log_record *ret)
 {
     struct why why = { "" };
     memset(ret, 0, sizeof(*ret));
-    return c->store->ops->log_get(c->store, log_id, ret, &why) == OK;
+    return c->store->ops->pages->log_get(c->store, log_id, ret, &why) == OK;
 }
 
 int core_times_sent(const struct core *c, int64_t job_id, int64_t scheduled_ms)
@@ -648,6 +648,6 @@ int64_t core_unaccounted(struct core *c)
     struct totals t;
     struct why why = { "" };
     int64_t open;
-    must(c->store->ops->totals_get(c->store, &t, &open, &why), &why);
+    must(c->store->ops->txn->totals_get(c->store, &t, &open, &why), &why);
     return totals_unaccounted(&t, open);
 }

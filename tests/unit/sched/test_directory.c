@@ -404,7 +404,7 @@ static void check_written(struct core *c, int64_t id, const char *want)
 {
     struct group_record g = { 0 };
     struct why why = { "" };
-    assert_int_equal(c->store->ops->group_get(c->store, id, &g, &why), OK);
+    assert_int_equal(c->store->ops->catalog->group_get(c->store, id, &g, &why), OK);
     assert_string_equal(g.address_list ? g.address_list : "", want);
     group_record_done(&g);
 }

@@ -542,7 +542,7 @@ static void a_life_without_a_recorder_says_so(void **state)
     core_settle(c);
     struct watermark watermark;
     struct why why = { "" };
-    assert_int_equal(c->store->ops->watermark_get(c->store, &watermark, &why), OK);
+    assert_int_equal(c->store->ops->txn->watermark_get(c->store, &watermark, &why), OK);
     assert_string_equal(watermark.recorder, "");
     core_run(c, 1000);
     core_crash(c);

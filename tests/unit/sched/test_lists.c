@@ -286,7 +286,7 @@ static int registered(struct core *c)
 {
     int n = 0;
     struct why why = { "" };
-    assert_int_equal(c->store->ops->registry_each(c->store, count_registry, &n, &why), OK);
+    assert_int_equal(c->store->ops->catalog->registry_each(c->store, count_registry, &n, &why), OK);
     return n;
 }
 

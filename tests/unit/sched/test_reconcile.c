@@ -58,7 +58,7 @@ static int64_t total(struct core *c, enum total t)
     struct totals totals;
     struct why why = { "" };
     int64_t open;
-    assert_int_equal(c->store->ops->totals_get(c->store, &totals, &open, &why), OK);
+    assert_int_equal(c->store->ops->txn->totals_get(c->store, &totals, &open, &why), OK);
     return totals.n[t];
 }
 

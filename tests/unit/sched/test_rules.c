@@ -198,7 +198,7 @@ static void a_row_due_at_the_watermark_may_have_left(void **state)
         int64_t id = rows[0]->log_id;
         struct watermark watermark;
         struct why why = { "" };
-        assert_int_equal(c->store->ops->watermark_get(c->store, &watermark, &why), OK);
+        assert_int_equal(c->store->ops->txn->watermark_get(c->store, &watermark, &why), OK);
         core_crash(c);
         core_row(c, id)->due_ms = watermark.until_ms + behind;
         core_start(c);
@@ -263,7 +263,7 @@ static int registered(struct core *c)
 {
     int n = 0;
     struct why why = { "" };
-    assert_int_equal(c->store->ops->registry_each(c->store, count_row, &n, &why), OK);
+    assert_int_equal(c->store->ops->catalog->registry_each(c->store, count_row, &n, &why), OK);
     return n;
 }
 

@@ -91,13 +91,13 @@ static enum err probe_run(struct store *s, void *arg, struct why *why)
     for (int i = 0; i < p->sessions; i++) {
         struct session_record r = { .user_id = 1, .expires_ms = INT64_MAX }, old;
         snprintf(r.digest, sizeof(r.digest), "%s-%d", p->name, i);
-        if (s->ops->session_find(s, r.digest, &old, NULL) == OK)
+        if (s->ops->users->session_find(s, r.digest, &old, NULL) == OK)
             continue;
-        enum err err = s->ops->session_put(s, &r, why);
+        enum err err = s->ops->users->session_put(s, &r, why);
         return err ? err : ERR_MORE;
     }
     struct user_record u = { .username = (char *)p->name, .password = "" };
-    return s->ops->user_insert(s, &u, why);
+    return s->ops->users->user_insert(s, &u, why);
 }
 
 static void probe_done(void *arg, enum err err, const struct why *why)
@@ -116,7 +116,7 @@ static bool is_user(struct bench *b, const char *name)
     struct store *s;
     struct user_record u = { 0 };
     assert_int_equal(center_reader(b->c, &s, NULL), OK);
-    bool yes = s->ops->user_find(s, name, &u, NULL) == OK;
+    bool yes = s->ops->users->user_find(s, name, &u, NULL) == OK;
     user_record_done(&u);
     store_close(s);
     return yes;

@@ -235,7 +235,7 @@ static void dump_users(struct engine *e, struct buf *b)
 {
     for (int64_t id = 1; id < 32; id++) {
         struct user_record u;
-        if (e->s->ops->user_get(e->s, id, &u, NULL))
+        if (e->s->ops->users->user_get(e->s, id, &u, NULL))
             continue;
         buf_text(b, "user");
         put_n(b, u.id);
@@ -257,15 +257,15 @@ char *engine_dump(struct engine *e)
     int64_t njobs, nlogs, open;
     struct watermark watermark;
     struct totals totals;
-    OP(e->s, jobs_page, &jobs, dump_job, &b, &njobs);
-    OP(e->s, logs_page, &logs, dump_log, &b, &nlogs);
-    OP(e->s, runs_each, dump_run, &b);
-    OP(e->s, groups_each, dump_group, &b);
-    OP(e->s, registry_each, dump_registry, &b);
+    OP(e->s, pages->jobs_page, &jobs, dump_job, &b, &njobs);
+    OP(e->s, pages->logs_page, &logs, dump_log, &b, &nlogs);
+    OP(e->s, runs->runs_each, dump_run, &b);
+    OP(e->s, catalog->groups_each, dump_group, &b);
+    OP(e->s, catalog->registry_each, dump_registry, &b);
     dump_skips(e, &b);
     dump_users(e, &b);
-    OP(e->s, watermark_get, &watermark);
-    OP(e->s, totals_get, &totals, &open);
+    OP(e->s, txn->watermark_get, &watermark);
+    OP(e->s, txn->totals_get, &totals, &open);
     buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld batch %lld open %lld",
                (int)njobs, (int)nlogs, (long long)watermark.until_ms,
                watermark.clean ? " clean" : "", watermark.recorder, (long long)watermark.renewals,
@@ -323,7 +323,7 @@ struct run_row sample_run(int64_t job_id, int64_t scheduled_ms)
 int64_t sample_job_add(struct store *s, const char *name, int64_t next_ms)
 {
     struct job_record r = sample_job(name, next_ms);
-    OP(s, job_insert, &r);
+    OP(s, catalog->job_insert, &r);
     return r.id;
 }
 

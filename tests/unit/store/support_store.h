@@ -38,7 +38,7 @@ void expect(enum err got, enum err wanted, const struct why *why, const char *fi
         struct why why = { "" };                                                                   \
         expect((call), (wanted), &why, __FILE__, __LINE__);                                        \
     } while (0)
-/* OP(s, begin), OP(s, job_get, 7, &r): must succeed. */
+/* OP(s, txn->begin), OP(s, catalog->job_get, 7, &r): must succeed. */
 #define OP(store, op, ...) EXPECT((store)->ops->op((store), ##__VA_ARGS__, &why), OK)
 #define OP_FAILS(wanted, store, op, ...)                                                           \
     EXPECT((store)->ops->op((store), ##__VA_ARGS__, &why), (wanted))

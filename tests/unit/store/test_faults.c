@@ -34,21 +34,21 @@ static enum err transaction(struct store *s, int64_t n, struct why *why)
     for (int i = 0; i < 3; i++)
         r[i] = sample_run(n, 1700000000000 + i);
     struct totals t = { { [TOTAL_PLANNED] = 3, [TOTAL_FINISHED] = 1 } };
-    enum err err = s->ops->begin(s, why);
+    enum err err = s->ops->txn->begin(s, why);
     if (!err)
-        err = s->ops->runs_add(s, r, 3, why);
+        err = s->ops->runs->runs_add(s, r, 3, why);
     struct run_change c = { .log_id = r[0].log_id,
                             .what = CHANGE_FINISH | CHANGE_CLOSE,
                             .handle_code = 200,
                             .handle_ms = 5 };
     if (!err)
-        err = s->ops->runs_change(s, &c, 1, why);
+        err = s->ops->runs->runs_change(s, &c, 1, why);
     if (!err)
-        err = s->ops->totals_add(s, &t, why);
+        err = s->ops->txn->totals_add(s, &t, why);
     if (!err)
-        err = s->ops->commit(s, why);
+        err = s->ops->txn->commit(s, why);
     if (err)
-        s->ops->rollback(s);
+        s->ops->txn->rollback(s);
     return err;
 }
 
@@ -58,15 +58,15 @@ static int64_t check_whole(struct store *s)
     struct totals t;
     int64_t open, logs, one, n = 0;
     const struct logs_filter all = { .from_ms = -1, .to_ms = -1 };
-    OP(s, totals_get, &t, &open);
-    OP(s, logs_page, &all, NULL, NULL, &logs);
+    OP(s, txn->totals_get, &t, &open);
+    OP(s, pages->logs_page, &all, NULL, NULL, &logs);
     n = t.n[TOTAL_FINISHED];
     assert_int_equal(t.n[TOTAL_PLANNED], 3 * n);
     assert_int_equal(open, 2 * n);
     assert_int_equal(logs, 3 * n);
     for (int64_t i = 1; i <= n; i++) {
         const struct logs_filter f = { .from_ms = -1, .to_ms = -1, .job_id = i };
-        OP(s, logs_page, &f, NULL, NULL, &one);
+        OP(s, pages->logs_page, &f, NULL, NULL, &one);
         assert_int_equal(one, 3);
     }
     return n;
@@ -225,11 +225,11 @@ static void a_lost_transaction_cannot_be_committed(void **state)
     memset(big, 'x', 128 * 1024 * 1024 - 1);
     struct run_row r[2] = { sample_run(1, 1), sample_run(1, 2) };
     r[1].param = big; /* larger than a row may be */
-    OP(s, begin);
-    OP(s, runs_add, r, 1);
-    OP_FAILS(ERR_TOOBIG, s, runs_add, &r[1], 1);
-    OP_FAILS(ERR_TOOBIG, s, commit);
-    s->ops->rollback(s);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, r, 1);
+    OP_FAILS(ERR_TOOBIG, s, runs->runs_add, &r[1], 1);
+    OP_FAILS(ERR_TOOBIG, s, txn->commit);
+    s->ops->txn->rollback(s);
     assert_int_equal(check_whole(s), 0);
     EXPECT(transaction(s, 1, &why), OK);
     assert_int_equal(check_whole(s), 1);
@@ -326,17 +326,17 @@ static bool use_damaged(struct store *s)
     const struct logs_filter logs = { .from_ms = 0, .to_ms = INT64_MAX, .limit = 1000 };
     enum err seen[16];
     int k = 0;
-    seen[k++] = s->ops->jobs_page(s, &jobs, any_job, NULL, &count, NULL);
-    seen[k++] = s->ops->logs_page(s, &logs, any_log, NULL, &count, NULL);
-    seen[k++] = s->ops->runs_each(s, any_run, NULL, NULL);
-    seen[k++] = s->ops->totals_get(s, &t, &count, NULL);
-    seen[k++] = s->ops->job_get(s, 3, &j, NULL);
+    seen[k++] = s->ops->pages->jobs_page(s, &jobs, any_job, NULL, &count, NULL);
+    seen[k++] = s->ops->pages->logs_page(s, &logs, any_log, NULL, &count, NULL);
+    seen[k++] = s->ops->runs->runs_each(s, any_run, NULL, NULL);
+    seen[k++] = s->ops->txn->totals_get(s, &t, &count, NULL);
+    seen[k++] = s->ops->catalog->job_get(s, 3, &j, NULL);
     if (!seen[k - 1])
         job_record_done(&j);
-    seen[k++] = s->ops->log_get(s, 3, &l, NULL);
+    seen[k++] = s->ops->pages->log_get(s, 3, &l, NULL);
     if (!seen[k - 1])
         log_record_done(&l);
-    seen[k++] = s->ops->due_take(s, 0, INT64_MAX - 1, 8, due, &n, &next_ms, NULL);
+    seen[k++] = s->ops->runs->due_take(s, 0, INT64_MAX - 1, 8, due, &n, &next_ms, NULL);
     struct why reason = { "" };
     seen[k++] = transaction(s, 4711, &reason);
     bool damage = false;
@@ -351,12 +351,12 @@ static bool use_damaged(struct store *s)
 
 static void make_full(struct engine *e)
 {
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     for (int i = 0; i < 200; i++) {
         struct job_record r = sample_job("a job with a long enough description", 1000 + i);
-        OP(e->s, job_insert, &r);
+        OP(e->s, catalog->job_insert, &r);
     }
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
     for (int i = 1; i <= 60; i++)
         EXPECT(transaction(e->s, i, &why), OK);
     store_close(e->s); /* the log of the database is empty now */

@@ -9,62 +9,62 @@
 static void due_jobs_come_earliest_first_and_by_id(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t late = sample_job_add(s, "late", 3000), first = sample_job_add(s, "first", 1000);
     int64_t tie_a = sample_job_add(s, "a", 2000), tie_b = sample_job_add(s, "b", 2000);
     sample_job_add(s, "unset", NEVER_MS);
     struct due_row rows[8];
     int n;
     int64_t next_ms;
-    OP(s, due_take, INT64_MIN, 2500, 8, rows, &n, &next_ms);
+    OP(s, runs->due_take, INT64_MIN, 2500, 8, rows, &n, &next_ms);
     assert_int_equal(n, 3);
     assert_int_equal(rows[0].job_id, first);
     assert_int_equal(rows[1].job_id, tie_a);
     assert_int_equal(rows[2].job_id, tie_b);
     assert_int_equal(next_ms, 3000);
-    OP(s, due_take, INT64_MIN, 5000, 2, rows, &n, &next_ms);
+    OP(s, runs->due_take, INT64_MIN, 5000, 2, rows, &n, &next_ms);
     assert_int_equal(n, 2);
     assert_int_equal(next_ms, 2000);
-    OP(s, due_take, INT64_MIN, 5000, 8, rows, &n, &next_ms);
+    OP(s, runs->due_take, INT64_MIN, 5000, 8, rows, &n, &next_ms);
     assert_int_equal(n, 4);
     assert_int_equal(rows[3].job_id, late);
     assert_true(next_ms == NEVER_MS);
-    OP(s, due_take, INT64_MIN, 999, 8, rows, &n, &next_ms);
+    OP(s, runs->due_take, INT64_MIN, 999, 8, rows, &n, &next_ms);
     assert_int_equal(n, 0);
     assert_int_equal(next_ms, 1000);
-    OP(s, due_take, 1001, 2500, 8, rows, &n, &next_ms); /* what was missed is another's */
+    OP(s, runs->due_take, 1001, 2500, 8, rows, &n, &next_ms); /* what was missed is another's */
     assert_int_equal(n, 2);
     assert_int_equal(rows[0].job_id, tie_a);
     assert_int_equal(next_ms, 3000);
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 static void advancing_writes_the_scheduled_times_and_not_the_version(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     struct job_record r = sample_job("j", 1000);
     r.version = 7;
-    OP(s, job_insert, &r);
+    OP(s, catalog->job_insert, &r);
     struct due_row rows[] = { { r.id, 2000, 1000, 1500, 99 }, { 424242, 1, 1, 1, 1 } };
-    OP(s, due_put, rows, 2);
-    OP(s, commit);
+    OP(s, runs->due_put, rows, 2);
+    OP(s, txn->commit);
     struct job_record got;
-    OP(s, job_get, r.id, &got);
+    OP(s, catalog->job_get, r.id, &got);
     assert_int_equal(got.next_ms, 2000);
     assert_int_equal(got.last_ms, 1000);
     assert_int_equal(got.planned_until_ms, 1500);
     assert_int_equal(got.version, 7);
     job_record_done(&got);
-    OP(s, begin);
+    OP(s, txn->begin);
     rows[0].next_ms = NEVER_MS;
-    OP(s, due_put, rows, 1);
+    OP(s, runs->due_put, rows, 1);
     int n;
     int64_t next_ms;
-    OP(s, due_take, INT64_MIN, NEVER_MS - 1, 2, rows, &n, &next_ms);
+    OP(s, runs->due_take, INT64_MIN, NEVER_MS - 1, 2, rows, &n, &next_ms);
     assert_int_equal(n, 0);
     assert_true(next_ms == NEVER_MS);
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 static void sweeps_find_jobs_by_type_in_order_of_id(void **state)
@@ -73,27 +73,27 @@ static void sweeps_find_jobs_by_type_in_order_of_id(void **state)
     static const char *const types[] = { "CRON", "FIX_RATE", "FIX_DELAY", "ONCE", "FIX_RATE" };
     static const int64_t nexts[] = { 9000, 9000, 8000, 9000, 5000 };
     int64_t ids[5];
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0; i < 5; i++) {
         struct job_record r = sample_job("j", nexts[i]);
         r.schedule_type = (char *)types[i];
-        OP(s, job_insert, &r);
+        OP(s, catalog->job_insert, &r);
         ids[i] = r.id;
     }
     struct due_row rows[5];
     int n;
-    OP(s, due_each, true, 0, 5, rows, &n);
+    OP(s, runs->due_each, true, 0, 5, rows, &n);
     assert_int_equal(n, 3);
     assert_int_equal(rows[0].job_id, ids[1]);
     assert_int_equal(rows[1].job_id, ids[2]);
     assert_int_equal(rows[2].job_id, ids[4]);
-    OP(s, due_each, true, ids[1], 1, rows, &n);
+    OP(s, runs->due_each, true, ids[1], 1, rows, &n);
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].job_id, ids[2]);
-    OP(s, due_each, false, 0, 5, rows, &n);
+    OP(s, runs->due_each, false, 0, 5, rows, &n);
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].job_id, ids[0]);
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 static void a_job_comes_back_as_it_was_written(void **state)
@@ -116,15 +116,15 @@ static void a_job_comes_back_as_it_was_written(void **state)
     r.last_ms = 1;
     r.planned_until_ms = 2;
     r.version = 3;
-    OP(e->s, begin);
-    OP(e->s, job_insert, &r);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->job_insert, &r);
     r.author = NULL;
     r.version = 4;
-    OP(e->s, job_update, &r);
-    OP(e->s, commit);
+    OP(e->s, catalog->job_update, &r);
+    OP(e->s, txn->commit);
     engine_reopen(e);
     struct job_record got;
-    OP(e->s, job_get, r.id, &got);
+    OP(e->s, catalog->job_get, r.id, &got);
     assert_string_equal(got.description, r.description);
     assert_null(got.author);
     assert_string_equal(got.param, r.param);
@@ -139,7 +139,7 @@ static void a_job_comes_back_as_it_was_written(void **state)
     assert_true(got.enabled);
     job_record_done(&got);
     struct why reason = { "" };
-    assert_int_equal(e->s->ops->job_get(e->s, 555, &got, &reason), ERR_NOTFOUND);
+    assert_int_equal(e->s->ops->catalog->job_get(e->s, 555, &got, &reason), ERR_NOTFOUND);
     assert_non_null(strstr(reason.text, "555"));
 }
 
@@ -188,20 +188,20 @@ static void each_column_keeps_its_value(void **state)
     job_record_init(&r);
     for (int round = 0; round < 2; round++) {
         fill(&r, texts, 1000 * round + round);
-        OP(e->s, begin);
+        OP(e->s, txn->begin);
         if (round == 0)
-            OP(e->s, job_insert, &r);
+            OP(e->s, catalog->job_insert, &r);
         else
-            OP(e->s, job_update, &r);
-        OP(e->s, commit);
+            OP(e->s, catalog->job_update, &r);
+        OP(e->s, txn->commit);
         engine_reopen(e);
-        OP(e->s, job_get, r.id, &got);
+        OP(e->s, catalog->job_get, r.id, &got);
         assert_int_equal(got.id, r.id);
         same_columns(&r, &got);
         job_record_done(&got);
         const struct jobs_filter all = { .status = -1, .limit = 2 };
         int64_t total;
-        OP(e->s, jobs_page, &all, is_same, &r, &total);
+        OP(e->s, pages->jobs_page, &all, is_same, &r, &total);
         assert_int_equal(total, 1);
     }
 }
@@ -211,11 +211,11 @@ static void a_text_that_must_be_there_is_the_columns_default(void **state)
     struct engine *e = *state;
     struct job_record r, got;
     job_record_init(&r);
-    OP(e->s, begin);
-    OP(e->s, job_insert, &r);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->job_insert, &r);
+    OP(e->s, txn->commit);
     engine_reopen(e);
-    OP(e->s, job_get, r.id, &got);
+    OP(e->s, catalog->job_get, r.id, &got);
     assert_string_equal(got.description, "");
     assert_string_equal(got.schedule_type, "NONE");
     assert_string_equal(got.misfire, "DO_NOTHING");
@@ -243,35 +243,35 @@ static void jobs_are_read_many_at_a_time(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     int64_t ids[4] = { 0, 999, 0, 0 };
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0; i < 4; i++) {
         int64_t id = sample_job_add(s, "j", 1000);
         struct due_row d = { id, 1000 + id, 0, 0, 0 };
-        OP(s, due_put, &d, 1);
+        OP(s, runs->due_put, &d, 1);
         if (i != 1)
             ids[i] = id;
     }
-    OP(s, commit);
+    OP(s, txn->commit);
     struct seen all = { .most = 100 }, two = { .most = 2 }, none = { .most = 100 };
-    OP(s, jobs_get, ids, 4, see, &all);
+    OP(s, catalog->jobs_get, ids, 4, see, &all);
     assert_int_equal(all.n, 3); /* without the one that is not there */
     assert_int_equal(all.sum, ids[0] + ids[2] + ids[3]);
-    OP(s, jobs_get, ids, 4, see, &two);
+    OP(s, catalog->jobs_get, ids, 4, see, &two);
     assert_int_equal(two.n, 2);
-    OP(s, jobs_get, ids, 0, see, &none);
+    OP(s, catalog->jobs_get, ids, 0, see, &none);
     assert_int_equal(none.n, 0);
 }
 
 static void a_stopped_job_is_not_due_and_says_why(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t id = sample_job_add(s, "j", 1000);
     const struct job_stop stops[] = { { 999, "x" }, { id, "no next moment" } };
-    OP(s, jobs_stop, stops, 2, 4321); /* one that is not there keeps no other */
-    OP(s, commit);                    /* a row that is not there does not spoil the transaction */
+    OP(s, catalog->jobs_stop, stops, 2, 4321); /* one that is not there keeps no other */
+    OP(s, txn->commit); /* a row that is not there does not spoil the transaction */
     struct job_record r;
-    OP(s, job_get, id, &r);
+    OP(s, catalog->job_get, id, &r);
     assert_false(r.enabled);
     assert_true(r.next_ms == NEVER_MS);
     assert_string_equal(r.stop_reason, "no next moment");
@@ -284,49 +284,49 @@ static void a_stopped_job_is_not_due_and_says_why(void **state)
 static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t id = sample_job_add(s, "gone", 1000), other = sample_job_add(s, "stays", 1000);
     struct run_row r[6];
     for (int i = 0; i < 6; i++)
         r[i] = sample_run(i < 5 ? id : other, 1000 * i);
-    OP(s, runs_add, r, 6);
+    OP(s, runs->runs_add, r, 6);
     for (int i = 0; i < 4; i++) { /* the fifth is still running */
         struct run_change c = { .log_id = r[i].log_id, .what = CHANGE_CLOSE };
-        OP(s, runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1);
     }
-    OP(s, job_delete, id);
-    OP_FAILS(ERR_NOTFOUND, s, job_delete, id);
-    OP(s, commit);
+    OP(s, catalog->job_delete, id);
+    OP_FAILS(ERR_NOTFOUND, s, catalog->job_delete, id);
+    OP(s, txn->commit);
     struct job_record j;
-    OP_FAILS(ERR_NOTFOUND, s, job_get, id, &j);
+    OP_FAILS(ERR_NOTFOUND, s, catalog->job_get, id, &j);
     struct due_row due[4];
     int n;
     int64_t next_ms, total;
     bool more;
-    OP(s, begin);
-    OP(s, due_take, INT64_MIN, 9999, 4, due, &n, &next_ms);
+    OP(s, txn->begin);
+    OP(s, runs->due_take, INT64_MIN, 9999, 4, due, &n, &next_ms);
     assert_int_equal(n, 1);
-    OP(s, purge, 3, &more);
+    OP(s, runs->purge, 3, &more);
     assert_true(more);
-    OP(s, purge, 3, &more);
+    OP(s, runs->purge, 3, &more);
     assert_false(more);
     const struct logs_filter f = { .job_id = id, .from_ms = -1, .to_ms = -1 };
-    OP(s, logs_page, &f, NULL, NULL, &total);
+    OP(s, pages->logs_page, &f, NULL, NULL, &total);
     assert_int_equal(total, 1);
     struct run_change c = { .log_id = r[4].log_id, .what = CHANGE_CLOSE };
-    OP(s, runs_change, &c, 1);
-    OP(s, purge, 3, &more);
-    OP(s, logs_page, &f, NULL, NULL, &total);
+    OP(s, runs->runs_change, &c, 1);
+    OP(s, runs->purge, 3, &more);
+    OP(s, pages->logs_page, &f, NULL, NULL, &total);
     assert_int_equal(total, 0);
-    OP(s, purge, 3, &more);
+    OP(s, runs->purge, 3, &more);
     assert_false(more);
-    OP(s, commit);
+    OP(s, txn->commit);
     struct log_record l;
-    OP(s, log_get, r[5].log_id, &l);
+    OP(s, pages->log_get, r[5].log_id, &l);
     log_record_done(&l);
-    OP(s, begin);
+    OP(s, txn->begin);
     assert_true(sample_job_add(s, "new", 1) > other); /* ids of jobs are not used again either */
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 static void groups_and_registry_keep_what_they_are_told(void **state)
@@ -334,102 +334,102 @@ static void groups_and_registry_keep_what_they_are_told(void **state)
     struct engine *e = *state;
     struct group_record g = { .app = "app-one", .title = "One", .address_list = "http://a" };
     struct group_record h = { .app = "app-two", .title = "Two", .address_type = 1 };
-    OP(e->s, begin);
-    OP(e->s, group_insert, &g);
-    OP(e->s, group_insert, &h);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->group_insert, &g);
+    OP(e->s, catalog->group_insert, &h);
     g.address_list = NULL;
     g.updated_ms = 9;
-    OP(e->s, group_update, &g);
+    OP(e->s, catalog->group_update, &g);
     sample_job_add(e->s, "j", 1);
     struct registry_record r[] = { { "EXECUTOR", "app-one", "http://a", 1 },
                                    { "EXECUTOR", "app-one", "http://b", 2 },
                                    { "EXECUTOR", "app-one", "http://a", 3 } };
-    OP(e->s, registry_put, r, 3);
-    OP(e->s, registry_delete, &r[1], 1);
-    OP(e->s, registry_delete, &r[1], 1);
-    OP(e->s, commit);
+    OP(e->s, catalog->registry_put, r, 3);
+    OP(e->s, catalog->registry_delete, &r[1], 1);
+    OP(e->s, catalog->registry_delete, &r[1], 1);
+    OP(e->s, txn->commit);
     engine_reopen(e);
     char *dump = engine_dump(e);
     assert_non_null(strstr(dump, "registry|3|EXECUTOR|app-one|http://a\n"));
     assert_null(strstr(dump, "http://b"));
     free(dump);
     struct group_record got;
-    OP(e->s, group_get, g.id, &got);
+    OP(e->s, catalog->group_get, g.id, &got);
     assert_null(got.address_list);
     assert_int_equal(got.updated_ms, 9);
     group_record_done(&got);
     int64_t count;
-    OP(e->s, group_jobs, g.id, &count);
+    OP(e->s, catalog->group_jobs, g.id, &count);
     assert_int_equal(count, 1);
-    OP(e->s, group_jobs, h.id, &count);
+    OP(e->s, catalog->group_jobs, h.id, &count);
     assert_int_equal(count, 0);
-    OP(e->s, begin);
-    OP(e->s, group_delete, h.id);
-    OP_FAILS(ERR_NOTFOUND, e->s, group_delete, h.id);
-    OP_FAILS(ERR_NOTFOUND, e->s, group_update, &h);
-    OP(e->s, commit);
-    OP_FAILS(ERR_NOTFOUND, e->s, group_get, h.id, &got);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->group_delete, h.id);
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_delete, h.id);
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_update, &h);
+    OP(e->s, txn->commit);
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_get, h.id, &got);
 }
 
 static void users_have_our_hash_beside_theirs(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     int64_t n;
-    OP(s, user_count, &n);
+    OP(s, users->user_count, &n);
     assert_int_equal(n, 0);
     struct user_record ann = { .username = "ann", .password = "e10adc", .permission = "1,2" };
     struct user_record bob = { .username = "bob", .argon2 = "$argon2id$x", .role = 1 };
-    OP(s, begin);
-    OP(s, user_insert, &ann);
-    OP(s, user_insert, &bob);
-    OP_FAILS(ERR_EXISTS, s, user_insert, &ann);
-    OP_FAILS(ERR_NOTFOUND, s, user_upgrade, 99, "x");
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, users->user_insert, &ann);
+    OP(s, users->user_insert, &bob);
+    OP_FAILS(ERR_EXISTS, s, users->user_insert, &ann);
+    OP_FAILS(ERR_NOTFOUND, s, users->user_upgrade, 99, "x");
+    OP(s, txn->commit);
     struct user_record got;
-    OP(s, user_find, "ann", &got);
+    OP(s, users->user_find, "ann", &got);
     assert_string_equal(got.password, "e10adc");
     assert_null(got.argon2);
     assert_string_equal(got.permission, "1,2");
     int64_t id = got.id;
     user_record_done(&got);
-    OP(s, begin);
-    OP(s, user_upgrade, id, "$argon2id$y");
-    OP(s, commit);
-    OP(s, user_get, id, &got);
+    OP(s, txn->begin);
+    OP(s, users->user_upgrade, id, "$argon2id$y");
+    OP(s, txn->commit);
+    OP(s, users->user_get, id, &got);
     assert_string_equal(got.password, "e10adc"); /* theirs is never rewritten */
     assert_string_equal(got.argon2, "$argon2id$y");
     user_record_done(&got);
-    OP(s, user_find, "bob", &got);
+    OP(s, users->user_find, "bob", &got);
     assert_string_equal(got.password, "");
     assert_string_equal(got.argon2, "$argon2id$x");
     assert_int_equal(got.role, 1);
     user_record_done(&got);
-    OP_FAILS(ERR_NOTFOUND, s, user_find, "Ann", &got);
+    OP_FAILS(ERR_NOTFOUND, s, users->user_find, "Ann", &got);
 }
 
 static void sessions_come_and_expire(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     struct session_record a = { "aa", 1, 10, 100, "127.0.0.1" }, b = { "bb", 2, 10, 200, "" }, got;
-    OP(s, begin);
-    OP(s, session_put, &a);
-    OP(s, session_put, &b);
+    OP(s, txn->begin);
+    OP(s, users->session_put, &a);
+    OP(s, users->session_put, &b);
     a.expires_ms = 150;
-    OP(s, session_put, &a);
-    OP(s, commit);
-    OP(s, session_find, "aa", &got);
+    OP(s, users->session_put, &a);
+    OP(s, txn->commit);
+    OP(s, users->session_find, "aa", &got);
     assert_int_equal(got.expires_ms, 150);
     assert_string_equal(got.address, "127.0.0.1");
-    OP(s, begin);
-    OP(s, sessions_expire, 150);
-    OP(s, commit);
-    OP_FAILS(ERR_NOTFOUND, s, session_find, "aa", &got);
-    OP(s, session_find, "bb", &got);
-    OP(s, begin);
-    OP(s, session_delete, "bb");
-    OP(s, session_delete, "bb");
-    OP(s, commit);
-    OP_FAILS(ERR_NOTFOUND, s, session_find, "bb", &got);
+    OP(s, txn->begin);
+    OP(s, users->sessions_expire, 150);
+    OP(s, txn->commit);
+    OP_FAILS(ERR_NOTFOUND, s, users->session_find, "aa", &got);
+    OP(s, users->session_find, "bb", &got);
+    OP(s, txn->begin);
+    OP(s, users->session_delete, "bb");
+    OP(s, users->session_delete, "bb");
+    OP(s, txn->commit);
+    OP_FAILS(ERR_NOTFOUND, s, users->session_find, "bb", &got);
 }
 
 int main(void)

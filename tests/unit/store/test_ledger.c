@@ -19,22 +19,22 @@ static void a_live_run_exists_once(void **state)
     rows[5].shard = 1;
     rows[6].attempt = 1;
     rows[7].cause = 9;
-    OP(s, begin);
-    OP(s, runs_add, rows, 8);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, rows, 8);
     assert_true(rows[0].log_id > 0);
     assert_int_equal(rows[1].log_id, -1);
     for (int i = 2; i < 8; i++)
         assert_int_equal(rows[i].log_id, rows[0].log_id + i - 1);
-    OP(s, commit);
+    OP(s, txn->commit);
     struct run_row again = sample_run(5, 1000);
-    OP(s, begin);
-    OP(s, runs_add, &again, 1);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, &again, 1);
     assert_int_equal(again.log_id, -1);
     struct run_change c = { .log_id = rows[0].log_id, .what = CHANGE_CLOSE };
-    OP(s, runs_change, &c, 1);
-    OP(s, runs_add, &again, 1); /* planned_until guards the scheduled time from here on */
+    OP(s, runs->runs_change, &c, 1);
+    OP(s, runs->runs_add, &again, 1); /* planned_until guards the scheduled time from here on */
     assert_true(again.log_id > rows[7].log_id);
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 static void log_ids_grow_over_rollback_and_reopen(void **state)
@@ -43,18 +43,18 @@ static void log_ids_grow_over_rollback_and_reopen(void **state)
     int64_t last = 0;
     for (int round = 0; round < 5; round++) {
         struct run_row r = sample_run(1, 1000 + round);
-        OP(e->s, begin);
-        OP(e->s, runs_add, &r, 1);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->runs_add, &r, 1);
         assert_true(r.log_id > last);
         last = r.log_id;
         struct run_change drop = { .log_id = r.log_id, .what = CHANGE_DROP };
-        OP(e->s, runs_change, &drop, 1); /* an id is gone for good, even if its rows go */
-        OP(e->s, commit);
+        OP(e->s, runs->runs_change, &drop, 1); /* an id is gone for good, even if its rows go */
+        OP(e->s, txn->commit);
         struct run_row lost = sample_run(1, 5000);
-        OP(e->s, begin);
-        OP(e->s, runs_add, &lost, 1);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->runs_add, &lost, 1);
         assert_true(lost.log_id > last);
-        e->s->ops->rollback(e->s);
+        e->s->ops->txn->rollback(e->s);
         engine_reopen(e);
     }
 }
@@ -89,8 +89,8 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
     struct engine *e = *state;
     struct run_row row = sample_run(1, 1999);
     row.version = 3;
-    OP(e->s, begin);
-    OP(e->s, runs_add, &row, 1);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_add, &row, 1);
     struct run_change changes[] = {
         { .log_id = row.log_id, .what = CHANGE_VERSION, .version = 4 },
         { .log_id = row.log_id,
@@ -101,19 +101,19 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
         { .log_id = row.log_id + 1, .what = CHANGE_VERSION, .version = 9 },
     };
     for (int i = 0; i < 2; i++) {
-        OP(e->s, runs_change, &changes[i], 1);
-        OP(e->s, runs_change, &changes[2], 1);
-        OP(e->s, commit);
+        OP(e->s, runs->runs_change, &changes[i], 1);
+        OP(e->s, runs->runs_change, &changes[2], 1);
+        OP(e->s, txn->commit);
         struct runs got = { 0 };
-        OP(e->s, runs_each, keep_run, &got);
+        OP(e->s, runs->runs_each, keep_run, &got);
         assert_int_equal(got.n, 1);
         assert_int_equal(got.row[0].version, 4 + i);
         assert_int_equal(got.row[0].phase, i ? PHASE_ACCEPTED : row.phase);
         assert_string_equal(got.row[0].address, i ? "http://z" : row.address);
         runs_done(&got);
-        OP(e->s, begin);
+        OP(e->s, txn->begin);
     }
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
 }
 
 /* Another program has removed the live row: the change is said to be missing, and a result for it
@@ -122,25 +122,25 @@ static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
 {
     struct engine *e = *state;
     struct run_row row = sample_run(1, 1999);
-    OP(e->s, begin);
-    OP(e->s, runs_add, &row, 1);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_add, &row, 1);
     struct run_change changes[] = {
         { .log_id = row.log_id, .what = CHANGE_CLOSE },
         { .log_id = row.log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_msg = "no" },
     };
-    OP(e->s, runs_change, changes, 2);
+    OP(e->s, runs->runs_change, changes, 2);
     assert_false(changes[0].missing);
     assert_true(changes[1].missing);
     struct late_result late = { row.log_id, 5000, 200, "done" };
     int noted = 0;
-    OP(e->s, late_add, &late, 1, &noted);
+    OP(e->s, runs->late_add, &late, 1, &noted);
     assert_int_equal(noted, 1);
     late.code = 500;
-    OP(e->s, late_add, &late, 1, &noted); /* it has its end now */
+    OP(e->s, runs->late_add, &late, 1, &noted); /* it has its end now */
     assert_int_equal(noted, 0);
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
     struct log_record l = { 0 };
-    OP(e->s, log_get, row.log_id, &l);
+    OP(e->s, pages->log_get, row.log_id, &l);
     assert_int_equal(l.handle_code, 200);
     assert_int_equal(l.handle_ms, 5000);
     assert_non_null(strstr(l.handle_msg, "removed"));
@@ -163,12 +163,12 @@ static void live_runs_come_back_whole(void **state)
     rows[1].cause = 77;
     rows[1].due_ms = 9000;
     rows[1].doubted = true;
-    OP(e->s, begin);
-    OP(e->s, runs_add, rows, 2);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_add, rows, 2);
+    OP(e->s, txn->commit);
     engine_reopen(e);
     struct runs got = { 0 };
-    OP(e->s, runs_each, keep_run, &got);
+    OP(e->s, runs->runs_each, keep_run, &got);
     assert_int_equal(got.n, 2);
     assert_int_equal(got.row[0].log_id, rows[0].log_id);
     assert_int_equal(got.row[0].shard, 2);
@@ -189,7 +189,7 @@ static void live_runs_come_back_whole(void **state)
     assert_true(got.row[1].doubted);
     runs_done(&got);
     struct log_record l;
-    OP(e->s, log_get, rows[0].log_id, &l);
+    OP(e->s, pages->log_get, rows[0].log_id, &l);
     assert_int_equal(l.trigger_ms, 1000); /* the whole second */
     assert_string_equal(l.sharding, "2/3");
     assert_int_equal(l.phase, PHASE_PLANNED);
@@ -203,9 +203,9 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     struct run_row r[2] = { sample_run(1, 1000), sample_run(1, 2000) };
-    OP(s, begin);
-    OP(s, runs_add, r, 2);
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, r, 2);
+    OP(s, txn->commit);
     struct run_change steps[] = {
         { .log_id = r[0].log_id, .what = CHANGE_ADDRESS, .address = "http://b:1/" },
         { .log_id = r[0].log_id, .what = CHANGE_PHASE, .phase = PHASE_UNKNOWN, .doubted = true },
@@ -229,11 +229,11 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
           .handle_code = 200,
           .handle_ms = 4001 },
     };
-    OP(s, begin);
-    OP(s, runs_change, steps, 6);
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, runs->runs_change, steps, 6);
+    OP(s, txn->commit);
     struct log_record l;
-    OP(s, log_get, r[0].log_id, &l);
+    OP(s, pages->log_get, r[0].log_id, &l);
     assert_string_equal(l.address, "http://b:1/");
     assert_int_equal(l.trigger_code, 200);
     assert_string_equal(l.trigger_msg, "route"); /* NULL left it */
@@ -243,7 +243,7 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
     assert_int_equal(l.alarm_status, -1);
     assert_int_equal(l.phase, 0);
     log_record_done(&l);
-    OP(s, log_get, r[1].log_id, &l);
+    OP(s, pages->log_get, r[1].log_id, &l);
     assert_string_equal(l.address, "http://c:1/");
     assert_int_equal(l.handle_code, 200);
     assert_null(l.handle_msg);
@@ -252,10 +252,10 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
     struct run_change closed = {
         .log_id = r[1].log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_ms = 1
     };
-    OP(s, begin);
-    OP(s, runs_change, &closed, 1); /* not live any more: nothing happens */
-    OP(s, commit);
-    OP(s, log_get, r[1].log_id, &l);
+    OP(s, txn->begin);
+    OP(s, runs->runs_change, &closed, 1); /* not live any more: nothing happens */
+    OP(s, txn->commit);
+    OP(s, pages->log_get, r[1].log_id, &l);
     assert_int_equal(l.handle_code, 200);
     log_record_done(&l);
 }
@@ -266,8 +266,8 @@ static void a_closed_run_still_says_why_it_was(void **state)
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         struct run_row r[2] = { sample_run(1, 1000 + kind), sample_run(2, 1000 + kind) };
         r[0].kind = r[1].kind = (enum kind)kind;
-        OP(s, begin);
-        OP(s, runs_add, r, 2);
+        OP(s, txn->begin);
+        OP(s, runs->runs_add, r, 2);
         struct run_change ends[] = {
             { .log_id = r[0].log_id, .what = CHANGE_TRIGGER | CHANGE_CLOSE, .trigger_code = 200 },
             { .log_id = r[1].log_id,
@@ -276,15 +276,15 @@ static void a_closed_run_still_says_why_it_was(void **state)
               .trigger_code = 500,
               .trigger_msg = "retry: is what the executor said" },
         };
-        OP(s, runs_change, ends, 2);
-        OP(s, commit);
+        OP(s, runs->runs_change, ends, 2);
+        OP(s, txn->commit);
         struct log_record l;
-        OP(s, log_get, r[0].log_id, &l);
+        OP(s, pages->log_get, r[0].log_id, &l);
         assert_int_equal(l.phase, 0);
         assert_int_equal(l.kind, kind);
         assert_null(l.trigger_msg);
         log_record_done(&l);
-        OP(s, log_get, r[1].log_id, &l);
+        OP(s, pages->log_get, r[1].log_id, &l);
         assert_int_equal(l.kind, kind);
         assert_string_equal(l.trigger_msg, "retry: is what the executor said");
         log_record_done(&l);
@@ -295,17 +295,17 @@ static void a_dropped_run_leaves_nothing(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     struct run_row r = sample_run(1, 1000);
-    OP(s, begin);
-    OP(s, runs_add, &r, 1);
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, &r, 1);
+    OP(s, txn->commit);
     struct run_change c = { .log_id = r.log_id, .what = CHANGE_DROP };
-    OP(s, begin);
-    OP(s, runs_change, &c, 1);
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, runs->runs_change, &c, 1);
+    OP(s, txn->commit);
     struct log_record l;
-    OP_FAILS(ERR_NOTFOUND, s, log_get, r.log_id, &l);
+    OP_FAILS(ERR_NOTFOUND, s, pages->log_get, r.log_id, &l);
     struct runs got = { 0 };
-    OP(s, runs_each, keep_run, &got);
+    OP(s, runs->runs_each, keep_run, &got);
     assert_int_equal(got.n, 0);
 }
 
@@ -319,9 +319,9 @@ static void a_skip_goes_on_in_the_latest_row_of_its_job(void **state)
         { 1, 9000, 9000, 1, MISFIRE_FIRE_ALL, false },
         { 1, 9500, 9500, 1, MISFIRE_FIRE_ALL, true },
     };
-    OP(e->s, begin);
-    OP(e->s, skips_add, rows, 5);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->skips_add, rows, 5);
+    OP(e->s, txn->commit);
     char *dump = engine_dump(e);
     assert_non_null(strstr(dump, "|1|1000|5000|5|DO_NOTHING\n"));
     assert_non_null(strstr(dump, "|2|1000|1000|1|FIRE_ONCE_NOW\n"));
@@ -342,39 +342,39 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     struct late_result late[7];
     for (int i = 0; i < 6; i++)
         r[i] = sample_run(1, 1000 * i);
-    OP(s, begin);
-    OP(s, runs_add, r, 6);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, r, 6);
     for (int i = 0; i < 6; i++) {
         struct run_change c = { .log_id = r[i].log_id,
                                 .what = CHANGE_FINISH | (i == 5 ? 0 : CHANGE_CLOSE),
                                 .handle_code = 500,
                                 .handle_ms = 9,
                                 .handle_msg = (char *)messages[i] };
-        OP(s, runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1);
         late[i] = (struct late_result){ r[i].log_id, 1700000000123, 200, "done" };
     }
     late[6] = (struct late_result){ 999999, 1, 200, NULL };
     int noted;
-    OP(s, late_add, late, 7, &noted);
-    OP(s, commit);
+    OP(s, runs->late_add, late, 7, &noted);
+    OP(s, txn->commit);
     assert_int_equal(noted, 3);
     struct log_record l;
-    OP(s, log_get, r[0].log_id, &l);
+    OP(s, pages->log_get, r[0].log_id, &l);
     assert_string_equal(l.handle_msg,
                         "lost: no answer\nlate result, 2023-11-14T22:13:20.123Z, code 200: done");
     log_record_done(&l);
-    OP(s, log_get, r[5].log_id, &l);
+    OP(s, pages->log_get, r[5].log_id, &l);
     assert_string_equal(l.handle_msg, messages[5]);
     log_record_done(&l);
     char *big = mem_new(40001);
     memset(big, 'x', 40000);
     struct late_result flood = { r[0].log_id, 1, 500, big };
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0, total = 0; i < 50; i++, total += noted)
-        OP(s, late_add, &flood, 1, &noted);
-    OP(s, commit);
+        OP(s, runs->late_add, &flood, 1, &noted);
+    OP(s, txn->commit);
     assert_int_equal(noted, 0); /* the message is full */
-    OP(s, log_get, r[0].log_id, &l);
+    OP(s, pages->log_get, r[0].log_id, &l);
     assert_true(strlen(l.handle_msg) < 16000);
     log_record_done(&l);
     free(big);
@@ -384,22 +384,22 @@ static void watermark_put(struct store *s, int64_t until_ms, const char *recorde
 {
     struct watermark m = { .until_ms = until_ms, .clean = true, .renewals = renewals };
     text_copy(m.recorder, sizeof(m.recorder), slice_text(recorder));
-    OP(s, watermark_put, &m);
+    OP(s, txn->watermark_put, &m);
 }
 
 static void the_watermark_never_goes_back(void **state)
 {
     struct engine *e = *state;
     struct watermark watermark;
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 0);
     assert_false(watermark.clean);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 5000, "", 0);
     watermark_put(e->s, 4000, "", 0);
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
     engine_reopen(e);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_false(watermark.clean);
 }
@@ -408,23 +408,23 @@ static void a_clean_watermark_is_clean_until_it_is_put_again(void **state)
 {
     struct engine *e = *state;
     struct watermark watermark;
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 5000, "", 0);
-    OP(e->s, watermark_clean);
-    OP(e->s, commit);
+    OP(e->s, txn->watermark_clean);
+    OP(e->s, txn->commit);
     engine_reopen(e);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_true(watermark.clean);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 4000, "", 0); /* goes nowhere, but somebody means to send */
-    e->s->ops->rollback(e->s);
-    OP(e->s, watermark_get, &watermark);
+    e->s->ops->txn->rollback(e->s);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_true(watermark.clean);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 4000, "", 0);
-    OP(e->s, commit);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->commit);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_false(watermark.clean);
 }
@@ -436,38 +436,38 @@ static void the_recorder_goes_with_the_watermark(void **state)
     const char *first = "00112233445566778899aabbccddeeff",
                *next = "ffeeddccbbaa99887766554433221100";
     struct watermark watermark;
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, "");
     assert_int_equal(watermark.renewals, 0);
     assert_int_equal(watermark.last_id, 0);
     struct run_row r = sample_run(1, 1);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 5000, first, 7);
-    OP(e->s, runs_add, &r, 1);
-    OP(e->s, commit);
+    OP(e->s, runs->runs_add, &r, 1);
+    OP(e->s, txn->commit);
     engine_reopen(e);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, first);
     assert_int_equal(watermark.renewals, 7);
     assert_int_equal(watermark.last_id, r.log_id);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 4000, next, 1);
-    e->s->ops->rollback(e->s);
-    OP(e->s, watermark_get, &watermark);
+    e->s->ops->txn->rollback(e->s);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, first);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 4000, next, 1); /* a new life counts anew */
-    OP(e->s, watermark_clean);
-    OP(e->s, commit);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_clean);
+    OP(e->s, txn->commit);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_string_equal(watermark.recorder, next);
     assert_int_equal(watermark.renewals, 1);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     watermark_put(e->s, 4000, "", 2); /* and one without a recorder says so */
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
     engine_reopen(e);
-    OP(e->s, watermark_get, &watermark);
+    OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, "");
     assert_int_equal(watermark.renewals, 2);
 }
@@ -476,17 +476,17 @@ static void named_counters_count_apart(void **state)
 {
     struct engine *e = *state;
     int64_t a, b;
-    OP(e->s, begin);
-    OP(e->s, seq_next, "request", &a);
-    OP(e->s, seq_next, "request", &a);
-    OP(e->s, seq_next, "epoch", &b);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, txn->seq_next, "request", &a);
+    OP(e->s, txn->seq_next, "request", &a);
+    OP(e->s, txn->seq_next, "epoch", &b);
+    OP(e->s, txn->commit);
     assert_int_equal(a, 2);
     assert_int_equal(b, 1);
     engine_reopen(e);
-    OP(e->s, begin);
-    OP(e->s, seq_next, "request", &a);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, txn->seq_next, "request", &a);
+    OP(e->s, txn->commit);
     assert_int_equal(a, 3);
 }
 
@@ -497,19 +497,19 @@ static void totals_add_up_and_open_counts_the_open_phases(void **state)
     struct totals t = { { 0 } }, got;
     t.n[TOTAL_PLANNED] = 3;
     t.n[TOTAL_LOST] = 1;
-    OP(e->s, begin);
-    OP(e->s, runs_add, r, 3);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_add, r, 3);
     struct run_change c = { .log_id = r[1].log_id, .what = CHANGE_PHASE, .phase = PHASE_LOST };
-    OP(e->s, runs_change, &c, 1);
-    OP(e->s, totals_add, &t);
+    OP(e->s, runs->runs_change, &c, 1);
+    OP(e->s, txn->totals_add, &t);
     t.n[TOTAL_PLANNED] = 0;
     t.n[TOTAL_LOST] = -1;
     t.n[TOTAL_FINISHED] = 1;
-    OP(e->s, totals_add, &t);
-    OP(e->s, commit);
+    OP(e->s, txn->totals_add, &t);
+    OP(e->s, txn->commit);
     engine_reopen(e);
     int64_t open;
-    OP(e->s, totals_get, &got, &open);
+    OP(e->s, txn->totals_get, &got, &open);
     assert_int_equal(open, 2);
     assert_int_equal(got.n[TOTAL_PLANNED], 3);
     assert_int_equal(got.n[TOTAL_LOST], 0);
@@ -519,7 +519,7 @@ static void totals_add_up_and_open_counts_the_open_phases(void **state)
 static int64_t batch_of(struct engine *e)
 {
     struct watermark m;
-    OP(e->s, watermark_get, &m);
+    OP(e->s, txn->watermark_get, &m);
     return m.batch;
 }
 
@@ -530,23 +530,23 @@ static void each_commit_has_the_next_number(void **state)
     for (int64_t n = 0; n < 6; n++) {
         struct run_row r = sample_run(1, n);
         assert_int_equal(batch_of(e), n);
-        OP(e->s, begin);
+        OP(e->s, txn->begin);
         if (n % 2)
-            OP(e->s, runs_add, &r, 1);
+            OP(e->s, runs->runs_add, &r, 1);
         if (n % 3 == 0) {
             struct watermark m = { .until_ms = n, .batch = 700 };
-            OP(e->s, watermark_put, &m);
+            OP(e->s, txn->watermark_put, &m);
         }
-        e->s->ops->rollback(e->s);
+        e->s->ops->txn->rollback(e->s);
         assert_int_equal(batch_of(e), n);
-        OP(e->s, begin);
+        OP(e->s, txn->begin);
         if (n % 2)
-            OP(e->s, runs_add, &r, 1);
+            OP(e->s, runs->runs_add, &r, 1);
         if (n % 3 == 0) {
             struct watermark m = { .until_ms = n, .batch = 700 };
-            OP(e->s, watermark_put, &m);
+            OP(e->s, txn->watermark_put, &m);
         }
-        OP(e->s, commit);
+        OP(e->s, txn->commit);
         if (n == 3)
             engine_reopen(e);
     }
@@ -559,44 +559,44 @@ static void a_rollback_leaves_no_trace(void **state)
 {
     struct engine *e = *state;
     struct store *s = e->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t id = sample_job_add(s, "kept", 1000);
     struct run_row r = sample_run(id, 1000);
-    OP(s, runs_add, &r, 1);
+    OP(s, runs->runs_add, &r, 1);
     struct group_record g = { .app = "a", .title = "t" };
-    OP(s, group_insert, &g);
-    OP(s, commit);
+    OP(s, catalog->group_insert, &g);
+    OP(s, txn->commit);
     char *before = engine_dump(e);
-    OP(s, begin);
+    OP(s, txn->begin);
     sample_job_add(s, "not kept", 500);
     struct due_row d = { id, 5000, 4000, 4000, 0 };
-    OP(s, due_put, &d, 1);
+    OP(s, runs->due_put, &d, 1);
     struct run_row more[3] = { sample_run(id, 2000), sample_run(id, 3000), sample_run(id, 2000) };
-    OP(s, runs_add, more, 3);
+    OP(s, runs->runs_add, more, 3);
     struct run_change c[] = {
         { .log_id = r.log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT },
         { .log_id = r.log_id, .what = CHANGE_FINISH | CHANGE_CLOSE, .handle_code = 200 },
         { .log_id = more[0].log_id, .what = CHANGE_DROP },
     };
-    OP(s, runs_change, c, 3);
+    OP(s, runs->runs_change, c, 3);
     struct totals t = { { 1, 2, 3, 4, 5, 6, 7, 8, 9 } };
-    OP(s, totals_add, &t);
+    OP(s, txn->totals_add, &t);
     watermark_put(s, 777, "x", 3);
-    OP(s, group_delete, g.id);
-    OP(s, job_delete, id);
+    OP(s, catalog->group_delete, g.id);
+    OP(s, catalog->job_delete, id);
     struct registry_record reg = { "EXECUTOR", "a", "b", 1 };
-    OP(s, registry_put, &reg, 1);
+    OP(s, catalog->registry_put, &reg, 1);
     struct user_record u = { .username = "u" };
-    OP(s, user_insert, &u);
+    OP(s, users->user_insert, &u);
     struct skip_row k = { id, 1, 2, 3, MISFIRE_FIRE_ALL, false };
-    OP(s, skips_add, &k, 1);
-    s->ops->rollback(s);
+    OP(s, runs->skips_add, &k, 1);
+    s->ops->txn->rollback(s);
     char *after = engine_dump(e);
     assert_string_equal(before, after);
-    OP(s, begin); /* the key of the run that was closed and rolled back is taken still */
-    OP(s, runs_add, &r, 1);
+    OP(s, txn->begin); /* the key of the run that was closed and rolled back is taken still */
+    OP(s, runs->runs_add, &r, 1);
     assert_int_equal(r.log_id, -1);
-    s->ops->rollback(s);
+    s->ops->txn->rollback(s);
     free(before);
     free(after);
 }

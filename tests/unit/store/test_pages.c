@@ -36,7 +36,7 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     int64_t id[10];
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0; i < 10; i++) {
         char name[32];
         snprintf(name, sizeof(name), "Report %d%%", i);
@@ -45,14 +45,14 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
         r.enabled = i < 3;
         r.handler = i == 4 ? NULL : "theHandler";
         r.author = i == 5 ? "Zoe" : "ann";
-        OP(s, job_insert, &r);
+        OP(s, catalog->job_insert, &r);
         id[i] = r.id;
     }
-    OP(s, commit);
+    OP(s, txn->commit);
     struct ids got = { 0 };
     int64_t total;
     struct jobs_filter f = { .status = -1, .offset = 2, .limit = 3 };
-    OP(s, jobs_page, &f, job_id, &got, &total);
+    OP(s, pages->jobs_page, &f, job_id, &got, &total);
     assert_int_equal(total, 10);
     assert_int_equal(got.n, 3);
     assert_int_equal(got.id[0], id[7]);
@@ -74,7 +74,7 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
         { { .status = -1, .description = "', 'x" }, 0 },
     };
     for (size_t i = 0; i < countof(cases); i++) {
-        OP(s, jobs_page, &cases[i].f, job_id, &got, &total);
+        OP(s, pages->jobs_page, &cases[i].f, job_id, &got, &total);
         if (total != cases[i].total)
             fail_msg("case %zu: %d rows, expected %d", i, (int)total, cases[i].total);
     }
@@ -83,24 +83,24 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
 static void the_next_scheduled_time_shown_is_the_one_that_will_fire(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t a = sample_job_add(s, "a", 9000), b = sample_job_add(s, "b", NEVER_MS);
     struct run_row r[] = { sample_run(a, 4000), sample_run(a, 5000), sample_run(a, 6000),
                            sample_run(a, 100), sample_run(b, 7000) };
     r[3].kind = KIND_MANUAL; /* not of the schedule */
-    OP(s, runs_add, r, 5);
+    OP(s, runs->runs_add, r, 5);
     struct run_change sent = { .log_id = r[0].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
-    OP(s, runs_change, &sent, 1);
-    OP(s, commit);
+    OP(s, runs->runs_change, &sent, 1);
+    OP(s, txn->commit);
     struct ids got = { 0 };
     int64_t total;
     const struct jobs_filter f = { .status = -1, .limit = 10 };
-    OP(s, jobs_page, &f, job_id, &got, &total);
+    OP(s, pages->jobs_page, &f, job_id, &got, &total);
     assert_int_equal(got.id[1], a);
     assert_int_equal(got.next_ms[1], 5000);
     assert_int_equal(got.next_ms[0], 7000);
     struct job_record j;
-    OP(s, job_get, a, &j);
+    OP(s, catalog->job_get, a, &j);
     assert_int_equal(j.next_ms, 9000); /* planning needs its own */
     job_record_done(&j);
 }
@@ -108,21 +108,21 @@ static void the_next_scheduled_time_shown_is_the_one_that_will_fire(void **state
 static void next_and_last_scheduled_time_shown_lie_on_either_side_of_now(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     int64_t id = sample_job_add(s, "a", 9000);
     struct run_row r[] = { sample_run(id, 3000), sample_run(id, 4000), sample_run(id, 5000),
                            sample_run(id, 6000), sample_run(id, 4500) };
     r[4].kind = KIND_MANUAL;
-    OP(s, runs_add, r, 5);
+    OP(s, runs->runs_add, r, 5);
     struct due_row due = { id, 9000, 6000, 6000, 1 };
-    OP(s, due_put, &due, 1);
+    OP(s, runs->due_put, &due, 1);
     struct run_change over = { .log_id = r[0].log_id,
                                .what = CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE,
                                .trigger_code = 200,
                                .handle_code = 200,
                                .handle_ms = 3100 };
-    OP(s, runs_change, &over, 1);
-    OP(s, commit);
+    OP(s, runs->runs_change, &over, 1);
+    OP(s, txn->commit);
     static const struct {
         int64_t now_ms, next_ms, last_ms;
     } cases[] = { { 0, 4000, 6000 },    { 2500, 4000, 0 },    { 3999, 4000, 3000 },
@@ -132,7 +132,7 @@ static void next_and_last_scheduled_time_shown_lie_on_either_side_of_now(void **
         struct ids got = { 0 };
         int64_t total;
         const struct jobs_filter f = { .status = -1, .limit = 10, .now_ms = cases[i].now_ms };
-        OP(s, jobs_page, &f, job_id, &got, &total);
+        OP(s, pages->jobs_page, &f, job_id, &got, &total);
         assert_int_equal(got.next_ms[0], cases[i].next_ms);
         assert_int_equal(got.last_ms[0], cases[i].last_ms);
     }
@@ -142,16 +142,16 @@ static void rows_ahead_of_their_time_are_left_out(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     struct run_row r[4];
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0; i < 4; i++) {
         r[i] = sample_run(1 + i % 2, 1000 + i * 1000);
         r[i].due_ms =
             r[i].scheduled_ms + (i == 0 ? 10000 : 0); /* the first waits to be tried again */
     }
-    OP(s, runs_add, r, 4);
+    OP(s, runs->runs_add, r, 4);
     struct run_change sent = { .log_id = r[3].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
-    OP(s, runs_change, &sent, 1);
-    OP(s, commit);
+    OP(s, runs->runs_change, &sent, 1);
+    OP(s, txn->commit);
     static const struct {
         int64_t job_id, now_ms;
         int count; /* of those that are shown */
@@ -165,12 +165,12 @@ static void rows_ahead_of_their_time_are_left_out(void **state)
                                        .to_ms = -1,
                                        .limit = 10,
                                        .now_ms = cases[i].now_ms };
-        OP(s, logs_page, &f, log_id, &got, &total);
+        OP(s, pages->logs_page, &f, log_id, &got, &total);
         assert_int_equal(got.n, cases[i].count);
         assert_int_equal(total, cases[i].count);
     }
     struct log_record l;
-    OP(s, log_get, r[0].log_id, &l); /* who knows the id may ask */
+    OP(s, pages->log_get, r[0].log_id, &l); /* who knows the id may ask */
     log_record_done(&l);
 }
 
@@ -178,7 +178,7 @@ static void logs_are_listed_newest_first_through_filters(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     struct run_row r[12];
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = 0; i < 12; i++) {
         r[i] = sample_run(1 + i % 3, 1700000000000 + i * 400000);
         r[i].group_id = 1 + i % 2;
@@ -186,7 +186,7 @@ static void logs_are_listed_newest_first_through_filters(void **state)
     r[11].scheduled_ms = 1700000000000; /* a retry keeps its first run's scheduled time */
     r[11].attempt = 1;
     r[11].job_id = 1;
-    OP(s, runs_add, r, 12);
+    OP(s, runs->runs_add, r, 12);
     for (int i = 0; i < 6; i++) {
         /* 0..2 succeeded, 3 rejected, 4 failed, 5 running */
         struct run_change c = {
@@ -196,13 +196,13 @@ static void logs_are_listed_newest_first_through_filters(void **state)
             .trigger_code = i == 3 ? 500 : 200,
             .handle_code = i == 4 ? 500 : 200,
         };
-        OP(s, runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1);
     }
-    OP(s, commit);
+    OP(s, txn->commit);
     struct ids got = { 0 };
     int64_t total;
     struct logs_filter f = { .from_ms = -1, .to_ms = -1, .offset = 1, .limit = 2 };
-    OP(s, logs_page, &f, log_id, &got, &total);
+    OP(s, pages->logs_page, &f, log_id, &got, &total);
     assert_int_equal(total, 12);
     assert_int_equal(got.n, 2);
     assert_int_equal(got.id[0], r[10].log_id);
@@ -224,7 +224,7 @@ static void logs_are_listed_newest_first_through_filters(void **state)
         { { .from_ms = 1800000000000, .to_ms = -1 }, 0 },
     };
     for (size_t i = 0; i < countof(cases); i++) {
-        OP(s, logs_page, &cases[i].f, log_id, &got, &total);
+        OP(s, pages->logs_page, &cases[i].f, log_id, &got, &total);
         if (total != cases[i].total)
             fail_msg("case %zu: %d rows, expected %d", i, (int)total, cases[i].total);
     }
@@ -233,19 +233,19 @@ static void logs_are_listed_newest_first_through_filters(void **state)
 static void a_page_stops_when_its_reader_has_enough(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    OP(s, begin);
+    OP(s, txn->begin);
     struct group_record g = { .app = "AppName", .title = "x" };
     for (int i = 0; i < 3; i++)
-        OP(s, group_insert, &g);
+        OP(s, catalog->group_insert, &g);
     struct ids got = { 0 };
     int64_t total;
     const struct groups_filter f = { .app = "appn", .limit = 10 };
-    OP(s, groups_page, &f, group_id, &got, &total);
+    OP(s, pages->groups_page, &f, group_id, &got, &total);
     assert_int_equal(got.n, 1);
     assert_int_equal(total, 3);
-    OP(s, groups_each, group_id, &got);
+    OP(s, catalog->groups_each, group_id, &got);
     assert_int_equal(got.n, 2);
-    OP(s, commit);
+    OP(s, txn->commit);
 }
 
 int main(void)

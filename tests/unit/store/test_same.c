@@ -69,8 +69,8 @@ static void do_job(struct history *h)
     struct job_record r = random_job(h), copy = r;
     uint32_t what = dice_below(&h->dice, 5);
     if (what == 0 && h->njob < 64) {
-        OP(h->a->s, job_insert, &r);
-        OP(h->b->s, job_insert, &copy);
+        OP(h->a->s, catalog->job_insert, &r);
+        OP(h->b->s, catalog->job_insert, &copy);
         assert_int_equal(r.id, copy.id);
         h->job[h->njob++] = r.id;
         return;
@@ -80,18 +80,18 @@ static void do_job(struct history *h)
     switch (what) {
     case 1:
         r.id = id;
-        SAME(h, job_update, &r);
+        SAME(h, catalog->job_update, &r);
         break;
     case 2:
-        SAME(h, jobs_stop, (&(struct job_stop){ id, "because" }), 1, h->clock_ms);
+        SAME(h, catalog->jobs_stop, (&(struct job_stop){ id, "because" }), 1, h->clock_ms);
         break;
     case 3:
         if (!dice_below(&h->dice, 6))
-            SAME(h, job_delete, id);
+            SAME(h, catalog->job_delete, id);
         break;
     default:
-        OP(h->a->s, purge, 3, &more_a);
-        OP(h->b->s, purge, 3, &more_b);
+        OP(h->a->s, runs->purge, 3, &more_a);
+        OP(h->b->s, runs->purge, 3, &more_b);
         assert_int_equal(more_a, more_b);
     }
 }
@@ -103,8 +103,8 @@ static void do_plan(struct history *h)
     int64_t next_a, next_b;
     memset(a, 0, sizeof(a));
     memset(b, 0, sizeof(b));
-    OP(h->a->s, due_take, INT64_MIN, h->clock_ms, 4, a, &na, &next_a);
-    OP(h->b->s, due_take, INT64_MIN, h->clock_ms, 4, b, &nb, &next_b);
+    OP(h->a->s, runs->due_take, INT64_MIN, h->clock_ms, 4, a, &na, &next_a);
+    OP(h->b->s, runs->due_take, INT64_MIN, h->clock_ms, 4, b, &nb, &next_b);
     assert_int_equal(na, nb);
     assert_true(next_a == next_b);
     assert_memory_equal(a, b, sizeof(a));
@@ -112,11 +112,11 @@ static void do_plan(struct history *h)
         a[i].planned_until_ms = a[i].last_ms = a[i].next_ms;
         a[i].next_ms = dice_below(&h->dice, 8) ? a[i].next_ms + 1000 : NEVER_MS;
     }
-    SAME(h, due_put, a, na);
+    SAME(h, runs->due_put, a, na);
     bool rate = dice_below(&h->dice, 2);
     int64_t after = dice_below(&h->dice, 40);
-    OP(h->a->s, due_each, rate, after, 4, a, &na);
-    OP(h->b->s, due_each, rate, after, 4, b, &nb);
+    OP(h->a->s, runs->due_each, rate, after, 4, a, &na);
+    OP(h->b->s, runs->due_each, rate, after, 4, b, &nb);
     assert_int_equal(na, nb);
     if (na)
         assert_memory_equal(a, b, (size_t)na * sizeof(*a));
@@ -139,9 +139,9 @@ static void do_add(struct history *h)
         a[i].choices = word(h);
         b[i] = a[i];
     }
-    SAME(h, begin);
-    OP(h->a->s, runs_add, a, n);
-    OP(h->b->s, runs_add, b, n);
+    SAME(h, txn->begin);
+    OP(h->a->s, runs->runs_add, a, n);
+    OP(h->b->s, runs->runs_add, b, n);
     for (int i = 0; i < n; i++) {
         assert_int_equal(a[i].log_id, b[i].log_id);
         if (a[i].log_id < 0)
@@ -153,10 +153,10 @@ static void do_add(struct history *h)
         } else {
             t.n[TOTAL_WITHDRAWN]++;
             struct run_change c = { .log_id = a[i].log_id, .what = CHANGE_DROP };
-            SAME(h, runs_change, &c, 1);
+            SAME(h, runs->runs_change, &c, 1);
         }
     }
-    SAME(h, totals_add, &t);
+    SAME(h, txn->totals_add, &t);
 }
 
 /* Close live run i the way that dice say; returns what it adds to the totals. */
@@ -187,7 +187,7 @@ static void do_change(struct history *h)
         return;
     int i = (int)dice_below(&h->dice, (uint32_t)h->nlive);
     struct run_change c = { .log_id = h->live[i] };
-    SAME(h, begin);
+    SAME(h, txn->begin);
     if (dice_below(&h->dice, 2)) {
         c.what = CHANGE_PHASE | (dice_below(&h->dice, 2) ? CHANGE_ADDRESS : 0u);
         c.doubted = dice_below(&h->dice, 2);
@@ -196,19 +196,19 @@ static void do_change(struct history *h)
         t.n[TOTAL_LOST] = c.phase == PHASE_LOST;
         t.n[TOTAL_FOUND] = h->lost[i];
         h->lost[i] = c.phase == PHASE_LOST;
-        SAME(h, runs_change, &c, 1);
+        SAME(h, runs->runs_change, &c, 1);
     } else {
         enum total end = random_end(h, i, &c);
         t.n[TOTAL_FOUND] = h->lost[i];
         t.n[end]++;
-        SAME(h, runs_change, &c, 1);
-        SAME(h, runs_change, &c, 1); /* a second time changes nothing */
+        SAME(h, runs->runs_change, &c, 1);
+        SAME(h, runs->runs_change, &c, 1); /* a second time changes nothing */
         h->closed[h->nclosed++ % LIVE_MAX] = h->live[i];
         h->nlive--;
         h->live[i] = h->live[h->nlive];
         h->lost[i] = h->lost[h->nlive];
     }
-    SAME(h, totals_add, &t);
+    SAME(h, txn->totals_add, &t);
 }
 
 static void do_side(struct history *h)
@@ -224,23 +224,23 @@ static void do_side(struct history *h)
     struct registry_record reg = { "EXECUTOR", word(h), word(h), h->clock_ms };
     int noted_a, noted_b;
     int64_t seq_a, seq_b;
-    SAME(h, skips_add, &k, 1);
-    OP(h->a->s, late_add, &late, 1, &noted_a);
-    OP(h->b->s, late_add, &late, 1, &noted_b);
+    SAME(h, runs->skips_add, &k, 1);
+    OP(h->a->s, runs->late_add, &late, 1, &noted_a);
+    OP(h->b->s, runs->late_add, &late, 1, &noted_b);
     assert_int_equal(noted_a, noted_b);
     if (dice_below(&h->dice, 3))
-        SAME(h, registry_put, &reg, 1);
+        SAME(h, catalog->registry_put, &reg, 1);
     else
-        SAME(h, registry_delete, &reg, 1);
+        SAME(h, catalog->registry_delete, &reg, 1);
     struct watermark watermark = { .until_ms = h->clock_ms - 500 + dice_below(&h->dice, 1000),
                                    .renewals = dice_below(&h->dice, 100) };
     if (dice_below(&h->dice, 2))
         memset(watermark.recorder, 'a' + (int)dice_below(&h->dice, 6), RECORDER_ID_SIZE - 1);
-    SAME(h, watermark_put, &watermark);
+    SAME(h, txn->watermark_put, &watermark);
     if (!dice_below(&h->dice, 3))
-        SAME(h, watermark_clean);
-    OP(h->a->s, seq_next, "request", &seq_a);
-    OP(h->b->s, seq_next, "request", &seq_b);
+        SAME(h, txn->watermark_clean);
+    OP(h->a->s, txn->seq_next, "request", &seq_a);
+    OP(h->b->s, txn->seq_next, "request", &seq_b);
     assert_int_equal(seq_a, seq_b);
 }
 
@@ -249,30 +249,30 @@ static void do_groups_and_users(struct history *h)
     struct group_record g = { .app = word(h), .title = word(h), .address_list = word(h) }, g2 = g;
     struct user_record u = { .username = word(h), .password = word(h), .argon2 = word(h) }, u2 = u;
     if (dice_below(&h->dice, 2)) {
-        OP(h->a->s, group_insert, &g);
-        OP(h->b->s, group_insert, &g2);
+        OP(h->a->s, catalog->group_insert, &g);
+        OP(h->b->s, catalog->group_insert, &g2);
         assert_int_equal(g.id, g2.id);
         h->ngroup = (int)g.id;
     } else {
         g.id = g2.id = 1 + dice_below(&h->dice, (uint32_t)h->ngroup + 1);
         if (dice_below(&h->dice, 2))
-            SAME(h, group_update, &g);
+            SAME(h, catalog->group_update, &g);
         else
-            SAME(h, group_delete, g.id);
+            SAME(h, catalog->group_delete, g.id);
     }
-    assert_int_equal(h->a->s->ops->user_insert(h->a->s, &u, NULL),
-                     h->b->s->ops->user_insert(h->b->s, &u2, NULL));
+    assert_int_equal(h->a->s->ops->users->user_insert(h->a->s, &u, NULL),
+                     h->b->s->ops->users->user_insert(h->b->s, &u2, NULL));
     assert_int_equal(u.id, u2.id);
     int64_t user = 1 + dice_below(&h->dice, 6);
     const char *argon2 = word(h);
-    SAME(h, user_upgrade, user, argon2);
+    SAME(h, users->user_upgrade, user, argon2);
 }
 
 static void books_balance(struct store *s)
 {
     struct totals t;
     int64_t open;
-    OP(s, totals_get, &t, &open);
+    OP(s, txn->totals_get, &t, &open);
     assert_int_equal(totals_unaccounted(&t, open), 0);
 }
 
@@ -286,7 +286,7 @@ static void step(struct history *h)
     } else if (what < 5 && h->nlive) {
         do_change(h);
     } else {
-        SAME(h, begin);
+        SAME(h, txn->begin);
         if (what == 5)
             do_plan(h);
         else if (what == 6)
@@ -297,11 +297,11 @@ static void step(struct history *h)
             do_groups_and_users(h);
     }
     if (dice_below(&h->dice, 6)) {
-        SAME(h, commit);
+        SAME(h, txn->commit);
     } else {
         struct dice dice = h->dice;
-        h->a->s->ops->rollback(h->a->s);
-        h->b->s->ops->rollback(h->b->s);
+        h->a->s->ops->txn->rollback(h->a->s);
+        h->b->s->ops->txn->rollback(h->b->s);
         *h = before;
         h->dice = dice;
     }

@@ -37,11 +37,11 @@ static void commit_many(struct store *s, int from, int to)
 {
     for (int i = from; i < to; i++) {
         struct run_row r = sample_run(1 + i % 100, 1000 + i);
-        OP(s, begin);
-        OP(s, runs_add, &r, 1);
+        OP(s, txn->begin);
+        OP(s, runs->runs_add, &r, 1);
         struct run_change c = { .log_id = r.log_id, .what = CHANGE_CLOSE };
-        OP(s, runs_change, &c, 1);
-        OP(s, commit);
+        OP(s, runs->runs_change, &c, 1);
+        OP(s, txn->commit);
     }
 }
 
@@ -208,10 +208,10 @@ static void an_upgrade_brings_totals_and_watermark_along(void **state)
     struct totals t;
     struct watermark m;
     int64_t open;
-    OP(e->s, totals_get, &t, &open);
+    OP(e->s, txn->totals_get, &t, &open);
     for (int i = 0; i < TOTAL_COUNT; i++)
         assert_int_equal(t.n[i], 1000 + i);
-    OP(e->s, watermark_get, &m);
+    OP(e->s, txn->watermark_get, &m);
     assert_true(m.until_ms == 1700000000000);
     assert_true(m.clean);
     assert_string_equal(m.recorder, "00112233445566778899aabbccddeeff");
@@ -219,7 +219,7 @@ static void an_upgrade_brings_totals_and_watermark_along(void **state)
     assert_int_equal(m.last_id, 12);
     assert_int_equal(m.batch, 0); /* commits are numbered from here on */
     commit_many(e->s, 0, 3);
-    OP(e->s, watermark_get, &m);
+    OP(e->s, txn->watermark_get, &m);
     assert_int_equal(m.batch, 3);
     assert_true(m.clean);
 }
@@ -233,9 +233,9 @@ static void an_upgrade_of_a_database_that_never_fired(void **state)
         struct totals t;
         struct watermark m;
         int64_t open;
-        OP(e->s, totals_get, &t, &open);
+        OP(e->s, txn->totals_get, &t, &open);
         assert_int_equal(totals_unaccounted(&t, open), 0);
-        OP(e->s, watermark_get, &m);
+        OP(e->s, txn->watermark_get, &m);
         assert_int_equal(m.until_ms, 0);
         assert_false(m.clean);
         assert_string_equal(m.recorder, "");
@@ -251,16 +251,16 @@ static void a_reader_sees_commits_and_can_change_nothing(void **state)
     struct engine *e = *state;
     struct store *reader = open_reader(e);
     struct job_record r = sample_job("j", 1000), got;
-    OP(e->s, begin);
-    OP(e->s, job_insert, &r);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->job_insert, &r);
     struct why reason = { "" };
-    assert_int_equal(reader->ops->job_get(reader, r.id, &got, &reason), ERR_NOTFOUND);
-    OP(e->s, commit);
-    OP(reader, job_get, r.id, &got);
+    assert_int_equal(reader->ops->catalog->job_get(reader, r.id, &got, &reason), ERR_NOTFOUND);
+    OP(e->s, txn->commit);
+    OP(reader, catalog->job_get, r.id, &got);
     job_record_done(&got);
     why_clear(&reason);
     const struct job_stop stop = { r.id, "x" };
-    assert_int_equal(reader->ops->jobs_stop(reader, &stop, 1, 1, &reason), ERR_READONLY);
+    assert_int_equal(reader->ops->catalog->jobs_stop(reader, &stop, 1, 1, &reason), ERR_READONLY);
     store_close(reader);
 }
 
@@ -302,13 +302,13 @@ static void without_a_checkpointer_the_log_is_bounded_too(void **state)
     for (int i = 0; i < 200; i++) { /* 200 MiB */
         struct run_row r = sample_run(1, i);
         r.param = big;
-        OP(e->s, begin);
-        OP(e->s, runs_add, &r, 1);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->runs_add, &r, 1);
         struct run_change c = { .log_id = r.log_id, .what = CHANGE_DROP };
-        OP(e->s, commit);
-        OP(e->s, begin);
-        OP(e->s, runs_change, &c, 1);
-        OP(e->s, commit);
+        OP(e->s, txn->commit);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->runs_change, &c, 1);
+        OP(e->s, txn->commit);
         assert_true(file_size(e->path, "-wal") < bound);
     }
     free(big);
@@ -319,9 +319,9 @@ static void without_a_checkpointer_the_log_is_bounded_too(void **state)
 static int64_t add_one(struct store *s, int64_t scheduled_ms)
 {
     struct run_row r = sample_run(1, scheduled_ms);
-    OP(s, begin);
-    OP(s, runs_add, &r, 1);
-    OP(s, commit);
+    OP(s, txn->begin);
+    OP(s, runs->runs_add, &r, 1);
+    OP(s, txn->commit);
     return r.log_id;
 }
 
@@ -329,9 +329,9 @@ static void a_restored_backup_jumps_over_ids_it_cannot_know(void **state)
 {
     struct engine *e = *state;
     int64_t before = add_one(e->s, 1);
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     EXPECT(store_sqlite_jump_ids(e->s, &why), OK);
-    OP(e->s, commit);
+    OP(e->s, txn->commit);
     engine_reopen(e);
     assert_int_equal(add_one(e->s, 2), before + 1 + (1 << 24));
 }
@@ -373,16 +373,16 @@ static void one_jobs_log_is_found_across_chunks_and_gaps(void **state)
     int wanted = 0, in_span = 0;
     for (int round = 0; round < 12; round++) {
         struct run_row r[1000];
-        OP(s, begin);
+        OP(s, txn->begin);
         for (int i = 0; i < 1000; i++) {
             r[i] = sample_run(1 + (i * 7 + round) % 3, 1700000000000 + round * 600000 + i);
             wanted += r[i].job_id == 2;
             in_span += r[i].job_id == 2 && round >= 3 && round <= 8;
         }
-        OP(s, runs_add, r, 1000);
+        OP(s, runs->runs_add, r, 1000);
         if (round == 5)
             EXPECT(store_sqlite_jump_ids(s, &why), OK);
-        OP(s, commit);
+        OP(s, txn->commit);
     }
     engine_sql(*state,
                "INSERT INTO xxl_job_log (id, job_group, job_id, trigger_code, handle_code) "
@@ -390,7 +390,7 @@ static void one_jobs_log_is_found_across_chunks_and_gaps(void **state)
     struct walk w = { .descending = true };
     struct logs_filter f = { .job_id = 2, .from_ms = -1, .to_ms = -1, .limit = 100000 };
     int64_t total;
-    OP(s, logs_page, &f, walk_log, &w, &total);
+    OP(s, pages->logs_page, &f, walk_log, &w, &total);
     assert_int_equal(w.n, wanted + 2);
     assert_int_equal(total, wanted + 2);
     assert_true(w.descending);
@@ -398,7 +398,7 @@ static void one_jobs_log_is_found_across_chunks_and_gaps(void **state)
     f.from_ms = 1700000000000 + 3 * 600000 - 1000;
     f.to_ms = 1700000000000 + 8 * 600000 + 2000;
     f.offset = 10;
-    OP(s, logs_page, &f, walk_log, &w, &total);
+    OP(s, pages->logs_page, &f, walk_log, &w, &total);
     assert_int_equal(w.n, in_span - 10);
     assert_int_equal(total, in_span);
     assert_true(w.descending);
@@ -453,7 +453,7 @@ static void spoiled_rows_read_as_defaults(void **state)
                   "9223372036854775807, 0, 0, 0, 0, NULL, NULL);"
                   "DELETE FROM peal_epoch; INSERT INTO peal_epoch (epoch, planned) VALUES (7, 5)");
     struct job_record j;
-    OP(e->s, job_get, 7, &j);
+    OP(e->s, catalog->job_get, 7, &j);
     assert_int_equal(j.timeout_s, 0);
     assert_int_equal(j.retries, 0);
     assert_false(j.enabled);
@@ -463,28 +463,28 @@ static void spoiled_rows_read_as_defaults(void **state)
     assert_true(j.next_ms == NEVER_MS);
     job_record_done(&j);
     int n = 0;
-    OP(e->s, runs_each, check_run, &n);
+    OP(e->s, runs->runs_each, check_run, &n);
     assert_int_equal(n, 1);
     struct totals t;
     int64_t open, total;
-    OP(e->s, totals_get, &t, &open);
+    OP(e->s, txn->totals_get, &t, &open);
     assert_int_equal(open, 0);
     assert_int_equal(t.n[TOTAL_PLANNED], 0); /* of another epoch */
     const struct jobs_filter f = { .status = 0, .limit = 10 };
     n = 0;
-    OP(e->s, jobs_page, &f, count_job, &n, &total);
+    OP(e->s, pages->jobs_page, &f, count_job, &n, &total);
     assert_int_equal(n, 1);
-    OP(e->s, begin); /* a job without its side rows gets them when it is saved */
-    OP(e->s, job_get, 7, &j);
+    OP(e->s, txn->begin); /* a job without its side rows gets them when it is saved */
+    OP(e->s, catalog->job_get, 7, &j);
     j.next_ms = 500;
-    OP(e->s, job_update, &j);
+    OP(e->s, catalog->job_update, &j);
     job_record_done(&j);
     t.n[TOTAL_LATE] = 3;
-    OP(e->s, totals_add, &t);
-    OP(e->s, commit); /* the epoch's row is made anew */
-    OP(e->s, totals_get, &t, &open);
+    OP(e->s, txn->totals_add, &t);
+    OP(e->s, txn->commit); /* the epoch's row is made anew */
+    OP(e->s, txn->totals_get, &t, &open);
     assert_int_equal(t.n[TOTAL_LATE], 3);
-    OP(e->s, job_get, 7, &j);
+    OP(e->s, catalog->job_get, 7, &j);
     assert_int_equal(j.next_ms, 500);
     job_record_done(&j);
 }
@@ -495,11 +495,11 @@ static void a_spoiled_counter_refuses_and_says_what_to_set(void **state)
     engine_sql(e, "UPDATE peal_seq SET value = 9223372036854775807 WHERE name = 'log'");
     struct run_row r = sample_run(1, 1);
     struct why reason = { "" };
-    OP(e->s, begin);
-    assert_int_equal(e->s->ops->runs_add(e->s, &r, 1, &reason), ERR_CORRUPT);
+    OP(e->s, txn->begin);
+    assert_int_equal(e->s->ops->runs->runs_add(e->s, &r, 1, &reason), ERR_CORRUPT);
     assert_non_null(strstr(reason.text, "peal_seq"));
-    assert_int_equal(e->s->ops->commit(e->s, NULL), ERR_CORRUPT);
-    e->s->ops->rollback(e->s);
+    assert_int_equal(e->s->ops->txn->commit(e->s, NULL), ERR_CORRUPT);
+    e->s->ops->txn->rollback(e->s);
     engine_sql(e, "UPDATE peal_seq SET value = 10 WHERE name = 'log'");
     assert_int_equal(add_one(e->s, 1), 11);
 }
@@ -508,12 +508,12 @@ static void a_password_changed_by_another_program_wins(void **state)
 {
     struct engine *e = *state;
     struct user_record u = { .username = "ann", .password = "old", .argon2 = "$argon2id$of-old" };
-    OP(e->s, begin);
-    OP(e->s, user_insert, &u);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, users->user_insert, &u);
+    OP(e->s, txn->commit);
     engine_sql(e, "UPDATE xxl_job_user SET password = 'new'");
     struct user_record got;
-    OP(e->s, user_find, "ann", &got);
+    OP(e->s, users->user_find, "ann", &got);
     assert_null(got.argon2);
     assert_string_equal(got.password, "new");
     user_record_done(&got);
@@ -524,20 +524,20 @@ static void a_password_changed_by_another_program_wins(void **state)
 
 static int64_t steps_of_planning(struct store *s, int jobs_before, int jobs)
 {
-    OP(s, begin);
+    OP(s, txn->begin);
     for (int i = jobs_before; i < jobs; i++) {
         struct job_record r = sample_job("j", 1000000 + i);
-        OP(s, job_insert, &r);
+        OP(s, catalog->job_insert, &r);
     }
-    OP(s, commit);
+    OP(s, txn->commit);
     struct due_row rows[50];
     int n;
     int64_t next_ms, before = store_sqlite_steps(s);
-    OP(s, begin);
-    OP(s, due_take, 0, NEVER_MS - 1, 50, rows, &n, &next_ms);
+    OP(s, txn->begin);
+    OP(s, runs->due_take, 0, NEVER_MS - 1, 50, rows, &n, &next_ms);
     assert_int_equal(n, 50);
-    OP(s, due_put, rows, n);
-    OP(s, commit);
+    OP(s, runs->due_put, rows, n);
+    OP(s, txn->commit);
     return store_sqlite_steps(s) - before;
 }
 
@@ -592,7 +592,7 @@ static int page_of(struct store *s, struct logs_filter f, int64_t *ret_total, in
 {
     int rows = 0;
     int64_t before = store_sqlite_steps(s);
-    OP(s, logs_page, &f, count_log, &rows, ret_total);
+    OP(s, pages->logs_page, &f, count_log, &rows, ret_total);
     *ret_steps = store_sqlite_steps(s) - before;
     return rows;
 }
@@ -690,7 +690,7 @@ static void totals_of_odd_ids_and_offsets_do_not_overflow(void **state)
         assert_true(total > 15000);
     }
     const struct jobs_filter f = { .status = -1, .offset = INT64_MAX, .limit = 10 };
-    OP(e->s, jobs_page, &f, NULL, NULL, &total);
+    OP(e->s, pages->jobs_page, &f, NULL, NULL, &total);
     assert_int_equal(total, 0);
 }
 
@@ -704,9 +704,9 @@ static int64_t purge_all(struct engine *e, int64_t job, int64_t *ret_most)
     *ret_most = 0;
     for (bool more = true; more;) {
         int64_t before = store_sqlite_steps(e->s);
-        OP(e->s, begin);
-        OP(e->s, purge, 500, &more);
-        OP(e->s, commit);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->purge, 500, &more);
+        OP(e->s, txn->commit);
         int64_t steps = store_sqlite_steps(e->s) - before;
         *ret_most = steps > *ret_most ? steps : *ret_most;
     }
@@ -740,17 +740,17 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
     bool more;
     fill_log(e, 1, 30000);
     engine_sql(e, "UPDATE peal_seq SET value = 30000 WHERE name = 'log'");
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     struct run_row r[2] = { sample_run(FAILS, 1000), sample_run(FAILS, 2000) };
-    OP(e->s, runs_add, r, 2);
-    OP(e->s, commit);
+    OP(e->s, runs->runs_add, r, 2);
+    OP(e->s, txn->commit);
     engine_sql(e, "UPDATE peal_run SET log_id = log_id - 29999"); /* rows 2 and 3 are open */
     engine_sql(e, "DELETE FROM xxl_job_log WHERE id > 30000");
     engine_sql(e, "INSERT INTO peal_purge (job_id) VALUES (2)");
     for (int i = 0; i < 100; i++) {
-        OP(e->s, begin);
-        OP(e->s, purge, 500, &more);
-        OP(e->s, commit);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->purge, 500, &more);
+        OP(e->s, txn->commit);
         if (i % 10 == 0)
             engine_reopen(e);
         if (i == 20) /* one of them ends while the walk is far away */
@@ -759,9 +759,9 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
     assert_false(more);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id = 2"), 1);
     engine_sql(e, "DELETE FROM peal_run");
-    OP(e->s, begin);
-    OP(e->s, purge, 500, &more);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->purge, 500, &more);
+    OP(e->s, txn->commit);
     assert_false(more);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id = 2"), 0);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_purge"), 0);
@@ -772,26 +772,26 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
 static void an_alarm_that_was_taken_up_is_not_asked_for_again(void **state)
 {
     struct engine *e = *state;
-    OP(e->s, begin);
+    OP(e->s, txn->begin);
     struct run_row r = sample_run(1, 1000);
-    OP(e->s, runs_add, &r, 1);
-    OP(e->s, commit);
+    OP(e->s, runs->runs_add, &r, 1);
+    OP(e->s, txn->commit);
     struct run_change lost = { .log_id = r.log_id,
                                .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_ALARM,
                                .phase = PHASE_LOST,
                                .handle_code = 500,
                                .handle_ms = 4000 };
-    OP(e->s, begin);
-    OP(e->s, runs_change, &lost, 1);
-    OP(e->s, commit);
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_change, &lost, 1);
+    OP(e->s, txn->commit);
     assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), -1);
     for (int status = 1; status <= 3; status++) {
         char sql[80];
         snprintf(sql, sizeof(sql), "UPDATE xxl_job_log SET alarm_status = %d", status);
         engine_sql(e, sql);
-        OP(e->s, begin);
-        OP(e->s, runs_change, &lost, 1);
-        OP(e->s, commit);
+        OP(e->s, txn->begin);
+        OP(e->s, runs->runs_change, &lost, 1);
+        OP(e->s, txn->commit);
         assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), status);
     }
 }

@@ -79,7 +79,7 @@ static struct edit *job_edit(enum edit_kind kind, int64_t id, int64_t group_id)
 static int64_t jobs_of(const struct bench *b, int64_t group_id)
 {
     int64_t n = -1;
-    OP(b->engine->s, group_jobs, group_id, &n);
+    OP(b->engine->s, catalog->group_jobs, group_id, &n);
     return n;
 }
 
@@ -128,7 +128,7 @@ static void an_update_from_an_older_version_is_refused(void **state)
     struct job_record r;
     for (size_t i = 0; i < countof(rows); i++) {
         job_record_init(&r);
-        OP(b->engine->s, job_get, id, &r);
+        OP(b->engine->s, catalog->job_get, id, &r);
         assert_true(i == 0 || r.version >= version);
         version = r.version;
         job_record_done(&r);
@@ -139,7 +139,7 @@ static void an_update_from_an_older_version_is_refused(void **state)
         batch_free(batch);
     }
     job_record_init(&r);
-    OP(b->engine->s, job_get, id, &r);
+    OP(b->engine->s, catalog->job_get, id, &r);
     assert_int_equal(r.version, version); /* the last one was refused */
     job_record_done(&r);
 }
@@ -210,7 +210,7 @@ static int64_t version_of(struct bench *b, int64_t job)
 {
     struct job_record r;
     job_record_init(&r);
-    OP(b->engine->s, job_get, job, &r);
+    OP(b->engine->s, catalog->job_get, job, &r);
     int64_t version = r.version;
     job_record_done(&r);
     return version;
@@ -370,7 +370,7 @@ static void the_next_delay_lies_behind_what_was_planned(void **state)
     batch_free(batch);
     struct job_record r;
     job_record_init(&r);
-    OP(b->engine->s, job_get, job, &r);
+    OP(b->engine->s, catalog->job_get, job, &r);
     assert_int_equal(r.planned_until_ms, scheduled_ms);
     assert_int_equal(r.next_ms, scheduled_ms + 1);
     job_record_done(&r);
