@@ -2,7 +2,7 @@
 /* Three numbers of eight bytes (filter, sort key, id), the text of the sort key, the HMAC of all
  * that: 32 bytes and the text, in base64url. */
 #include "api/cursor.h"
-#include "api/xxl/form.h"
+#include "api/form.h"
 #include "base/secret.h"
 #include <string.h>
 

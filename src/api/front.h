@@ -8,9 +8,9 @@
 #define PEAL_API_FRONT_H
 
 #include "api/api.h"
+#include "api/form.h"
 #include "api/router.h"
 #include "api/waiting.h"
-#include "api/xxl/form.h"
 #include "base/buf.h"
 #include "server/center.h"
 

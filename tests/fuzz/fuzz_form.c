@@ -3,7 +3,7 @@
  * the input is the query, the rest the body. */
 #include <string.h>
 #include "fuzz.h"
-#include "api/xxl/form.h"
+#include "api/form.h"
 #include "base/buf.h"
 
 static void encode(struct buf *out, const char *text)

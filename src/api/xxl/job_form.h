@@ -4,7 +4,7 @@
 #ifndef PEAL_API_XXL_JOB_FORM_H
 #define PEAL_API_XXL_JOB_FORM_H
 
-#include "api/xxl/form.h"
+#include "api/form.h"
 #include "server/zones.h"
 #include "store/store.h"
 

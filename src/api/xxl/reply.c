@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/xxl/reply.h"
 #include "api/cookie.h"
-#include "api/xxl/login.h"
 #include "cron/rfc3339.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,26 +78,6 @@ void reply_status(struct web_call *call, int status, const char *text)
 {
     call->status = status;
     envelope(call, status, text, slice_text("null"));
-}
-
-void reply_refuse(struct web_call *call, enum problem_kind kind, const char *text)
-{
-    switch (kind) {
-    case PROBLEM_UNAUTHENTICATED:
-        login_wanted(call);
-        break;
-    case PROBLEM_FORBIDDEN:
-        reply_fail(call, "permission limit");
-        break;
-    case PROBLEM_FOREIGN:
-    case PROBLEM_NOT_FOUND:
-    case PROBLEM_METHOD:
-    case PROBLEM_MEDIA_TYPE:
-        reply_status(call, problem_status(kind), text);
-        break;
-    default:
-        reply_fail(call, "%s", text);
-    }
 }
 
 enum err page_begin(struct web_call *call, struct page *ret, struct why *why)

@@ -27,8 +27,6 @@ void reply_fail(struct web_call *call, const char *format, ...)
 void reply_err(struct web_call *call, enum err err, const struct why *why);
 /* Another HTTP status, with the same body. */
 void reply_status(struct web_call *call, int status, const char *text);
-/* A call that does not come to its handler (router.h). */
-void reply_refuse(struct web_call *call, enum problem_kind kind, const char *text);
 
 /* A page of rows: the handler writes the rows' objects into rows with jsonw. */
 struct page {

@@ -67,4 +67,24 @@ static const struct web_route rows[] = {
 };
 /* clang-format on */
 
-const struct router_table xxl_routes = { "", rows, countof(rows), false, reply_refuse };
+static void refuse(struct web_call *call, enum problem_kind kind, const char *text)
+{
+    switch (kind) {
+    case PROBLEM_UNAUTHENTICATED:
+        login_wanted(call);
+        break;
+    case PROBLEM_FORBIDDEN:
+        reply_fail(call, "permission limit");
+        break;
+    case PROBLEM_FOREIGN:
+    case PROBLEM_NOT_FOUND:
+    case PROBLEM_METHOD:
+    case PROBLEM_MEDIA_TYPE:
+        reply_status(call, problem_status(kind), text);
+        break;
+    default:
+        reply_fail(call, "%s", text);
+    }
+}
+
+const struct router_table xxl_routes = { "", rows, countof(rows), false, refuse };

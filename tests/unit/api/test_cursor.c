@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "api/cursor.h"
-#include "api/xxl/form.h"
+#include "api/form.h"
 
 static const unsigned char key[CURSOR_KEY_SIZE] = "a key of the tests";
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "api/xxl/form.h"
+#include "api/form.h"
 #include "base/buf.h"
 
 static enum err parse(const char *query, const char *body, struct form *f, struct why *why)

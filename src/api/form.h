@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* form.h - parameters of a request: query and application/x-www-form-urlencoded body (WHATWG URL
  * standard, section 5.1: '+' is a blank, %XX a byte). Pure. */
-#ifndef PEAL_API_XXL_FORM_H
-#define PEAL_API_XXL_FORM_H
+#ifndef PEAL_API_FORM_H
+#define PEAL_API_FORM_H
 
 #include "base/err.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/xxl/form.h"
+#include "api/form.h"
 #include "api/percent.h"
 #include "base/mem.h"
 #include <stdlib.h>
