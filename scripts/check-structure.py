@@ -8,8 +8,10 @@
   circles    the .c files of a folder and its sub-folders do not call each other in a circle
   headers    each header compiles on its own, and twice
   comments   C has no // comments
+  heads      a .c file of src/ opens with a comment that tells its idea
   calls      no call of a libc function that cannot be used safely
   licence    one SPDX line in each source and script
+  columns    prose in Markdown has lines of at most 100 columns
 
 usage: check-structure.py [--root DIR] [--build DIR] [CHECK...]
 tests/structure shows for each check that it fails on a planted violation.
@@ -307,6 +309,26 @@ def check_comments(house):
                 house.report(f"{path}:{number}", "// comment: write /* */")
 
 
+def check_heads(house):
+    for path in house.c_files("src/"):
+        if path.endswith(".c") and not house.read(path).partition("\n")[2].startswith("/*"):
+            house.report(path, "opens without its idea: a comment behind the licence line, above the includes")
+
+
+def check_columns(house):
+    """Tables, code and what has no blank to break at may be longer. Chinese is written without blanks."""
+    for path in house.files:
+        if not path.endswith(".md") or path.endswith(".zh-CN.md"):
+            continue
+        fenced = False
+        for number, line in enumerate(house.read(path).splitlines(), 1):
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+            code = fenced or line.startswith(("    ", "|")) or " " not in line.strip()
+            if len(line) > 100 and not code:
+                house.report(f"{path}:{number}", f"{len(line)} columns: prose has lines of at most 100")
+
+
 def check_calls(house):
     banned = re.compile(rf"(?<![\w.>])({'|'.join(BANNED_CALLS)})\s*\(")
     for path in house.c_files("src/", "include/"):
@@ -333,8 +355,10 @@ CHECKS = {
     "circles": check_circles,
     "headers": check_headers,
     "comments": check_comments,
+    "heads": check_heads,
     "calls": check_calls,
     "licence": check_licence,
+    "columns": check_columns,
 }
 
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What executors call and probes are answered on the scheduler's loop, where they were read,
+ * because that never blocks. Every other request moves with its connection to the web loop
+ * (front.h). */
 #include "api/api.h"
 #include "api/accounts.h"
 #include "api/front.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Every member is read before the answer: a refused request names all bad members at once. A member
+ * that breaks its rule leaves its place in the struct as it was. */
 #include "api/body.h"
 #include "api/front.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A browser can hold several cookies of one name, for other paths or from an older release, so a
+ * reader gets them one after the other and decides itself which is good. */
 #include "api/cookie.h"
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding never lengthens a text and the number of parameters is bounded, so all names and values
+ * lie one after the other in one block, allocated before the first is read. */
 #include "api/form.h"
 #include "api/percent.h"
 #include "base/mem.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One thread owns all web connections, four workers own the calls that they run, and the lock is
+ * held only while a call enters or leaves a queue. A call goes web loop -> queue -> worker ->
+ * mailbox -> web loop, and is freed there. */
 #include "api/front.h"
 #include "api/gate.h"
 #include "api/session.h"

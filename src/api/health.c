@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Probes are answered on the scheduler's loop: a loop that no longer turns answers none, which is
+ * what a liveness probe must find out. They read memory only; the metrics read the ledger's totals
+ * and run on a worker. */
 #include "api/health.h"
 #include "base/jsonw.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The one reader of %XX for paths and forms: two readers that disagree about a byte would let a
+ * request pass a rule that the other one enforces. */
 #include "api/percent.h"
 
 static int digit(char c)

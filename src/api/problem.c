@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One table gives each kind its status, code and title. Errors of fields are written as JSON when
+ * they are found, so their number and size are bounded by one buffer. */
 #include "api/problem.h"
 #include "api/front.h"
 #include "base/jsonw.h"

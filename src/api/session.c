@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The database stores the digest of a token and never the token. A browser can hold several cookies
+ * of one name, so each is looked up, up to a bound, until one is a live session. */
 #include "api/session.h"
 #include "api/accounts.h"
 #include "api/cookie.h"

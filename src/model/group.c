@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A view is counted and never changes: the planner, the core and the web workers read the same list
+ * of addresses without a lock, and the last to let go frees it. */
 #include "base/mem.h"
 #include "model/group.h"
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Texts of phases and kinds stand in logs, metrics and databases, so a text that has shipped does
+ * not change. */
 #include "model/run.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The names are metric labels. One function holds the sum that must be 0 after each transaction, so
+ * that the metric, the tests and the simulation agree on it. */
 #include "model/totals.h"
 
 static const char *const totals[TOTAL_COUNT] = { "planned", "finished",  "rejected", "lost",

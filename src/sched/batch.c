@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a batch owns is freed in one place, whether it was committed or dropped. An edit that
+ * nothing has ended is ended as ERR_STOPPING, so the thread that waits for it always gets an
+ * answer. */
 #include "sched/batch.h"
 #include "base/mem.h"
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opening by URL, and the rules that all engines share: texts that stand in columns are made and
+ * read here, so that every engine stores the same bytes. */
 #include "store/store.h"
 #include "base/buf.h"
 #include "base/mem.h"

@@ -7,18 +7,21 @@ import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+IDEA = SPDX + "/* What this file is about. */\n"
 
 SOUND = {
     "src/base/buf.h": SPDX + "#include <stddef.h>\nint buf_one(size_t n);\n",
-    "src/base/buf.c": SPDX + '#include "base/buf.h"\nint buf_one(size_t n)\n{\n    return (int)n;\n}\n',
+    "src/base/buf.c": IDEA + '#include "base/buf.h"\nint buf_one(size_t n)\n{\n    return (int)n;\n}\n',
     "src/base/clock.h": SPDX + "#include <stdint.h>\nint64_t clock_wall_ms(void);\n",
-    "src/base/clock.c": SPDX + '#include "base/clock.h"\n#include <time.h>\nint64_t clock_wall_ms(void)\n{\n'
+    "src/base/clock.c": IDEA + '#include "base/clock.h"\n#include <time.h>\nint64_t clock_wall_ms(void)\n{\n'
                                "    return (int64_t)time(NULL);\n}\n",
-    "src/cron/cron.c": SPDX + '#include "base/buf.h"\n#include <stdio.h>\n'
+    "src/cron/cron.c": IDEA + '#include "base/buf.h"\n#include <stdio.h>\n'
                               'int cron_url(char *to);\nint cron_url(char *to)\n{\n'
                               '    return snprintf(to, 9, "http://%d", buf_one(1)); /* no // here */\n}\n',
     "scripts/do.py": "#!/usr/bin/python3\n# SPDX-License-Identifier: Apache-2.0\n",
-    "docs/page.md": "no licence line needed\n",
+    "docs/page.md": f"no licence line needed\n\n| {'table ' * 20}|\n\n    {'code ' * 30}\n\n```\n{'code ' * 30}\n```\n"
+                    f"{'one-word' * 20}\n",
+    "README.zh-CN.md": "中文, " * 50 + "\n",
 }
 
 
@@ -65,7 +68,7 @@ def test_a_sound_house_passes_every_check(house):
     house.build()
     status, out = house.check()
     assert status == 0, out
-    assert out.startswith("8 checks"), out
+    assert out.startswith("10 checks"), out
 
 
 @pytest.mark.parametrize("check, path, text, finding", [
@@ -98,6 +101,10 @@ def test_a_sound_house_passes_every_check(house):
     ("licence", "src/base/bare.c", "int a;\n", "bare.c: one line"),
     ("licence", "scripts/run", "#!/bin/bash\n", "scripts/run: one line"),
     ("licence", "src/base/two.c", SPDX + SPDX, "two.c: one line"),
+    ("heads", "src/base/mute.c", SPDX + '#include "base/buf.h"\n/* Too late. */\n', "opens without its idea"),
+    ("heads", "src/store/memory/mute.c", SPDX + "\nint a;\n", "opens without its idea"),
+    ("columns", "docs/internals/wide.md", "word " * 21 + "\n", "wide.md:1: 105 columns"),
+    ("columns", "README.md", "```\ncode\n```\n" + "word " * 21 + "\n", "README.md:4: 105 columns"),
 ])
 def test_a_planted_violation_is_found(house, check, path, text, finding):
     status, out = house.check(check)

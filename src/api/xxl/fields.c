@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Clients of both generations name the row by id or by ids[]. An update reads the row, puts the
+ * form's fields on top and writes with the version it read; if another edit was faster, it starts
+ * over. */
 #include "api/xxl/fields.h"
 #include "api/xxl/reply.h"
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Groups in the words of XXL-JOB's forms. The addresses of a group with addressType 0 come from
+ * registrations, so a form cannot set them. */
 #include "api/xxl/groups.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/reply.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs in the words of XXL-JOB's forms. The members of a list come from the table of job columns;
+ * the rules are job_form.c's. Permission is checked against the group of the row, and again against
+ * the group that the form moves it to. */
 #include "api/xxl/jobs.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/job_form.h"

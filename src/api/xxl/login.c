@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Both generations of the login. They differ in the path, in the name of the cookie, and in what a
+ * request without a session gets: a redirect to the login page, or JSON. */
 #include "api/xxl/login.h"
 #include "api/cookie.h"
 #include "api/session.h"

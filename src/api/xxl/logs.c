@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A run as a row of XXL-JOB's log. Columns that XXL-JOB fills at once and Peal stores in parts
+ * (trigger_msg) are put together when they are read. The rolling log is the executor's: it is
+ * fetched for each request. */
 #include "api/xxl/logs.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Both generations of clients get the same envelope with the payload under both names; only lists
+ * and dates differ by generation. */
 #include "api/xxl/reply.h"
 #include "api/cookie.h"
 #include "cron/rfc3339.h"

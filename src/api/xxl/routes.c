@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The form API as one table of rows: paths of both generations stand beside each other and lead to
+ * the same handler. What the gate refuses is answered as the Java admin of that generation answers
+ * it. */
 #include "api/xxl/routes.h"
 #include "api/front.h"
 #include "api/health.h"
