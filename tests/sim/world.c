@@ -219,7 +219,8 @@ static void calm_down(struct sim *s)
     }
 }
 
-void sim_play(struct sim *s)
+/* The network and the clock of this seed, and empty accounts. */
+static void begin(struct sim *s)
 {
     s->dice.state = s->seed;
     s->offset_ms = beginnings[dice_below(&s->dice, countof(beginnings))];
@@ -243,6 +244,11 @@ void sim_play(struct sim *s)
     list_init(&s->acks);
     list_init(&s->calls);
     writes_init(s);
+}
+
+/* Jobs, users and faults, until enough has fired and the center has crashed. */
+static void play_active(struct sim *s)
+{
     s->choked = sim_chance(s, 300000);
     exec_init(s);
     users_init(s);
@@ -260,12 +266,17 @@ void sim_play(struct sim *s)
     }
     while (!s->sched) /* it may be away for days */
         run_until(s, s->boot_ms + 60000);
+}
+
+/* Without faults, until all jobs are stopped and everything has ended. A backlog may take its time,
+ * as long as it moves. */
+static void play_calm(struct sim *s)
+{
     calm_down(s);
     run_until(s, s->boot_ms + 30000);
     check_calm(s);
     users_stop_all(s);
-    int64_t progress = 0,
-            since_ms = s->boot_ms; /* a backlog may take its time, as long as it moves */
+    int64_t progress = 0, since_ms = s->boot_ms;
     do {
         run_until(s, s->boot_ms + 5000);
         if (check_quiet(s))
@@ -275,11 +286,10 @@ void sim_play(struct sim *s)
         progress = s->ends;
     } while (s->boot_ms - since_ms < DRAIN_MS && !check_quiet(s));
     check_end(s);
-    struct sched_stats st;
-    sched_stats(s->sched, &st);
-    s->queries += (int64_t)st.queries;
-    s->doubts += (int64_t)st.doubts;
+}
 
+static void free_all(struct sim *s)
+{
     center_free(s);
     exec_free(s);
     check_free(s);
@@ -294,4 +304,16 @@ void sim_play(struct sim *s)
         free(value);
     map_done(&s->conns);
     store_close(s->store);
+}
+
+void sim_play(struct sim *s)
+{
+    begin(s);
+    play_active(s);
+    play_calm(s);
+    struct sched_stats st;
+    sched_stats(s->sched, &st);
+    s->queries += (int64_t)st.queries;
+    s->doubts += (int64_t)st.doubts;
+    free_all(s);
 }
