@@ -4,6 +4,7 @@
 #include "sched/beat.h"
 #include "sched/dispatch.h"
 #include "sched/end.h"
+#include "sched/group.h"
 #include "sched/lane.h"
 #include "sched/probe.h"
 #include "sched/run.h"
@@ -34,14 +35,19 @@ static bool take_back(struct sched *s, struct now now, struct run *r)
     return !(r->flags & RUN_MOVED);
 }
 
-/* The client had no room for it, which says nothing about the address: it waits as before. */
+/* The client had no room for it, which says nothing about the address: it waits as before, unless
+ * the address has left the group meanwhile. */
 static void no_room(struct sched *s, struct now now, struct run *r)
 {
     if (r->lane->window > LANE_FAIR)
         lane_set_window(s, r->lane, LANE_FAIR);
     lane_rest(s, now, r->lane);
-    if (take_back(s, now, r))
+    if (!take_back(s, now, r))
+        return;
+    if (group_serves(s, r))
         lane_wait(s, r, true);
+    else
+        run_wait_due(s, r);
 }
 
 /* Something has changed since the call was asked for: the run is decided anew. */

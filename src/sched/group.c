@@ -8,6 +8,7 @@
 #include "sched/group.h"
 #include "sched/lane.h"
 #include "sched/registry.h"
+#include "sched/run.h"
 #include "sched/state.h"
 #include <stdlib.h>
 
@@ -51,6 +52,29 @@ int group_place(const struct group *g, const struct lane *lane)
             return (int)(m - g->members);
     }
     return -1;
+}
+
+/* ---- who waits for an address ---------------------------------------------------------------- */
+
+bool group_serves(const struct sched *s, const struct run *r)
+{
+    const struct group *g = group_of(s, r->job->def->group_id);
+    return r->flags & RUN_BROADCAST || run_choices(r) || (g && group_place(g, r->lane) >= 0);
+}
+
+void groups_left(struct sched *s)
+{
+    for (struct list_node *n; (n = list_pop(&s->left));) {
+        struct lane *lane = container_of(n, struct lane, left_node);
+        list_each(&lane->queue, place, tmp)
+        {
+            struct run *r = container_of(place, struct run, place);
+            if (group_serves(s, r))
+                continue;
+            run_leave(s, r);
+            run_wait_due(s, r);
+        }
+    }
 }
 
 /* ---- lists and views ------------------------------------------------------------------------- */
@@ -196,6 +220,8 @@ void group_set(struct sched *s, const struct group_record *r)
         g->id = r->id;
         map_set(&s->groups, (uint64_t)g->id, g);
     }
+    for (int i = 0, n = g->app ? group_size(g) : 0; i < n; i++)
+        lane_left(s, group_lane(g, i));
     app_set(s, g, app_get(s, slice_text(r->app ? r->app : "")));
     g->address_type = r->address_type;
     g->unsure = r->address_list && r->address_list[0]; /* one by hand perhaps, before a crash */
@@ -203,6 +229,7 @@ void group_set(struct sched *s, const struct group_record *r)
         lanes_by_hand(s, g, r->address_list);
     g->relay_from_ms = 0; /* what a user sets counts at once */
     group_stale(s, g);
+    groups_left(s);
 }
 
 void group_gone(struct sched *s, int64_t id)

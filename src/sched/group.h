@@ -6,6 +6,7 @@
 #include "sched/state.h"
 
 struct lane;
+struct run;
 
 struct member { /* one place of a group's list */
     struct list_node of_lane;
@@ -46,6 +47,12 @@ int group_size(const struct group *g);
 struct lane *group_lane(const struct group *g, int i);
 int group_place(const struct group *g, const struct lane *lane);
 uint8_t group_list_no(const struct group *g);
+/* May the run go to its address? It stands in the list of the run's group, a user gave it, or the
+ * run is a shard. */
+bool group_serves(const struct sched *s, const struct run *r);
+/* Runs in the queue of a lane that has left their group's list are routed again. For the end of an
+ * entry that may have taken addresses out of lists. */
+void groups_left(struct sched *s);
 void group_renew(struct sched *s, struct group *g); /* its list and view; not stale any more */
 void group_set(struct sched *s, const struct group_record *g);
 void group_gone(struct sched *s, int64_t id);

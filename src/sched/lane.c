@@ -34,6 +34,7 @@ void lane_free(struct lane *lane)
 {
     list_remove(&lane->reconcile_node);
     list_remove(&lane->room_node);
+    list_remove(&lane->left_node);
     free(lane->address);
     free(lane);
 }
@@ -50,6 +51,12 @@ void lane_put(struct sched *s, struct lane *lane)
     s->ndead -= lane->dead;
     lane_set_window(s, lane, 0);
     lane_free(lane);
+}
+
+void lane_left(struct sched *s, struct lane *lane)
+{
+    if (lane->nqueue && !list_linked(&lane->left_node))
+        list_push(&s->left, &lane->left_node);
 }
 
 /* ---- the window ------------------------------------------------------------------------------ */

@@ -29,6 +29,7 @@ struct lane {           /* one executor address */
     struct list logs;                /* runs whose round has heard the idleBeat: /log is next */
     struct list rounds;              /* struct round: idleBeats of asks that are under way */
     struct list_node reconcile_node; /* in sched.asking: its asks are to be looked at */
+    struct list_node left_node;      /* in sched.left */
     struct list beats;               /* runs that wait for the answer to its beat */
     struct list probes,
         asked; /* struct probe: idleBeats that wait for a place, that are under way */
@@ -73,6 +74,9 @@ void lane_set_window(struct sched *s, struct lane *lane, int window);
 bool lane_may_widen(const struct sched *s, const struct lane *lane);
 /* The client was full: it waits until room.c lets it try again. */
 void lane_rest(struct sched *s, struct now now, struct lane *lane);
+/* A list of addresses loses it: whether the runs in its queue may go there is to be looked at, see
+ * groups_left. */
+void lane_left(struct sched *s, struct lane *lane);
 /* Once a second: gives back what it does not use. */
 void lane_sweep(struct sched *s, struct lane *lane);
 

@@ -114,6 +114,7 @@ static void app_remove(struct sched *s, struct app *app, int i)
 {
     struct lane *lane = app->addresses[i].lane;
     lane->registered--;
+    lane_left(s, lane);
     app->n--;
     memmove(&app->addresses[i], &app->addresses[i + 1],
             (size_t)(app->n - i) * sizeof(*app->addresses));

@@ -79,6 +79,7 @@ struct sched *sched_new(const struct sched_config *config)
     textmap_init(&s->lanes);
     textmap_init(&s->apps);
     list_init(&s->stale);
+    list_init(&s->left);
     list_init(&s->to_replan);
     list_init(&s->broadcasts);
     list_init(&s->beyond);
@@ -205,6 +206,7 @@ static void sweep(struct sched *s, struct now now)
 {
     s->sweep_boot_ms = now.boot_ms + SWEEP_MS;
     registry_sweep(s, now);
+    groups_left(s);
     broadcast_sweep(s, now);
     dispatch_sweep(s, now);
     warm_lanes(s, now);
@@ -361,6 +363,7 @@ bool sched_register(struct sched *s, struct now now, struct slice app, struct sl
 void sched_unregister(struct sched *s, struct now now, struct slice app, struct slice address)
 {
     registry_remove(s, now, app, address);
+    groups_left(s);
     entry_done(s);
 }
 

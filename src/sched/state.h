@@ -29,6 +29,7 @@ struct sched {
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
     struct list stale;       /* groups */
+    struct list left;        /* lanes with a queue that have left a list, until the entry ends */
     struct list to_replan;   /* groups */
     struct list broadcasts;  /* live jobs */
     int ndead;               /* lanes */

@@ -248,6 +248,106 @@ static void who_left_gets_nothing(void **state)
     }
 }
 
+/* ---- runs that waited for a connection to an address that left ------------------------------
+ */
+
+struct queue_row {
+    const char *route, *choices;
+    bool by_hand;
+    bool full;         /* the second run does not wait in the queue: its call is under way */
+    const char *stays; /* another address of the group */
+    const char *to;    /* NULL: nobody */
+};
+
+static const struct queue_row queues[] = {
+    { "FIRST", NULL, false, false, NULL, NULL },
+    { "FIRST", NULL, false, false, B, B },
+    { "ROUND", NULL, false, false, B, B },
+    { "FAILOVER", NULL, false, false, NULL, NULL },
+    { "FAILOVER", NULL, false, false, B, B },
+    { "BUSYOVER", NULL, false, false, B, B },
+    { "SHARDING_BROADCAST", NULL, false, false, B, B },
+    { "FIRST", NULL, true, false, B, B },
+    { "FIRST", NULL, true, false, NULL, NULL },
+    { "FIRST", NULL, false, true, B, B },
+    { "FIRST", NULL, true, true, B, B },
+    { "FIRST", A, false, false, B, A }, /* a user gave it for this run */
+    { "FIRST", A, false, true, B, A },
+};
+
+static void list_by_hand(struct core *c, const char *list)
+{
+    struct edit *e = edit_new(EDIT_GROUP_UPDATE);
+    e->id = e->group.id = 1;
+    e->group.app = mem_dup("app");
+    e->group.title = mem_dup("app");
+    e->group.address_type = 1;
+    e->group.address_list = mem_dup(list);
+    assert_int_equal(core_edit(c, e), OK);
+}
+
+static struct core *core_of_one_connection(const struct queue_row *q)
+{
+    struct core *c = core_new();
+    core_stop(c);
+    c->config.lane_connections = q->full ? 2 : 1;
+    core_start(c);
+    c->executor = yes_to_probes;
+    if (q->by_hand)
+        list_by_hand(c, A);
+    else
+        core_register(c, "app", A);
+    core_settle(c);
+    return c;
+}
+
+static void a_leaves(struct core *c, const struct queue_row *q)
+{
+    if (q->by_hand) {
+        list_by_hand(c, q->stays ? q->stays : "");
+        return;
+    }
+    if (q->stays)
+        core_register(c, "app", q->stays);
+    core_unregister(c, "app", A);
+}
+
+static void one_queue(const struct queue_row *q)
+{
+    struct core *c = core_of_one_connection(q);
+    struct job_record r = core_record("NONE", "");
+    core_text(&r.route, q->route);
+    int64_t job = core_job(c, &r), first = core_trigger(c, job, q->choices);
+    job_record_done(&r);
+    core_settle(c);
+    int64_t second = core_trigger(c, job, q->choices);
+    core_settle(c);
+    int before = q->full ? 2 : 1;
+    assert_int_equal(c->nsent, before);
+    a_leaves(c, q);
+    if (q->full)
+        core_fails(c, core_call_of(c, CALL_RUN, second), CALL_FULL);
+    core_run(c, 100);
+    core_answer(c, core_call_of(c, CALL_RUN, first), 200, LOG_NONE); /* a connection is free */
+    core_run(c, 1000);
+    assert_int_equal(c->nsent, q->to ? before + 1 : before);
+    if (q->to)
+        assert_string_equal(c->sent[before].address, q->to);
+    core_free(c);
+}
+
+static void who_left_gets_nothing_of_its_queue(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(queues); i++) {
+        const struct queue_row *q = &queues[i];
+        print_message("%s%s%s%s, %s stays\n", q->route, q->choices ? " by hand" : "",
+                      q->by_hand ? " of a list by hand" : "", q->full ? " full" : "",
+                      q->stays ? q->stays : "nobody");
+        one_queue(q);
+    }
+}
+
 /* An address that another group lists is not this group's. */
 static void an_address_that_moved_serves_its_new_group_only(void **state)
 {
@@ -457,6 +557,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_happens_to_an_address),
         cmocka_unit_test(who_left_gets_nothing),
+        cmocka_unit_test(who_left_gets_nothing_of_its_queue),
         T(an_address_that_moved_serves_its_new_group_only),
         T(a_pause_is_nobodys_silence),
         T(a_pause_ends_no_run),
