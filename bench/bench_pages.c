@@ -62,12 +62,13 @@ static void batch(struct store *s, int first)
                                           .handle_code = failed ? 500 : 200,
                                           .handle_ms = 1700000000000 + n };
     }
+    int64_t missed;
     MUST(s, txn->begin);
     MUST(s, runs->runs_add, rows, BATCH);
     for (int i = 0; i < BATCH; i++)
         changes[i].log_id = rows[i].log_id;
-    MUST(s, runs->runs_change, changes, BATCH);
-    MUST(s, txn->commit);
+    MUST(s, runs->runs_change, changes, BATCH, &missed);
+    MUST(s, txn->commit, NULL);
 }
 
 static bool count(void *ctx, const struct log_record *r)
@@ -125,7 +126,7 @@ static void purge(struct store *s)
     for (int i = 0; i < FAILS; i++)
         MUST(s, catalog->job_insert, &r);
     MUST(s, catalog->job_delete, FAILS);
-    MUST(s, txn->commit);
+    MUST(s, txn->commit, NULL);
     job_record_done(&r);
     double begin = cpu_ms(), most = 0;
     int steps = 0;
@@ -133,7 +134,7 @@ static void purge(struct store *s)
         double at = cpu_ms();
         MUST(s, txn->begin);
         MUST(s, runs->purge, 500, &more);
-        MUST(s, txn->commit);
+        MUST(s, txn->commit, NULL);
         most = cpu_ms() - at > most ? cpu_ms() - at : most;
     }
     printf("\npurge of the large job: %d steps of 500 rows, %.2f ms CPU each, %.1f at most\n",

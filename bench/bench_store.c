@@ -63,7 +63,7 @@ static void must(enum err err, const struct why *why)
 static void plan(struct store *s, struct run_row *rows, int n, int jobs, int64_t scheduled_ms,
                  bool sorted)
 {
-    struct totals t = { { [TOTAL_PLANNED] = n } };
+    const struct commit planned = { .totals = { { [TOTAL_PLANNED] = n } } };
     for (int i = 0; i < n; i++) {
         /* planning takes jobs in the order of their scheduled times, which is any order of ids */
         int64_t job = sorted ? i % jobs : (int64_t)i * 7919 % jobs;
@@ -83,13 +83,13 @@ static void plan(struct store *s, struct run_row *rows, int n, int jobs, int64_t
     }
     MUST(s, txn->begin);
     MUST(s, runs->runs_add, rows, n);
-    MUST(s, txn->totals_add, &t);
-    MUST(s, txn->commit);
+    MUST(s, txn->commit, &planned);
 }
 
 static void finish(struct store *s, const struct run_row *rows, int n)
 {
-    struct totals t = { { [TOTAL_FINISHED] = n, [TOTAL_SENT] = n } };
+    const struct commit ended = { .totals = { { [TOTAL_FINISHED] = n, [TOTAL_SENT] = n } } };
+    int64_t missed;
     struct run_change *c = mem_new((size_t)n * sizeof(*c));
     for (int i = 0; i < n; i++)
         c[i] = (struct run_change){
@@ -102,9 +102,8 @@ static void finish(struct store *s, const struct run_row *rows, int n)
             .handle_ms = rows[i].scheduled_ms + 12,
         };
     MUST(s, txn->begin);
-    MUST(s, runs->runs_change, c, n);
-    MUST(s, txn->totals_add, &t);
-    MUST(s, txn->commit);
+    MUST(s, runs->runs_change, c, n, &missed);
+    MUST(s, txn->commit, &ended);
     free(c);
 }
 
@@ -156,7 +155,7 @@ static void store_jobs(struct store *s, int jobs)
             r.next_ms = 1700000000000 + (int64_t)i * 7919 % jobs; /* any order of ids */
             MUST(s, catalog->job_insert, &r);
         }
-        MUST(s, txn->commit);
+        MUST(s, txn->commit, NULL);
     }
     printf("\n%d jobs stored: %.1f us CPU each, resident %ld KiB\n", jobs, (cpu_us() - cpu) / jobs,
            resident_kib());
@@ -181,7 +180,7 @@ static void bench_due(struct store *s, int jobs)
             rows[i].next_ms += 300000;
         }
         MUST(s, runs->due_put, rows, n);
-        MUST(s, txn->commit);
+        MUST(s, txn->commit, NULL);
         put += cpu_us() - b;
         take += b - a;
         done += n;

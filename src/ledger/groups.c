@@ -96,22 +96,57 @@ enum err groups_edit(struct txn *t, struct edit *e)
     }
 }
 
+struct lists { /* the groups by registry of those that the batch has lists of */
+    struct group_record *groups;
+    int n;
+};
+
+static bool list_group(void *ctx, const struct group_record *g)
+{
+    struct lists *to = ctx;
+    if (g->address_type == 0)
+        group_record_copy(&to->groups[to->n++], g);
+    return true;
+}
+
+static enum err lists_read(struct txn *t, struct lists *ret)
+{
+    const struct batch *b = t->b;
+    int64_t *ids = mem_new((size_t)b->nlists * sizeof(*ids));
+    *ret = (struct lists){ mem_new((size_t)b->nlists * sizeof(*ret->groups)), 0 };
+    for (int i = 0; i < b->nlists; i++)
+        ids[i] = b->lists[i].group_id;
+    enum err err =
+        t->ops->catalog->groups_get(t->store, ids, b->nlists, list_group, ret, &t->b->why);
+    free(ids);
+    return err;
+}
+
+static const struct group_list *list_of(const struct batch *b, int64_t group_id)
+{
+    const struct group_list *found = NULL;
+    for (int i = 0; i < b->nlists; i++)
+        if (b->lists[i].group_id == group_id)
+            found = &b->lists[i]; /* the last one counts */
+    return found;
+}
+
 enum err groups_put_lists(struct txn *t)
 {
-    for (int i = 0; i < t->b->nlists; i++) {
-        struct group_record g = { 0 };
-        enum err err =
-            t->ops->catalog->group_get(t->store, t->b->lists[i].group_id, &g, &t->b->why);
-        if (!err && g.address_type == 0) {
-            free(g.address_list);
-            g.address_list = mem_dup(t->b->lists[i].addresses);
-            g.updated_ms = t->b->now_ms;
-            err = t->ops->catalog->group_update(t->store, &g, &t->b->why);
+    struct lists lists;
+    if (!t->b->nlists)
+        return OK;
+    enum err err = lists_read(t, &lists);
+    for (int i = 0; i < lists.n; i++) {
+        struct group_record *g = &lists.groups[i];
+        if (!err) {
+            free(g->address_list);
+            g->address_list = mem_dup(list_of(t->b, g->id)->addresses);
+            g->updated_ms = t->b->now_ms;
+            err = t->ops->catalog->group_update(t->store, g, &t->b->why);
         }
-        group_record_done(&g);
-        if (err && !ledger_refuses(err))
-            return err;
-        why_clear(&t->b->why);
+        group_record_done(g);
     }
-    return OK;
+    free(lists.groups);
+    return err;
 }

@@ -41,8 +41,7 @@ static inline enum err overtaken(struct edit *e, const char *what)
 }
 
 /* rows.c */
-/* The parsed job at this version (-1: as it is now); ERR_NOTFOUND if the row is gone. Borrowed from
- * the planner. */
+/* The parsed job at this version; ERR_NOTFOUND if the row is gone. Borrowed from the planner. */
 enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret);
 /* Ask for the jobs of these rows that the planner does not know yet, in one go. */
 enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n);
@@ -73,8 +72,7 @@ bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
 enum err edits_run(struct txn *t);
 
 /* spawns.c */
-enum err spawns_run(struct txn *t);
-enum err delays_run(struct txn *t);
+enum err spawns_run(struct txn *t); /* and the next scheduled times of FIX_DELAY jobs */
 
 /* planning.c */
 enum err plan_slice(struct txn *t); /* what is due */

@@ -105,17 +105,19 @@ static enum err run_leave(struct txn *t, const struct edit *e, const struct edit
     struct run_change c = { .log_id = x->log_id,
                             .what = CHANGE_VERSION,
                             .version = e->now->version };
-    return t->ops->runs->runs_change(t->store, &c, 1, &t->b->why);
+    int64_t missed; /* another program has ended it */
+    return t->ops->runs->runs_change(t->store, &c, 1, &missed, &t->b->why);
 }
 
 static enum err run_take(struct txn *t, struct edit_run *x)
 {
+    int64_t missed;
     t->totals.n[TOTAL_SENT] += x->change.sent;
     if (x->change.phase == PHASE_WITHDRAWN)
         t->totals.n[TOTAL_WITHDRAWN]++;
     else if (x->change.phase != PHASE_LOST) /* LOST is counted when it is found */
         t->totals.n[TOTAL_FINISHED]++;
-    return t->ops->runs->runs_change(t->store, &x->change, 1, &t->b->why);
+    return t->ops->runs->runs_change(t->store, &x->change, 1, &missed, &t->b->why);
 }
 
 static enum err runs_edit(struct txn *t, struct edit *e)

@@ -7,7 +7,7 @@
 
 enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret)
 {
-    struct job *j = version >= 0 ? planner_find(t->planner, id, version) : NULL;
+    struct job *j = planner_find(t->planner, id, version);
     if (!j) {
         struct job_record r;
         job_record_init(&r);

@@ -1,7 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spawns.c - what others than the schedule ask for: retries, children, runs by hand, broadcasts
- * that are planned again; and the next scheduled time of FIX_DELAY jobs, which an end sets. */
+ * that are planned again; and the next scheduled time of FIX_DELAY jobs, which an end sets.
+ *
+ * Two passes: the jobs that all of these name are read in one call, as the transaction's edits left
+ * them, and then planned one after the other. On a database server each call is a round trip. */
+#include "base/mem.h"
 #include "ledger/internal.h"
+#include <stdlib.h>
+
+/* ---- the jobs that are named ----------------------------------------------------------------- */
+
+struct job_now {
+    int64_t id;
+    struct job *job; /* counted; NULL: there is none */
+    struct due_row due;
+    bool enabled;
+};
+
+struct jobs_now {
+    struct planner *planner;
+    struct job_now *rows; /* by id */
+    size_t n;
+};
+
+static int compare_job(const void *a, const void *b)
+{
+    const struct job_now *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct job_now *job_now(const struct jobs_now *now, int64_t id)
+{
+    struct job_now key = { .id = id };
+    return bsearch(&key, now->rows, now->n, sizeof(key), compare_job);
+}
+
+static bool job_read(void *ctx, const struct job_record *r)
+{
+    struct jobs_now *now = ctx;
+    struct job_now *j = job_now(now, r->id);
+    job_unref(j->job);
+    j->job = job_ref(planner_keep(now->planner, r));
+    j->due = job_due(r);
+    j->enabled = r->enabled;
+    return true;
+}
+
+static void ids_sort(struct jobs_now *now)
+{
+    size_t kept = 0;
+    qsort(now->rows, now->n, sizeof(*now->rows), compare_job);
+    for (size_t i = 0; i < now->n; i++)
+        if (!kept || now->rows[kept - 1].id != now->rows[i].id)
+            now->rows[kept++] = now->rows[i];
+    now->n = kept;
+}
+
+static enum err jobs_read(struct txn *t, struct jobs_now *now)
+{
+    struct batch *b = t->b;
+    size_t n = (size_t)b->nspawns + (size_t)b->ndelays;
+    *now = (struct jobs_now){ t->planner, mem_new(n * sizeof(*now->rows)), n };
+    for (int i = 0; i < b->nspawns; i++)
+        now->rows[i].id = b->spawns[i].job_id;
+    for (int i = 0; i < b->ndelays; i++)
+        now->rows[b->nspawns + i].id = b->delays[i].job_id;
+    ids_sort(now);
+    int64_t *ids = mem_new(now->n * sizeof(*ids));
+    for (size_t i = 0; i < now->n; i++)
+        ids[i] = now->rows[i].id;
+    enum err err = t->ops->catalog->jobs_get(t->store, ids, (int)now->n, job_read, now, &b->why);
+    free(ids);
+    return err;
+}
+
+static void jobs_drop(struct jobs_now *now)
+{
+    for (size_t i = 0; i < now->n; i++)
+        job_unref(now->rows[i].job);
+    free(now->rows);
+}
+
+/* ---- spawns ---------------------------------------------------------------------------------- */
 
 /* A broadcast of the schedule that is planned again: an edit in the same batch decides about it as
  * about the rows that it replaces. */
@@ -27,64 +107,87 @@ static bool taken_back(const struct txn *t, const struct spawn *s, const struct 
     return stopped && (s->kind == KIND_MISFIRE || (s->kind == KIND_RETRY && s->scheduled));
 }
 
-static enum err spawn_run(struct txn *t, struct spawn *s)
+/* Why it comes to nothing; OK: it goes on. */
+static enum err spawn_err(const struct txn *t, const struct spawn *s, const struct job *j)
 {
-    struct job *j;
-    s->log_id = 0;
-    s->err = txn_job(t, s->job_id, -1, &j);
-    if (s->err)
-        return ledger_refuses(s->err) ? OK : s->err;
-    if (taken_back(t, s, j)) {
-        s->err = ERR_NOTFOUND;
-        return OK;
+    if (!j || taken_back(t, s, j))
+        return ERR_NOTFOUND;
+    return plan_choices(s->choices) > PLAN_CHOICES_MAX ? ERR_TOOBIG : OK;
+}
+
+static bool wants_cause(const struct spawn *s)
+{
+    return !s->err && (s->kind == KIND_MANUAL || s->kind == KIND_API) && !s->cause;
+}
+
+/* Each request is one cause: a job may be asked for twice in a millisecond. */
+static enum err causes_take(struct txn *t)
+{
+    int n = 0;
+    int64_t next = 0;
+    for (int i = 0; i < t->b->nspawns; i++)
+        n += wants_cause(&t->b->spawns[i]);
+    enum err err = n ? t->ops->txn->seq_next(t->store, "request", n, &next, &t->b->why) : OK;
+    for (int i = 0; !err && i < t->b->nspawns; i++)
+        if (wants_cause(&t->b->spawns[i]))
+            t->b->spawns[i].cause = next++;
+    return err;
+}
+
+static enum err spawns_plan(struct txn *t, const struct jobs_now *now)
+{
+    for (int i = 0; i < t->b->nspawns; i++) {
+        struct spawn *s = &t->b->spawns[i];
+        s->log_id = 0;
+        s->err = spawn_err(t, s, job_now(now, s->job_id)->job);
     }
-    if ((s->kind == KIND_MANUAL || s->kind == KIND_API) && !s->cause) {
-        enum err err = t->ops->txn->seq_next(t->store, "request", &s->cause, &t->b->why);
-        if (err)
-            return err;
+    enum err err = causes_take(t);
+    for (int i = 0; !err && i < t->b->nspawns; i++) {
+        struct spawn *s = &t->b->spawns[i];
+        struct job *j = job_now(now, s->job_id)->job;
+        if (s->err)
+            continue;
+        plan_spawn(t->planner, j, s, t->b->now_ms, &t->rows);
+        txn_rows_of(t, j, s);
     }
-    if (plan_choices(s->choices) > PLAN_CHOICES_MAX) {
-        s->err = ERR_TOOBIG;
-        return OK;
+    return err;
+}
+
+/* ---- delays ---------------------------------------------------------------------------------- */
+
+/* FIX_DELAY: the next scheduled time counts from the end that has just come, of several from the
+ * last. */
+static enum err delays_run(struct txn *t, const struct jobs_now *now)
+{
+    struct due_row *rows = mem_new((size_t)t->b->ndelays * sizeof(*rows));
+    int n = 0;
+    for (int i = t->b->ndelays - 1; i >= 0; i--) {
+        const struct delay *d = &t->b->delays[i];
+        struct job_now *j = job_now(now, d->job_id);
+        if (!j->job || !j->enabled || j->due.next_ms != NEVER_MS ||
+            j->job->schedule.type != SCHEDULE_FIX_DELAY)
+            continue;
+        struct due_row due = j->due;
+        due.next_ms = plan_first(j->job, d->end_ms);
+        if (due.next_ms <= due.planned_until_ms)
+            due.next_ms = due.planned_until_ms + 1;
+        j->due = rows[n++] = due;
     }
-    plan_spawn(t->planner, j, s, t->b->now_ms, &t->rows);
-    txn_rows_of(t, j, s);
-    return OK;
+    enum err err = n ? t->ops->runs->due_put(t->store, rows, n, &t->b->why) : OK;
+    free(rows);
+    return err;
 }
 
 enum err spawns_run(struct txn *t)
 {
-    for (int i = 0; i < t->b->nspawns; i++) {
-        enum err err = spawn_run(t, &t->b->spawns[i]);
-        if (err)
-            return err;
-    }
-    why_clear(&t->b->why);
-    return OK;
-}
-
-/* FIX_DELAY: the next scheduled time counts from the end that has just come, of several from the
- * last. */
-enum err delays_run(struct txn *t)
-{
-    for (int i = t->b->ndelays - 1; i >= 0; i--) {
-        const struct delay *d = &t->b->delays[i];
-        struct job_record r;
-        job_record_init(&r);
-        enum err err = t->ops->catalog->job_get(t->store, d->job_id, &r, &t->b->why);
-        if (!err && r.enabled && r.next_ms == NEVER_MS) {
-            struct job *j = planner_keep(t->planner, &r);
-            struct due_row due = { r.id, plan_first(j, d->end_ms), r.last_ms, r.planned_until_ms,
-                                   r.version };
-            if (due.next_ms <= due.planned_until_ms)
-                due.next_ms = due.planned_until_ms + 1;
-            if (j->schedule.type == SCHEDULE_FIX_DELAY)
-                err = t->ops->runs->due_put(t->store, &due, 1, &t->b->why);
-        }
-        job_record_done(&r);
-        if (err && !ledger_refuses(err))
-            return err;
-        why_clear(&t->b->why);
-    }
-    return OK;
+    struct jobs_now now;
+    if (!t->b->nspawns && !t->b->ndelays)
+        return OK;
+    enum err err = jobs_read(t, &now);
+    if (!err)
+        err = spawns_plan(t, &now);
+    if (!err)
+        err = delays_run(t, &now);
+    jobs_drop(&now);
+    return err;
 }

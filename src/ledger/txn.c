@@ -6,7 +6,9 @@
  * nothing else down; any other failure ends the whole transaction. */
 #include "ledger/txn.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "ledger/internal.h"
+#include <stdlib.h>
 
 /* In order: an executor that leaves and comes back within one batch is there. */
 static enum err registry_run(struct txn *t)
@@ -21,49 +23,64 @@ static enum err registry_run(struct txn *t)
     return err;
 }
 
-/* Another program has removed live rows whose runs we had: what came of them is noted as late. */
-static enum err missing_late(struct txn *t, int *ret_noted)
+static enum err late_run(struct txn *t, const struct late_result *late, int n)
 {
-    enum err err = OK;
-    int all = 0;
-    for (int i = 0; !err && i < t->b->nchanges; i++) {
-        const struct run_change *c = &t->b->changes[i];
-        if (!c->missing || !(c->what & CHANGE_FINISH))
-            continue;
-        struct late_result late = { c->log_id, c->handle_ms, c->handle_code, c->handle_msg };
-        int noted = 0;
-        err = t->ops->runs->late_add(t->store, &late, 1, &noted, &t->b->why);
-        all += noted;
-    }
-    *ret_noted = all;
+    int noted = 0;
+    enum err err = n ? t->ops->runs->late_add(t->store, late, n, &noted, &t->b->why) : OK;
+    t->totals.n[TOTAL_LATE] += noted;
     return err;
+}
+
+/* Another program has removed live rows whose runs we had: what came of them is noted as late. */
+static enum err missing_late(struct txn *t, int64_t missed)
+{
+    struct late_result *late = mem_new((size_t)missed * sizeof(*late));
+    int n = 0;
+    for (int i = 0; i < t->b->nchanges; i++) {
+        const struct run_change *c = &t->b->changes[i];
+        if (c->missing && (c->what & CHANGE_FINISH))
+            late[n++] =
+                (struct late_result){ c->log_id, c->handle_ms, c->handle_code, c->handle_msg };
+    }
+    enum err err = late_run(t, late, n);
+    free(late);
+    return err;
+}
+
+static enum err changes_run(struct txn *t)
+{
+    struct batch *b = t->b;
+    int64_t missed = 0;
+    if (!b->nchanges)
+        return OK;
+    enum err err = t->ops->runs->runs_change(t->store, b->changes, b->nchanges, &missed, &b->why);
+    return !err && missed ? missing_late(t, missed) : err;
+}
+
+/* With all that this transaction adds and what the batch says of the watermark. */
+static enum err commit(struct txn *t)
+{
+    struct commit c = { .watermark = t->b->watermark, .clean = t->b->clean };
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        t->totals.n[i] += t->b->totals.n[i];
+    c.totals = t->totals;
+    return t->ops->txn->commit(t->store, &c, &t->b->why);
 }
 
 static enum err body(struct txn *t)
 {
     struct batch *b = t->b;
-    const struct store_ops *ops = t->ops;
-    struct store *s = t->store;
-    int noted = 0;
-    enum err err = OK;
-    err = registry_run(t);
+    enum err err = registry_run(t);
     if (!err)
         err = groups_put_lists(t);
-    if (!err && b->nchanges)
-        err = ops->runs->runs_change(s, b->changes, b->nchanges, &b->why);
     if (!err)
-        err = missing_late(t, &noted);
-    t->totals.n[TOTAL_LATE] += noted;
-    noted = 0;
-    if (!err && b->nlate)
-        err = ops->runs->late_add(s, b->late, b->nlate, &noted, &b->why);
-    t->totals.n[TOTAL_LATE] += noted;
+        err = changes_run(t);
+    if (!err)
+        err = late_run(t, b->late, b->nlate);
     if (!err)
         err = edits_run(t);
     if (!err)
         err = spawns_run(t);
-    if (!err)
-        err = delays_run(t);
     if (!err && b->sweep)
         err = plan_sweep(t);
     int64_t began = clock_boot_us();
@@ -73,15 +90,7 @@ static enum err body(struct txn *t)
     if (!err)
         err = txn_rows_add(t);
     if (!err && t->writes)
-        err = ledger_writes_run(s, t->writes, &b->why);
-    for (int i = 0; i < TOTAL_COUNT; i++)
-        t->totals.n[i] += b->totals.n[i];
-    if (!err)
-        err = ops->txn->totals_add(s, &t->totals, &b->why);
-    if (!err && b->watermark.until_ms)
-        err = ops->txn->watermark_put(s, &b->watermark, &b->why);
-    if (!err && b->clean)
-        err = ops->txn->watermark_clean(s, &b->why);
+        err = ledger_writes_run(t->store, t->writes, &b->why);
     return err;
 }
 
@@ -124,7 +133,7 @@ void txn_run(struct store *store, struct planner *planner, struct batch *b, stru
     if (!b->err) {
         b->err = body(&t);
         if (!b->err)
-            b->err = store->ops->txn->commit(store, &b->why);
+            b->err = commit(&t);
         b->written = t.totals;
         if (b->err) {
             store->ops->txn->rollback(store);

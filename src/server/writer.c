@@ -108,7 +108,7 @@ static void housekeeping(struct writer *w)
     if (!err && !more)
         err = ops->users->sessions_expire(w->store, clock_wall_ms(), &why);
     if (!err)
-        err = ops->txn->commit(w->store, &why);
+        err = ops->txn->commit(w->store, NULL, &why);
     if (err) {
         ops->txn->rollback(w->store);
         log_warn("writer", "housekeeping failed, will be tried again: %s", why.text);

@@ -86,6 +86,16 @@ struct job_stop {
     const char *reason;
 };
 
+/* What a commit writes beside the rows of its transaction. All zero: nothing. */
+struct commit {
+    struct totals totals; /* to be added */
+    /* until_ms 0: the watermark stays. Else it is put: it never goes back, an earlier scheduled
+     * time leaves it where it is, and it is not clean any more. The recorder and its renewals are
+     * as this says; the rest is not looked at. */
+    struct watermark watermark;
+    bool clean; /* then: until the next one is put no PLANNED row has been sent */
+};
+
 /* Called for each row in order; the record is lent. Return false to stop. */
 typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
@@ -99,8 +109,8 @@ typedef bool run_row_fn(void *ctx, const struct run_row *r);
 
 struct store_txn {
     MUST_CHECK enum err (*begin)(struct store *s, struct why *why);
-    /* Commits are numbered from 1 on, see struct watermark. */
-    MUST_CHECK enum err (*commit)(struct store *s, struct why *why);
+    /* With what c says; NULL: nothing. Commits are numbered from 1 on, see struct watermark. */
+    MUST_CHECK enum err (*commit)(struct store *s, const struct commit *c, struct why *why);
     void (*rollback)(struct store *s);
     /* Within a transaction, one at a time: what is written from here on can be taken back alone.
      * savepoint_keep ends it and leaves what was written; savepoint_undo ends it and takes that
@@ -108,18 +118,10 @@ struct store_txn {
     MUST_CHECK enum err (*savepoint)(struct store *s, struct why *why);
     MUST_CHECK enum err (*savepoint_keep)(struct store *s, struct why *why);
     MUST_CHECK enum err (*savepoint_undo)(struct store *s, struct why *why);
-    MUST_CHECK enum err (*totals_add)(struct store *s, const struct totals *t,
-                                      struct why *why); /* by commit */
-    /* With commit: the watermark never goes back, an earlier scheduled time leaves it where it is.
-     * It is not clean any more. The recorder and its renewals are as m says; the rest of m is not
-     * looked at. */
-    MUST_CHECK enum err (*watermark_put)(struct store *s, const struct watermark *m,
-                                         struct why *why);
-    /* Until the next watermark_put no PLANNED row has been sent, wherever the watermark stands. */
-    MUST_CHECK enum err (*watermark_clean)(struct store *s, struct why *why);
-    /* Next value of a named persistent counter (peal_seq), the first is 1. Never given twice in
-     * committed transactions: what was rolled back is given again, log ids alike. */
-    MUST_CHECK enum err (*seq_next)(struct store *s, const char *name, int64_t *ret,
+    /* Next n values of a named persistent counter (peal_seq), from *ret_first on; the first of all
+     * is 1. Never given twice in committed transactions: what was rolled back is given again, log
+     * ids alike. */
+    MUST_CHECK enum err (*seq_next)(struct store *s, const char *name, int n, int64_t *ret_first,
                                     struct why *why);
     MUST_CHECK enum err (*watermark_get)(struct store *s, struct watermark *ret,
                                          struct why *why); /* 0, not clean, no recorder if none */
@@ -145,10 +147,10 @@ struct store_runs {
     /* Insert log row and live row of each; sets log_id, to -1 where the unique key (job, kind,
      * scheduled time, shard, attempt, cause) says that the run exists already. */
     MUST_CHECK enum err (*runs_add)(struct store *s, struct run_row *rows, int n, struct why *why);
-    /* In order. A change of a run that is not live any more does nothing, and is said to be
-     * missing. */
+    /* In order. A change of a run that is not live any more does nothing. *ret_missed: how many of
+     * these; missing is set in each of them, and in no other. */
     MUST_CHECK enum err (*runs_change)(struct store *s, struct run_change *changes, int n,
-                                       struct why *why);
+                                       int64_t *ret_missed, struct why *why);
     MUST_CHECK enum err (*runs_each)(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
     /* extend without an earlier row of the job begins one. */
     MUST_CHECK enum err (*skips_add)(struct store *s, const struct skip_row *rows, int n,
@@ -182,6 +184,9 @@ struct store_catalog {
     MUST_CHECK enum err (*job_delete)(struct store *s, int64_t id, struct why *why);
     MUST_CHECK enum err (*group_get)(struct store *s, int64_t id, struct group_record *ret,
                                      struct why *why);
+    /* These groups, in any order; fn is not called for one that is not there. */
+    MUST_CHECK enum err (*groups_get)(struct store *s, const int64_t *ids, int n, group_row_fn *fn,
+                                      void *ctx, struct why *why);
     MUST_CHECK enum err (*group_jobs)(struct store *s, int64_t group_id, int64_t *ret_count,
                                       struct why *why);
     MUST_CHECK enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx,

@@ -168,20 +168,20 @@ static void try_writing(struct store *s)
     struct run_row r = {
         .job_id = 1, .scheduled_ms = 5, .kind = KIND_CRON, .phase = PHASE_PLANNED
     };
-    struct totals t = { { 1, 1 } };
+    const struct commit commit = { .totals = { { 1, 1 } } };
     struct late_result late = { 1, 1, 200, (char *)"late" };
     struct skip_row skip = { 1, 1, 2, 3, MISFIRE_FIRE_ALL, true };
     int noted;
+    int64_t missed;
     bool more;
     check(!ops->txn->begin(s, NULL));
     enum err err = ops->runs->runs_add(s, &r, 1, NULL);
     struct run_change c = { .log_id = 1, .what = CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM };
-    err = err ? err : ops->runs->runs_change(s, &c, 1, NULL);
-    err = err ? err : ops->txn->totals_add(s, &t, NULL);
+    err = err ? err : ops->runs->runs_change(s, &c, 1, &missed, NULL);
     err = err ? err : ops->runs->late_add(s, &late, 1, &noted, NULL);
     err = err ? err : ops->runs->skips_add(s, &skip, 1, NULL);
     err = err ? err : ops->runs->purge(s, 5, &more, NULL);
-    err = err ? err : ops->txn->commit(s, NULL);
+    err = err ? err : ops->txn->commit(s, &commit, NULL);
     if (err)
         ops->txn->rollback(s);
     check(!ops->txn->begin(s, NULL));

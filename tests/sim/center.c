@@ -24,9 +24,9 @@ static enum err faulty_begin(struct store *s, struct why *why)
     return disk_fails(why) ? ERR_FULL : store_memory_ops.txn->begin(s, why);
 }
 
-static enum err faulty_commit(struct store *s, struct why *why)
+static enum err faulty_commit(struct store *s, const struct commit *c, struct why *why)
 {
-    return disk_fails(why) ? ERR_IO : store_memory_ops.txn->commit(s, why);
+    return disk_fails(why) ? ERR_IO : store_memory_ops.txn->commit(s, c, why);
 }
 
 static enum err faulty_runs_add(struct store *s, struct run_row *rows, int n, struct why *why)
@@ -34,9 +34,11 @@ static enum err faulty_runs_add(struct store *s, struct run_row *rows, int n, st
     return disk_fails(why) ? ERR_FULL : store_memory_ops.runs->runs_add(s, rows, n, why);
 }
 
-static enum err faulty_runs_change(struct store *s, struct run_change *c, int n, struct why *why)
+static enum err faulty_runs_change(struct store *s, struct run_change *c, int n,
+                                   int64_t *ret_missed, struct why *why)
 {
-    return disk_fails(why) ? ERR_FULL : store_memory_ops.runs->runs_change(s, c, n, why);
+    return disk_fails(why) ? ERR_FULL
+                           : store_memory_ops.runs->runs_change(s, c, n, ret_missed, why);
 }
 
 static enum err faulty_job_update(struct store *s, const struct job_record *r, struct why *why)

@@ -341,7 +341,7 @@ static void meddle(struct sim *s)
               (long long)row.next_ms);
     sim_must(s, store_memory_ops.txn->begin(s->store, &why), &why);
     sim_must(s, store_memory_ops.runs->due_put(s->store, &row, 1, &why), &why);
-    sim_must(s, store_memory_ops.txn->commit(s->store, &why), &why);
+    sim_must(s, store_memory_ops.txn->commit(s->store, NULL, &why), &why);
 }
 
 static void act_once(struct sim *s)

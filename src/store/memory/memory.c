@@ -144,11 +144,27 @@ static enum err memory_begin(struct store *s, struct why *why)
     return OK;
 }
 
-static enum err memory_commit(struct store *s, struct why *why)
+static void memory_watermark_put(struct memory *m, const struct watermark *watermark)
+{
+    int64_t until_ms = m->now.watermark.until_ms, batch = m->now.watermark.batch;
+    m->now.watermark = *watermark;
+    m->now.watermark.batch = batch;
+    if (until_ms > watermark->until_ms)
+        m->now.watermark.until_ms = until_ms;
+    m->now.watermark.clean = false;
+}
+
+static enum err memory_commit(struct store *s, const struct commit *c, struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
     assert(m->in_transaction);
+    for (int i = 0; c && i < TOTAL_COUNT; i++)
+        m->now.totals.n[i] += c->totals.n[i];
+    if (c && c->watermark.until_ms)
+        memory_watermark_put(m, &c->watermark);
+    if (c && c->clean)
+        m->now.watermark.clean = true;
     m->now.watermark.batch++;
     m->nkept = m->nundo;
     if (!m->keeping)
@@ -452,13 +468,15 @@ static void change_log(struct memory *m, const struct run_change *c)
 }
 
 static enum err memory_runs_change(struct store *s, struct run_change *changes, int n,
-                                   struct why *why)
+                                   int64_t *ret_missed, struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
+    *ret_missed = 0;
     for (int i = 0; i < n; i++) {
         const struct mem_run *old = mem_find(m, T_RUN, changes[i].log_id);
         changes[i].missing = !old;
+        *ret_missed += !old;
         if (!old)
             continue;
         change_live(m, old, &changes[i]);
@@ -503,16 +521,6 @@ static enum err memory_skips_add(struct store *s, const struct skip_row *rows, i
     return OK;
 }
 
-static enum err memory_totals_add(struct store *s, const struct totals *t, struct why *why)
-{
-    (void)why;
-    struct memory *m = memory_of(s);
-    assert(m->in_transaction);
-    for (int i = 0; i < TOTAL_COUNT; i++)
-        m->now.totals.n[i] += t->n[i];
-    return OK;
-}
-
 static enum err memory_late_add(struct store *s, const struct late_result *late, int n,
                                 int *ret_noted, struct why *why)
 {
@@ -543,31 +551,8 @@ static enum err memory_late_add(struct store *s, const struct late_result *late,
     return OK;
 }
 
-static enum err memory_watermark_put(struct store *s, const struct watermark *watermark,
-                                     struct why *why)
-{
-    (void)why;
-    struct memory *m = memory_of(s);
-    assert(m->in_transaction);
-    int64_t until_ms = m->now.watermark.until_ms, batch = m->now.watermark.batch;
-    m->now.watermark = *watermark;
-    m->now.watermark.batch = batch;
-    if (until_ms > watermark->until_ms)
-        m->now.watermark.until_ms = until_ms;
-    m->now.watermark.clean = false;
-    return OK;
-}
-
-static enum err memory_watermark_clean(struct store *s, struct why *why)
-{
-    (void)why;
-    struct memory *m = memory_of(s);
-    assert(m->in_transaction);
-    m->now.watermark.clean = true;
-    return OK;
-}
-
-static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why)
+static enum err memory_seq_next(struct store *s, const char *name, int n, int64_t *ret_first,
+                                struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);
@@ -579,7 +564,8 @@ static enum err memory_seq_next(struct store *s, const char *name, int64_t *ret,
     if (!next->id)
         next->id = mem_next_id(m, T_SEQ);
     next->name = mem_dup(name);
-    *ret = ++next->value;
+    *ret_first = next->value + 1;
+    next->value += n;
     mem_put(m, T_SEQ, next->id, next);
     return OK;
 }
@@ -637,9 +623,6 @@ static const struct store_txn txn = {
     .savepoint = memory_savepoint,
     .savepoint_keep = memory_savepoint_keep,
     .savepoint_undo = memory_savepoint_undo,
-    .totals_add = memory_totals_add,
-    .watermark_put = memory_watermark_put,
-    .watermark_clean = memory_watermark_clean,
     .seq_next = memory_seq_next,
     .watermark_get = memory_watermark_get,
     .totals_get = memory_totals_get,
@@ -665,6 +648,7 @@ static const struct store_catalog catalog = {
     .job_update = memory_job_update,
     .job_delete = memory_job_delete,
     .group_get = memory_group_get,
+    .groups_get = memory_groups_get,
     .group_jobs = memory_group_jobs,
     .groups_each = memory_groups_each,
     .group_insert = memory_group_insert,

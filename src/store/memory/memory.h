@@ -137,6 +137,8 @@ enum err memory_groups_page(struct store *s, const struct groups_filter *f, grou
                             void *ctx, int64_t *ret_total, struct why *why);
 enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
 enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
+enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
+                           struct why *why);
 enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
 
 #endif

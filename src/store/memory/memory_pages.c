@@ -213,6 +213,18 @@ enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret,
     return OK;
 }
 
+enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
+                           struct why *why)
+{
+    (void)why;
+    bool more = true;
+    for (int i = 0; more && i < n; i++) {
+        const struct group_record *g = mem_find(memory_of(s), T_GROUP, ids[i]);
+        more = !g || fn(ctx, g);
+    }
+    return OK;
+}
+
 enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why)
 {
     (void)why;

@@ -222,7 +222,6 @@ static enum err sqlite_begin(struct store *store, struct why *why)
     s->lost = OK;
     s->log_id = s->log_id_read = 0;
     s->nspans = 0;
-    memset(&s->change_of_epoch, 0, sizeof(s->change_of_epoch));
     return OK;
 }
 
@@ -240,11 +239,12 @@ static void checkpoint_own(struct sqlite *s)
                  sqlite3_errmsg(s->db));
 }
 
-static enum err sqlite_commit(struct store *store, struct why *why)
+static enum err sqlite_commit(struct store *store, const struct commit *c, struct why *why)
 {
+    static const struct commit nothing;
     struct sqlite *s = sqlite_of(store);
     assert(s->in_transaction);
-    enum err err = s->lost ? s->lost : sqlite_ledger_flush(s, why);
+    enum err err = s->lost ? s->lost : sqlite_ledger_flush(s, c ? c : &nothing, why);
     if (err) {
         why_set(why, "%s", s->lost_text);
         return err;
@@ -295,7 +295,6 @@ static enum err sqlite_savepoint(struct store *store, struct why *why)
     s->saved.log_id_read = s->log_id_read;
     memcpy(s->saved.spans, s->spans, sizeof(s->spans));
     s->saved.nspans = s->nspans;
-    s->saved.change_of_epoch = s->change_of_epoch;
     return OK;
 }
 
@@ -323,7 +322,6 @@ static enum err sqlite_savepoint_undo(struct store *store, struct why *why)
     s->log_id_read = s->saved.log_id_read;
     memcpy(s->spans, s->saved.spans, sizeof(s->spans));
     s->nspans = s->saved.nspans;
-    s->change_of_epoch = s->saved.change_of_epoch;
     return OK;
 }
 
@@ -543,9 +541,6 @@ static const struct store_txn txn = {
     .savepoint = sqlite_savepoint,
     .savepoint_keep = sqlite_savepoint_keep,
     .savepoint_undo = sqlite_savepoint_undo,
-    .totals_add = sqlite_totals_add,
-    .watermark_put = sqlite_watermark_put,
-    .watermark_clean = sqlite_watermark_clean,
     .seq_next = sqlite_seq_next,
     .watermark_get = sqlite_watermark_get,
     .totals_get = sqlite_totals_get,
@@ -571,6 +566,7 @@ static const struct store_catalog catalog = {
     .job_update = sqlite_job_update,
     .job_delete = sqlite_job_delete,
     .group_get = sqlite_group_get,
+    .groups_get = sqlite_groups_get,
     .group_jobs = sqlite_group_jobs,
     .groups_each = sqlite_groups_each,
     .group_insert = sqlite_group_insert,

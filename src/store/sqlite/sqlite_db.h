@@ -30,13 +30,6 @@ enum sqlite_job_text { /* statements that are composed of the columns of a job *
                        SQLITE_JOB_TEXTS
 };
 
-struct epoch_change { /* what the commit adds to the row of peal_epoch */
-    struct totals totals;
-    struct watermark watermark; /* where put says so */
-    bool put;                   /* the watermark, after which it is not clean */
-    bool clean;                 /* it is, after all that was put */
-};
-
 struct sqlite {
     struct store store;
     sqlite3 *db;
@@ -56,13 +49,11 @@ struct sqlite {
     int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
     struct span spans[SQLITE_SPANS];
     int nspans;
-    struct epoch_change change_of_epoch;
     struct { /* the same as they were at the savepoint */
         bool on;
         int64_t log_id, log_id_read;
         struct span spans[SQLITE_SPANS];
         int nspans;
-        struct epoch_change change_of_epoch;
     } saved;
 
     int wal_frames, wal_tried; /* after the last commit; at the writer's last own checkpoint */
@@ -85,9 +76,9 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
 enum err sqlite_migrate(struct sqlite *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 enum err sqlite_schema_check(struct sqlite *s, struct why *why);
-/* What a transaction keeps in memory until its end: the id counter, the spans, and the row of
- * peal_epoch with its new number. */
-enum err sqlite_ledger_flush(struct sqlite *s, struct why *why);
+/* What is written at a transaction's end: the id counter and the spans, which it keeps in memory,
+ * and the row of peal_epoch with its new number and what the commit says. */
+enum err sqlite_ledger_flush(struct sqlite *s, const struct commit *c, struct why *why);
 /* The id counter may not lie below ids that stand in the tables. */
 enum err sqlite_ledger_open(struct sqlite *s, struct why *why);
 
@@ -208,14 +199,13 @@ int sqlite_job_bind(sqlite3_stmt *q, int first, const struct job_record *r, enum
 
 /* sqlite_ledger.c */
 enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
-enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, struct why *why);
+enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, int64_t *ret_missed,
+                            struct why *why);
 enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, struct why *why);
-enum err sqlite_totals_add(struct store *s, const struct totals *t, struct why *why);
 enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,
                          struct why *why);
-enum err sqlite_watermark_put(struct store *s, const struct watermark *m, struct why *why);
-enum err sqlite_watermark_clean(struct store *s, struct why *why);
-enum err sqlite_seq_next(struct store *s, const char *name, int64_t *ret, struct why *why);
+enum err sqlite_seq_next(struct store *s, const char *name, int n, int64_t *ret_first,
+                         struct why *why);
 enum err sqlite_watermark_get(struct store *s, struct watermark *ret, struct why *why);
 enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
 enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
@@ -251,6 +241,8 @@ enum err sqlite_groups_page(struct store *s, const struct groups_filter *f, grou
                             void *ctx, int64_t *ret_total, struct why *why);
 enum err sqlite_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
 enum err sqlite_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
+enum err sqlite_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
+                           struct why *why);
 enum err sqlite_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
 #define SQLITE_GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
 void sqlite_group_read(sqlite3_stmt *q, struct group_record *ret);

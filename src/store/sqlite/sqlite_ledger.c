@@ -134,9 +134,10 @@ static enum err span_note(struct sqlite *s, int64_t trigger_ms, int64_t id, stru
     "planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found"
 
 /* Each commit has the next number. What is not changed is NULL here. */
-static enum err epoch_update(struct sqlite *s, bool *ret_done, struct why *why)
+static enum err epoch_update(struct sqlite *s, const struct commit *c, bool *ret_done,
+                             struct why *why)
 {
-    const struct epoch_change *c = &s->change_of_epoch;
+    bool put = c->watermark.until_ms;
     static_assert(TOTAL_COUNT == 10, "the statement names them");
     sqlite3_stmt *q;
     enum err err = sql_get(s,
@@ -153,12 +154,12 @@ static enum err epoch_update(struct sqlite *s, bool *ret_done, struct why *why)
     sqlite3_clear_bindings(q);
     for (int i = 0; i < TOTAL_COUNT; i++)
         bind_i64(q, 1 + i, c->totals.n[i]);
-    if (c->put) {
+    if (put) {
         bind_i64(q, 11, c->watermark.until_ms);
         bind_text(q, 13, c->watermark.recorder);
         bind_i64(q, 14, c->watermark.renewals);
     }
-    if (c->put || c->clean)
+    if (put || c->clean)
         bind_i64(q, 12, c->clean);
     err = sql_run(s, q, why);
     *ret_done = !err && sqlite3_changes(s->db) > 0;
@@ -166,27 +167,27 @@ static enum err epoch_update(struct sqlite *s, bool *ret_done, struct why *why)
 }
 
 /* The row that another program has removed is made anew. */
-static enum err epoch_write(struct sqlite *s, struct why *why)
+static enum err epoch_write(struct sqlite *s, const struct commit *c, struct why *why)
 {
     bool done = false;
-    enum err err = epoch_update(s, &done, why);
+    enum err err = epoch_update(s, c, &done, why);
     if (err || done)
         return err;
     sqlite3_stmt *q;
     err = sql_get(s, "INSERT INTO peal_epoch (epoch) VALUES (1)", &q, why);
     if (!err)
         err = sql_run(s, q, why);
-    return err ? err : epoch_update(s, &done, why);
+    return err ? err : epoch_update(s, c, &done, why);
 }
 
-enum err sqlite_ledger_flush(struct sqlite *s, struct why *why)
+enum err sqlite_ledger_flush(struct sqlite *s, const struct commit *c, struct why *why)
 {
     enum err err = OK;
     for (int i = 0; !err && i < s->nspans; i++)
         err = span_write(s, &s->spans[i], why);
     if (!err && s->log_id != s->log_id_read)
         err = log_id_put(s, s->log_id - 1, why);
-    return err ? err : epoch_write(s, why);
+    return err ? err : epoch_write(s, c, why);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -467,19 +468,24 @@ static enum err log_delete(struct sqlite *s, int64_t id, struct why *why)
     return sql_run(s, q, why);
 }
 
-enum err sqlite_runs_change(struct store *store, struct run_change *changes, int n, struct why *why)
+enum err sqlite_runs_change(struct store *store, struct run_change *changes, int n,
+                            int64_t *ret_missed, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
+    int64_t missed = 0;
     enum err err = OK;
     for (int i = 0; !err && i < n; i++) {
         bool was = false;
         err = live_change(s, &changes[i], &was, why);
         changes[i].missing = !was;
+        missed += !was;
         if (err || !was)
             continue;
         err = changes[i].what & CHANGE_DROP ? log_delete(s, changes[i].log_id, why)
                                             : log_change(s, &changes[i], why);
     }
+    if (!err)
+        *ret_missed = missed;
     return err;
 }
 
@@ -533,15 +539,6 @@ enum err sqlite_skips_add(struct store *store, const struct skip_row *rows, int 
             err = skip_insert(s, &rows[i], why);
     }
     return err;
-}
-
-enum err sqlite_totals_add(struct store *store, const struct totals *t, struct why *why)
-{
-    (void)why;
-    struct epoch_change *c = &sqlite_of(store)->change_of_epoch;
-    for (int i = 0; i < TOTAL_COUNT; i++)
-        c->totals.n[i] += t->n[i];
-    return OK;
 }
 
 /* What a late result is added to: handle_msg of a closed row that was given up, or what stands for
@@ -617,38 +614,20 @@ enum err sqlite_late_add(struct store *store, const struct late_result *late, in
     return err;
 }
 
-enum err sqlite_watermark_put(struct store *store, const struct watermark *m, struct why *why)
-{
-    (void)why;
-    struct epoch_change *c = &sqlite_of(store)->change_of_epoch;
-    int64_t until_ms = c->put ? c->watermark.until_ms : INT64_MIN;
-    c->watermark = *m;
-    if (until_ms > m->until_ms)
-        c->watermark.until_ms = until_ms;
-    c->put = true;
-    c->clean = false;
-    return OK;
-}
-
-enum err sqlite_watermark_clean(struct store *store, struct why *why)
-{
-    (void)why;
-    sqlite_of(store)->change_of_epoch.clean = true;
-    return OK;
-}
-
-enum err sqlite_seq_next(struct store *store, const char *name, int64_t *ret, struct why *why)
+enum err sqlite_seq_next(struct store *store, const char *name, int n, int64_t *ret_first,
+                         struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
     enum err err = sql_get(s,
-                           "INSERT INTO peal_seq (name, value) VALUES (?1, 1) ON CONFLICT (name) "
-                           "DO UPDATE SET value = value + 1 RETURNING value",
+                           "INSERT INTO peal_seq (name, value) VALUES (?1, ?2) ON CONFLICT (name) "
+                           "DO UPDATE SET value = value + ?2 RETURNING value - ?2 + 1",
                            &q, why);
     if (err)
         return err;
     bind_text(q, 1, name);
-    return sql_number(s, q, 0, ret, why);
+    bind_i64(q, 2, n);
+    return sql_number(s, q, 0, ret_first, why);
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */

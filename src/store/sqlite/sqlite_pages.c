@@ -539,6 +539,26 @@ enum err sqlite_group_get(struct store *store, int64_t id, struct group_record *
     return OK;
 }
 
+enum err sqlite_groups_get(struct store *store, const int64_t *ids, int n, group_row_fn *fn,
+                           void *ctx, struct why *why)
+{
+    bool more = true;
+    for (int i = 0; more && i < n; i++) { /* as sqlite_jobs_get */
+        struct why missing = { "" };
+        struct group_record g = { 0 };
+        enum err err = sqlite_group_get(store, ids[i], &g, &missing);
+        if (err == ERR_NOTFOUND)
+            continue;
+        if (err) {
+            why_set(why, "%s", missing.text);
+            return err;
+        }
+        more = fn(ctx, &g);
+        group_record_done(&g);
+    }
+    return OK;
+}
+
 enum err sqlite_group_jobs(struct store *store, int64_t group_id, int64_t *ret_count,
                            struct why *why)
 {

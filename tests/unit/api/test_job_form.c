@@ -29,7 +29,7 @@ static int64_t add_group(struct store *s, const char *app)
     struct group_record g = { .app = mem_dup(app), .title = mem_dup("t") };
     assert_int_equal(s->ops->txn->begin(s, NULL), OK);
     assert_int_equal(s->ops->catalog->group_insert(s, &g, NULL), OK);
-    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL, NULL), OK);
     int64_t id = g.id;
     group_record_done(&g);
     return id;
@@ -49,7 +49,7 @@ static int64_t add_job(struct fixture *f, int64_t group, const char *children)
     struct store *s = f->s;
     assert_int_equal(s->ops->txn->begin(s, NULL), OK);
     assert_int_equal(s->ops->catalog->job_insert(s, &r, NULL), OK);
-    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL, NULL), OK);
     int64_t id = r.id;
     job_record_done(&r);
     return id;

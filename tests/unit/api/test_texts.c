@@ -190,7 +190,7 @@ static void put_session(struct store *s, const char *token, int64_t user, int64_
     hex_text(digest, sizeof(digest), r.digest);
     assert_int_equal(s->ops->txn->begin(s, NULL), OK);
     assert_int_equal(s->ops->users->session_put(s, &r, NULL), OK);
-    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL, NULL), OK);
 }
 
 static enum err who(struct store *s, const char *cookie, int64_t *ret_user)
@@ -214,7 +214,7 @@ static void a_cookie_of_either_name_is_a_session_until_it_ends(void **state)
     struct user_record u = { .username = "alice", .password = "", .role = 1 };
     assert_int_equal(s->ops->txn->begin(s, NULL), OK);
     assert_int_equal(s->ops->users->user_insert(s, &u, NULL), OK);
-    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL, NULL), OK);
     put_session(s, GOOD, u.id, clock_wall_ms() + 60000);
     put_session(s, LATE, u.id, clock_wall_ms() - 1);
     static const struct {
@@ -257,7 +257,7 @@ static void only_the_right_password_makes_a_user(void **state)
     struct user_record u = { .username = "alice", .password = "", .argon2 = hash, .role = 1 };
     assert_int_equal(s->ops->txn->begin(s, NULL), OK);
     assert_int_equal(s->ops->users->user_insert(s, &u, NULL), OK);
-    assert_int_equal(s->ops->txn->commit(s, NULL), OK);
+    assert_int_equal(s->ops->txn->commit(s, NULL, NULL), OK);
     static const struct {
         const char *name, *password;
         enum err err;

@@ -89,13 +89,13 @@ void bench_heard(struct bench *b)
 static int fails; /* so many commits */
 static const struct store_ops *engine;
 
-static enum err failing_commit(struct store *s, struct why *why)
+static enum err failing_commit(struct store *s, const struct commit *c, struct why *why)
 {
     if (fails-- > 0) {
         why_set(why, "the disk is full");
         return ERR_FULL;
     }
-    return engine->txn->commit(s, why);
+    return engine->txn->commit(s, c, why);
 }
 
 void bench_commits_fail(struct bench *b, int n)

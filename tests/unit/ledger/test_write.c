@@ -250,14 +250,14 @@ static void a_savepoint_takes_back_all_behind_it_and_nothing_else(void **state)
     int64_t first = run_add(b, 1000);
     assert_int_equal(ops->txn->savepoint(b->s, NULL), OK);
     int64_t second = run_add(b, 700000000);
-    assert_int_equal(ops->txn->seq_next(b->s, "x", &seq, NULL), OK);
+    assert_int_equal(ops->txn->seq_next(b->s, "x", 1, &seq, NULL), OK);
     assert_int_equal(ops->txn->savepoint_undo(b->s, NULL), OK);
     assert_int_equal(ops->txn->savepoint(b->s, NULL), OK);
     assert_int_equal(run_add(b, 2000), second);
-    assert_int_equal(ops->txn->seq_next(b->s, "x", &seq, NULL), OK);
+    assert_int_equal(ops->txn->seq_next(b->s, "x", 1, &seq, NULL), OK);
     assert_int_equal(seq, 1);
     assert_int_equal(ops->txn->savepoint_keep(b->s, NULL), OK);
-    assert_int_equal(ops->txn->commit(b->s, NULL), OK);
+    assert_int_equal(ops->txn->commit(b->s, NULL, NULL), OK);
     assert_int_equal(bench_logs(b), 2);
     struct log_record l;
     assert_int_equal(ops->pages->log_get(b->s, first, &l, NULL), OK);

@@ -447,9 +447,10 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
     struct why why = { "" };
     struct run_change gone = { .log_id = id, .what = CHANGE_CLOSE };
+    int64_t missed;
     assert_int_equal(c->store->ops->txn->begin(c->store, &why), OK);
-    assert_int_equal(c->store->ops->runs->runs_change(c->store, &gone, 1, &why), OK);
-    assert_int_equal(c->store->ops->txn->commit(c->store, &why), OK);
+    assert_int_equal(c->store->ops->runs->runs_change(c->store, &gone, 1, &missed, &why), OK);
+    assert_int_equal(c->store->ops->txn->commit(c->store, NULL, &why), OK);
     sched_result(c->s, c->now, id, 500, slice_text("the disk was full"));
     core_take_next(c);
     txn_run(c->store, c->planner, c->batch, NULL);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t missed; /* by the last runs_change */
+
 /* ---- planning -------------------------------------------------------------------------------- */
 static void due_jobs_come_earliest_first_and_by_id(void **state)
 {
@@ -36,7 +38,7 @@ static void due_jobs_come_earliest_first_and_by_id(void **state)
     assert_int_equal(n, 2);
     assert_int_equal(rows[0].job_id, tie_a);
     assert_int_equal(next_ms, 3000);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 static void advancing_writes_the_scheduled_times_and_not_the_version(void **state)
@@ -48,7 +50,7 @@ static void advancing_writes_the_scheduled_times_and_not_the_version(void **stat
     OP(s, catalog->job_insert, &r);
     struct due_row rows[] = { { r.id, 2000, 1000, 1500, 99 }, { 424242, 1, 1, 1, 1 } };
     OP(s, runs->due_put, rows, 2);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct job_record got;
     OP(s, catalog->job_get, r.id, &got);
     assert_int_equal(got.next_ms, 2000);
@@ -64,7 +66,7 @@ static void advancing_writes_the_scheduled_times_and_not_the_version(void **stat
     OP(s, runs->due_take, INT64_MIN, NEVER_MS - 1, 2, rows, &n, &next_ms);
     assert_int_equal(n, 0);
     assert_true(next_ms == NEVER_MS);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 static void sweeps_find_jobs_by_type_in_order_of_id(void **state)
@@ -93,7 +95,7 @@ static void sweeps_find_jobs_by_type_in_order_of_id(void **state)
     OP(s, runs->due_each, false, 0, 5, rows, &n);
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].job_id, ids[0]);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 static void a_job_comes_back_as_it_was_written(void **state)
@@ -121,7 +123,7 @@ static void a_job_comes_back_as_it_was_written(void **state)
     r.author = NULL;
     r.version = 4;
     OP(e->s, catalog->job_update, &r);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     struct job_record got;
     OP(e->s, catalog->job_get, r.id, &got);
@@ -193,7 +195,7 @@ static void each_column_keeps_its_value(void **state)
             OP(e->s, catalog->job_insert, &r);
         else
             OP(e->s, catalog->job_update, &r);
-        OP(e->s, txn->commit);
+        OP(e->s, txn->commit, NULL);
         engine_reopen(e);
         OP(e->s, catalog->job_get, r.id, &got);
         assert_int_equal(got.id, r.id);
@@ -213,7 +215,7 @@ static void a_text_that_must_be_there_is_the_columns_default(void **state)
     job_record_init(&r);
     OP(e->s, txn->begin);
     OP(e->s, catalog->job_insert, &r);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     OP(e->s, catalog->job_get, r.id, &got);
     assert_string_equal(got.description, "");
@@ -239,6 +241,33 @@ static bool see(void *ctx, const struct job_record *r)
     return ++seen->n < seen->most;
 }
 
+static bool see_group(void *ctx, const struct group_record *g)
+{
+    struct seen *seen = ctx;
+    seen->sum += g->id;
+    return ++seen->n < seen->most;
+}
+
+static void groups_are_read_many_at_a_time(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t ids[3] = { 0, 999, 0 };
+    struct group_record g = { .app = "a", .title = "t" };
+    OP(s, txn->begin);
+    OP(s, catalog->group_insert, &g);
+    ids[0] = g.id;
+    OP(s, catalog->group_insert, &g);
+    OP(s, catalog->group_insert, &g);
+    ids[2] = g.id;
+    OP(s, txn->commit, NULL);
+    struct seen all = { .most = 100 }, one = { .most = 1 };
+    OP(s, catalog->groups_get, ids, 3, see_group, &all);
+    assert_int_equal(all.n, 2); /* without the one that is not there, or not asked for */
+    assert_int_equal(all.sum, ids[0] + ids[2]);
+    OP(s, catalog->groups_get, ids, 3, see_group, &one);
+    assert_int_equal(one.n, 1);
+}
+
 static void jobs_are_read_many_at_a_time(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -251,7 +280,7 @@ static void jobs_are_read_many_at_a_time(void **state)
         if (i != 1)
             ids[i] = id;
     }
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct seen all = { .most = 100 }, two = { .most = 2 }, none = { .most = 100 };
     OP(s, catalog->jobs_get, ids, 4, see, &all);
     assert_int_equal(all.n, 3); /* without the one that is not there */
@@ -269,7 +298,7 @@ static void a_stopped_job_is_not_due_and_says_why(void **state)
     int64_t id = sample_job_add(s, "j", 1000);
     const struct job_stop stops[] = { { 999, "x" }, { id, "no next moment" } };
     OP(s, catalog->jobs_stop, stops, 2, 4321); /* one that is not there keeps no other */
-    OP(s, txn->commit); /* a row that is not there does not spoil the transaction */
+    OP(s, txn->commit, NULL); /* a row that is not there does not spoil the transaction */
     struct job_record r;
     OP(s, catalog->job_get, id, &r);
     assert_false(r.enabled);
@@ -292,11 +321,11 @@ static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
     OP(s, runs->runs_add, r, 6);
     for (int i = 0; i < 4; i++) { /* the fifth is still running */
         struct run_change c = { .log_id = r[i].log_id, .what = CHANGE_CLOSE };
-        OP(s, runs->runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1, &missed);
     }
     OP(s, catalog->job_delete, id);
     OP_FAILS(ERR_NOTFOUND, s, catalog->job_delete, id);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct job_record j;
     OP_FAILS(ERR_NOTFOUND, s, catalog->job_get, id, &j);
     struct due_row due[4];
@@ -314,19 +343,19 @@ static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
     OP(s, pages->logs_page, &f, NULL, NULL, &total);
     assert_int_equal(total, 1);
     struct run_change c = { .log_id = r[4].log_id, .what = CHANGE_CLOSE };
-    OP(s, runs->runs_change, &c, 1);
+    OP(s, runs->runs_change, &c, 1, &missed);
     OP(s, runs->purge, 3, &more);
     OP(s, pages->logs_page, &f, NULL, NULL, &total);
     assert_int_equal(total, 0);
     OP(s, runs->purge, 3, &more);
     assert_false(more);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct log_record l;
     OP(s, pages->log_get, r[5].log_id, &l);
     log_record_done(&l);
     OP(s, txn->begin);
     assert_true(sample_job_add(s, "new", 1) > other); /* ids of jobs are not used again either */
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 static void groups_and_registry_keep_what_they_are_told(void **state)
@@ -347,7 +376,7 @@ static void groups_and_registry_keep_what_they_are_told(void **state)
     OP(e->s, catalog->registry_put, r, 3);
     OP(e->s, catalog->registry_delete, &r[1], 1);
     OP(e->s, catalog->registry_delete, &r[1], 1);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     char *dump = engine_dump(e);
     assert_non_null(strstr(dump, "registry|3|EXECUTOR|app-one|http://a\n"));
@@ -367,7 +396,7 @@ static void groups_and_registry_keep_what_they_are_told(void **state)
     OP(e->s, catalog->group_delete, h.id);
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_delete, h.id);
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_update, &h);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_get, h.id, &got);
 }
 
@@ -384,7 +413,7 @@ static void users_have_our_hash_beside_theirs(void **state)
     OP(s, users->user_insert, &bob);
     OP_FAILS(ERR_EXISTS, s, users->user_insert, &ann);
     OP_FAILS(ERR_NOTFOUND, s, users->user_upgrade, 99, "x");
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct user_record got;
     OP(s, users->user_find, "ann", &got);
     assert_string_equal(got.password, "e10adc");
@@ -394,7 +423,7 @@ static void users_have_our_hash_beside_theirs(void **state)
     user_record_done(&got);
     OP(s, txn->begin);
     OP(s, users->user_upgrade, id, "$argon2id$y");
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     OP(s, users->user_get, id, &got);
     assert_string_equal(got.password, "e10adc"); /* theirs is never rewritten */
     assert_string_equal(got.argon2, "$argon2id$y");
@@ -416,19 +445,19 @@ static void sessions_come_and_expire(void **state)
     OP(s, users->session_put, &b);
     a.expires_ms = 150;
     OP(s, users->session_put, &a);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     OP(s, users->session_find, "aa", &got);
     assert_int_equal(got.expires_ms, 150);
     assert_string_equal(got.address, "127.0.0.1");
     OP(s, txn->begin);
     OP(s, users->sessions_expire, 150);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     OP_FAILS(ERR_NOTFOUND, s, users->session_find, "aa", &got);
     OP(s, users->session_find, "bb", &got);
     OP(s, txn->begin);
     OP(s, users->session_delete, "bb");
     OP(s, users->session_delete, "bb");
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     OP_FAILS(ERR_NOTFOUND, s, users->session_find, "bb", &got);
 }
 
@@ -445,6 +474,7 @@ int main(void)
         BOTH(a_stopped_job_is_not_due_and_says_why),
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
         BOTH(groups_and_registry_keep_what_they_are_told),
+        BOTH(groups_are_read_many_at_a_time),
         BOTH(users_have_our_hash_beside_theirs),
         BOTH(sessions_come_and_expire),
     };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t missed; /* by the last runs_change */
+
 /* ---- the ledger ------------------------------------------------------------------------------ */
 
 static void a_live_run_exists_once(void **state)
@@ -25,16 +27,16 @@ static void a_live_run_exists_once(void **state)
     assert_int_equal(rows[1].log_id, -1);
     for (int i = 2; i < 8; i++)
         assert_int_equal(rows[i].log_id, rows[0].log_id + i - 1);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct run_row again = sample_run(5, 1000);
     OP(s, txn->begin);
     OP(s, runs->runs_add, &again, 1);
     assert_int_equal(again.log_id, -1);
     struct run_change c = { .log_id = rows[0].log_id, .what = CHANGE_CLOSE };
-    OP(s, runs->runs_change, &c, 1);
+    OP(s, runs->runs_change, &c, 1, &missed);
     OP(s, runs->runs_add, &again, 1); /* planned_until guards the scheduled time from here on */
     assert_true(again.log_id > rows[7].log_id);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 static void log_ids_grow_over_rollback_and_reopen(void **state)
@@ -48,8 +50,9 @@ static void log_ids_grow_over_rollback_and_reopen(void **state)
         assert_true(r.log_id > last);
         last = r.log_id;
         struct run_change drop = { .log_id = r.log_id, .what = CHANGE_DROP };
-        OP(e->s, runs->runs_change, &drop, 1); /* an id is gone for good, even if its rows go */
-        OP(e->s, txn->commit);
+        OP(e->s, runs->runs_change, &drop, 1,
+           &missed); /* an id is gone for good, even if its rows go */
+        OP(e->s, txn->commit, NULL);
         struct run_row lost = sample_run(1, 5000);
         OP(e->s, txn->begin);
         OP(e->s, runs->runs_add, &lost, 1);
@@ -101,9 +104,9 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
         { .log_id = row.log_id + 1, .what = CHANGE_VERSION, .version = 9 },
     };
     for (int i = 0; i < 2; i++) {
-        OP(e->s, runs->runs_change, &changes[i], 1);
-        OP(e->s, runs->runs_change, &changes[2], 1);
-        OP(e->s, txn->commit);
+        OP(e->s, runs->runs_change, &changes[i], 1, &missed);
+        OP(e->s, runs->runs_change, &changes[2], 1, &missed);
+        OP(e->s, txn->commit, NULL);
         struct runs got = { 0 };
         OP(e->s, runs->runs_each, keep_run, &got);
         assert_int_equal(got.n, 1);
@@ -113,7 +116,7 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
         runs_done(&got);
         OP(e->s, txn->begin);
     }
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
 }
 
 /* Another program has removed the live row: the change is said to be missing, and a result for it
@@ -128,7 +131,7 @@ static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
         { .log_id = row.log_id, .what = CHANGE_CLOSE },
         { .log_id = row.log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_msg = "no" },
     };
-    OP(e->s, runs->runs_change, changes, 2);
+    OP(e->s, runs->runs_change, changes, 2, &missed);
     assert_false(changes[0].missing);
     assert_true(changes[1].missing);
     struct late_result late = { row.log_id, 5000, 200, "done" };
@@ -138,7 +141,7 @@ static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
     late.code = 500;
     OP(e->s, runs->late_add, &late, 1, &noted); /* it has its end now */
     assert_int_equal(noted, 0);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     struct log_record l = { 0 };
     OP(e->s, pages->log_get, row.log_id, &l);
     assert_int_equal(l.handle_code, 200);
@@ -165,7 +168,7 @@ static void live_runs_come_back_whole(void **state)
     rows[1].doubted = true;
     OP(e->s, txn->begin);
     OP(e->s, runs->runs_add, rows, 2);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     struct runs got = { 0 };
     OP(e->s, runs->runs_each, keep_run, &got);
@@ -205,7 +208,7 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
     struct run_row r[2] = { sample_run(1, 1000), sample_run(1, 2000) };
     OP(s, txn->begin);
     OP(s, runs->runs_add, r, 2);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct run_change steps[] = {
         { .log_id = r[0].log_id, .what = CHANGE_ADDRESS, .address = "http://b:1/" },
         { .log_id = r[0].log_id, .what = CHANGE_PHASE, .phase = PHASE_UNKNOWN, .doubted = true },
@@ -230,8 +233,9 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
           .handle_ms = 4001 },
     };
     OP(s, txn->begin);
-    OP(s, runs->runs_change, steps, 6);
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, steps, 6, &missed);
+    assert_int_equal(missed, 0);
+    OP(s, txn->commit, NULL);
     struct log_record l;
     OP(s, pages->log_get, r[0].log_id, &l);
     assert_string_equal(l.address, "http://b:1/");
@@ -253,8 +257,10 @@ static void a_run_goes_its_way_in_one_change_or_in_many(void **state)
         .log_id = r[1].log_id, .what = CHANGE_FINISH, .handle_code = 500, .handle_ms = 1
     };
     OP(s, txn->begin);
-    OP(s, runs->runs_change, &closed, 1); /* not live any more: nothing happens */
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, &closed, 1, &missed); /* not live any more: nothing happens */
+    assert_int_equal(missed, 1);
+    assert_true(closed.missing);
+    OP(s, txn->commit, NULL);
     OP(s, pages->log_get, r[1].log_id, &l);
     assert_int_equal(l.handle_code, 200);
     log_record_done(&l);
@@ -276,8 +282,8 @@ static void a_closed_run_still_says_why_it_was(void **state)
               .trigger_code = 500,
               .trigger_msg = "retry: is what the executor said" },
         };
-        OP(s, runs->runs_change, ends, 2);
-        OP(s, txn->commit);
+        OP(s, runs->runs_change, ends, 2, &missed);
+        OP(s, txn->commit, NULL);
         struct log_record l;
         OP(s, pages->log_get, r[0].log_id, &l);
         assert_int_equal(l.phase, 0);
@@ -297,11 +303,11 @@ static void a_dropped_run_leaves_nothing(void **state)
     struct run_row r = sample_run(1, 1000);
     OP(s, txn->begin);
     OP(s, runs->runs_add, &r, 1);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct run_change c = { .log_id = r.log_id, .what = CHANGE_DROP };
     OP(s, txn->begin);
-    OP(s, runs->runs_change, &c, 1);
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, &c, 1, &missed);
+    OP(s, txn->commit, NULL);
     struct log_record l;
     OP_FAILS(ERR_NOTFOUND, s, pages->log_get, r.log_id, &l);
     struct runs got = { 0 };
@@ -321,7 +327,7 @@ static void a_skip_goes_on_in_the_latest_row_of_its_job(void **state)
     };
     OP(e->s, txn->begin);
     OP(e->s, runs->skips_add, rows, 5);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     char *dump = engine_dump(e);
     assert_non_null(strstr(dump, "|1|1000|5000|5|DO_NOTHING\n"));
     assert_non_null(strstr(dump, "|2|1000|1000|1|FIRE_ONCE_NOW\n"));
@@ -350,13 +356,13 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
                                 .handle_code = 500,
                                 .handle_ms = 9,
                                 .handle_msg = (char *)messages[i] };
-        OP(s, runs->runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1, &missed);
         late[i] = (struct late_result){ r[i].log_id, 1700000000123, 200, "done" };
     }
     late[6] = (struct late_result){ 999999, 1, 200, NULL };
     int noted;
     OP(s, runs->late_add, late, 7, &noted);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     assert_int_equal(noted, 3);
     struct log_record l;
     OP(s, pages->log_get, r[0].log_id, &l);
@@ -372,7 +378,7 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     OP(s, txn->begin);
     for (int i = 0, total = 0; i < 50; i++, total += noted)
         OP(s, runs->late_add, &flood, 1, &noted);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     assert_int_equal(noted, 0); /* the message is full */
     OP(s, pages->log_get, r[0].log_id, &l);
     assert_true(strlen(l.handle_msg) < 16000);
@@ -380,11 +386,14 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     free(big);
 }
 
-static void watermark_put(struct store *s, int64_t until_ms, const char *recorder, int64_t renewals)
+static void commit_watermark(struct store *s, int64_t until_ms, const char *recorder,
+                             int64_t renewals, bool clean)
 {
-    struct watermark m = { .until_ms = until_ms, .clean = true, .renewals = renewals };
-    text_copy(m.recorder, sizeof(m.recorder), slice_text(recorder));
-    OP(s, txn->watermark_put, &m);
+    struct commit c = { .watermark = { .until_ms = until_ms, .renewals = renewals } };
+    text_copy(c.watermark.recorder, sizeof(c.watermark.recorder), slice_text(recorder));
+    c.watermark.clean = !clean; /* not looked at */
+    c.clean = clean;
+    OP(s, txn->commit, &c);
 }
 
 static void the_watermark_never_goes_back(void **state)
@@ -395,9 +404,9 @@ static void the_watermark_never_goes_back(void **state)
     assert_int_equal(watermark.until_ms, 0);
     assert_false(watermark.clean);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 5000, "", 0);
-    watermark_put(e->s, 4000, "", 0);
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 5000, "", 0, false);
+    OP(e->s, txn->begin);
+    commit_watermark(e->s, 4000, "", 0, false);
     engine_reopen(e);
     OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
@@ -409,21 +418,17 @@ static void a_clean_watermark_is_clean_until_it_is_put_again(void **state)
     struct engine *e = *state;
     struct watermark watermark;
     OP(e->s, txn->begin);
-    watermark_put(e->s, 5000, "", 0);
-    OP(e->s, txn->watermark_clean);
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 5000, "", 0, true);
     engine_reopen(e);
     OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_true(watermark.clean);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 4000, "", 0); /* goes nowhere, but somebody means to send */
-    e->s->ops->txn->rollback(e->s);
+    OP(e->s, txn->commit, NULL); /* says nothing about it */
     OP(e->s, txn->watermark_get, &watermark);
     assert_true(watermark.clean);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 4000, "", 0);
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 4000, "", 0, false); /* goes nowhere, but a send is meant */
     OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_false(watermark.clean);
@@ -442,30 +447,25 @@ static void the_recorder_goes_with_the_watermark(void **state)
     assert_int_equal(watermark.last_id, 0);
     struct run_row r = sample_run(1, 1);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 5000, first, 7);
     OP(e->s, runs->runs_add, &r, 1);
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 5000, first, 7, false);
     engine_reopen(e);
     OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, first);
     assert_int_equal(watermark.renewals, 7);
     assert_int_equal(watermark.last_id, r.log_id);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 4000, next, 1);
-    e->s->ops->txn->rollback(e->s);
+    OP(e->s, txn->commit, NULL);
     OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, first);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 4000, next, 1); /* a new life counts anew */
-    OP(e->s, txn->watermark_clean);
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 4000, next, 1, true); /* a new life counts anew */
     OP(e->s, txn->watermark_get, &watermark);
     assert_int_equal(watermark.until_ms, 5000);
     assert_string_equal(watermark.recorder, next);
     assert_int_equal(watermark.renewals, 1);
     OP(e->s, txn->begin);
-    watermark_put(e->s, 4000, "", 2); /* and one without a recorder says so */
-    OP(e->s, txn->commit);
+    commit_watermark(e->s, 4000, "", 2, false); /* and one without a recorder says so */
     engine_reopen(e);
     OP(e->s, txn->watermark_get, &watermark);
     assert_string_equal(watermark.recorder, "");
@@ -477,36 +477,36 @@ static void named_counters_count_apart(void **state)
     struct engine *e = *state;
     int64_t a, b;
     OP(e->s, txn->begin);
-    OP(e->s, txn->seq_next, "request", &a);
-    OP(e->s, txn->seq_next, "request", &a);
-    OP(e->s, txn->seq_next, "epoch", &b);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->seq_next, "request", 1, &a);
+    assert_int_equal(a, 1);
+    OP(e->s, txn->seq_next, "request", 3, &a);
+    OP(e->s, txn->seq_next, "epoch", 2, &b);
+    OP(e->s, txn->commit, NULL);
     assert_int_equal(a, 2);
     assert_int_equal(b, 1);
     engine_reopen(e);
     OP(e->s, txn->begin);
-    OP(e->s, txn->seq_next, "request", &a);
-    OP(e->s, txn->commit);
-    assert_int_equal(a, 3);
+    OP(e->s, txn->seq_next, "request", 1, &a);
+    OP(e->s, txn->seq_next, "epoch", 1, &b);
+    OP(e->s, txn->commit, NULL);
+    assert_int_equal(a, 5);
+    assert_int_equal(b, 3);
 }
 
 static void totals_add_up_and_open_counts_the_open_phases(void **state)
 {
     struct engine *e = *state;
     struct run_row r[3] = { sample_run(1, 1), sample_run(1, 2), sample_run(1, 3) };
-    struct totals t = { { 0 } }, got;
-    t.n[TOTAL_PLANNED] = 3;
-    t.n[TOTAL_LOST] = 1;
+    const struct commit added = { .totals = { { [TOTAL_PLANNED] = 3, [TOTAL_LOST] = 1 } } };
+    const struct commit more = { .totals = { { [TOTAL_LOST] = -1, [TOTAL_FINISHED] = 1 } } };
+    struct totals got;
     OP(e->s, txn->begin);
     OP(e->s, runs->runs_add, r, 3);
     struct run_change c = { .log_id = r[1].log_id, .what = CHANGE_PHASE, .phase = PHASE_LOST };
-    OP(e->s, runs->runs_change, &c, 1);
-    OP(e->s, txn->totals_add, &t);
-    t.n[TOTAL_PLANNED] = 0;
-    t.n[TOTAL_LOST] = -1;
-    t.n[TOTAL_FINISHED] = 1;
-    OP(e->s, txn->totals_add, &t);
-    OP(e->s, txn->commit);
+    OP(e->s, runs->runs_change, &c, 1, &missed);
+    OP(e->s, txn->commit, &added);
+    OP(e->s, txn->begin);
+    OP(e->s, txn->commit, &more);
     engine_reopen(e);
     int64_t open;
     OP(e->s, txn->totals_get, &got, &open);
@@ -533,20 +533,13 @@ static void each_commit_has_the_next_number(void **state)
         OP(e->s, txn->begin);
         if (n % 2)
             OP(e->s, runs->runs_add, &r, 1);
-        if (n % 3 == 0) {
-            struct watermark m = { .until_ms = n, .batch = 700 };
-            OP(e->s, txn->watermark_put, &m);
-        }
         e->s->ops->txn->rollback(e->s);
         assert_int_equal(batch_of(e), n);
         OP(e->s, txn->begin);
         if (n % 2)
             OP(e->s, runs->runs_add, &r, 1);
-        if (n % 3 == 0) {
-            struct watermark m = { .until_ms = n, .batch = 700 };
-            OP(e->s, txn->watermark_put, &m);
-        }
-        OP(e->s, txn->commit);
+        const struct commit c = { .watermark = { .until_ms = n, .batch = 700 } };
+        OP(e->s, txn->commit, n % 3 ? NULL : &c);
         if (n == 3)
             engine_reopen(e);
     }
@@ -565,7 +558,7 @@ static void a_rollback_leaves_no_trace(void **state)
     OP(s, runs->runs_add, &r, 1);
     struct group_record g = { .app = "a", .title = "t" };
     OP(s, catalog->group_insert, &g);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     char *before = engine_dump(e);
     OP(s, txn->begin);
     sample_job_add(s, "not kept", 500);
@@ -578,10 +571,7 @@ static void a_rollback_leaves_no_trace(void **state)
         { .log_id = r.log_id, .what = CHANGE_FINISH | CHANGE_CLOSE, .handle_code = 200 },
         { .log_id = more[0].log_id, .what = CHANGE_DROP },
     };
-    OP(s, runs->runs_change, c, 3);
-    struct totals t = { { 1, 2, 3, 4, 5, 6, 7, 8, 9 } };
-    OP(s, txn->totals_add, &t);
-    watermark_put(s, 777, "x", 3);
+    OP(s, runs->runs_change, c, 3, &missed);
     OP(s, catalog->group_delete, g.id);
     OP(s, catalog->job_delete, id);
     struct registry_record reg = { "EXECUTOR", "a", "b", 1 };

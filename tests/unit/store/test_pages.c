@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include <stdio.h>
 
+static int64_t missed; /* by the last runs_change */
+
 struct ids {
     int n;
     int64_t id[32], next_ms[32], last_ms[32];
@@ -48,7 +50,7 @@ static void jobs_are_listed_newest_first_through_filters(void **state)
         OP(s, catalog->job_insert, &r);
         id[i] = r.id;
     }
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct ids got = { 0 };
     int64_t total;
     struct jobs_filter f = { .status = -1, .offset = 2, .limit = 3 };
@@ -90,8 +92,8 @@ static void the_next_scheduled_time_shown_is_the_one_that_will_fire(void **state
     r[3].kind = KIND_MANUAL; /* not of the schedule */
     OP(s, runs->runs_add, r, 5);
     struct run_change sent = { .log_id = r[0].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
-    OP(s, runs->runs_change, &sent, 1);
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, &sent, 1, &missed);
+    OP(s, txn->commit, NULL);
     struct ids got = { 0 };
     int64_t total;
     const struct jobs_filter f = { .status = -1, .limit = 10 };
@@ -121,8 +123,8 @@ static void next_and_last_scheduled_time_shown_lie_on_either_side_of_now(void **
                                .trigger_code = 200,
                                .handle_code = 200,
                                .handle_ms = 3100 };
-    OP(s, runs->runs_change, &over, 1);
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, &over, 1, &missed);
+    OP(s, txn->commit, NULL);
     static const struct {
         int64_t now_ms, next_ms, last_ms;
     } cases[] = { { 0, 4000, 6000 },    { 2500, 4000, 0 },    { 3999, 4000, 3000 },
@@ -150,8 +152,8 @@ static void rows_ahead_of_their_time_are_left_out(void **state)
     }
     OP(s, runs->runs_add, r, 4);
     struct run_change sent = { .log_id = r[3].log_id, .what = CHANGE_PHASE, .phase = PHASE_SENT };
-    OP(s, runs->runs_change, &sent, 1);
-    OP(s, txn->commit);
+    OP(s, runs->runs_change, &sent, 1, &missed);
+    OP(s, txn->commit, NULL);
     static const struct {
         int64_t job_id, now_ms;
         int count; /* of those that are shown */
@@ -196,9 +198,9 @@ static void logs_are_listed_newest_first_through_filters(void **state)
             .trigger_code = i == 3 ? 500 : 200,
             .handle_code = i == 4 ? 500 : 200,
         };
-        OP(s, runs->runs_change, &c, 1);
+        OP(s, runs->runs_change, &c, 1, &missed);
     }
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct ids got = { 0 };
     int64_t total;
     struct logs_filter f = { .from_ms = -1, .to_ms = -1, .offset = 1, .limit = 2 };
@@ -245,7 +247,7 @@ static void a_page_stops_when_its_reader_has_enough(void **state)
     assert_int_equal(total, 3);
     OP(s, catalog->groups_each, group_id, &got);
     assert_int_equal(got.n, 2);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
 }
 
 int main(void)

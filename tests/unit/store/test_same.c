@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int64_t missed; /* by the last runs_change */
+
 enum { LIVE_MAX = 256 };
 
 struct history {
@@ -18,6 +20,7 @@ struct history {
     int njob, nlive, nclosed, ngroup;
     bool lost[LIVE_MAX]; /* of live: in phase LOST */
     int64_t clock_ms;
+    struct commit commit; /* of the step that is under way */
 };
 
 static const char *const words[] = { NULL, "", "a", "b b", "\xc3\xa9t\xc3\xa9", "x'y\"z", "1,2" };
@@ -153,10 +156,10 @@ static void do_add(struct history *h)
         } else {
             t.n[TOTAL_WITHDRAWN]++;
             struct run_change c = { .log_id = a[i].log_id, .what = CHANGE_DROP };
-            SAME(h, runs->runs_change, &c, 1);
+            SAME(h, runs->runs_change, &c, 1, &missed);
         }
     }
-    SAME(h, txn->totals_add, &t);
+    h->commit.totals = t;
 }
 
 /* Close live run i the way that dice say; returns what it adds to the totals. */
@@ -196,19 +199,19 @@ static void do_change(struct history *h)
         t.n[TOTAL_LOST] = c.phase == PHASE_LOST;
         t.n[TOTAL_FOUND] = h->lost[i];
         h->lost[i] = c.phase == PHASE_LOST;
-        SAME(h, runs->runs_change, &c, 1);
+        SAME(h, runs->runs_change, &c, 1, &missed);
     } else {
         enum total end = random_end(h, i, &c);
         t.n[TOTAL_FOUND] = h->lost[i];
         t.n[end]++;
-        SAME(h, runs->runs_change, &c, 1);
-        SAME(h, runs->runs_change, &c, 1); /* a second time changes nothing */
+        SAME(h, runs->runs_change, &c, 1, &missed);
+        SAME(h, runs->runs_change, &c, 1, &missed); /* a second time changes nothing */
         h->closed[h->nclosed++ % LIVE_MAX] = h->live[i];
         h->nlive--;
         h->live[i] = h->live[h->nlive];
         h->lost[i] = h->lost[h->nlive];
     }
-    SAME(h, txn->totals_add, &t);
+    h->commit.totals = t;
 }
 
 static void do_side(struct history *h)
@@ -236,11 +239,11 @@ static void do_side(struct history *h)
                                    .renewals = dice_below(&h->dice, 100) };
     if (dice_below(&h->dice, 2))
         memset(watermark.recorder, 'a' + (int)dice_below(&h->dice, 6), RECORDER_ID_SIZE - 1);
-    SAME(h, txn->watermark_put, &watermark);
-    if (!dice_below(&h->dice, 3))
-        SAME(h, txn->watermark_clean);
-    OP(h->a->s, txn->seq_next, "request", &seq_a);
-    OP(h->b->s, txn->seq_next, "request", &seq_b);
+    h->commit.watermark = watermark;
+    h->commit.clean = !dice_below(&h->dice, 3);
+    int n = 1 + (int)dice_below(&h->dice, 3);
+    OP(h->a->s, txn->seq_next, "request", n, &seq_a);
+    OP(h->b->s, txn->seq_next, "request", n, &seq_b);
     assert_int_equal(seq_a, seq_b);
 }
 
@@ -280,6 +283,7 @@ static void step(struct history *h)
 {
     struct history before = *h;
     uint32_t what = dice_below(&h->dice, 8);
+    h->commit = (struct commit){ 0 };
     h->clock_ms += dice_below(&h->dice, 700);
     if (what < 2) {
         do_add(h);
@@ -297,7 +301,7 @@ static void step(struct history *h)
             do_groups_and_users(h);
     }
     if (dice_below(&h->dice, 6)) {
-        SAME(h, txn->commit);
+        SAME(h, txn->commit, &h->commit);
     } else {
         struct dice dice = h->dice;
         h->a->s->ops->txn->rollback(h->a->s);

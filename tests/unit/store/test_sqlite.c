@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int64_t missed; /* by the last runs_change */
+
 static int setup(void **state)
 {
     *state = engine_new(ENGINE_SQLITE);
@@ -40,8 +42,8 @@ static void commit_many(struct store *s, int from, int to)
         OP(s, txn->begin);
         OP(s, runs->runs_add, &r, 1);
         struct run_change c = { .log_id = r.log_id, .what = CHANGE_CLOSE };
-        OP(s, runs->runs_change, &c, 1);
-        OP(s, txn->commit);
+        OP(s, runs->runs_change, &c, 1, &missed);
+        OP(s, txn->commit, NULL);
     }
 }
 
@@ -255,7 +257,7 @@ static void a_reader_sees_commits_and_can_change_nothing(void **state)
     OP(e->s, catalog->job_insert, &r);
     struct why reason = { "" };
     assert_int_equal(reader->ops->catalog->job_get(reader, r.id, &got, &reason), ERR_NOTFOUND);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     OP(reader, catalog->job_get, r.id, &got);
     job_record_done(&got);
     why_clear(&reason);
@@ -305,10 +307,10 @@ static void without_a_checkpointer_the_log_is_bounded_too(void **state)
         OP(e->s, txn->begin);
         OP(e->s, runs->runs_add, &r, 1);
         struct run_change c = { .log_id = r.log_id, .what = CHANGE_DROP };
-        OP(e->s, txn->commit);
+        OP(e->s, txn->commit, NULL);
         OP(e->s, txn->begin);
-        OP(e->s, runs->runs_change, &c, 1);
-        OP(e->s, txn->commit);
+        OP(e->s, runs->runs_change, &c, 1, &missed);
+        OP(e->s, txn->commit, NULL);
         assert_true(file_size(e->path, "-wal") < bound);
     }
     free(big);
@@ -321,7 +323,7 @@ static int64_t add_one(struct store *s, int64_t scheduled_ms)
     struct run_row r = sample_run(1, scheduled_ms);
     OP(s, txn->begin);
     OP(s, runs->runs_add, &r, 1);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     return r.log_id;
 }
 
@@ -331,7 +333,7 @@ static void a_restored_backup_jumps_over_ids_it_cannot_know(void **state)
     int64_t before = add_one(e->s, 1);
     OP(e->s, txn->begin);
     EXPECT(store_sqlite_jump_ids(e->s, &why), OK);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     assert_int_equal(add_one(e->s, 2), before + 1 + (1 << 24));
 }
@@ -382,7 +384,7 @@ static void one_jobs_log_is_found_across_chunks_and_gaps(void **state)
         OP(s, runs->runs_add, r, 1000);
         if (round == 5)
             EXPECT(store_sqlite_jump_ids(s, &why), OK);
-        OP(s, txn->commit);
+        OP(s, txn->commit, NULL);
     }
     engine_sql(*state,
                "INSERT INTO xxl_job_log (id, job_group, job_id, trigger_code, handle_code) "
@@ -479,9 +481,8 @@ static void spoiled_rows_read_as_defaults(void **state)
     j.next_ms = 500;
     OP(e->s, catalog->job_update, &j);
     job_record_done(&j);
-    t.n[TOTAL_LATE] = 3;
-    OP(e->s, txn->totals_add, &t);
-    OP(e->s, txn->commit); /* the epoch's row is made anew */
+    const struct commit late = { .totals = { { [TOTAL_LATE] = 3 } } };
+    OP(e->s, txn->commit, &late); /* the epoch's row is made anew */
     OP(e->s, txn->totals_get, &t, &open);
     assert_int_equal(t.n[TOTAL_LATE], 3);
     OP(e->s, catalog->job_get, 7, &j);
@@ -498,7 +499,7 @@ static void a_spoiled_counter_refuses_and_says_what_to_set(void **state)
     OP(e->s, txn->begin);
     assert_int_equal(e->s->ops->runs->runs_add(e->s, &r, 1, &reason), ERR_CORRUPT);
     assert_non_null(strstr(reason.text, "peal_seq"));
-    assert_int_equal(e->s->ops->txn->commit(e->s, NULL), ERR_CORRUPT);
+    assert_int_equal(e->s->ops->txn->commit(e->s, NULL, NULL), ERR_CORRUPT);
     e->s->ops->txn->rollback(e->s);
     engine_sql(e, "UPDATE peal_seq SET value = 10 WHERE name = 'log'");
     assert_int_equal(add_one(e->s, 1), 11);
@@ -510,7 +511,7 @@ static void a_password_changed_by_another_program_wins(void **state)
     struct user_record u = { .username = "ann", .password = "old", .argon2 = "$argon2id$of-old" };
     OP(e->s, txn->begin);
     OP(e->s, users->user_insert, &u);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_sql(e, "UPDATE xxl_job_user SET password = 'new'");
     struct user_record got;
     OP(e->s, users->user_find, "ann", &got);
@@ -529,7 +530,7 @@ static int64_t steps_of_planning(struct store *s, int jobs_before, int jobs)
         struct job_record r = sample_job("j", 1000000 + i);
         OP(s, catalog->job_insert, &r);
     }
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     struct due_row rows[50];
     int n;
     int64_t next_ms, before = store_sqlite_steps(s);
@@ -537,7 +538,7 @@ static int64_t steps_of_planning(struct store *s, int jobs_before, int jobs)
     OP(s, runs->due_take, 0, NEVER_MS - 1, 50, rows, &n, &next_ms);
     assert_int_equal(n, 50);
     OP(s, runs->due_put, rows, n);
-    OP(s, txn->commit);
+    OP(s, txn->commit, NULL);
     return store_sqlite_steps(s) - before;
 }
 
@@ -706,7 +707,7 @@ static int64_t purge_all(struct engine *e, int64_t job, int64_t *ret_most)
         int64_t before = store_sqlite_steps(e->s);
         OP(e->s, txn->begin);
         OP(e->s, runs->purge, 500, &more);
-        OP(e->s, txn->commit);
+        OP(e->s, txn->commit, NULL);
         int64_t steps = store_sqlite_steps(e->s) - before;
         *ret_most = steps > *ret_most ? steps : *ret_most;
     }
@@ -743,14 +744,14 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
     OP(e->s, txn->begin);
     struct run_row r[2] = { sample_run(FAILS, 1000), sample_run(FAILS, 2000) };
     OP(e->s, runs->runs_add, r, 2);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     engine_sql(e, "UPDATE peal_run SET log_id = log_id - 29999"); /* rows 2 and 3 are open */
     engine_sql(e, "DELETE FROM xxl_job_log WHERE id > 30000");
     engine_sql(e, "INSERT INTO peal_purge (job_id) VALUES (2)");
     for (int i = 0; i < 100; i++) {
         OP(e->s, txn->begin);
         OP(e->s, runs->purge, 500, &more);
-        OP(e->s, txn->commit);
+        OP(e->s, txn->commit, NULL);
         if (i % 10 == 0)
             engine_reopen(e);
         if (i == 20) /* one of them ends while the walk is far away */
@@ -761,7 +762,7 @@ static void a_purge_goes_on_after_a_restart_and_comes_back_to_open_runs(void **s
     engine_sql(e, "DELETE FROM peal_run");
     OP(e->s, txn->begin);
     OP(e->s, runs->purge, 500, &more);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     assert_false(more);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM xxl_job_log WHERE job_id = 2"), 0);
     assert_int_equal(engine_sql_number(e, "SELECT count(*) FROM peal_purge"), 0);
@@ -775,23 +776,23 @@ static void an_alarm_that_was_taken_up_is_not_asked_for_again(void **state)
     OP(e->s, txn->begin);
     struct run_row r = sample_run(1, 1000);
     OP(e->s, runs->runs_add, &r, 1);
-    OP(e->s, txn->commit);
+    OP(e->s, txn->commit, NULL);
     struct run_change lost = { .log_id = r.log_id,
                                .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_ALARM,
                                .phase = PHASE_LOST,
                                .handle_code = 500,
                                .handle_ms = 4000 };
     OP(e->s, txn->begin);
-    OP(e->s, runs->runs_change, &lost, 1);
-    OP(e->s, txn->commit);
+    OP(e->s, runs->runs_change, &lost, 1, &missed);
+    OP(e->s, txn->commit, NULL);
     assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), -1);
     for (int status = 1; status <= 3; status++) {
         char sql[80];
         snprintf(sql, sizeof(sql), "UPDATE xxl_job_log SET alarm_status = %d", status);
         engine_sql(e, sql);
         OP(e->s, txn->begin);
-        OP(e->s, runs->runs_change, &lost, 1);
-        OP(e->s, txn->commit);
+        OP(e->s, runs->runs_change, &lost, 1, &missed);
+        OP(e->s, txn->commit, NULL);
         assert_int_equal(engine_sql_number(e, "SELECT alarm_status FROM xxl_job_log"), status);
     }
 }
