@@ -6,6 +6,7 @@ The stub plays a stock executor: it does not remember log ids, answers at once a
 
     bench/kill.py                    all cases
     bench/kill.py few --recorder none   one of them, as without a recorder
+    bench/kill.py many --kills 100 --jobs 2000
 """
 import argparse
 import glob
@@ -134,8 +135,9 @@ def one_kill(name, jobs, ports, recorder, seconds):
           flush=True)
 
 
-def many_kills(recorder, kills=60, seconds=120, jobs=500):
-    world = World(jobs, 2, recorder)
+def many_kills(recorder, kills, jobs):
+    seconds = kills * 2
+    world = World(jobs, 2 if jobs < 1000 else 8, recorder)
     longest, late, doubts, begun = 0.0, [], 0, time.monotonic()
     for i in range(kills):
         time.sleep(max(0, begun + i * seconds / kills - time.monotonic()))
@@ -147,11 +149,11 @@ def many_kills(recorder, kills=60, seconds=120, jobs=500):
         leaving, accepted = asked(world)
         doubts += int(leaving) if leaving != "-" else 0
     time.sleep(3)
-    stats = world.stub.stats()
+    stats, unaccounted = world.stub.stats(), world.center.metrics()["peal_firings_unaccounted"]
     lost, doubled = world.end()
     print(f"many: {kills} kills in {seconds} s, {jobs} firings/s: runs that may have left {doubts}; longest restart "
           f"{longest:.0f} ms; latest send of any life {max(late):.0f} ms; at the stub {lateness(stats)}; lost {lost}, "
-          f"doubled {doubled}", flush=True)
+          f"doubled {doubled}, unaccounted {unaccounted:.0f}", flush=True)
 
 
 def lateness(stats):
@@ -180,13 +182,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("cases", nargs="*", help="of cost few fast many restart; all without")
     parser.add_argument("--recorder", default="yes", help="none: as without one")
+    parser.add_argument("--kills", type=int, default=60, help="of many, one in two seconds")
+    parser.add_argument("--jobs", type=int, default=500, help="of many, each due once a second")
     options = parser.parse_args()
     cases = {
         "cost": lambda: print("cost:", subprocess.run([os.path.join(run.BUILD, "bench", "bench_flight")], check=True,
                                                       capture_output=True, text=True).stdout.strip(), flush=True),
         "few": lambda: one_kill("few", 150, 1, options.recorder, 20),
         "fast": lambda: one_kill("fast", 5000, 8, options.recorder, 20),
-        "many": lambda: many_kills(options.recorder),
+        "many": lambda: many_kills(options.recorder, options.kills, options.jobs),
         "restart": lambda: restart(options.recorder),
     }
     for name, case in cases.items():
