@@ -3,6 +3,7 @@
  * that breaks its rule leaves its place in the struct as it was. */
 #include "api/body.h"
 #include "api/front.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "wire/json.h"
 #include <jansson.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define DEPTH 16
-#define POINTER_SIZE 300
+#define ID_MAX ((int64_t)9007199254740991) /* what JSON's readers hold exactly */
 
 enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
 {
@@ -33,10 +34,10 @@ enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
 /* ---- one member ---------------------------------------------------------------------------------
  */
 
-/* The JSON pointer of a member of the body. A long name is cut. */
-static void pointer_to(const char *name, char to[POINTER_SIZE])
+void body_pointer(const char *parent, const char *name, char to[BODY_POINTER_SIZE])
 {
-    struct buf b = BUF_INIT(POINTER_SIZE - 1);
+    struct buf b = BUF_INIT(BODY_POINTER_SIZE - 1);
+    buf_text(&b, parent);
     buf_char(&b, '/');
     size_t n = utf8_cut(name, strlen(name), 100);
     for (size_t i = 0; i < n; i++) {
@@ -47,7 +48,7 @@ static void pointer_to(const char *name, char to[POINTER_SIZE])
         else
             buf_char(&b, name[i]);
     }
-    snprintf(to, POINTER_SIZE, "%s", buf_str(&b));
+    snprintf(to, BODY_POINTER_SIZE, "%s", buf_str(&b));
     buf_done(&b);
 }
 
@@ -59,7 +60,7 @@ static int64_t characters(struct slice s)
     return n;
 }
 
-static void type_error(struct problem_errors *errors, const struct body_field *f)
+void body_type_error(struct problem_errors *errors, const char *pointer, enum field_type type)
 {
     static const struct {
         const char *rule, *what;
@@ -67,70 +68,230 @@ static void type_error(struct problem_errors *errors, const struct body_field *f
         [FIELD_TEXT] = { "type.text", "text" },
         [FIELD_I64] = { "type.integer", "a whole number" },
         [FIELD_BOOL] = { "type.boolean", "true or false" },
+        [FIELD_TEXT_OR_NULL] = { "type.text", "text or null" },
+        [FIELD_I64_OR_NULL] = { "type.integer", "a whole number or null" },
+        [FIELD_WORD] = { "type.text", "text" },
+        [FIELD_IDS] = { "type.ids", "an array of ids" },
+        [FIELD_TEXTS] = { "type.texts", "an array of texts" },
+        [FIELD_OBJECT] = { "type.object", "an object" },
+        [FIELD_REAL] = { "type.number", "a number" },
     };
-    char pointer[POINTER_SIZE];
-    pointer_to(f->name, pointer);
-    problem_error(errors, pointer, types[f->type].rule, NULL, "%s: must be %s", f->name,
-                  types[f->type].what);
+    problem_error(errors, pointer, types[type].rule, NULL, "%s: must be %s", pointer + 1,
+                  types[type].what);
 }
 
-static void range_error(struct problem_errors *errors, const struct body_field *f)
+void body_unknown_error(struct problem_errors *errors, const char *pointer)
 {
-    const struct problem_limits limits = { f->min, f->max };
-    char pointer[POINTER_SIZE];
-    bool text = f->type == FIELD_TEXT;
-    pointer_to(f->name, pointer);
-    problem_error(errors, pointer, text ? "text.length" : "number.range", &limits,
-                  "%s: must %s %lld to %lld%s", f->name, text ? "have" : "be from",
-                  (long long)f->min, (long long)f->max, text ? " characters" : "");
+    problem_error(errors, pointer, "unknown", NULL, "%s: there is no such member", pointer + 1);
 }
 
-static void read_text(const json_t *v, const struct body_field *f, struct slice *to,
-                      struct problem_errors *errors)
+void body_missing_error(struct problem_errors *errors, const char *pointer)
 {
-    struct slice text = slice_of(json_string_value(v), json_string_length(v));
-    int64_t n = json_is_string(v) ? characters(text) : 0;
-    if (!json_is_string(v))
-        type_error(errors, f);
-    else if (n < f->min || n > f->max)
-        range_error(errors, f);
+    problem_error(errors, pointer, "required", NULL, "%s: is missing", pointer + 1);
+}
+
+struct member { /* that is being read */
+    const json_t *value;
+    const struct body_field *field;
+    char pointer[BODY_POINTER_SIZE];
+    struct problem_errors *errors;
+};
+
+static void type_error(const struct member *m)
+{
+    body_type_error(m->errors, m->pointer, m->field->type);
+}
+
+static void range_error(const struct member *m, const char *rule, const char *verb,
+                        const char *unit)
+{
+    const struct problem_limits limits = { m->field->min, m->field->max };
+    problem_error(m->errors, m->pointer, rule, &limits, "%s: must %s %lld to %lld%s",
+                  m->pointer + 1, verb, (long long)limits.min, (long long)limits.max, unit);
+}
+
+static bool in_range(const struct member *m, int64_t n)
+{
+    return n >= m->field->min && n <= m->field->max;
+}
+
+static struct slice text_of(const json_t *v)
+{
+    return slice_of(json_string_value(v), json_string_length(v));
+}
+
+static void read_text(const struct member *m, struct slice *to)
+{
+    if (!json_is_string(m->value))
+        type_error(m);
+    else if (!in_range(m, characters(text_of(m->value))))
+        range_error(m, "text.length", "have", " characters");
     else
-        *to = text;
+        *to = text_of(m->value);
 }
 
-static void read_i64(const json_t *v, const struct body_field *f, int64_t *to,
-                     struct problem_errors *errors)
+static void read_i64(const struct member *m, int64_t *to)
 {
-    int64_t n = json_integer_value(v);
-    if (!json_is_integer(v))
-        type_error(errors, f);
-    else if (n < f->min || n > f->max)
-        range_error(errors, f);
+    if (!json_is_integer(m->value))
+        type_error(m);
+    else if (!in_range(m, json_integer_value(m->value)))
+        range_error(m, "number.range", "be from", "");
     else
-        *to = n;
+        *to = json_integer_value(m->value);
 }
 
-static void read_member(const json_t *v, const struct body_field *f, char *to,
-                        struct problem_errors *errors)
+static void read_bool(const struct member *m, bool *to)
 {
-    switch (f->type) {
-    case FIELD_TEXT:
-        read_text(v, f, (struct slice *)(void *)(to + f->at), errors);
-        break;
-    case FIELD_I64:
-        read_i64(v, f, (int64_t *)(void *)(to + f->at), errors);
-        break;
-    case FIELD_BOOL:
-        if (json_is_boolean(v))
-            *(bool *)(to + f->at) = json_is_true(v);
-        else
-            type_error(errors, f);
-        break;
+    if (json_is_boolean(m->value))
+        *to = json_is_true(m->value);
+    else
+        type_error(m);
+}
+
+static void read_word(const struct member *m, struct body_word *to)
+{
+    struct slice rest = slice_text(to->words), word;
+    if (!json_is_string(m->value)) {
+        type_error(m);
+        return;
     }
+    while (slice_cut(&rest, ',', &word))
+        if (word.n == text_of(m->value).n && !memcmp(word.p, json_string_value(m->value), word.n)) {
+            to->text = text_of(m->value);
+            return;
+        }
+    problem_error(m->errors, m->pointer, "word", NULL, "%s: must be one of %s", m->pointer + 1,
+                  to->words);
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------
+ */
+
+int64_t body_id(const struct body_ids *ids, size_t i)
+{
+    return json_integer_value(json_array_get(ids->array, i));
+}
+
+struct slice body_text(const struct body_texts *texts, size_t i)
+{
+    return text_of(json_array_get(texts->array, i));
+}
+
+static bool is_id(const json_t *v)
+{
+    return json_is_integer(v) && json_integer_value(v) > 0 && json_integer_value(v) <= ID_MAX;
+}
+
+static bool is_item(const json_t *v)
+{
+    int64_t n = json_is_string(v) ? characters(text_of(v)) : 0;
+    return n > 0 && n <= FIELD_TEXT_MAX;
+}
+
+static bool twice(const json_t *array)
+{
+    struct map seen;
+    bool found = false;
+    map_init(&seen);
+    for (size_t i = 0; !found && i < json_array_size(array); i++) {
+        uint64_t id = (uint64_t)json_integer_value(json_array_get(array, i));
+        found = map_find(&seen, id) != NULL;
+        map_set(&seen, id, &seen);
+    }
+    map_done(&seen);
+    return found;
+}
+
+/* An array of as many elements as allowed, all of which are good. */
+static bool read_array(const struct member *m, bool (*good)(const json_t *v))
+{
+    const json_t *array = m->value;
+    if (!json_is_array(array)) {
+        type_error(m);
+        return false;
+    }
+    if (!in_range(m, (int64_t)json_array_size(array))) {
+        range_error(m, "array.length", "have", " elements");
+        return false;
+    }
+    size_t bad = 0;
+    while (bad < json_array_size(array) && good(json_array_get(array, bad)))
+        bad++;
+    if (bad == json_array_size(array))
+        return true;
+    char pointer[BODY_POINTER_SIZE], name[24];
+    snprintf(name, sizeof(name), "%zu", bad);
+    body_pointer(m->pointer, name, pointer);
+    problem_error(m->errors, pointer, good == is_id ? "id" : "text.length", NULL, "%s: must be %s",
+                  pointer + 1,
+                  good == is_id ? "an id of a row"
+                                : "text of 1 to " TEXT_OF(FIELD_TEXT_MAX) " characters");
+    return false;
+}
+
+static void read_ids(const struct member *m, struct body_ids *to)
+{
+    if (!read_array(m, is_id))
+        return;
+    if (twice(m->value))
+        problem_error(m->errors, m->pointer, "array.unique", NULL, "%s: an id stands there twice",
+                      m->pointer + 1);
+    else
+        *to = (struct body_ids){ m->value, json_array_size(m->value) };
+}
+
+static void read_texts(const struct member *m, struct body_texts *to)
+{
+    if (read_array(m, is_item))
+        *to = (struct body_texts){ m->value, json_array_size(m->value) };
+}
+
+static void read_object(const struct member *m, const json_t **to)
+{
+    if (json_is_object(m->value))
+        *to = m->value;
+    else
+        type_error(m);
 }
 
 /* ---- all members --------------------------------------------------------------------------------
  */
+
+static void read_member(const struct member *m, void *to)
+{
+    switch (m->field->type) {
+    case FIELD_TEXT:
+    case FIELD_TEXT_OR_NULL:
+        read_text(m, to);
+        break;
+    case FIELD_I64:
+    case FIELD_I64_OR_NULL:
+        read_i64(m, to);
+        break;
+    case FIELD_BOOL:
+        read_bool(m, to);
+        break;
+    case FIELD_WORD:
+        read_word(m, to);
+        break;
+    case FIELD_IDS:
+        read_ids(m, to);
+        break;
+    case FIELD_TEXTS:
+        read_texts(m, to);
+        break;
+    case FIELD_OBJECT:
+        read_object(m, to);
+        break;
+    case FIELD_REAL: /* no table has one */
+        break;
+    }
+}
+
+static bool nullable(const struct body_field *f)
+{
+    return f->type == FIELD_TEXT_OR_NULL || f->type == FIELD_I64_OR_NULL;
+}
 
 static bool known(const struct body_field *fields, size_t n, const char *name)
 {
@@ -140,27 +301,50 @@ static bool known(const struct body_field *fields, size_t n, const char *name)
     return false;
 }
 
-void body_fields(const struct json_t *object, const struct body_field *fields, size_t n, void *to,
-                 struct problem_errors *errors)
+bool body_has(const struct json_t *object, const char *name)
 {
-    char pointer[POINTER_SIZE];
-    for (const struct body_field *f = fields; f < fields + n; f++) {
-        const json_t *v = json_object_get(object, f->name);
-        if (v) {
-            read_member(v, f, to, errors);
-        } else if (f->required) {
-            pointer_to(f->name, pointer);
-            problem_error(errors, pointer, "required", NULL, "%s: is missing", f->name);
-        }
+    return json_object_get(object, name) != NULL;
+}
+
+bool body_value(const char *pointer, const struct json_t *value, const struct body_field *field,
+                void *to, struct problem_errors *errors)
+{
+    struct member m = { .value = value, .field = field, .errors = errors };
+    int before = errors->n;
+    text_copy(m.pointer, sizeof(m.pointer), slice_text(pointer));
+    read_member(&m, (char *)to + field->at);
+    return errors->n == before;
+}
+
+void body_fields_at(const char *pointer, const struct json_t *object,
+                    const struct body_field *fields, size_t n, void *to,
+                    struct problem_errors *errors)
+{
+    struct member m = { .errors = errors };
+    for (m.field = fields; m.field < fields + n; m.field++) {
+        m.value = json_object_get(object, m.field->name);
+        body_pointer(pointer, m.field->name, m.pointer);
+        if (json_is_null(m.value) && nullable(m.field))
+            m.value = NULL;
+        if (m.value)
+            read_member(&m, (char *)to + m.field->at);
+        else if (m.field->required)
+            body_missing_error(errors, m.pointer);
     }
     for (void *i = json_object_iter((json_t *)object); i;
          i = json_object_iter_next((json_t *)object, i)) {
         const char *name = json_object_iter_key(i);
         if (known(fields, n, name))
             continue;
-        pointer_to(name, pointer);
-        problem_error(errors, pointer, "unknown", NULL, "%s: there is no such member", pointer + 1);
+        body_pointer(pointer, name, m.pointer);
+        body_unknown_error(errors, m.pointer);
     }
+}
+
+void body_fields(const struct json_t *object, const struct body_field *fields, size_t n, void *to,
+                 struct problem_errors *errors)
+{
+    body_fields_at("", object, fields, n, to, errors);
 }
 
 bool body_read(struct web_call *call, const struct body_field *fields, size_t n, void *to)

@@ -55,6 +55,12 @@ void jsonw_i64(struct jsonw *w, const char *key, int64_t v)
     buf_i64(w->out, v);
 }
 
+void jsonw_real(struct jsonw *w, const char *key, double v)
+{
+    lead(w, key);
+    buf_printf(w->out, "%.15g", v);
+}
+
 void jsonw_bool(struct jsonw *w, const char *key, bool v)
 {
     lead(w, key);

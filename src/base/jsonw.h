@@ -25,6 +25,7 @@ void jsonw_object_end(struct jsonw *w);
 void jsonw_array(struct jsonw *w, const char *key);
 void jsonw_array_end(struct jsonw *w);
 void jsonw_i64(struct jsonw *w, const char *key, int64_t v);
+void jsonw_real(struct jsonw *w, const char *key, double v); /* finite; 15 digits */
 void jsonw_bool(struct jsonw *w, const char *key, bool v);
 void jsonw_null(struct jsonw *w, const char *key);
 void jsonw_slice(struct jsonw *w, const char *key, struct slice v);

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_form.h - what a form makes of a job, and the rules, in the original's order. Private to
- * src/api; blocks on the store only. */
+/* job_form.h - what a form makes of a job; the rules are job_rules.h. Private to src/api; blocks on
+ * the store only. */
 #ifndef PEAL_API_XXL_JOB_FORM_H
 #define PEAL_API_XXL_JOB_FORM_H
 
 #include "api/form.h"
-#include "server/zones.h"
-#include "store/store.h"
-
-struct job_rules { /* what the rules look at; borrowed */
-    struct store *db;
-    struct zones *zones;
-    const char *zone; /* the server's */
-    int last_year;
-    const char *user;                               /* the author, if the form names none */
-    int64_t start_deadline_ms;                      /* of new jobs that do not say */
-    bool (*may)(const void *ctx, int64_t group_id); /* children must lie in permitted groups */
-    const void *may_ctx;
-};
+#include "api/job_rules.h"
 
 /* A new job, into *r as job_record_init left it. On failure why names field and rule. */
 MUST_CHECK enum err job_form_insert(const struct form *f, const struct job_rules *rules,

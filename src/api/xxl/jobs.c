@@ -25,13 +25,6 @@ struct writing {
     struct zone *zone;
 };
 
-static void write_real(struct jsonw *w, const char *key, double v)
-{
-    char text[96];
-    snprintf(text, sizeof(text), ",\"%s\":%.15g", key, v);
-    buf_text(w->out, text); /* the writer knows no fractions; members stand around this one */
-}
-
 static void write_column(struct jsonw *w, enum shape shape, const struct zone *zone,
                          struct job_record *r, const struct job_column *c)
 {
@@ -44,7 +37,7 @@ static void write_column(struct jsonw *w, enum shape shape, const struct zone *z
         jsonw_i64(w, c->form, n == NEVER_MS ? 0 : n);
         break;
     case JOB_REAL:
-        write_real(w, c->form, *job_real(r, c));
+        jsonw_real(w, c->form, *job_real(r, c));
         break;
     case JOB_TEXT:
     case JOB_BYTES:
