@@ -15,20 +15,19 @@ struct scope {
 };
 
 #define SCOPE_ALL ((struct scope){ .all = true })
+#define SCOPE_NONE ((struct scope){ .all = false })
 
-static inline bool scope_has(const struct scope *s, int64_t group_id)
+/* NULL: the server looks itself, and sees everything. */
+static inline bool scope_is_all(const struct scope *s)
 {
-    size_t low = 0, high = s->all ? 0 : s->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->ids[middle] == group_id)
-            return true;
-        if (s->ids[middle] < group_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return s->all;
+    return !s || s->all;
 }
+bool scope_has(const struct scope *s, int64_t group_id);
+bool scope_same(const struct scope *a, const struct scope *b);
+
+/* Sort ids and take out what is there twice; how many are left. */
+size_t scope_sort(int64_t *ids, size_t n);
+/* What is in both, into ids (room for the longer of the two lists). */
+struct scope scope_and(const struct scope *a, const struct scope *b, int64_t *ids);
 
 #endif
