@@ -131,6 +131,7 @@ static void call_free(struct web_call *call)
     form_done(&call->form);
     wire_json_free(call->json);
     user_record_done(&call->user);
+    actor_free(call->actor);
     buf_done(&call->headers);
     buf_done(&call->output);
     free(call);

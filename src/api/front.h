@@ -12,6 +12,7 @@
 #include "api/router.h"
 #include "api/waiting.h"
 #include "base/buf.h"
+#include "model/rights.h"
 #include "server/center.h"
 
 struct web;
@@ -46,6 +47,7 @@ struct web_call {
     struct json_t *json;           /* the body; NULL unless it is BODY_JSON */
     struct session_record session; /* its digest is "" while nobody is logged in */
     struct user_record user;
+    struct actor *actor; /* what the asker may; NULL while nobody is logged in. Owned */
 
     /* the answer */
     int status;

@@ -6,6 +6,7 @@
 #include "api/gate.h"
 #include "api/body.h"
 #include "api/session.h"
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -219,12 +220,10 @@ static bool site_ok(struct web_call *call)
 /* ---- permission ---------------------------------------------------------------------------------
  */
 
-static bool permission_ok(struct web_call *call)
+/* Who is asking, and what they may: once a request, so that a change of rights acts at once. */
+static bool identify(struct web_call *call)
 {
-    enum permission wanted = call->match.row->permission;
     struct why why = { "" };
-    if (wanted == PERM_PUBLIC)
-        return true;
     if (bearer(call))
         return refuse(call, PROBLEM_UNAUTHENTICATED, "this token is not known");
     enum err err = session_find(call, &why);
@@ -232,8 +231,51 @@ static bool permission_ok(struct web_call *call)
         return refuse(call, PROBLEM_UNAUTHENTICATED, "no session cookie, or its session has ended");
     if (err)
         return refuse_err(call, err, &why);
-    return wanted == PERM_LOGIN || (wanted == PERM_ADMIN && call->user.role == 1) ||
-           refuse(call, PROBLEM_FORBIDDEN, "this is for administrators");
+    struct rights rights;
+    rights_of_xxl(call->user.role, call->user.permission, &rights);
+    call->actor = actor_new(call->user.id, &rights);
+    rights_done(&rights);
+    return true;
+}
+
+static bool lacks(struct web_call *call, enum permission wanted, const char *where)
+{
+    char text[120];
+    snprintf(text, sizeof(text), "needs the permission %s%s", permission_text(wanted), where);
+    return refuse(call, PROBLEM_FORBIDDEN, text);
+}
+
+static bool permission_ok(struct web_call *call)
+{
+    int wanted = call->match.row->permission;
+    if (wanted == PERM_PUBLIC)
+        return true;
+    if (!identify(call))
+        return false;
+    if (wanted == PERM_SESSION && call->actor->token_id)
+        return refuse(call, PROBLEM_FORBIDDEN, "this is for sessions, not for tokens");
+    if (wanted == PERM_LOGIN || wanted == PERM_SESSION)
+        return true;
+    return actor_has(call->actor, (enum permission)wanted) ||
+           lacks(call, (enum permission)wanted, "");
+}
+
+bool gate_group_for(struct web_call *call, enum permission wanted, int64_t group_id,
+                    const char *what, int64_t id)
+{
+    char text[120];
+    if (actor_may(call->actor, wanted, group_id))
+        return true;
+    if (actor_may(call->actor, PERM_READ, group_id))
+        return lacks(call, wanted, " on its group");
+    snprintf(text, sizeof(text), "%s %lld does not exist, or you may not see it", what,
+             (long long)id);
+    return refuse(call, PROBLEM_NOT_FOUND, text);
+}
+
+bool gate_group(struct web_call *call, int64_t group_id, const char *what, int64_t id)
+{
+    return gate_group_for(call, (enum permission)call->match.row->permission, group_id, what, id);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------

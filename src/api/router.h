@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/why.h"
+#include "model/permission.h"
 
 struct center;
 struct httpd_request;
@@ -29,11 +30,11 @@ enum method {
     METHOD_DELETE = 16,
 };
 
-enum permission {
-    PERM_PUBLIC,
-    PERM_LOGIN,    /* a session */
-    PERM_ADMIN,    /* a session of a user with role 1 */
-    PERM_EXECUTOR, /* the access token of executors */
+enum { /* what a row may demand in place of a permission */
+       PERM_PUBLIC = PERMISSIONS,
+       PERM_LOGIN,    /* a session or a token, whatever they may do */
+       PERM_SESSION,  /* a session, no token */
+       PERM_EXECUTOR, /* the access token of executors */
 };
 
 enum body_kind {
@@ -65,7 +66,9 @@ enum web_flag {
 struct web_route {
     unsigned methods; /* enum method; without METHOD_GET it changes something */
     const char *path; /* behind the table's prefix */
-    enum permission permission;
+    /* enum permission, or one of the above. Of a permission of groups the gate makes sure that it
+     * is held for some group, and the handler, which knows the thing, for which (gate_group). */
+    int permission;
     enum body_kind body;
     enum answer_kind answer;
     enum web_class class;

@@ -15,6 +15,7 @@
 #define PEAL_STORE_STORE_H
 
 #include "model/model.h"
+#include "model/scope.h"
 
 struct store {
     const struct store_ops *ops; /* the implementation's struct begins with this one */
@@ -61,6 +62,7 @@ struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
 };
 
 struct jobs_filter {
+    const struct scope *scope;                  /* NULL: all groups */
     int64_t group_id;                           /* <= 0: any */
     int status;                                 /* trigger_status, < 0: any */
     const char *description, *handler, *author; /* substring, NULL or "": any */
@@ -69,15 +71,17 @@ struct jobs_filter {
 };
 
 struct logs_filter {
-    int64_t group_id, job_id; /* <= 0: any */
-    int status;               /* 1 succeeded, 2 failed, 3 running (and live), else any */
-    int64_t from_ms, to_ms;   /* of trigger_time, inclusive; -1: open */
+    const struct scope *scope; /* NULL: all groups */
+    int64_t group_id, job_id;  /* <= 0: any */
+    int status;                /* 1 succeeded, 2 failed, 3 running (and live), else any */
+    int64_t from_ms, to_ms;    /* of trigger_time, inclusive; -1: open */
     int64_t offset, limit;
     int64_t now_ms; /* PLANNED runs that are due later are left out; 0: none is */
 };
 
 struct groups_filter {
-    const char *app, *title; /* substring, NULL or "": any */
+    const struct scope *scope; /* NULL: all groups */
+    const char *app, *title;   /* substring, NULL or "": any */
     int64_t offset, limit;
 };
 

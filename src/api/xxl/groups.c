@@ -3,6 +3,7 @@
  * registrations, so a form cannot set them. */
 #include "api/xxl/groups.h"
 #include "api/xxl/fields.h"
+#include "api/xxl/login.h"
 #include "api/xxl/reply.h"
 #include "base/mem.h"
 #include "cron/zone.h"
@@ -73,6 +74,7 @@ void groups_list(struct web_call *call)
     const char *app = form_get(&call->form, "appname");
     struct groups_filter f = { .app = app ? app : form_get(&call->form, "appName"),
                                .title = form_get(&call->form, "title"),
+                               .scope = actor_scope(call->actor, PERM_READ),
                                .offset = out.page.offset,
                                .limit = out.page.limit };
     err = call->db->ops->pages->groups_page(call->db, &f, add_row, &out, &total, &why);
@@ -90,6 +92,8 @@ void groups_load(struct web_call *call)
     struct why why = { "" };
     struct group_record g = { 0 };
     enum err err = field_id(&call->form, &id, &why);
+    if (!err)
+        err = login_may(call, PERM_READ, id, &why);
     if (!err)
         err = call->db->ops->catalog->group_get(call->db, id, &g, &why);
     if (err) {

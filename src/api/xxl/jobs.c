@@ -81,15 +81,12 @@ static enum err list_filter(struct web_call *call, const struct page *p, struct 
                                .author = form_get(form, "author"),
                                .offset = p->offset,
                                .limit = p->limit,
+                               .scope = actor_scope(call->actor, PERM_READ),
                                .now_ms = clock_wall_ms() };
     enum err err = form_i64(form, "jobGroup", &f->group_id, why);
     if (!err)
         err = form_int(form, "triggerStatus", &f->status, why);
-    if (!err && !login_may(call, f->group_id)) {
-        why_set(why, "permission limit");
-        err = ERR_INVALID;
-    }
-    return err;
+    return err ? err : login_may(call, PERM_READ, f->group_id, why);
 }
 
 void jobs_list(struct web_call *call)
@@ -118,9 +115,11 @@ void jobs_list(struct web_call *call)
 /* ---- change ------------------------------------------------------------------------------------
  */
 
-static bool may_group(const void *ctx, int64_t group_id)
+/* A child runs when its parent has succeeded. */
+static bool may_be_child(const void *ctx, int64_t group_id)
 {
-    return login_may(ctx, group_id);
+    const struct web_call *call = ctx;
+    return actor_may(call->actor, PERM_RUN, group_id);
 }
 
 static struct job_rules rules_of(const struct web_call *call)
@@ -132,20 +131,20 @@ static struct job_rules rules_of(const struct web_call *call)
         .last_year = center_last_year(call->center),
         .user = call->user.username,
         .start_deadline_ms = center_start_deadline_ms(call->center),
-        .may = may_group,
+        .may = may_be_child,
         .may_ctx = call,
     };
 }
 
-static enum err permission(const struct web_call *call, int64_t group_id, struct why *why)
+/* May the user have this job in its group? Its script counts as written there. */
+static enum err may_keep(const struct web_call *call, const struct job_record *r, struct why *why)
 {
-    if (login_may(call, group_id))
-        return OK;
-    why_set(why, "permission limit");
-    return ERR_INVALID;
+    bool script = r->glue_source && r->glue_source[0];
+    enum err err = login_may(call, PERM_JOBS_WRITE, r->group_id, why);
+    return err || !script ? err : login_may(call, PERM_SCRIPTS_WRITE, r->group_id, why);
 }
 
-/* The job of the form's id, if the user may work on it. */
+/* The job of the form's id, if the user has the row's permission for it. */
 static enum err own_job(struct web_call *call, struct job_record *r, struct why *why)
 {
     int64_t id;
@@ -153,7 +152,8 @@ static enum err own_job(struct web_call *call, struct job_record *r, struct why 
     enum err err = field_id(&call->form, &id, why);
     if (!err)
         err = call->db->ops->catalog->job_get(call->db, id, r, why);
-    return err ? err : permission(call, r->group_id, why);
+    enum permission wanted = (enum permission)call->match.row->permission;
+    return err ? err : login_may(call, wanted, r->group_id, why);
 }
 
 static void reply_edit(struct web_call *call, struct edit *e)
@@ -174,9 +174,11 @@ void jobs_insert(struct web_call *call)
     struct edit *e = edit_new(EDIT_JOB_INSERT);
     enum err err = form_i64(&call->form, "jobGroup", &group, &why);
     if (!err)
-        err = permission(call, group, &why);
+        err = login_may(call, PERM_JOBS_WRITE, group, &why);
     if (!err)
         err = job_form_insert(&call->form, &rules, &e->job, &why);
+    if (!err)
+        err = may_keep(call, &e->job, &why);
     if (err)
         edit_free(e);
     else
@@ -201,7 +203,7 @@ static enum err update(struct web_call *call, struct why *why)
     if (!err)
         err = job_form_update(&call->form, &rules, &e->job, why);
     if (!err)
-        err = permission(call, e->job.group_id, why); /* the group it moves to */
+        err = may_keep(call, &e->job, why); /* in the group that it moves to */
     if (!err)
         return field_edit(call, e, NULL, why);
     edit_free(e);

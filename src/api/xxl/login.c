@@ -32,17 +32,13 @@ void login_wanted(struct web_call *call)
     reply_fail(call, "log in first");
 }
 
-bool login_may(const struct web_call *call, int64_t group_id)
+enum err login_may(const struct web_call *call, enum permission wanted, int64_t group_id,
+                   struct why *why)
 {
-    if (call->user.role == 1)
-        return true;
-    struct slice rest = slice_text(call->user.permission);
-    for (struct slice one; slice_item(&rest, &one);) {
-        int64_t id;
-        if (parse_i64(one, &id) && id == group_id)
-            return true;
-    }
-    return false;
+    if (actor_may(call->actor, wanted, group_id))
+        return OK;
+    why_set(why, "permission limit");
+    return ERR_INVALID;
 }
 
 /* ---- log in ------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ void login_new(struct web_call *call); /* POST /auth/doLogin */
 void logout_old(struct web_call *call);
 void logout_new(struct web_call *call);
 
-/* May the user work on the group's jobs? Admins may on all. */
-bool login_may(const struct web_call *call, int64_t group_id);
+/* ERR_INVALID, "permission limit": the asker has not that permission on the group. */
+MUST_CHECK enum err login_may(const struct web_call *call, enum permission wanted, int64_t group_id,
+                              struct why *why);
 
 #endif

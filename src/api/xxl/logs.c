@@ -148,6 +148,7 @@ static enum err list_filter(struct writing *out, struct logs_filter *f, struct w
                                .to_ms = -1,
                                .offset = out->page.offset,
                                .limit = out->page.limit,
+                               .scope = actor_scope(out->call->actor, PERM_READ),
                                .now_ms = clock_wall_ms() };
     enum err err = form_i64(form, "jobGroup", &f->group_id, why);
     if (!err)
@@ -156,11 +157,7 @@ static enum err list_filter(struct writing *out, struct logs_filter *f, struct w
         err = form_int(form, "logStatus", &f->status, why);
     if (!err)
         err = log_filter_time(form_get(form, "filterTime"), out->zone, &f->from_ms, &f->to_ms, why);
-    if (!err && !login_may(out->call, f->group_id)) {
-        why_set(why, "permission limit");
-        err = ERR_INVALID;
-    }
-    return err;
+    return err ? err : login_may(out->call, PERM_READ, f->group_id, why);
 }
 
 void logs_list(struct web_call *call)
@@ -213,7 +210,7 @@ void log_escape(struct buf *out, struct slice text)
     }
 }
 
-/* The log row that the form's parameter names, if the user may see it. */
+/* The log row that the form's parameter names, if the user has the row's permission for it. */
 static enum err own_log(struct web_call *call, const char *name, struct log_record *r,
                         struct why *why)
 {
@@ -225,11 +222,8 @@ static enum err own_log(struct web_call *call, const char *name, struct log_reco
     }
     if (!err)
         err = call->db->ops->pages->log_get(call->db, id, r, why);
-    if (!err && !login_may(call, r->group_id)) {
-        why_set(why, "permission limit");
-        err = ERR_INVALID;
-    }
-    return err;
+    enum permission wanted = (enum permission)call->match.row->permission;
+    return err ? err : login_may(call, wanted, r->group_id, why);
 }
 
 static void write_page(struct web_call *call, const struct center_log *page, bool end)

@@ -28,9 +28,9 @@ static void page_login(struct web_call *call)
 /* The rest of it. */
 #define PAGE PERM_PUBLIC, BODY_FORM, ANSWER_TEXT, WEB_PAGE, 0
 #define SESSION(class, flags) PERM_PUBLIC, BODY_FORM, ANSWER_ENVELOPE, class, flags
-#define READ(permission, class) permission, BODY_FORM, ANSWER_ENVELOPE, class, 0
+#define READ(permission, class) PERM_##permission, BODY_FORM, ANSWER_ENVELOPE, class, 0
 #define CHANGE(permission, class, flags)                                                           \
-    permission, BODY_FORM, ANSWER_ENVELOPE, class, WEB_COMPAT_GET | (flags)
+    PERM_##permission, BODY_FORM, ANSWER_ENVELOPE, class, WEB_COMPAT_GET | (flags)
 
 /* clang-format off */
 static const struct web_route rows[] = {
@@ -45,28 +45,28 @@ static const struct web_route rows[] = {
     { CHANGES, "/logout", SESSION(WEB_PAGE, 0), logout_old, NULL },
     { CHANGES, "/auth/logout", SESSION(WEB_PAGE, WEB_NEW), logout_new, NULL },
 
-    { READS, "/jobgroup/pageList", READ(PERM_ADMIN, WEB_PAGE), groups_list, NULL },
-    { READS, "/jobgroup/loadById", READ(PERM_LOGIN, WEB_PAGE), groups_load, NULL },
-    { CHANGES, "/jobgroup/save", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_insert, NULL },
-    { CHANGES, "/jobgroup/insert", CHANGE(PERM_ADMIN, WEB_PAGE, WEB_NEW), groups_insert, NULL },
-    { CHANGES, "/jobgroup/update", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_update, NULL },
-    { CHANGES, "/jobgroup/remove", CHANGE(PERM_ADMIN, WEB_PAGE, 0), groups_delete, NULL },
-    { CHANGES, "/jobgroup/delete", CHANGE(PERM_ADMIN, WEB_PAGE, WEB_NEW), groups_delete, NULL },
+    { READS, "/jobgroup/pageList", READ(EXECUTORS_WRITE, WEB_PAGE), groups_list, NULL },
+    { READS, "/jobgroup/loadById", READ(LOGIN, WEB_PAGE), groups_load, NULL },
+    { CHANGES, "/jobgroup/save", CHANGE(EXECUTORS_WRITE, WEB_PAGE, 0), groups_insert, NULL },
+    { CHANGES, "/jobgroup/insert", CHANGE(EXECUTORS_WRITE, WEB_PAGE, WEB_NEW), groups_insert, NULL },
+    { CHANGES, "/jobgroup/update", CHANGE(EXECUTORS_WRITE, WEB_PAGE, 0), groups_update, NULL },
+    { CHANGES, "/jobgroup/remove", CHANGE(EXECUTORS_WRITE, WEB_PAGE, 0), groups_delete, NULL },
+    { CHANGES, "/jobgroup/delete", CHANGE(EXECUTORS_WRITE, WEB_PAGE, WEB_NEW), groups_delete, NULL },
 
-    { READS, "/jobinfo/pageList", READ(PERM_LOGIN, WEB_PAGE), jobs_list, NULL },
-    { CHANGES, "/jobinfo/add", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_insert, NULL },
-    { CHANGES, "/jobinfo/insert", CHANGE(PERM_LOGIN, WEB_PAGE, WEB_NEW), jobs_insert, NULL },
-    { CHANGES, "/jobinfo/update", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_update, NULL },
-    { CHANGES, "/jobinfo/remove", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_delete, NULL },
-    { CHANGES, "/jobinfo/delete", CHANGE(PERM_LOGIN, WEB_PAGE, WEB_NEW), jobs_delete, NULL },
-    { CHANGES, "/jobinfo/start", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_start, NULL },
-    { CHANGES, "/jobinfo/stop", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_stop, NULL },
-    { CHANGES, "/jobinfo/trigger", CHANGE(PERM_LOGIN, WEB_PAGE, 0), jobs_trigger, NULL },
-    { READS, "/jobinfo/nextTriggerTime", READ(PERM_LOGIN, WEB_PAGE), jobs_next, NULL },
+    { READS, "/jobinfo/pageList", READ(READ, WEB_PAGE), jobs_list, NULL },
+    { CHANGES, "/jobinfo/add", CHANGE(JOBS_WRITE, WEB_PAGE, 0), jobs_insert, NULL },
+    { CHANGES, "/jobinfo/insert", CHANGE(JOBS_WRITE, WEB_PAGE, WEB_NEW), jobs_insert, NULL },
+    { CHANGES, "/jobinfo/update", CHANGE(JOBS_WRITE, WEB_PAGE, 0), jobs_update, NULL },
+    { CHANGES, "/jobinfo/remove", CHANGE(JOBS_WRITE, WEB_PAGE, 0), jobs_delete, NULL },
+    { CHANGES, "/jobinfo/delete", CHANGE(JOBS_WRITE, WEB_PAGE, WEB_NEW), jobs_delete, NULL },
+    { CHANGES, "/jobinfo/start", CHANGE(RUN, WEB_PAGE, 0), jobs_start, NULL },
+    { CHANGES, "/jobinfo/stop", CHANGE(RUN, WEB_PAGE, 0), jobs_stop, NULL },
+    { CHANGES, "/jobinfo/trigger", CHANGE(RUN, WEB_PAGE, 0), jobs_trigger, NULL },
+    { READS, "/jobinfo/nextTriggerTime", READ(LOGIN, WEB_PAGE), jobs_next, NULL },
 
-    { READS, "/joblog/pageList", READ(PERM_LOGIN, WEB_PAGE), logs_list, NULL },
-    { READS, "/joblog/logDetailCat", READ(PERM_LOGIN, WEB_EXECUTOR), logs_detail, NULL },
-    { CHANGES, "/joblog/logKill", CHANGE(PERM_LOGIN, WEB_EXECUTOR, 0), logs_kill, NULL },
+    { READS, "/joblog/pageList", READ(READ, WEB_PAGE), logs_list, NULL },
+    { READS, "/joblog/logDetailCat", READ(READ, WEB_EXECUTOR), logs_detail, NULL },
+    { CHANGES, "/joblog/logKill", CHANGE(RUN, WEB_EXECUTOR, 0), logs_kill, NULL },
 };
 /* clang-format on */
 

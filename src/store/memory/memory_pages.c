@@ -97,7 +97,7 @@ enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_
     bool more = true;
     while (n-- > 0) {
         const struct job_record *j = mem_find(m, T_JOB, keys[n]);
-        if ((f->group_id > 0 && j->group_id != f->group_id) ||
+        if (!scope_has(f->scope, j->group_id) || (f->group_id > 0 && j->group_id != f->group_id) ||
             (f->status >= 0 && j->enabled != (f->status == 1)) || f->status > 1 ||
             !text_has(j->description, f->description) || !text_has(j->handler, f->handler) ||
             !text_has(j->author, f->author))
@@ -149,7 +149,7 @@ enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_
     bool more = true;
     while (n-- > 0) {
         const struct log_record *l = mem_find(m, T_LOG, keys[n]);
-        if ((f->group_id > 0 && l->group_id != f->group_id) ||
+        if (!scope_has(f->scope, l->group_id) || (f->group_id > 0 && l->group_id != f->group_id) ||
             (f->job_id > 0 && l->job_id != f->job_id) ||
             (f->from_ms >= 0 && l->trigger_ms < f->from_ms) ||
             (f->to_ms >= 0 && l->trigger_ms > f->to_ms) || !log_has_status(m, l, f->status) ||
@@ -176,7 +176,8 @@ enum err memory_groups_page(struct store *s, const struct groups_filter *f, grou
     bool more = true;
     for (size_t i = 0; i < n; i++) {
         const struct group_record *g = mem_find(m, T_GROUP, keys[i]);
-        if (text_has(g->app, f->app) && text_has(g->title, f->title) && page_takes(&page) && more)
+        if (scope_has(f->scope, g->id) && text_has(g->app, f->app) &&
+            text_has(g->title, f->title) && page_takes(&page) && more)
             more = fn(ctx, g);
     }
     free(keys);

@@ -29,6 +29,7 @@ struct query {
         const char *text; /* NULL: the number counts */
         int64_t number;
     } params[PARAMS_MAX];
+    char *scope; /* ids of the asker's groups as a JSON array; NULL: no such condition */
 };
 
 static void query_init(struct query *p)
@@ -60,6 +61,27 @@ static void query_has(struct query *p, const char *column, const char *part)
     buf_printf(&p->where, "instr(lower(%s), lower(?%d)) > 0", column, p->n);
 }
 
+/* Only rows of groups that the asker may see. group_id > 0: the filter names the group anyhow. */
+static void query_scope(struct query *p, const char *column, const struct scope *scope,
+                        int64_t group_id)
+{
+    if (scope_is_all(scope))
+        return;
+    if (group_id > 0) {
+        if (!scope_has(scope, group_id))
+            query_add(p, "0");
+        return;
+    }
+    struct buf ids = BUF_INIT(1 << 20);
+    for (size_t i = 0; i < scope->n; i++)
+        buf_printf(&ids, "%c%lld", i ? ',' : '[', (long long)scope->ids[i]);
+    buf_text(&ids, scope->n ? "]" : "[]");
+    p->scope = buf_take(&ids);
+    p->params[p->n++] = (struct param){ p->scope, 0 };
+    query_add(p, column);
+    buf_printf(&p->where, " IN (SELECT value FROM json_each(?%d))", p->n);
+}
+
 static enum err query_prepare(struct sqlite *s, const struct query *p, const char *before,
                               const char *after, sqlite3_stmt **ret, struct why *why)
 {
@@ -81,6 +103,7 @@ static enum err query_prepare(struct sqlite *s, const struct query *p, const cha
 static void query_done(struct query *p)
 {
     buf_done(&p->where);
+    free(p->scope);
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
@@ -268,6 +291,7 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
     query_init(&p);
     if (f->group_id > 0)
         query_number(&p, "j.job_group = ", f->group_id);
+    query_scope(&p, "j.job_group", f->scope, f->group_id);
     if (f->status == 0)
         query_add(&p, "j.trigger_status IS NOT 1");
     else if (f->status > 0)
@@ -444,6 +468,7 @@ static void query_logs(struct query *p, const struct logs_filter *f, int64_t low
     }
     if (f->group_id > 0)
         query_number(p, "l.job_group = ", f->group_id);
+    query_scope(p, "l.job_group", f->scope, f->group_id);
     if (f->status == 1)
         query_add(p, "l.handle_code = 200");
     else if (f->status == 2)
@@ -509,6 +534,7 @@ enum err sqlite_groups_page(struct store *store, const struct groups_filter *f, 
 {
     struct query p;
     query_init(&p);
+    query_scope(&p, "id", f->scope, 0);
     query_has(&p, "app_name", f->app);
     query_has(&p, "title", f->title);
     const struct page page = {

@@ -10,7 +10,6 @@
 #include "api/gate.h"
 #include "api/password.h"
 #include "api/session.h"
-#include "api/xxl/login.h"
 #include "api/xxl/logs.h"
 #include "api/xxl/reply.h"
 #include "base/clock.h"
@@ -282,20 +281,6 @@ static void only_the_right_password_makes_a_user(void **state)
     store_close(s);
 }
 
-static void permissions_are_a_list_of_groups(void **state)
-{
-    (void)state;
-    char list[] = "1, 22,x,3";
-    struct web_call call = { .user = { .permission = list } };
-    assert_true(login_may(&call, 1));
-    assert_true(login_may(&call, 22));
-    assert_true(login_may(&call, 3));
-    assert_false(login_may(&call, 2));
-    assert_false(login_may(&call, 0));
-    call.user.role = 1;
-    assert_true(login_may(&call, 2));
-}
-
 static void the_shape_follows_paging_then_the_cookie(void **state)
 {
     (void)state;
@@ -346,7 +331,6 @@ int main(void)
         cmocka_unit_test(groups_have_names_titles_and_lists),
         cmocka_unit_test(a_cookie_of_either_name_is_a_session_until_it_ends),
         cmocka_unit_test(only_the_right_password_makes_a_user),
-        cmocka_unit_test(permissions_are_a_list_of_groups),
         cmocka_unit_test(the_shape_follows_paging_then_the_cookie),
         cmocka_unit_test(dates_are_written_by_shape),
     };

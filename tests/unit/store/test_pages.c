@@ -250,6 +250,57 @@ static void a_page_stops_when_its_reader_has_enough(void **state)
     OP(s, txn->commit, NULL);
 }
 
+/* Two jobs, a log row each, and the groups 1 and 2; who may see a part of it. */
+static void readers_see_their_groups_only(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    struct group_record g = { .app = "AppName", .title = "x" };
+    for (int i = 1; i <= 2; i++) {
+        OP(s, catalog->group_insert, &g);
+        struct job_record r = sample_job("j", 1000);
+        r.group_id = g.id;
+        OP(s, catalog->job_insert, &r);
+        struct run_row run = sample_run(r.id, 1000);
+        run.group_id = g.id;
+        OP(s, runs->runs_add, &run, 1);
+    }
+    OP(s, txn->commit, NULL);
+    const int64_t first = g.id - 1, second = g.id, both[] = { first, second, second + 1 };
+    const struct {
+        struct scope scope;
+        int64_t asked;
+        int total, groups;
+    } cases[] = {
+        { { .all = true }, 0, 2, 2 },
+        { { .n = 3, .ids = both }, 0, 2, 2 },
+        { { .n = 1, .ids = both }, 0, 1, 1 },
+        { { .n = 1, .ids = both }, first, 1, 1 },
+        { { .n = 1, .ids = both }, second, 0, 1 },
+        { { .n = 2, .ids = both + 1 }, second, 1, 1 },
+        { { .n = 1, .ids = both + 2 }, 0, 0, 0 },
+        { { .n = 0 }, 0, 0, 0 },
+        { { .n = 0 }, first, 0, 0 },
+    };
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct ids got = { 0 };
+        int64_t jobs, logs, groups;
+        const struct scope *scope = &cases[i].scope;
+        const struct jobs_filter jf = {
+            .scope = scope, .group_id = cases[i].asked, .status = -1, .limit = 10
+        };
+        const struct logs_filter lf = {
+            .scope = scope, .group_id = cases[i].asked, .from_ms = -1, .to_ms = -1, .limit = 10
+        };
+        const struct groups_filter gf = { .scope = scope, .limit = 10 };
+        OP(s, pages->jobs_page, &jf, job_id, &got, &jobs);
+        OP(s, pages->logs_page, &lf, log_id, &got, &logs);
+        OP(s, pages->groups_page, &gf, group_id, &got, &groups);
+        if (jobs != cases[i].total || logs != cases[i].total || groups != cases[i].groups)
+            fail_msg("case %zu: %d jobs, %d logs, %d groups", i, (int)jobs, (int)logs, (int)groups);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +310,7 @@ int main(void)
         BOTH(rows_ahead_of_their_time_are_left_out),
         BOTH(logs_are_listed_newest_first_through_filters),
         BOTH(a_page_stops_when_its_reader_has_enough),
+        BOTH(readers_see_their_groups_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
