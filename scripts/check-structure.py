@@ -60,11 +60,6 @@ LAYERS = {
 }
 PURE = ["cron", "model", "plan", "sched", "wire"]
 
-# How many files of a folder call each other in a circle. A folder that is not here has none; a number only falls.
-CIRCLES = {
-    "store": 1, "store/memory": 3, "store/sqlite": 7,
-}
-
 # Headers of base that a pure folder may not see.
 IMPURE_BASE = {"base/clock.h", "base/filelock.h", "base/log.h", "base/mailbox.h", "base/secret.h", "base/thread.h"}
 # Headers of libc and libraries that it may see; all others are forbidden there. stdatomic.h is for
@@ -273,17 +268,8 @@ def check_circles(house):
         owner = {name: source for source, (defined, _) in objects.items() for name in defined}
         calls = {source: {owner[n] for n in undefined if n in owner} - {source}
                  for source, (_, undefined) in objects.items()}
-        found = circles(calls)
-        layers = {layer_of(f) for f in objects} | {layer for layer in CIRCLES if owns(folder, layer)}
-        for layer in sorted(layers):
-            here = [[f for f in one if layer_of(f) == layer] for one in found]
-            number, most = sum(map(len, here)), CIRCLES.get(layer, 0)
-            if number > most:
-                for one, own in zip(found, here):
-                    if own:
-                        house.report(own[0], "calls in a circle: " + ", ".join(os.path.basename(f) for f in one))
-            elif number < most:
-                house.report(f"src/{layer}", f"{number} files in circles, no longer {most}: say so in CIRCLES")
+        for one in circles(calls):
+            house.report(one[0], "calls in a circle: " + ", ".join(os.path.basename(f) for f in one))
 
 
 def check_headers(house):

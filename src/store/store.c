@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening by URL, and the rules that all engines share: texts that stand in columns are made and
+/* The rules that all engines share: texts that stand in columns are made and
  * read here, so that every engine stores the same bytes. */
 #include "store/store.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "store/shared.h"
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/sqlite_db.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,28 +28,6 @@ void log_record_done(struct log_record *r)
     free(r->trigger_msg);
     free(r->handle_msg);
     memset(r, 0, sizeof(*r));
-}
-
-enum err store_open(const char *url, const struct store_options *options, struct store **ret,
-                    struct why *why)
-{
-    static const char prefix[] = "sqlite:";
-    if (strncmp(url, prefix, sizeof(prefix) - 1) == 0 && url[sizeof(prefix) - 1])
-        return sqlite_open(url + sizeof(prefix) - 1, options, ret, why);
-    /* a URL may carry a password: it is not repeated */
-    why_set(why, "db: this release opens sqlite:FILE only");
-    return ERR_INVALID;
-}
-
-void store_close(struct store *s)
-{
-    if (s)
-        s->ops->close(s);
-}
-
-enum err store_tend(struct store *s, struct why *why)
-{
-    return s->ops == &store_sqlite_ops ? store_sqlite_checkpoint(s, NULL, why) : OK;
 }
 
 /* ---- what the implementations share ---------------------------------------------------------- */

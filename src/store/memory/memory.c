@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store in memory: tables, undo, planning and the ledger. Every scan is linear, which suits
+/* The store in memory: transactions, planning and the ledger. Every scan is linear, which suits
  * the few hundred jobs of a simulated cluster; orders are those of the SQL engines, so that a
  * difference between the two shows in the common suite and not in a user's list. */
 #include "base/mem.h"
@@ -10,128 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static void row_free(enum mem_table t, void *row)
-{
-    switch (t) {
-    case T_JOB:
-        job_record_done(row);
-        break;
-    case T_LOG:
-        log_record_done(row);
-        break;
-    case T_RUN:
-        run_row_done(&((struct mem_run *)row)->row);
-        break;
-    case T_GROUP:
-        group_record_done(row);
-        break;
-    case T_REGISTRY:
-        registry_record_done(&((struct mem_registry *)row)->row);
-        break;
-    case T_USER:
-        user_record_done(&((struct mem_user *)row)->row);
-        free(((struct mem_user *)row)->legacy);
-        break;
-    case T_SEQ:
-        free(((struct mem_seq *)row)->name);
-        break;
-    default:
-        break;
-    }
-    free(row);
-}
-
-void *mem_find(const struct memory *m, enum mem_table t, int64_t key)
-{
-    return map_find(&m->tables[t], (uint64_t)key);
-}
-
-struct unique_key {
-    int64_t job_id, scheduled_ms, cause;
-    int32_t kind, shard, attempt, zero;
-};
-
-static struct slice unique_slice(const struct run_row *r, struct unique_key *key)
-{
-    *key = (struct unique_key){ r->job_id, r->scheduled_ms, r->cause, (int32_t)r->kind,
-                                r->shard,  r->attempt,      0 };
-    return slice_of((const char *)key, sizeof(*key));
-}
-
-/* Swap the row of a key, keeping the unique index in step; returns the row that was there. */
-static void *row_swap(struct memory *m, enum mem_table t, uint64_t key, void *row)
-{
-    struct unique_key k;
-    void *old = row ? map_set(&m->tables[t], key, row) : map_take(&m->tables[t], key);
-    if (t == T_RUN && old)
-        textmap_take(&m->unique, unique_slice(&((struct mem_run *)old)->row, &k));
-    if (t == T_RUN && row)
-        textmap_set(&m->unique, unique_slice(&((struct mem_run *)row)->row, &k), row);
-    return old;
-}
-
-void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row)
-{
-    assert(m->in_transaction);
-    if (m->nundo == m->undo_cap) {
-        m->undo_cap = m->undo_cap ? m->undo_cap * 2 : 64;
-        m->undo = mem_resize(m->undo, m->undo_cap * sizeof(*m->undo));
-    }
-    void *old = row_swap(m, t, (uint64_t)key, row);
-    m->undo[m->nundo++] = (struct mem_undo){ t, (uint64_t)key, old };
-}
-
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t row_key(enum mem_table t, const void *row)
-{
-    /* every row but a live run begins with its key */
-    return t == T_RUN ? ((const struct mem_run *)row)->row.log_id : *(const int64_t *)row;
-}
-
-int64_t *mem_keys(const struct memory *m, enum mem_table t, size_t *ret_n)
-{
-    int64_t *keys = mem_new((m->tables[t].len + 1) * sizeof(*keys));
-    size_t n = 0;
-    void *row;
-    for (size_t i = 0; map_next(&m->tables[t], &i, &row);)
-        keys[n++] = row_key(t, row);
-    qsort(keys, n, sizeof(*keys), compare_i64);
-    *ret_n = n;
-    return keys;
-}
-
-int64_t mem_next_id(struct memory *m, enum mem_table t)
-{
-    assert(m->in_transaction);
-    return ++m->now.last_id[t];
-}
-
 /* ---- transactions ---------------------------------------------------------------------------- */
-
-static void forget(struct memory *m)
-{
-    for (size_t i = 0; i < m->nundo; i++)
-        if (m->undo[i].old)
-            row_free(m->undo[i].table, m->undo[i].old);
-    m->nundo = m->nkept = 0;
-}
-
-static void undo_to(struct memory *m, size_t n)
-{
-    while (m->nundo > n) {
-        struct mem_undo *u = &m->undo[--m->nundo];
-        void *dropped = row_swap(m, u->table, u->key, u->old);
-        if (dropped)
-            row_free(u->table, dropped);
-    }
-}
 
 static enum err memory_begin(struct store *s, struct why *why)
 {
@@ -168,7 +47,7 @@ static enum err memory_commit(struct store *s, const struct commit *c, struct wh
     m->now.watermark.batch++;
     m->nkept = m->nundo;
     if (!m->keeping)
-        forget(m);
+        mem_forget(m);
     m->in_transaction = false;
     return OK;
 }
@@ -178,7 +57,7 @@ static void memory_rollback(struct store *s)
     struct memory *m = memory_of(s);
     if (!m->in_transaction)
         return;
-    undo_to(m, m->nkept);
+    mem_undo(m, m->nkept);
     m->now = m->before;
     m->in_transaction = false;
 }
@@ -209,7 +88,7 @@ static enum err memory_savepoint_undo(struct store *s, struct why *why)
     struct memory *m = memory_of(s);
     assert(m->saving);
     m->saving = false;
-    undo_to(m, m->nsaved);
+    mem_undo(m, m->nsaved);
     m->now = m->saved;
     return OK;
 }
@@ -218,7 +97,7 @@ void store_memory_backup(struct store *s, bool on)
 {
     struct memory *m = memory_of(s);
     assert(!m->in_transaction);
-    forget(m);
+    mem_forget(m);
     m->keeping = on;
     m->backup = m->now;
 }
@@ -227,7 +106,7 @@ void store_memory_restore(struct store *s)
 {
     struct memory *m = memory_of(s);
     assert(!m->in_transaction && m->keeping);
-    undo_to(m, 0);
+    mem_undo(m, 0);
     m->nkept = 0;
     m->now = m->backup;
     m->keeping = false;
@@ -237,11 +116,11 @@ static void memory_close(struct store *s)
 {
     struct memory *m = memory_of(s);
     memory_rollback(s);
-    forget(m);
+    mem_forget(m);
     for (int t = 0; t < T_COUNT; t++) {
         void *row;
         for (size_t i = 0; map_next(&m->tables[t], &i, &row);)
-            row_free((enum mem_table)t, row);
+            mem_row_free((enum mem_table)t, row);
         map_done(&m->tables[t]);
     }
     textmap_done(&m->unique);
@@ -403,8 +282,7 @@ static enum err memory_runs_add(struct store *s, struct run_row *rows, int n, st
     struct memory *m = memory_of(s);
     for (int i = 0; i < n; i++) {
         struct run_row *r = &rows[i];
-        struct unique_key k;
-        if (textmap_find(&m->unique, unique_slice(r, &k))) {
+        if (mem_run_same(m, r)) {
             r->log_id = -1;
             continue;
         }

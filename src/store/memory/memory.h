@@ -96,6 +96,13 @@ void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row);
 /* All keys, ascending. Freed by the caller; *ret_n their number. */
 int64_t *mem_keys(const struct memory *m, enum mem_table t, size_t *ret_n);
 int64_t mem_next_id(struct memory *m, enum mem_table t);
+/* The live run of the same unique key, or NULL. */
+struct mem_run *mem_run_same(const struct memory *m, const struct run_row *r);
+void mem_row_free(enum mem_table t, void *row);
+/* Undo the latest changes until n are left. */
+void mem_undo(struct memory *m, size_t n);
+/* Forget how all changes are undone. */
+void mem_forget(struct memory *m);
 
 /* memory_rows.c: definitions and users */
 enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);

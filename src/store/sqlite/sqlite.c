@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The embedded database: opening, the lock, transactions, statements, errors.
+/* The embedded database: opening, the lock, transactions, checkpoints.
  *
  * WAL with synchronous=FULL: a commit is on the disk when it returns. One writing handle per file,
  * kept by flock on FILE.lock, which the kernel gives back however the process ends; the file's
@@ -22,188 +22,13 @@
 
 enum {
     BUSY_MS = 5000,
-    PAGE_MS = 1000,               /* the longest snapshot of a page */
     ROW_MAX = 64 * 1024 * 1024,   /* bytes of a row that we are ready to look at */
-    TEXT_MAX = 16 * 1024 * 1024,  /* bytes of one text, XXL-JOB's mediumtext */
     WRITER_CACHE_KIB = 64 * 1024, /* grows only as pages are used */
     READER_CACHE_KIB = 4 * 1024,
     WAL_OWN_FRAMES = 16 * 1024, /* 64 MiB: the writer checkpoints itself beyond */
     WAL_OWN_STEP = 1024,
     WAL_KEEP_BYTES = 64 * 1024 * 1024, /* the file is cut to this when it starts anew */
 };
-
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-static const char *advice(enum err err)
-{
-    switch (err) {
-    case ERR_FULL:
-        return "make room on its disk; nothing that was acknowledged is lost";
-    case ERR_CORRUPT:
-        return "stop the server, keep a copy of the file, and restore a backup or save what can "
-               "be read with: sqlite3 FILE .recover";
-    case ERR_BUSY:
-        return "another program holds its write lock; close it";
-    case ERR_TOOBIG:
-        return "a row is larger than 64 MiB";
-    case ERR_TIMEOUT:
-        return "the page took longer than a second; narrow it by job or by time";
-    default:
-        return sqlerr_advice(err);
-    }
-}
-
-enum err sql_fail(struct sqlite *s, int rc, struct why *why)
-{
-    enum err err = sqlerr_of(s->db, rc);
-    struct why full = { "" };
-    why_set(&full, "database %s: %s (%d); %s", s->path, sqlerr_text(s->db, rc), rc, advice(err));
-    why_set(why, "%s", full.text);
-    if (s->in_transaction && !s->lost) {
-        s->lost = err;
-        snprintf(s->lost_text, sizeof(s->lost_text), "%s", full.text);
-    }
-    return err;
-}
-
-/* ---- statements ------------------------------------------------------------------------------ */
-
-_Thread_local int sql_bind_rc;
-
-enum err sql_prepare(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why)
-{
-    int rc = sqlite3_prepare_v3(s->db, text, -1, 0, ret, NULL);
-    return rc ? sql_fail(s, rc, why) : OK;
-}
-
-enum err sql_get(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why)
-{
-    uint64_t key = (uint64_t)(uintptr_t)text;
-    sqlite3_stmt *q = map_find(&s->statements, key);
-    *ret = NULL; /* compilers that look into callers cannot know that sql_fail is never OK */
-    if (!q) {
-        int rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &q, NULL);
-        if (rc)
-            return sql_fail(s, rc, why);
-        map_set(&s->statements, key, q);
-    }
-    *ret = q;
-    return OK;
-}
-
-static void count_steps(struct sqlite *s, sqlite3_stmt *q)
-{
-    s->steps += sqlite3_stmt_status(q, SQLITE_STMTSTATUS_VM_STEP, 1);
-}
-
-void sql_drop(struct sqlite *s, sqlite3_stmt *q)
-{
-    if (q)
-        count_steps(s, q);
-    sqlite3_finalize(q);
-}
-
-enum err sql_run(struct sqlite *s, sqlite3_stmt *q, struct why *why)
-{
-    int rc;
-    do {
-        rc = sql_step_rc(q);
-    } while (rc == SQLITE_ROW);
-    enum err err = rc == SQLITE_DONE ? OK : sql_fail(s, rc, why);
-    sqlite3_reset(q);
-    return err;
-}
-
-enum err sql_step(struct sqlite *s, sqlite3_stmt *q, bool *ret_row, struct why *why)
-{
-    int rc = sql_step_rc(q);
-    if (rc == SQLITE_ROW) {
-        *ret_row = true;
-        return OK;
-    }
-    enum err err = rc == SQLITE_DONE ? OK : sql_fail(s, rc, why);
-    sqlite3_reset(q);
-    *ret_row = false;
-    return err;
-}
-
-enum err sql_number(struct sqlite *s, sqlite3_stmt *q, int64_t otherwise, int64_t *ret,
-                    struct why *why)
-{
-    bool row;
-    enum err err = sql_step(s, q, &row, why);
-    if (err)
-        return err;
-    *ret = row ? col_i64(q, 0, otherwise) : otherwise;
-    sqlite3_reset(q);
-    return OK;
-}
-
-enum err sql_missing(const char *what, int64_t id, struct why *why)
-{
-    why_set(why, "%s %lld does not exist", what, (long long)id);
-    return ERR_NOTFOUND;
-}
-
-enum err sql_by_id(struct sqlite *s, const char *text, const char *what, int64_t id,
-                   sqlite3_stmt **ret, struct why *why)
-{
-    sqlite3_stmt *q = NULL;
-    enum err err = sql_get(s, text, &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, id);
-    bool row;
-    err = sql_step(s, q, &row, why);
-    if (err)
-        return err;
-    *ret = q;
-    return row ? OK : sql_missing(what, id, why);
-}
-
-enum err sql_each(struct sqlite *s, sqlite3_stmt *q, sql_row_fn *row, void *fn, void *ctx,
-                  int64_t *ret_seen, struct why *why)
-{
-    int64_t seen = 0;
-    for (bool more = true; more; seen++) {
-        enum err err = sql_step(s, q, &more, why);
-        if (err)
-            return err;
-        if (!more)
-            break;
-        more = row(q, fn, ctx);
-    }
-    sqlite3_reset(q);
-    if (ret_seen)
-        *ret_seen = seen;
-    return OK;
-}
-
-enum err sql_exec(struct sqlite *s, const char *text, struct why *why)
-{
-    int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
-    return rc ? sql_fail(s, rc, why) : OK;
-}
-
-int64_t col_i64(sqlite3_stmt *q, int i, int64_t otherwise)
-{
-    return sqlite3_column_type(q, i) == SQLITE_NULL ? otherwise : sqlite3_column_int64(q, i);
-}
-
-int col_int(sqlite3_stmt *q, int i, int otherwise)
-{
-    int64_t v = col_i64(q, i, otherwise);
-    return v < INT32_MIN || v > INT32_MAX ? otherwise : (int)v;
-}
-
-char *col_text(sqlite3_stmt *q, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(q, i);
-    if (!text)
-        return NULL;
-    size_t n = strnlen(text, (size_t)sqlite3_column_bytes(q, i));
-    return mem_dupn(text, utf8_cut(text, n, TEXT_MAX));
-}
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
@@ -325,32 +150,6 @@ static enum err sqlite_savepoint_undo(struct store *store, struct why *why)
     return OK;
 }
 
-static int page_progress(void *ctx)
-{
-    const struct sqlite *s = ctx;
-    return s->deadline_ms && clock_boot_ms() > s->deadline_ms;
-}
-
-enum err sql_page_begin(struct sqlite *s, bool *ret_own, struct why *why)
-{
-    *ret_own = sqlite3_get_autocommit(s->db);
-    if (!*ret_own)
-        return OK;
-    s->deadline_ms = clock_boot_ms() + PAGE_MS;
-    sqlite3_stmt *q;
-    enum err err = sql_get(s, "BEGIN", &q, why);
-    return err ? err : sql_run(s, q, why);
-}
-
-void sql_page_end(struct sqlite *s, bool own)
-{
-    if (!own)
-        return;
-    s->deadline_ms = 0;
-    if (!sqlite3_get_autocommit(s->db))
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static bool in_memory(const struct sqlite *s)
@@ -376,7 +175,8 @@ static enum err lock_take(struct sqlite *s, struct why *why)
     if (fd < 0) {
         bool permission = errno == EACCES || errno == EPERM || errno == EROFS;
         err = permission ? ERR_READONLY : errno == ENOSPC ? ERR_FULL : ERR_IO;
-        why_set(why, "cannot open the lock file %s: %s; %s", path, strerror(errno), advice(err));
+        why_set(why, "cannot open the lock file %s: %s; %s", path, strerror(errno),
+                sqlite_advice(err));
     } else if (flock(fd, LOCK_EX | LOCK_NB)) {
         lock_holder(fd, pid, sizeof(pid));
         why_set(why,
@@ -402,6 +202,12 @@ static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
     (void)name;
     ((struct sqlite *)ctx)->wal_frames = frames;
     return SQLITE_OK;
+}
+
+static int page_progress(void *ctx)
+{
+    const struct sqlite *s = ctx;
+    return s->deadline_ms && clock_boot_ms() > s->deadline_ms;
 }
 
 static enum err configure(struct sqlite *s, struct why *why)
@@ -447,7 +253,7 @@ static enum err open_file(struct sqlite *s, struct why *why)
     if (rc)
         return sql_fail(s, rc, why);
     if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1) {
-        why_set(why, "database %s cannot be written; %s", s->path, advice(ERR_READONLY));
+        why_set(why, "database %s cannot be written; %s", s->path, sqlite_advice(ERR_READONLY));
         return ERR_READONLY;
     }
     return configure(s, why);
@@ -527,10 +333,10 @@ int64_t store_sqlite_steps(struct store *store)
     struct sqlite *s = sqlite_of(store);
     void *q;
     for (size_t i = 0; map_next(&s->statements, &i, &q);)
-        count_steps(s, q);
+        sql_count_steps(s, q);
     for (size_t i = 0; i < countof(s->change); i++)
         if (s->change[i])
-            count_steps(s, s->change[i]);
+            sql_count_steps(s, s->change[i]);
     return s->steps;
 }
 

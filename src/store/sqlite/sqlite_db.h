@@ -85,6 +85,10 @@ enum err sqlite_ledger_open(struct sqlite *s, struct why *why);
 /* ---- statements ------------------------------------------------------------------------------ */
 
 enum err sql_fail(struct sqlite *s, int rc, struct why *why);
+/* What an operator can do about it. */
+const char *sqlite_advice(enum err err);
+/* Adds what the statement has done since the last time to s->steps. */
+void sql_count_steps(struct sqlite *s, sqlite3_stmt *q);
 /* The kept statement of this text (a literal), reset and ready to be bound. */
 enum err sql_get(struct sqlite *s, const char *text, sqlite3_stmt **ret, struct why *why);
 /* One that is composed and used once; release with sql_drop. */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store in memory: the tables, and how each change of them is undone. All other files of this
+ * folder stand on this one. */
+#include "base/mem.h"
+#include "store/memory/memory.h"
+#include <assert.h>
+#include <stdlib.h>
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void mem_row_free(enum mem_table t, void *row)
+{
+    switch (t) {
+    case T_JOB:
+        job_record_done(row);
+        break;
+    case T_LOG:
+        log_record_done(row);
+        break;
+    case T_RUN:
+        run_row_done(&((struct mem_run *)row)->row);
+        break;
+    case T_GROUP:
+        group_record_done(row);
+        break;
+    case T_REGISTRY:
+        registry_record_done(&((struct mem_registry *)row)->row);
+        break;
+    case T_USER:
+        user_record_done(&((struct mem_user *)row)->row);
+        free(((struct mem_user *)row)->legacy);
+        break;
+    case T_SEQ:
+        free(((struct mem_seq *)row)->name);
+        break;
+    default:
+        break;
+    }
+    free(row);
+}
+
+void *mem_find(const struct memory *m, enum mem_table t, int64_t key)
+{
+    return map_find(&m->tables[t], (uint64_t)key);
+}
+
+struct unique_key {
+    int64_t job_id, scheduled_ms, cause;
+    int32_t kind, shard, attempt, zero;
+};
+
+static struct slice unique_slice(const struct run_row *r, struct unique_key *key)
+{
+    *key = (struct unique_key){ r->job_id, r->scheduled_ms, r->cause, (int32_t)r->kind,
+                                r->shard,  r->attempt,      0 };
+    return slice_of((const char *)key, sizeof(*key));
+}
+
+struct mem_run *mem_run_same(const struct memory *m, const struct run_row *r)
+{
+    struct unique_key k;
+    return textmap_find(&m->unique, unique_slice(r, &k));
+}
+
+/* Swap the row of a key, keeping the unique index in step; returns the row that was there. */
+static void *row_swap(struct memory *m, enum mem_table t, uint64_t key, void *row)
+{
+    struct unique_key k;
+    void *old = row ? map_set(&m->tables[t], key, row) : map_take(&m->tables[t], key);
+    if (t == T_RUN && old)
+        textmap_take(&m->unique, unique_slice(&((struct mem_run *)old)->row, &k));
+    if (t == T_RUN && row)
+        textmap_set(&m->unique, unique_slice(&((struct mem_run *)row)->row, &k), row);
+    return old;
+}
+
+void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row)
+{
+    assert(m->in_transaction);
+    if (m->nundo == m->undo_cap) {
+        m->undo_cap = m->undo_cap ? m->undo_cap * 2 : 64;
+        m->undo = mem_resize(m->undo, m->undo_cap * sizeof(*m->undo));
+    }
+    void *old = row_swap(m, t, (uint64_t)key, row);
+    m->undo[m->nundo++] = (struct mem_undo){ t, (uint64_t)key, old };
+}
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t row_key(enum mem_table t, const void *row)
+{
+    /* every row but a live run begins with its key */
+    return t == T_RUN ? ((const struct mem_run *)row)->row.log_id : *(const int64_t *)row;
+}
+
+int64_t *mem_keys(const struct memory *m, enum mem_table t, size_t *ret_n)
+{
+    int64_t *keys = mem_new((m->tables[t].len + 1) * sizeof(*keys));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[t], &i, &row);)
+        keys[n++] = row_key(t, row);
+    qsort(keys, n, sizeof(*keys), compare_i64);
+    *ret_n = n;
+    return keys;
+}
+
+int64_t mem_next_id(struct memory *m, enum mem_table t)
+{
+    assert(m->in_transaction);
+    return ++m->now.last_id[t];
+}
+
+/* ---- undoing --------------------------------------------------------------------------------- */
+
+void mem_forget(struct memory *m)
+{
+    for (size_t i = 0; i < m->nundo; i++)
+        if (m->undo[i].old)
+            mem_row_free(m->undo[i].table, m->undo[i].old);
+    m->nundo = m->nkept = 0;
+}
+
+void mem_undo(struct memory *m, size_t n)
+{
+    while (m->nundo > n) {
+        struct mem_undo *u = &m->undo[--m->nundo];
+        void *dropped = row_swap(m, u->table, u->key, u->old);
+        if (dropped)
+            mem_row_free(u->table, dropped);
+    }
+}
