@@ -137,17 +137,30 @@ void dispatch_addressed(struct sched *s, struct now now, struct run *r)
 
 /* ---- due ------------------------------------------------------------------------------------- */
 
-/* Is there a younger planned firing of the job that is overdue as well? */
-static bool younger_overdue(const struct run *r, int64_t now_ms)
+/* The latest of the job's planned firings that are overdue. */
+static int64_t latest_overdue(const struct live_job *j, int64_t now_ms)
 {
-    list_each(&r->job->runs, n, tmp)
+    int64_t latest_ms = INT64_MIN;
+    list_each(&j->runs, n, tmp)
     {
-        const struct run *other = container_of(n, struct run, of_job);
-        if (other != r && other->phase == PHASE_PLANNED && other->scheduled_ms > r->scheduled_ms &&
-            other->due_ms <= now_ms && other->kind == r->kind)
-            return true;
+        const struct run *r = container_of(n, struct run, of_job);
+        if (r->phase == PHASE_PLANNED && r->kind == KIND_CRON && r->due_ms <= now_ms &&
+            r->scheduled_ms > latest_ms)
+            latest_ms = r->scheduled_ms;
     }
-    return false;
+    return latest_ms;
+}
+
+/* Is there a younger planned firing of the job that is overdue as well? Each shard of a broadcast
+ * asks, and there may be thousands: the answer is made once a job and look at what is due, while
+ * which nothing is planned and time stands. */
+static bool younger_overdue(const struct sched *s, struct now now, const struct run *r)
+{
+    struct live_job *j = r->job;
+    if (j->overdue_look != s->due_look)
+        j->overdue_ms = latest_overdue(j, now.wall_ms);
+    j->overdue_look = s->due_look;
+    return j->overdue_ms > r->scheduled_ms;
 }
 
 /* A planned row that could not be sent within its start deadline (the center was away, or held up)
@@ -160,7 +173,7 @@ static bool misfired(struct sched *s, struct now now, struct run *r)
         return false;
     if (def->misfire == MISFIRE_FIRE_ALL)
         return false;
-    if (def->misfire == MISFIRE_FIRE_ONCE && !younger_overdue(r, now.wall_ms))
+    if (def->misfire == MISFIRE_FIRE_ONCE && !younger_overdue(s, now, r))
         return false;
     run_withdraw(s, now, r, PHASE_SKIPPED, "its start deadline had passed");
     return true;
@@ -210,6 +223,7 @@ static struct run *popped(struct sched *s, struct run *r)
 void dispatch_due(struct sched *s, struct now now)
 {
     struct heap_entry *e;
+    s->due_look++;
     for (int n = 0;
          n < s->config.dispatch_at_once && !s->draining && (e = heap_pop(&s->due, now.wall_ms));
          n++)
@@ -220,6 +234,7 @@ void dispatch_watermark(struct sched *s, struct now now)
 {
     if (s->draining)
         return;
+    s->due_look++;
     struct list waiting;
     list_init(&waiting);
     for (struct list_node *n; (n = list_pop(&s->beyond));)

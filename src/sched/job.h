@@ -18,6 +18,8 @@ struct live_job {
     uint64_t anew_seq;       /* the last batch that lays a firing of its schedule anew */
     int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
     uint32_t started_lane;   /* and to which lane's id */
+    uint64_t overdue_look;   /* dispatch.c: the look at what is due that the next one is of */
+    int64_t overdue_ms;      /* wall: the latest scheduled time that was planned and overdue then */
 };
 
 struct live_job *job_live(struct sched *s, int64_t id); /* NULL if it has no runs */

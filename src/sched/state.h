@@ -69,6 +69,7 @@ struct sched {
     int64_t horizon_ms; /* planned up to here */
     int64_t watermark_ms, watermark_requested_ms; /* on disk; in the batch under way */
     int64_t warmed_ms; /* wall: bursts before this time have their connections */
+    uint64_t due_look; /* looks at what is due, this one included */
     int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;

@@ -55,6 +55,41 @@ static void a_misfire_policy_decides_about_overdue_rows(void **state)
     }
 }
 
+/* Of a broadcast's overdue firings the newest runs, with all its shards, however many of them one
+ * look at what is due takes up. Twice: what was overdue once says nothing about the next time. */
+static void of_overdue_broadcasts_the_newest_is_run_whole(void **state)
+{
+    (void)state;
+    static const int parts[] = { 1, 2, 4, 1000 };
+    for (size_t i = 0; i < countof(parts); i++) {
+        struct core *c = core_new();
+        core_stop(c);
+        c->config.dispatch_at_once = parts[i];
+        core_start(c);
+        c->executor = core_accepts;
+        struct job_record r = core_record("CRON", "1,2,3 0/2 8 * * ?"); /* CORE_NOW_MS is 8:00:00 */
+        core_text(&r.misfire, "FIRE_ONCE_NOW");
+        core_text(&r.route, "SHARDING_BROADCAST");
+        r.start_deadline_ms = 10000;
+        core_register(c, "app", A);
+        core_register(c, "app", B);
+        int64_t job = core_job(c, &r);
+        job_record_done(&r);
+        for (int64_t from = CORE_NOW_MS; from <= CORE_NOW_MS + 120000; from += 120000) {
+            core_run(c, from - c->now.wall_ms);
+            core_register(c, "app", A);
+            core_register(c, "app", B);
+            core_run(c, 500);
+            c->now.wall_ms += 60000; /* the process stood still */
+            c->now.boot_ms += 60000;
+            core_run(c, 5000);
+            for (int k = 1; k <= 3; k++)
+                assert_int_equal(core_times_sent(c, job, from + 1000 * k), k == 3 ? 2 : 0);
+        }
+        core_free(c);
+    }
+}
+
 /* ---- failures -------------------------------------------------------------------------------- */
 
 enum off { STAYS_ON, STOPPED, NEVER_ON };
@@ -286,6 +321,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_misfire_policy_decides_about_overdue_rows),
+        cmocka_unit_test(of_overdue_broadcasts_the_newest_is_run_whole),
         cmocka_unit_test(a_failure_of_a_stopped_job_is_not_tried_again),
         cmocka_unit_test(a_stop_takes_the_retry_of_the_same_batch),
         T(a_retry_has_the_parameter_of_its_run),
