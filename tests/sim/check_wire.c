@@ -118,6 +118,40 @@ static void run_called(struct sim *s, struct peer *p, struct wire *w, int64_t co
                  p->running, s->lane_bound);
 }
 
+static uint64_t key_of_placed(int64_t job_id, int peer)
+{
+    return mix(mix(19, job_id), peer);
+}
+
+static void place(struct sim *s, int64_t id, int peer)
+{
+    struct ghost *g = ghost_of(s, id);
+    if (g->wire.peer == peer)
+        return;
+    uint64_t key = key_of_placed(g->job_id, peer);
+    struct placed *v = map_find(&s->placed, key);
+    if (!v) {
+        v = mem_new(sizeof(*v));
+        map_set(&s->placed, key, v);
+    }
+    if (v->n == v->cap) {
+        v->cap = v->cap ? v->cap * 2 : 4;
+        v->ids = mem_resize(v->ids, v->cap * sizeof(*v->ids));
+    }
+    v->ids[v->n++] = id;
+    g->wire.peer = peer;
+}
+
+static void placed_free(struct sim *s)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->placed, &i, &value);) {
+        free(((struct placed *)value)->ids);
+        free(value);
+    }
+    map_done(&s->placed);
+}
+
 /* A copy is on its way from here on. */
 void check_left(struct sim *s, const struct call *c)
 {
@@ -125,7 +159,7 @@ void check_left(struct sim *s, const struct call *c)
     bool again = w->outstanding && !w->cleared;
     if (!again || w->life != s->life)
         w->sent_ms = s->boot_ms; /* else the first copy may be the one that starts */
-    w->peer = peer_of(s, c->address)->number;
+    place(s, c->log_id, peer_of(s, c->address)->number);
     w->life = s->life;
     w->outstanding = w->cleared ? 1 : w->outstanding + 1;
     w->cleared = w->agreed = w->proven = false;
@@ -147,15 +181,18 @@ static void idle_called(struct sim *s, const struct peer *p, const struct call *
         .job_id = c->job_id, .conn = conn, .begun_ms = s->boot_ms, .peer = p->number
     };
     free(map_set(&s->idles, key_of_idle(s, c->ticket), b));
-    void *row;
-    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
-        const struct mem_run *r = row;
-        if (r->row.job_id != c->job_id)
-            continue; /* a crowd's broadcasts are tens of thousands of rows */
-        struct ghost *g = ghost_of(s, r->row.log_id);
-        if (g->wire.peer == p->number && !g->wire.overtaken_ms && overtaken(s, g))
+    struct placed *v = map_find(&s->placed, key_of_placed(c->job_id, p->number));
+    size_t n = 0;
+    for (size_t i = 0; v && i < v->n; i++) {
+        struct ghost *g = ghost_of(s, v->ids[i]);
+        if (g->wire.peer != p->number || !live_row(s, v->ids[i]))
+            continue; /* only a backup that is put back brings a row back: see check_wire_start */
+        v->ids[n++] = v->ids[i];
+        if (!g->wire.overtaken_ms && overtaken(s, g))
             g->wire.overtaken_ms = s->boot_ms;
     }
+    if (v)
+        v->n = n;
 }
 
 /* Its round is that of the idleBeat which the call names: for this job, at this address, answered,
@@ -433,11 +470,14 @@ void check_wire_start(struct sim *s)
     }
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_REGISTRY], &i, &row);)
         peer_of(s, ((struct mem_registry *)row)->row.value)->beat_ms = s->boot_ms;
+    placed_free(s);
     for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_RUN], &i, &row);) {
         const struct mem_run *r = row;
         struct wire *w = &ghost_of(s, r->row.log_id)->wire;
         w->away = true;
-        w->peer = r->row.address ? peer_of(s, r->row.address)->number : 0;
+        w->peer = 0;
+        if (r->row.address)
+            place(s, r->row.log_id, peer_of(s, r->row.address)->number);
         w->accepted = r->row.phase == PHASE_ACCEPTED || ghost_of(s, r->row.log_id)->word_accepted;
         w->doubt_ms = w->accepted ? 0 : s->boot_ms; /* as far as this center can tell */
         if (w->accepted && !w->accepted_ms)
@@ -548,6 +588,7 @@ void check_wire_free(struct sim *s)
         free(value);
     for (size_t i = 0; map_next(&s->idles, &i, &value);)
         free(value);
+    placed_free(s);
     map_done(&s->idles);
     textmap_done(&s->peers);
     map_done(&s->starts);

@@ -15,6 +15,19 @@
 
 static const char *const kinds[] = { "run", "beat", "idleBeat", "log", "kill" };
 
+/* Those under way to one executor, or to all addresses where nobody lives. */
+static int *open_calls(struct sim *s, const struct conn *c)
+{
+    return &s->open_calls[c->to + 1];
+}
+
+/* For the center it is over. */
+static void conn_ended(struct sim *s, struct conn *c)
+{
+    *open_calls(s, c) -= c->open;
+    c->open = false;
+}
+
 static void conn_release(struct sim *s, struct conn *c)
 {
     if (c->open || c->pending)
@@ -31,7 +44,7 @@ static void conn_close(struct sim *s, struct conn *c, enum call_outcome outcome,
         conn_release(s, c);
         return;
     }
-    c->open = false;
+    conn_ended(s, c);
     static const char *const words[] = { "answered", "not sent", "in doubt", "foreign",
                                          "full",     "unfit",    "again" };
     sim_trace(s, "%s %lld at %s: %s %d%s", kinds[c->call.kind], (long long)c->call.log_id,
@@ -126,15 +139,6 @@ static void deliver(struct sim *s, struct event *e)
     conn_release(s, c);
 }
 
-static int open_calls(struct sim *s, int to)
-{
-    void *value;
-    int n = 0;
-    for (size_t i = 0; map_next(&s->conns, &i, &value);)
-        n += ((struct conn *)value)->open && ((struct conn *)value)->to == to;
-    return n;
-}
-
 static int exec_at(const struct sim *s, const char *address)
 {
     for (int i = 0; i < s->nexecs; i++)
@@ -209,9 +213,10 @@ static void net_call(struct transport *t, const struct call *call, struct transp
     c->call.address = c->address;
     c->to = exec_at(s, call->address);
     c->open = true;
+    *open_calls(s, c) += 1;
     map_set(&s->conns, (uint64_t)c->id, c);
     check_called(s, call, c->id);
-    if (s->client_room && open_calls(s, c->to) > s->client_room) {
+    if (s->client_room && *open_calls(s, c) > s->client_room) {
         conn_close(s, c, CALL_FULL, NULL); /* not even tried */
         return;
     }
@@ -229,7 +234,7 @@ static enum call_outcome net_abort(struct transport_call *of)
     struct conn *c = of->own;
     enum call_outcome outcome = c->left ? CALL_IN_DOUBT : CALL_NOT_SENT;
     conn_reset(s, c);
-    c->open = false;
+    conn_ended(s, c);
     conn_release(s, c);
     return outcome;
 }

@@ -118,6 +118,11 @@ struct start { /* of one job at one address: what is known to have begun and was
     uint32_t life;
 };
 
+struct placed { /* runs that are bound to one address, or were; of one job */
+    int64_t *ids;
+    size_t n, cap;
+};
+
 struct peer { /* one address, as seen over the wire */
     char address[64], app[16];
     int number, running;
@@ -286,6 +291,7 @@ struct sim {
     struct map conns;
     int64_t last_conn;
     int client_room; /* calls that the client has place for to one address; 0 = no bound */
+    int open_calls[EXECS + 1]; /* under way, by conn.to + 1 */
     int loss_ppm, double_ppm, late_ppm, refuse_ppm;
     int opening_ppm; /* calls for which a connection is opened first, which takes its time */
 
@@ -311,6 +317,7 @@ struct sim {
     struct textmap peers;
     struct map idles;                    /* (life, ticket) -> struct idle_beat */
     struct map starts;                   /* (job, peer) */
+    struct map placed;                   /* (job, peer) -> struct placed: live rows, wire.peer */
     struct map choices, asked;           /* check_routes.c */
     struct map shards;                   /* of a firing -> the first row of its last planning */
     int64_t planning;                    /* that this commit's rows belong to */
@@ -320,6 +327,7 @@ struct sim {
     int64_t group_heard_ms; /* the center heard of a group's edit */
     int group_edits;        /* as shadow.edits */
     struct totals totals;   /* of the last commit */
+    size_t looks;           /* at rows, that commits have left for counting them all */
     uint32_t lists_no;      /* lists have changed so often */
     int64_t lists_ms;       /* and when last (boot) */
     uint32_t planner_no;    /* another one, or a turn was undone that had chosen */

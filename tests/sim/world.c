@@ -236,6 +236,7 @@ static void begin(struct sim *s)
     map_init(&s->scheduled_times);
     map_init(&s->parents);
     map_init(&s->starts);
+    map_init(&s->placed);
     map_init(&s->choices);
     map_init(&s->asked);
     map_init(&s->shards);
