@@ -3,18 +3,10 @@
  * request pass a rule that the other one enforces. */
 #include "api/percent.h"
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int percent_byte(struct slice s, size_t i)
 {
     if (i + 2 >= s.n || s.p[i] != '%')
         return -1;
-    int high = digit(s.p[i + 1]), low = digit(s.p[i + 2]);
+    int high = hex_digit(s.p[i + 1]), low = hex_digit(s.p[i + 2]);
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }

@@ -101,14 +101,6 @@ static void escape(struct buf *out, unsigned char c)
     buf_text(out, text);
 }
 
-/* Bytes of the well-formed character at p, 0 if there is none. */
-static size_t good(const char *p, size_t n)
-{
-    unsigned char c = (unsigned char)p[0];
-    size_t want = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-    return want <= n && utf8_valid(p, want) ? want : 0;
-}
-
 void jsonw_quote(struct buf *out, struct slice v)
 {
     buf_char(out, '"');
@@ -119,7 +111,7 @@ void jsonw_quote(struct buf *out, struct slice v)
             i++;
             continue;
         }
-        size_t len = c >= 0x80 ? good(v.p + i, v.n - i) : 0;
+        size_t len = c >= 0x80 ? utf8_char(v.p + i, v.n - i) : 0;
         if (len) {
             i += len;
             continue;

@@ -40,14 +40,6 @@ static void skip_blanks(struct reader *r)
         r->p++;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four digits behind \u; -1 if they are none. */
 static int code_unit(struct reader *r)
 {
@@ -55,32 +47,13 @@ static int code_unit(struct reader *r)
         return -1;
     int code = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex(r->p[i]);
+        int digit = hex_digit(r->p[i]);
         if (digit < 0)
             return -1;
         code = code << 4 | digit;
     }
     r->p += 4;
     return code;
-}
-
-static void add_utf8(struct buf *b, unsigned code)
-{
-    if (code < 0x80) {
-        buf_char(b, (char)code);
-    } else if (code < 0x800) {
-        buf_char(b, (char)(0xC0 | code >> 6));
-        buf_char(b, (char)(0x80 | (code & 0x3F)));
-    } else if (code < 0x10000) {
-        buf_char(b, (char)(0xE0 | code >> 12));
-        buf_char(b, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(b, (char)(0x80 | (code & 0x3F)));
-    } else {
-        buf_char(b, (char)(0xF0 | code >> 18));
-        buf_char(b, (char)(0x80 | (code >> 12 & 0x3F)));
-        buf_char(b, (char)(0x80 | (code >> 6 & 0x3F)));
-        buf_char(b, (char)(0x80 | (code & 0x3F)));
-    }
 }
 
 static enum err bad_unicode(struct reader *r)
@@ -106,7 +79,8 @@ static enum err unicode(struct reader *r)
             return bad_unicode(r);
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
     }
-    add_utf8(&r->text, (unsigned)code);
+    char bytes[4];
+    buf_add(&r->text, bytes, utf8_put(bytes, (unsigned)code));
     return OK;
 }
 

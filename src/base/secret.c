@@ -39,16 +39,6 @@ void hmac_sha256(struct slice key, const void *p, size_t n, unsigned char ret_ma
         give_up("memory for a digest");
 }
 
-void hex_text(const unsigned char *p, size_t n, char *to)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        *to++ = digits[p[i] >> 4];
-        *to++ = digits[p[i] & 15];
-    }
-    *to = '\0';
-}
-
 bool secret_equal(struct slice a, struct slice b)
 {
     return a.n == b.n && CRYPTO_memcmp(a.p, b.p, a.n) == 0;

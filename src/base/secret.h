@@ -14,8 +14,6 @@ void secret_random(void *p, size_t n);
 void secret_token(char *to, size_t size, size_t n);
 void sha256(const void *p, size_t n, unsigned char ret_digest[32]);
 void hmac_sha256(struct slice key, const void *p, size_t n, unsigned char ret_mac[32]);
-/* Lower-case hex, terminated: 2 * n + 1 bytes. */
-void hex_text(const unsigned char *p, size_t n, char *to);
 /* Equality in time that depends on the lengths only. */
 bool secret_equal(struct slice a, struct slice b);
 

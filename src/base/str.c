@@ -97,9 +97,27 @@ bool parse_int(struct slice s, int *ret)
     return true;
 }
 
-/* Length of the well-formed character at p (n bytes left), 0 if there is none. */
-static size_t utf8_char(const unsigned char *p, size_t n)
+int hex_digit(char c)
 {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void hex_text(const unsigned char *p, size_t n, char *to)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        *to++ = digits[p[i] >> 4];
+        *to++ = digits[p[i] & 15];
+    }
+    *to = '\0';
+}
+
+size_t utf8_char(const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text;
     if (p[0] < 0x80)
         return 1;
     size_t len = p[0] >= 0xC2 && p[0] <= 0xDF ? 2 : (p[0] & 0xF0) == 0xE0 ? 3 : 0;
@@ -116,10 +134,20 @@ static size_t utf8_char(const unsigned char *p, size_t n)
     return len;
 }
 
+size_t utf8_put(char *to, unsigned code)
+{
+    static const unsigned char heads[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; code >>= 6)
+        to[i] = (char)(0x80 | (code & 0x3F));
+    to[0] = (char)(heads[n] | code);
+    return n;
+}
+
 bool utf8_valid(const char *p, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        size_t len = utf8_char((const unsigned char *)p + i, n - i);
+        size_t len = utf8_char(p + i, n - i);
         if (len == 0)
             return false;
         i += len;

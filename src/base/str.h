@@ -39,8 +39,17 @@ bool slice_has_item(struct slice list, struct slice item);
 bool parse_i64(struct slice s, int64_t *ret);
 bool parse_int(struct slice s, int *ret);
 
+/* The value of a hexadecimal digit of either case; -1 if it is none. */
+int hex_digit(char c);
+/* Lower-case digits of n bytes, terminated: 2 * n + 1 bytes. */
+void hex_text(const unsigned char *p, size_t n, char *to);
+
 /* Is it well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms)? */
 bool utf8_valid(const char *p, size_t n);
+/* Bytes of the well-formed character at p, of which n >= 1 bytes are there; 0 if there is none. */
+size_t utf8_char(const char *p, size_t n);
+/* Write a code point that is no surrogate, below 0x110000. Returns how many bytes, 4 at most. */
+size_t utf8_put(char *to, unsigned code);
 /* Largest m <= max (and <= n) such that p[0..m) does not end inside a character. */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 /* Number of UTF-16 code units of a well-formed text: what Java and MySQL-era limits count. */

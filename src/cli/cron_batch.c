@@ -57,14 +57,10 @@ static bool unescape_u(const char *p, size_t n, char *to)
     if (n < 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-                                                : 16;
-        if (digit == 16)
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
             return false;
-        code = code << 4 | digit;
+        code = code << 4 | (unsigned)digit;
     }
     *to = code < 0x80 ? (char)code : (char)0xff;
     return true;

@@ -413,14 +413,6 @@ static enum http_event read_plain(struct http_reader *r, const struct buf *b)
 
 enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, CHUNK_TRAILER };
 
-static int hex(char c)
-{
-    if (digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static enum http_event chunk_size(struct http_reader *r, const struct buf *b)
 {
     struct slice line;
@@ -430,8 +422,8 @@ static enum http_event chunk_size(struct http_reader *r, const struct buf *b)
         return e;
     uint64_t size = 0;
     size_t i = 0;
-    for (; i < line.n && i < 16 && hex(line.p[i]) >= 0; i++)
-        size = size * 16 + (uint64_t)hex(line.p[i]);
+    for (; i < line.n && i < 16 && hex_digit(line.p[i]) >= 0; i++)
+        size = size * 16 + (uint64_t)hex_digit(line.p[i]);
     size_t digits = i;
     while (r->side == HTTP_RESPONSE && i < line.n && line.p[i] == ' ')
         i++; /* some servers pad the size */

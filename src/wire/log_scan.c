@@ -287,13 +287,12 @@ static void escape_char(struct wire_log_scan *s, char c)
 
 static void hex_char(struct wire_log_scan *s, char c)
 {
-    static const char digits[] = "0123456789abcdef";
-    const char *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
-    if (!at) {
+    int digit = hex_digit(c);
+    if (digit < 0) {
         s->state = BAD;
         return;
     }
-    s->unit = (uint16_t)(s->unit << 4 | (at - digits));
+    s->unit = (uint16_t)(s->unit << 4 | digit);
     if (++s->hex < 4)
         return;
     s->state = TEXT;

@@ -28,37 +28,13 @@ static bool hex4(const char *p, unsigned *ret)
 {
     unsigned v = 0;
     for (int i = 0; i < 4; i++) {
-        char ch = p[i];
-        unsigned digit = ch >= '0' && ch <= '9'   ? (unsigned)(ch - '0')
-                         : ch >= 'a' && ch <= 'f' ? (unsigned)(ch - 'a' + 10)
-                         : ch >= 'A' && ch <= 'F' ? (unsigned)(ch - 'A' + 10)
-                                                  : 16;
-        if (digit == 16)
+        int digit = hex_digit(p[i]);
+        if (digit < 0)
             return false;
-        v = v * 16 + digit;
+        v = v * 16 + (unsigned)digit;
     }
     *ret = v;
     return true;
-}
-
-static char *put_utf8(char *to, unsigned u)
-{
-    if (u < 0x80) {
-        *to++ = (char)u;
-    } else if (u < 0x800) {
-        *to++ = (char)(0xC0 | u >> 6);
-        *to++ = (char)(0x80 | (u & 0x3F));
-    } else if (u < 0x10000) {
-        *to++ = (char)(0xE0 | u >> 12);
-        *to++ = (char)(0x80 | (u >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (u & 0x3F));
-    } else {
-        *to++ = (char)(0xF0 | u >> 18);
-        *to++ = (char)(0x80 | (u >> 12 & 0x3F));
-        *to++ = (char)(0x80 | (u >> 6 & 0x3F));
-        *to++ = (char)(0x80 | (u & 0x3F));
-    }
-    return to;
 }
 
 /* The character of "uXXXX" (with its second half) at *p; moves *p behind it. Lone halves: no. */
@@ -99,7 +75,7 @@ static bool unescape(struct slice raw, struct wire_arena *arena, struct slice *r
             *to++ = into[known - from];
             p++;
         } else if (p < end && *p == 'u' && unicode(&p, end, &u)) {
-            to = put_utf8(to, u);
+            to += utf8_put(to, u);
         } else {
             wire_arena_shrink(arena, raw.n);
             return false;

@@ -80,14 +80,6 @@ bool wire_lang_of(struct slice name, enum wire_lang *ret)
 
 /* ---- text of strangers ---- */
 
-/* Bytes of the well-formed character at p, 0 if there is none. */
-static size_t character(const char *p, size_t n)
-{
-    unsigned char c = (unsigned char)p[0];
-    size_t want = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
-    return want <= n && utf8_valid(p, want) ? want : 0;
-}
-
 static const char *escaped(char c)
 {
     switch (c) {
@@ -117,7 +109,7 @@ void wire_html(struct buf *out, struct slice text)
     size_t start = 0, i = 0;
     while (i < text.n) {
         const char *instead = escaped(text.p[i]);
-        size_t n = instead ? 0 : character(text.p + i, text.n - i);
+        size_t n = instead ? 0 : utf8_char(text.p + i, text.n - i);
         if (n) {
             i += n;
             continue;

@@ -6,7 +6,6 @@
 
 #define STEP 8 /* records begin on multiples of it */
 
-static const char digits[] = "0123456789abcdef";
 static const char magic[8] = { 'P', 'E', 'A', 'L', 'J', 'R', 'N', 'L' };
 
 static void put32(unsigned char *p, uint32_t v)
@@ -25,8 +24,8 @@ uint64_t journal_life(const char *recorder)
 {
     uint64_t life = 0;
     for (int i = 0; i < 16 && recorder[i]; i++) {
-        const char *digit = strchr(digits, recorder[i]);
-        life = life << 4 | (digit ? (uint64_t)(digit - digits) : 0);
+        int digit = hex_digit(recorder[i]);
+        life = life << 4 | (uint64_t)(digit > 0 ? digit : 0);
     }
     return life;
 }

@@ -187,6 +187,42 @@ static void a_map_is_emptied_by_taking_any(void **state)
     map_done(&m);
 }
 
+static void hexadecimal_digits_of_either_case(void **state)
+{
+    (void)state;
+    unsigned char bytes[256];
+    char text[513];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (unsigned char)i;
+    hex_text(bytes, sizeof(bytes), text);
+    assert_int_equal(strlen(text), 512);
+    for (int i = 0; i < 256; i++)
+        assert_int_equal(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]), i);
+    int digits = 0;
+    for (int c = -128; c < 128; c++)
+        digits += hex_digit((char)c) >= 0;
+    assert_int_equal(digits, 22);
+    assert_int_equal(hex_digit('F'), 15);
+}
+
+/* Each code point as UTF-8, and read again by the strict reader. */
+static void every_character_is_written_as_it_is_read(void **state)
+{
+    (void)state;
+    char bytes[5] = "";
+    for (unsigned code = 0; code < 0x110000; code++) {
+        if (code == 0xD800)
+            code = 0xE000;
+        size_t n = utf8_put(bytes, code);
+        assert_int_equal(n, code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4);
+        assert_int_equal(utf8_char(bytes, n), n);
+        for (size_t less = 1; less < n; less++)
+            assert_int_equal(utf8_char(bytes, less), 0);
+    }
+    assert_int_equal(utf8_put(bytes, 0x20AC), 3);
+    assert_memory_equal(bytes, "\xE2\x82\xAC", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +232,8 @@ int main(void)
         cmocka_unit_test(a_textmap_copies_its_keys),
         cmocka_unit_test(numbers_are_whole_or_refused),
         cmocka_unit_test(text_is_cut_between_characters),
+        cmocka_unit_test(hexadecimal_digits_of_either_case),
+        cmocka_unit_test(every_character_is_written_as_it_is_read),
         cmocka_unit_test(lists_are_cut_at_commas),
         cmocka_unit_test(json_is_valid_whatever_the_bytes),
     };
