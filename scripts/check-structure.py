@@ -61,7 +61,7 @@ LAYERS = {
 PURE = ["cron", "model", "plan", "sched", "wire"]
 
 # Headers of base that a pure folder may not see.
-IMPURE_BASE = {"base/clock.h", "base/filelock.h", "base/log.h", "base/mailbox.h", "base/secret.h", "base/thread.h"}
+IMPURE_BASE = {"base/clock.h", "base/file.h", "base/filelock.h", "base/log.h", "base/mailbox.h", "base/secret.h", "base/thread.h"}
 # Headers of libc and libraries that it may see; all others are forbidden there. stdatomic.h is for
 # counted objects that any thread may let go of.
 PURE_SYSTEM = {

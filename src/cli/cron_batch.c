@@ -3,6 +3,7 @@
  * on; the end of an unfinished line moves to the front of the block. Zones are looked up once. */
 #include "cli/cron_batch.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "cron/rfc3339.h"
@@ -159,15 +160,9 @@ static enum err write_answer(struct batch *b, struct why *why)
         why_set(why, "out of memory for the answers");
         return ERR_NOMEM;
     }
-    for (size_t done = 0; done < b->answer.len;) {
-        ssize_t n = write(b->out, b->answer.data + done, b->answer.len - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            why_set(why, "cannot write: %s", strerror(errno));
-            return ERR_IO;
-        }
-        done += (size_t)n;
+    if (!file_write(b->out, slice_of(b->answer.data, b->answer.len))) {
+        why_set(why, "cannot write: %s", strerror(errno));
+        return ERR_IO;
     }
     buf_reset(&b->answer);
     return OK;

@@ -2,6 +2,7 @@
 /* peal server: settings, the token, the first user, and the center until a signal says stop. */
 #include "api/api.h"
 #include "base/config.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
@@ -110,9 +111,8 @@ static bool token_read(const char *path, char *to, size_t size, struct why *why)
 static bool token_write(const char *path, const char *token, struct why *why)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    size_t n = strlen(token);
-    bool ok =
-        fd >= 0 && write(fd, token, n) == (ssize_t)n && write(fd, "\n", 1) == 1 && fsync(fd) == 0;
+    bool ok = fd >= 0 && file_write(fd, slice_text(token)) && file_write(fd, slice_of("\n", 1)) &&
+              fsync(fd) == 0;
     if (!ok)
         why_set(why, "cannot write %s: %s", path, strerror(errno));
     if (fd >= 0)

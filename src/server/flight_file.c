@@ -2,6 +2,7 @@
 /* The file is filled completely before it is mapped, because a store into a hole of a full tmpfs is
  * a SIGBUS. It is read and judged before the new one is made. */
 #include "server/flight_file.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include <dirent.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -120,11 +120,9 @@ static struct flight_head *file_load(int dir, const char *name)
                 (st.st_mode & 077) == 0 && st.st_size == (off_t)BYTES;
     if (ours)
         h = mem_new(BYTES);
-    size_t got = 0;
-    for (ssize_t n = 1; h && got < BYTES && n > 0; got += n > 0 ? (size_t)n : 0)
-        n = pread(fd, (char *)h + got, BYTES - got, (off_t)got);
+    bool whole = h && file_read(fd, 0, h, BYTES) == BYTES;
     close(fd);
-    if (h && got == BYTES)
+    if (whole)
         return h;
     free(h);
     return NULL;
@@ -197,8 +195,7 @@ static struct flight_head *file_make(struct flight_file *f, int dir, struct why 
         unlinkat(dir, name, 0);
         return NULL;
     }
-    int held = flock(fd, LOCK_EX | LOCK_NB); /* without it another's sweep takes it in a week */
-    (void)held;
+    (void)!file_lock(fd); /* without it another's sweep takes it in a week */
     f->fd = fd;
     char id[RECORDER_ID_SIZE];
     unsigned char random[(RECORDER_ID_SIZE - 1) / 2];
@@ -248,8 +245,7 @@ static bool is_others(const struct flight_file *f, const char *name)
 static bool is_old(int fd, const struct stat *st)
 {
     return S_ISREG(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & 077) == 0 &&
-           st->st_size == (off_t)BYTES && time(NULL) - st->st_mtime > OLD_S &&
-           flock(fd, LOCK_EX | LOCK_NB) == 0;
+           st->st_size == (off_t)BYTES && time(NULL) - st->st_mtime > OLD_S && !file_lock(fd);
 }
 
 static bool remove_old(int dir, const char *name)

@@ -3,6 +3,7 @@
  * that were planned by the old one keep it until they are planned again. */
 #include "server/zones.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include <errno.h>
@@ -110,23 +111,6 @@ static enum err io_fail(const char *name, struct why *why)
     return absent ? ERR_NOTFOUND : ERR_IO;
 }
 
-/* Read up to max bytes. Files of tzdata are replaced by renaming, so one pass sees one version. */
-static ssize_t read_all(int fd, char *to, size_t max)
-{
-    size_t n = 0;
-    while (n < max) {
-        ssize_t r = read(fd, to + n, max - n);
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return -1;
-        if (r == 0)
-            break;
-        n += (size_t)r;
-    }
-    return (ssize_t)n;
-}
-
 static enum err load_open(int fd, const char *name, struct zone **ret, struct stamp *ret_stamp,
                           struct why *why)
 {
@@ -142,10 +126,10 @@ static enum err load_open(int fd, const char *name, struct zone **ret, struct st
     if (!bytes)
         return ERR_NOMEM;
     enum err err = OK;
-    ssize_t n = read_all(fd, bytes, max);
-    if (n < 0)
+    size_t n = file_read(fd, 0, bytes, max); /* tzdata is replaced by renaming: one version */
+    if (n < max && errno)
         err = io_fail(name, why);
-    else if (zone_parse(bytes, (size_t)n, name, ret, why))
+    else if (zone_parse(bytes, n, name, ret, why))
         err = ERR_CORRUPT;
     else
         *ret_stamp = stamp_of(&st);

@@ -5,13 +5,13 @@
  * CHECK constraints say what a row may hold. Writing ignores them, because what is written has been
  * judged; opening looks at all of them (quick_check), because a file can hold anything. What SQLite
  * finds wrong is ERR_CORRUPT; nothing is written to a file before it has been judged. */
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/journal/run_journal_db.h"
 #include "sql/sqlerr.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,17 +99,6 @@ static int64_t pages_max(const char *path)
     return 65536 + 4 * (rdb_size(path, "") + rdb_size(path, "-wal")) / 4096;
 }
 
-bool rdb_sync_folder(const char *path)
-{
-    char *copy = mem_dup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* The file is there, is a file, and private: requests hold secrets.
  * Closed again before SQLite opens it, because closing gives back the locks on it. */
 static enum err make_file(const struct rdb *s, struct why *why)
@@ -126,7 +115,7 @@ static enum err make_file(const struct rdb *s, struct why *why)
     if (fchmod(fd, 0600))
         log_warn("journal", "%s: cannot make it private: %s", s->path, strerror(errno));
     close(fd);
-    return rdb_sync_folder(s->path) ? OK : rdb_fail_errno(s, "sync its folder", why);
+    return file_sync_folder(s->path) ? OK : rdb_fail_errno(s, "sync its folder", why);
 }
 
 static enum err newer(const struct rdb *s, int64_t version, struct why *why)

@@ -90,7 +90,6 @@ extern const char rdb_told_1[];                  /* `told` of format 1: without 
 /* Open the file, which is there and locked or is made; ERR_CORRUPT: it is damaged. */
 MUST_CHECK enum err rdb_connect(struct rdb *s, struct why *why);
 void rdb_disconnect(struct rdb *s);
-bool rdb_sync_folder(const char *path);
 int64_t rdb_size(const char *path, const char *ending); /* bytes; 0 if it is not there */
 bool rdb_is_empty(const char *path);                    /* to SQLite: it deletes the log of such */
 

@@ -11,6 +11,7 @@
  * instruction, or a full disk, loses nothing. What the disk cannot read at present is not damage:
  * then the file stays where it is. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "executor/journal/run_journal_db.h"
@@ -43,10 +44,10 @@ static void remove_all(const char *path, size_t first)
 
 /* ---- is it ours ------------------------------------------------------------------------------ */
 
-static ssize_t read_first(const char *path, void *to, size_t n)
+static size_t read_first(const char *path, void *to, size_t n)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t did = fd < 0 ? -1 : pread(fd, to, n, 0);
+    size_t did = fd < 0 ? 0 : file_read(fd, 0, to, n);
     if (fd >= 0)
         close(fd);
     return did;
@@ -63,10 +64,10 @@ static bool is_zero(const unsigned char *p, size_t n)
 static bool looks_ours(const char *path)
 {
     unsigned char *p = mem_new((size_t)PAGE * 4);
-    ssize_t n = read_first(path, p, (size_t)PAGE * 4);
-    bool ours = n <= 0 || (n >= 16 && memcmp(p, "SQLite format 3", 16) == 0) ||
-                is_zero(p, n < PAGE ? (size_t)n : PAGE) || rdb_size(path, "-wal") > 0;
-    bool roots = n == (ssize_t)PAGE * 4;
+    size_t n = read_first(path, p, (size_t)PAGE * 4);
+    bool ours = n == 0 || (n >= 16 && memcmp(p, "SQLite format 3", 16) == 0) ||
+                is_zero(p, n < PAGE ? n : PAGE) || rdb_size(path, "-wal") > 0;
+    bool roots = n == (size_t)PAGE * 4;
     for (size_t i = 1; i < 4 && roots; i++)
         roots = p[i * PAGE] == 13 || p[i * PAGE] == 5; /* leaf or inner page of a table */
     free(p);
@@ -293,7 +294,7 @@ void rdb_rescue_finish(const char *path)
         remove_all(path, 1); /* the damaged file's log and the like */
         if (rename(mended, path))
             log_error("journal", "%s cannot get its name: %s", mended, strerror(errno));
-        rdb_sync_folder(path);
+        (void)!file_sync_folder(path); /* the next start finds either name */
     }
     free(mended);
 }
@@ -304,8 +305,8 @@ static enum err put_in_place(struct rdb *s, const char *fresh, const char *aside
     char *mended = mem_join(s->path, ".mended");
     enum err err = OK;
     if (!keep_as(s->path, aside, "-wal") || !keep_as(s->path, aside, "-journal") ||
-        !keep_as(s->path, aside, "") || !rdb_sync_folder(s->path) || rename(fresh, mended) ||
-        !rdb_sync_folder(s->path))
+        !keep_as(s->path, aside, "") || !file_sync_folder(s->path) || rename(fresh, mended) ||
+        !file_sync_folder(s->path))
         err = rdb_fail_errno(s, "keep the damaged file aside", why);
     free(mended);
     if (!err)

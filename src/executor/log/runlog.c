@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "base/log.h"
 #include "executor/log/runlog_file.h"
 #include "executor/log/runlog_index.h"
@@ -150,7 +151,7 @@ static void begin_file(struct runlog *l, const char *p, size_t n)
     struct buf b = BUF_INIT(l->start.len + n + 1);
     int64_t lost = l->lost;
     l->lost = 0; /* what is missing is missing behind the start line */
-    if (l->size > 0 && runlog_read_at(l->fd, l->size - 1, &last, 1) == 1 && last != '\n')
+    if (l->size > 0 && file_read(l->fd, l->size - 1, &last, 1) == 1 && last != '\n')
         buf_char(&b, '\n');
     buf_add(&b, buf_str(&l->start), l->start.len);
     if (!lost)

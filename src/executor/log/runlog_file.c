@@ -97,20 +97,6 @@ int runlog_open_day(const char *logpath, const char *day, const char *path, int6
     return -1;
 }
 
-size_t runlog_read_at(int fd, int64_t at, void *to, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(fd, (char *)to + done, n - done, at + (int64_t)done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
 /* --- lines --- */
 
 void runlog_compose(struct buf *b, const char *where, const char *function, int line,

@@ -30,9 +30,6 @@ void runlog_days(int64_t ms, char to[3][RUNLOG_DAY]);
 /* Open a file of a day for appending and reading, and make it and the day's folder if they are
  * missing. -1 and errno: EINVAL for what is no file, a pipe that would hold up its writer. */
 int runlog_open_day(const char *logpath, const char *day, const char *path, int64_t *ret_size);
-/* All of it, at this place, whatever interrupts. Bytes read; fewer at the end of the file or when
- * the disk fails. */
-size_t runlog_read_at(int fd, int64_t at, void *to, size_t n);
 /* "2026-01-31 09:00:00 [where#function]-[line]-[thread] text" and a LF, for now. */
 void runlog_compose(struct buf *b, const char *where, const char *function, int line,
                     const char *thread, struct slice text);

@@ -4,6 +4,7 @@
  * without the beginning of the index. */
 #include "executor/log/runlog_index.h"
 #include <sys/stat.h>
+#include "base/file.h"
 #include "base/map.h"
 #include "executor/log/runlog_file.h"
 
@@ -29,7 +30,7 @@ static bool advance(struct runlog_index *x, int log_fd, int64_t offset)
 {
     char sample[SAMPLE];
     size_t n = offset < SAMPLE ? (size_t)offset : SAMPLE;
-    if (offset <= 0 || runlog_read_at(log_fd, offset - (int64_t)n, sample, n) != n ||
+    if (offset <= 0 || file_read(log_fd, offset - (int64_t)n, sample, n) != n ||
         sample[n - 1] != '\n')
         return false;
     uint64_t place = hash_u64((uint64_t)x->log_id ^ SALT) + (uint64_t)++x->k;
@@ -54,7 +55,7 @@ static bool verified(int index_fd, int log_fd, int64_t log_id, int64_t k, int64_
     unsigned char two[2 * RUNLOG_INDEX_ENTRY] = { 0 };
     size_t skip = k == 1 ? RUNLOG_INDEX_ENTRY : 0; /* there is none before the first */
     size_t n = sizeof(two) - skip;
-    if (runlog_read_at(index_fd, (k - 2) * RUNLOG_INDEX_ENTRY + (int64_t)skip, two + skip, n) != n)
+    if (file_read(index_fd, (k - 2) * RUNLOG_INDEX_ENTRY + (int64_t)skip, two + skip, n) != n)
         return false;
     struct runlog_index x = { log_id, k - 1, get_u64(two + 8) };
     uint64_t offset = get_u64(two + 16);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "executor/log/runlog_file.h"
 #include "executor/log/runlog_index.h"
 #include "executor/log/shared_map.h"
@@ -120,7 +121,7 @@ static void read_file(int fd, struct runlog_place at, int from_line, bool whole_
     char piece[READ_SIZE];
     struct reading r = begin(ret, from_line, at.line);
     size_t n;
-    for (; !r.full && (n = runlog_read_at(fd, at.offset, piece, sizeof(piece))); at.offset += n)
+    for (; !r.full && (n = file_read(fd, at.offset, piece, sizeof(piece))); at.offset += n)
         take(&r, piece, n);
     last_line(&r, whole_lines);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/crc32c.h"
+#include "base/file.h"
 #include "executor/log/runlog_file.h"
 
 enum {
@@ -106,22 +107,7 @@ bool shared_content(struct slice record, int64_t log_id, struct buf *to)
 static bool torn(int fd, int64_t size)
 {
     char last;
-    return size > 0 && runlog_read_at(fd, size - 1, &last, 1) == 1 && last != '\n';
-}
-
-static bool write_all(int fd, struct slice s)
-{
-    while (s.n) {
-        ssize_t n = write(fd, s.p, s.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            errno = n < 0 ? errno : ENOSPC;
-            return false;
-        }
-        s = slice_of(s.p + n, s.n - (size_t)n);
-    }
-    return true;
+    return size > 0 && file_read(fd, size - 1, &last, 1) == 1 && last != '\n';
 }
 
 enum err shared_append(const char *logpath, const char *day, struct slice records)
@@ -134,7 +120,8 @@ enum err shared_append(const char *logpath, const char *day, struct slice record
     int fd = runlog_open_day(logpath, day, path, &size);
     if (fd < 0)
         return ERR_IO;
-    bool written = (!torn(fd, size) || write_all(fd, slice_of("\n", 1))) && write_all(fd, records);
+    bool written =
+        (!torn(fd, size) || file_write(fd, slice_of("\n", 1))) && file_write(fd, records);
     int why = errno;
     close(fd);
     errno = why;
@@ -149,7 +136,7 @@ static bool content_at(int fd, int64_t at, int64_t log_id, struct buf *to)
     char *record = try_alloc(SHARED_RECORD);
     if (!record)
         return false;
-    size_t n = runlog_read_at(fd, at, record, SHARED_RECORD);
+    size_t n = file_read(fd, at, record, SHARED_RECORD);
     const char *end = memchr(record, '\n', n);
     bool found = end && shared_content(slice_of(record, (size_t)(end - record) + 1), log_id, to);
     free(record);
@@ -185,7 +172,7 @@ bool shared_find_between(int fd, int64_t low, int64_t high, int64_t log_id, stru
     /* pieces overlap by a head: each line's beginning lies whole in one of them */
     while (!found && end > floor) {
         int64_t start = end - floor > SHARED_CHUNK ? end - SHARED_CHUNK : floor;
-        size_t n = runlog_read_at(fd, start, piece, (size_t)(end - start));
+        size_t n = file_read(fd, start, piece, (size_t)(end - start));
         int64_t at = last_head(piece, n, start == 0, slice_of(head, (size_t)nhead));
         if (at >= 0) {
             found = content_at(fd, start + at, log_id, to);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/log/runlog_file.h"
 
@@ -18,7 +19,7 @@ void shared_map_done(struct shared_map *m)
 
 static void forget(struct shared_day *d, int fd, const struct stat *st)
 {
-    d->nfirst = runlog_read_at(fd, 0, d->first, sizeof(d->first));
+    d->nfirst = file_read(fd, 0, d->first, sizeof(d->first));
     d->dev = st->st_dev;
     d->ino = st->st_ino;
     d->covered = 0;
@@ -30,7 +31,7 @@ static bool is_file(const struct shared_day *d, int fd, const struct stat *st)
 {
     char first[sizeof(d->first)];
     return d->used && d->dev == st->st_dev && d->ino == st->st_ino && st->st_size >= d->covered &&
-           runlog_read_at(fd, 0, first, d->nfirst) == d->nfirst &&
+           file_read(fd, 0, first, d->nfirst) == d->nfirst &&
            memcmp(first, d->first, d->nfirst) == 0;
 }
 
@@ -98,7 +99,7 @@ static size_t learn_piece(struct shared_day *d, const char *piece, size_t n)
 static void read_on(struct shared_day *d, int fd, char *piece)
 {
     for (size_t done = 1; done;) {
-        size_t n = runlog_read_at(fd, d->covered, piece, SHARED_CHUNK);
+        size_t n = file_read(fd, d->covered, piece, SHARED_CHUNK);
         done = learn_piece(d, piece, n);
         d->covered += (int64_t)done;
     }

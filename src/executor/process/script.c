@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/process/process.h"
 #include "executor/process/script.h"
@@ -82,20 +83,6 @@ static void remove_others(const char *folder, const struct peal_run *r, const ch
     closedir(d);
 }
 
-static bool write_all(int fd, struct slice s)
-{
-    while (s.n > 0) {
-        ssize_t n = write(fd, s.p, s.n);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        s.p += n;
-        s.n -= (size_t)n;
-    }
-    return true;
-}
-
 /* A script can be read by the executor and, if it is another one, its user by their group. */
 static mode_t mode_of(const struct limits *l)
 {
@@ -114,7 +101,7 @@ static bool write_file(const char *path, struct slice source, const struct limit
     int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return false;
-    bool good = write_all(fd, source) && give(fd, l, mode_of(l));
+    bool good = file_write(fd, source) && give(fd, l, mode_of(l));
     int saved = errno;
     if (close(fd) < 0 && good) {
         saved = errno;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/process/limits.h"
 #include "executor/process/spawn.h"
@@ -66,20 +67,6 @@ static void pack(struct buf *b, const struct spawn *s)
         add_text(b, s->envp[i]);
 }
 
-static bool write_whole(int fd, const char *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 int spawn_pack(const struct spawn *s)
 {
     struct buf b = BUF_INIT(PACK_MAX);
@@ -87,7 +74,7 @@ int spawn_pack(const struct spawn *s)
     int fd = b.failed ? -1 : memfd_create("peal-spawn", MFD_CLOEXEC);
     if (b.failed)
         errno = E2BIG;
-    if (fd >= 0 && !write_whole(fd, buf_str(&b), b.len)) {
+    if (fd >= 0 && !file_write(fd, slice_of(b.data, b.len))) {
         int saved = errno;
         close(fd);
         errno = saved;
@@ -98,19 +85,6 @@ int spawn_pack(const struct spawn *s)
 }
 
 /* --- the other side --- */
-
-static bool read_whole(int fd, char *p, size_t n)
-{
-    for (size_t at = 0; at < n;) {
-        ssize_t got = pread(fd, p + at, n - at, (off_t)at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        at += (size_t)got;
-    }
-    return true;
-}
 
 /* The next of the texts; NULL: there is none. */
 static char *next_text(char **at, const char *end)
@@ -170,7 +144,7 @@ struct spawn *spawn_unpack(int fd)
     if (fstat(fd, &st) < 0)
         return NULL;
     size_t size = (size_t)st.st_size;
-    if (size < sizeof(h) || size > PACK_MAX || !read_whole(fd, (char *)&h, sizeof(h)) ||
+    if (size < sizeof(h) || size > PACK_MAX || file_read(fd, 0, &h, sizeof(h)) != sizeof(h) ||
         h.nargs == 0 || h.nargs > TEXTS_MAX || h.nenv > TEXTS_MAX || h.ngroups > GROUPS_MAX)
         return broken(NULL);
     size_t lists = (h.nargs + h.nenv + 2) * sizeof(char *);
@@ -181,7 +155,7 @@ struct spawn *spawn_unpack(int fd)
     }
     char **list = (char **)(p + 1);
     char *texts = (char *)list + lists;
-    if (!read_whole(fd, texts, size) || !unpack(p, &h, list, texts, size))
+    if (file_read(fd, 0, texts, size) != size || !unpack(p, &h, list, texts, size))
         return broken(p);
     return &p->spawn;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two header slots are written in turn, and each record's checksum begins with the salt of its
  * generation, so that a torn write is told from an older record. */
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include "server/journal/journal_format.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,17 +72,6 @@ static bool fill(int fd, size_t from, size_t to)
     return true;
 }
 
-static bool sync_folder(const char *path)
-{
-    char *copy = mem_dup(path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 static bool write_header(const struct journal_file *f, int fd, unsigned slot)
 {
     unsigned char header[JOURNAL_HEADER];
@@ -116,7 +104,7 @@ static enum err make(struct journal_file *f, size_t bytes, struct why *why)
     else if (!fill(fd, 0, bytes) || !write_header(f, fd, (unsigned)(f->generation & 1)) ||
              fsync(fd))
         err = fail(why, temporary, "write it whole");
-    else if (rename(temporary, f->path) || !sync_folder(f->path))
+    else if (rename(temporary, f->path) || !file_sync_folder(f->path))
         err = fail(why, f->path, "give it its name");
     if (fd >= 0)
         close(fd);
@@ -136,10 +124,11 @@ static enum err open_fd(struct journal_file *f, struct why *why)
         why_set(why, "%s is not a file", f->path);
         return ERR_IO;
     }
-    if (flock(f->fd, LOCK_EX | LOCK_NB)) {
+    enum err err = file_lock(f->fd);
+    if (err == ERR_BUSY)
         why_set(why, "%s belongs to another process", f->path);
-        return ERR_BUSY;
-    }
+    if (err)
+        return err == ERR_BUSY ? err : fail(why, f->path, "lock it");
     if (fchmod(f->fd, 0600)) /* results can hold what is not everybody's business */
         log_warn("journal", "%s: cannot make it private: %s", f->path, strerror(errno));
     f->size = st.st_size > (off_t)JOURNAL_MAX ? JOURNAL_MAX : (size_t)st.st_size;
@@ -227,7 +216,7 @@ static enum err set_aside(const struct journal_file *f, const struct journal_sca
     snprintf(end, sizeof(end), ".of-%016llx", (unsigned long long)s->owner.life);
     char *aside = mem_join(f->path, end);
     enum err err = OK;
-    if (rename(f->path, aside) || !sync_folder(f->path))
+    if (rename(f->path, aside) || !file_sync_folder(f->path))
         err = fail(why, f->path, "set it aside");
     else
         log_error("journal",

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include "base/mem.h"
 #include "executor/log/runlog.h"
+#include "base/file.h"
 #include "executor/log/runlog_file.h"
 #include "executor/log/runlog_index.h"
 #include "executor/log/runlog_read.h"
@@ -87,7 +88,7 @@ static void each_thousandth_line_is_found_without_counting(void **state)
         struct runlog_place at = runlog_index_find(index, log, 1, k * 1000 + 1);
         assert_int_equal(at.line, k * 1000 + 1);
         char text[16] = "";
-        assert_true(runlog_read_at(log, at.offset, text, 4) == 4);
+        assert_true(file_read(log, at.offset, text, 4) == 4);
         if (k) /* the first line begins with a year */
             assert_int_equal(number_at(text), k * 1000 + 1);
         assert_int_equal(runlog_index_find(index, log, 1, k * 1000 + 1000).offset, at.offset);
