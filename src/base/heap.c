@@ -109,3 +109,8 @@ int64_t heap_next(const struct heap *r)
 {
     return r->len ? r->slots[0].at_ms : INT64_MAX;
 }
+
+struct heap_entry *heap_first(const struct heap *r)
+{
+    return r->len ? r->slots[0].entry : NULL;
+}

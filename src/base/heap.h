@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap.h - the timer: what is due next, to the millisecond.
+/* heap.h - the timer heap: what is due next, to the millisecond.
  *
  * A 4-ary heap over (scheduled time, order of insertion): with the keys beside the pointers one
  * level costs one cache line, and removal of any entry is as cheap as taking the first. It knows no
  * clock; the scheduler keeps one timer heap in wall time for scheduled times and one in boot time
- * for waits. (d-ary heaps: D. B. Johnson, Information Processing Letters 4, 1975.) One thread. */
+ * for waits, a loop one in boot time for its timers. (d-ary heaps: D. B. Johnson, Information
+ * Processing Letters 4, 1975.) One thread. */
 #ifndef PEAL_BASE_HEAP_H
 #define PEAL_BASE_HEAP_H
 
@@ -36,6 +37,8 @@ void heap_each(const struct heap *r, int64_t from_ms, int64_t until_ms,
                void (*fn)(void *ctx, struct heap_entry *e, int64_t at_ms), void *ctx);
 /* When the first entry is due; INT64_MAX if there is none. */
 int64_t heap_next(const struct heap *r);
+/* The first entry, due or not, which stays linked; NULL if there is none. */
+struct heap_entry *heap_first(const struct heap *r);
 
 static inline bool heap_linked(const struct heap_entry *e)
 {

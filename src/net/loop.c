@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epoll for descriptors, a binary heap for timers, and an absolute timerfd for the wall clock,
- * because epoll's own timeout rounds up to a whole millisecond and knows nothing of clock steps.
+/* epoll for descriptors, a heap for timers, and an absolute timerfd for the wall clock, because
+ * epoll's own timeout rounds up to a whole millisecond and knows nothing of clock steps.
  * The heap is lazy: a timer moved to a later time keeps its old place (key_ms) and is put right
  * when that comes up, so that a connection's timeout costs one store per request. */
 #include "net/loop.h"
@@ -27,8 +27,7 @@ struct loop {
     uint64_t iterations;
     struct epoll_event batch[LOOP_BATCH];
     int nbatch, batch_at; /* events of this iteration not yet handed out */
-    struct loop_timer **heap;
-    size_t nheap, heap_cap;
+    struct heap timers;
     struct list deferred, mailboxes;
     void (*before_sleep)(void *arg);
     void *before_sleep_arg;
@@ -92,13 +91,14 @@ void loop_free(struct loop *l)
     close_made(l->stop_fd.fd);
     close_made(l->wall);
     close_made(l->epoll);
-    free(l->heap);
+    heap_done(&l->timers);
     free(l);
 }
 
 struct loop *loop_new(void)
 {
     struct loop *l = mem_new(sizeof(*l));
+    heap_init(&l->timers);
     list_init(&l->deferred);
     list_init(&l->mailboxes);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -158,77 +158,31 @@ void loop_fd_remove(struct loop *l, struct loop_fd *f)
             l->batch[i].data.ptr = NULL; /* its memory may be gone before we come to it */
 }
 
-/* --- timers: a binary heap by key_ms; slot is index + 1 --- */
-
-static void heap_put(struct loop *l, size_t i, struct loop_timer *t)
-{
-    l->heap[i] = t;
-    t->slot = i + 1;
-}
-
-static void heap_up(struct loop *l, size_t i, struct loop_timer *t)
-{
-    while (i > 0 && l->heap[(i - 1) / 2]->key_ms > t->key_ms) {
-        heap_put(l, i, l->heap[(i - 1) / 2]);
-        i = (i - 1) / 2;
-    }
-    heap_put(l, i, t);
-}
-
-static void heap_down(struct loop *l, size_t i, struct loop_timer *t)
-{
-    for (size_t child; (child = 2 * i + 1) < l->nheap; i = child) {
-        if (child + 1 < l->nheap && l->heap[child + 1]->key_ms < l->heap[child]->key_ms)
-            child++;
-        if (l->heap[child]->key_ms >= t->key_ms)
-            break;
-        heap_put(l, i, l->heap[child]);
-    }
-    heap_put(l, i, t);
-}
+/* --- timers --- */
 
 void loop_timer_set(struct loop *l, struct loop_timer *t, int64_t due_ms)
 {
     t->due_ms = due_ms;
-    if (t->slot && due_ms >= t->key_ms)
+    if (loop_timer_is_set(t) && due_ms >= t->key_ms)
         return; /* its place is early enough */
     t->key_ms = due_ms;
-    if (t->slot) {
-        heap_up(l, t->slot - 1, t);
-        return;
-    }
-    if (l->nheap == l->heap_cap) {
-        l->heap_cap = l->heap_cap ? l->heap_cap * 2 : 64;
-        l->heap = mem_resize(l->heap, l->heap_cap * sizeof(struct loop_timer *));
-    }
-    l->nheap++;
-    heap_up(l, l->nheap - 1, t);
+    heap_add(&l->timers, &t->entry, due_ms);
 }
 
 void loop_timer_clear(struct loop *l, struct loop_timer *t)
 {
-    if (!t->slot)
-        return;
-    size_t i = t->slot - 1;
-    t->slot = 0;
-    struct loop_timer *last = l->heap[--l->nheap];
-    if (last == t)
-        return;
-    if (last->key_ms < t->key_ms)
-        heap_up(l, i, last);
-    else
-        heap_down(l, i, last);
+    heap_remove(&l->timers, &t->entry);
 }
 
 /* Put right the timers whose place is before their time, until the first one tells the truth. */
-static int64_t heap_first(struct loop *l)
+static int64_t first_due(struct loop *l)
 {
-    while (l->nheap) {
-        struct loop_timer *t = l->heap[0];
+    for (struct heap_entry *e; (e = heap_first(&l->timers));) {
+        struct loop_timer *t = container_of(e, struct loop_timer, entry);
         if (t->key_ms > l->now_ms || t->due_ms == t->key_ms)
             return t->key_ms;
         t->key_ms = t->due_ms;
-        heap_down(l, 0, t);
+        heap_add(&l->timers, e, t->due_ms);
     }
     return INT64_MAX;
 }
@@ -236,9 +190,9 @@ static int64_t heap_first(struct loop *l)
 static void fire_timers(struct loop *l)
 {
     /* What a callback sets for now fires in the next iteration, else it could keep us here. */
-    for (size_t bound = l->nheap; bound > 0 && heap_first(l) <= l->now_ms; bound--) {
-        struct loop_timer *t = l->heap[0];
-        loop_timer_clear(l, t);
+    for (size_t bound = l->timers.len; bound > 0 && first_due(l) <= l->now_ms; bound--) {
+        struct heap_entry *e = heap_pop(&l->timers, l->now_ms);
+        struct loop_timer *t = container_of(e, struct loop_timer, entry);
         t->fire(t);
     }
 }
@@ -332,7 +286,7 @@ static int sleep_ms(struct loop *l, int max_ms)
 {
     if (!list_empty(&l->deferred) || l->clock_set || atomic_load(&l->stop))
         return 0;
-    int64_t first = heap_first(l);
+    int64_t first = first_due(l);
     if (first == INT64_MAX)
         return max_ms;
     int64_t wait = first - clock_boot_ms(); /* the turn itself took time */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include "base/err.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/mailbox.h"
 
@@ -52,9 +53,9 @@ void loop_fd_remove(struct loop *l, struct loop_fd *f);
 /* --- timers, CLOCK_BOOTTIME ms, fire once --- */
 struct loop_timer {
     void (*fire)(struct loop_timer *t);
-    int64_t due_ms; /* private: when it fires */
-    int64_t key_ms; /* private: where it stands in the heap, <= due_ms */
-    size_t slot;    /* private: place in the heap + 1, 0 while not set */
+    int64_t due_ms;          /* private: when it fires */
+    int64_t key_ms;          /* private: where it stands in the heap, <= due_ms */
+    struct heap_entry entry; /* private */
 };
 
 /* Set or move. Moving to a later time is a single store: the heap is put right only when the
@@ -63,7 +64,7 @@ void loop_timer_set(struct loop *l, struct loop_timer *t, int64_t due_ms);
 void loop_timer_clear(struct loop *l, struct loop_timer *t); /* harmless when not set */
 static inline bool loop_timer_is_set(const struct loop_timer *t)
 {
-    return t->slot != 0;
+    return heap_linked(&t->entry);
 }
 
 /* --- after the current iteration --- */

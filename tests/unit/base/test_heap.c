@@ -46,6 +46,7 @@ static void it_behaves_like_a_sorted_list(void **state)
                     first = o;
             }
             assert_int_equal(heap_next(&r), first ? first->at_ms : INT64_MAX);
+            assert_ptr_equal(heap_first(&r), first ? &first->entry : NULL);
             struct heap_entry *e = heap_pop(&r, now);
             if (!first || first->at_ms > now)
                 assert_null(e);
