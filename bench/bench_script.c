@@ -105,7 +105,7 @@ static double cpu(int who)
 static void begin_server(void)
 {
     struct why why = { { 0 } };
-    if (isolate_new(NULL, 0, 3000, &limits->isolate, &why)) {
+    if (isolate_new(NULL, 0, 3000, &context.isolate, &why)) {
         fprintf(stderr, "bench_script: %s\n", why.text);
         exit(1);
     }
@@ -113,8 +113,8 @@ static void begin_server(void)
 
 static void end_server(void)
 {
-    isolate_free(limits->isolate);
-    limits->isolate = NULL;
+    isolate_free(context.isolate);
+    context.isolate = NULL;
 }
 
 static void measure(void (*start)(void), bool ours, struct cost *best)

@@ -33,7 +33,6 @@ struct httpc_conn {
     uint32_t answered; /* calls that it carried to an answer */
     int tried;         /* addresses of the peer tried for this connection */
     bool broken;       /* writing failed: read what the peer may have said, then end */
-    bool started; /* TLS was given bytes: a record may have left without our knowing how much */
     struct buf in, out;
     size_t out_at;
     struct http_reader reader;

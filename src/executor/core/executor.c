@@ -328,8 +328,6 @@ static enum err prepare_scripts(struct executor *e, struct why *why)
 {
     enum err err = limits_new(&e->cf.script_limits, e->cf.grace_ms, &e->limits, why);
     e->context = (struct run_context){ e->cf.logpath, e->limits, e->cf.isolate };
-    if (!err)
-        e->limits->isolate = e->cf.isolate;
     if (!err && e->cf.glue[0])
         err = script_folder(&e->context, why);
     return err;

@@ -32,8 +32,7 @@ struct limits {
     size_t nenv; /* without the NULL */
     int64_t time_ms, memory;
     int processes, files;
-    int grace_ms;            /* between SIGTERM and SIGKILL */
-    struct isolate *isolate; /* borrowed: their parent */
+    int grace_ms; /* between SIGTERM and SIGKILL */
 };
 
 /* ERR_INVALID: no such user, or another user than the executor's and it is not root; ERR_NOMEM. */

@@ -76,7 +76,7 @@ static bool spawn_it(struct process *p, char *const argv[], int write_end, struc
         return false;
     }
     const struct spawn s = { program, argv, env.list, p->limits };
-    bool sent = isolate_spawn(p->limits->isolate, &s, write_end, &p->child, why);
+    bool sent = isolate_spawn(p->run->context->isolate, &s, write_end, &p->child, why);
     free(env.list);
     return sent;
 }
@@ -204,15 +204,16 @@ void process_run(struct peal_run *r, const struct limits *limits, char *const ar
     isolate_forget(&p.child);
 }
 
-int process_ask(const struct limits *limits, char *const argv[], int ms)
+int process_ask(const struct run_context *context, char *const argv[], int ms)
 {
+    const struct limits *limits = context->limits;
     char program[PROGRAM_MAX];
     struct isolate_process p;
     struct why why;
     if (!spawn_find(limits, argv[0], program, sizeof(program)))
         return -1;
     const struct spawn s = { program, argv, limits->env, limits };
-    if (!isolate_spawn(limits->isolate, &s, -1, &p, &why))
+    if (!isolate_spawn(context->isolate, &s, -1, &p, &why))
         return -1;
     int64_t end = clock_boot_ms() + ms;
     for (bool killed = false; !p.over;) {

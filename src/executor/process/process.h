@@ -18,7 +18,7 @@
  * exits with 0, 502 beyond limits->time_ms. */
 void process_run(struct peal_run *r, const struct limits *limits, char *const argv[]);
 /* The exit status of a program that says nothing, or -1: it cannot be started, was ended by a
- * signal, or took longer than ms. */
-int process_ask(const struct limits *limits, char *const argv[], int ms);
+ * signal, or took longer than ms. Under the limits that runs have. */
+int process_ask(const struct run_context *context, char *const argv[], int ms);
 
 #endif

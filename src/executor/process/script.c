@@ -198,11 +198,11 @@ static bool script_file(const struct peal_run *r, char *path)
 
 /* --- the interpreter --- */
 
-static bool is_python2(const struct limits *l, const char *program)
+static bool is_python2(const struct run_context *context, const char *program)
 {
     char *argv[] = { (char *)program, (char *)"-c",
                      (char *)"import sys; sys.exit(2 if sys.version_info[0] == 2 else 3)", NULL };
-    return process_ask(l, argv, ASK_MS) == 2;
+    return process_ask(context, argv, ASK_MS) == 2;
 }
 
 /* path: as much as a program's takes. False: the run has its result. */
@@ -213,7 +213,7 @@ static bool find_interpreter(struct peal_run *r, char *path, size_t size)
     const char *where = limits_env(l, "PATH");
     for (size_t i = 0; i < countof(k->interpreters) && k->interpreters[i]; i++)
         if (spawn_find(l, k->interpreters[i], path, size) &&
-            (i == 0 || !k->is_python2 || is_python2(l, path)))
+            (i == 0 || !k->is_python2 || is_python2(r->context, path)))
             return true;
     if (k->interpreters[1])
         run_result(r, WIRE_CODE_FAIL, "%s needs %s, or %s%s; neither is in PATH, which is %.300s",
