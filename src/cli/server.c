@@ -21,6 +21,8 @@
 
 #define TOKEN_FILE "token" /* in the data folder */
 #define TOKEN_MAX 256
+#define RETENTION_DAYS 30    /* as XXL-JOB comes configured */
+#define RETENTION_DAYS_MIN 3 /* fewer mean never, as in XXL-JOB: a typing error deletes nothing */
 
 extern char **environ;
 
@@ -58,6 +60,13 @@ static const struct config_row rows[] = {
       "runs that wait for one address before others take the next; those that are bound to it\n"
       "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
       1, 1000000 },
+    { "log.retention-days", "xxl.job.logretentiondays", CONFIG_INT, TEXT_OF(RETENTION_DAYS), "N",
+      "rows of the log go when they are so old; below " TEXT_OF(RETENTION_DAYS_MIN) ": never", 0,
+      36500 },
+    { "log.retention-failed-days", NULL, CONFIG_INT, "0", "N",
+      "the same of failures, if they shall stay longer", 0, 36500 },
+    { "log.retention-rows", NULL, CONFIG_INT, "0", "N",
+      "of each job the newest so many rows of the log stay; 0: all", 0, 1000000000 },
     { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
     { "compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
       "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
@@ -258,6 +267,18 @@ static void take_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &limit); /* that it fails shows when they are used up */
 }
 
+static struct retention_rules retention_rules(const struct config *config)
+{
+    int64_t days = config_int(config, "log.retention-days");
+    bool kept = days < RETENTION_DAYS_MIN;
+    if (kept && days > 0)
+        log_warn("server", "log.retention-days below %d means that rows of the log stay for ever",
+                 RETENTION_DAYS_MIN);
+    return (struct retention_rules){ .days = kept ? 0 : days,
+                                     .failed_days = config_int(config, "log.retention-failed-days"),
+                                     .job_rows = config_int(config, "log.retention-rows") };
+}
+
 static int serve(const struct config *config, const struct api_config *api_config)
 {
     struct why why = { "" };
@@ -276,6 +297,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .start_deadline_ms = config_int(config, "start.deadline"),
         .lane_connections = (int)config_int(config, "lane.connections"),
         .lane_queue = (int)config_int(config, "lane.queue"),
+        .retention = retention_rules(config),
     };
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");

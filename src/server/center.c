@@ -426,7 +426,8 @@ static enum err core_new(struct center *c, struct why *why)
         planner_free(planner);
         return err;
     }
-    c->writer = writer_new(store, planner, c->mailbox, MESSAGE_BATCH_DONE, &c->metrics);
+    c->writer = writer_new(store, planner, &c->config.retention, c->mailbox, MESSAGE_BATCH_DONE,
+                           &c->metrics);
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err)

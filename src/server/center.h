@@ -11,6 +11,7 @@
 #include "base/why.h"
 #include "ledger/write.h"
 #include "net/httpd.h"
+#include "ledger/retention.h"
 #include "sched/sched.h"
 #include "server/metrics.h"
 #include "server/zones.h"
@@ -30,6 +31,7 @@ struct center_config {
     int64_t misfire_threshold_ms;     /* see plan.h */
     int64_t start_deadline_ms;        /* of jobs that do not say */
     int lane_connections, lane_queue; /* see sched.h */
+    struct retention_rules retention; /* of the log */
 };
 
 /* Open the store, load what it holds, listen. Nothing fires before center_run. Text of the config

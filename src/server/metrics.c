@@ -93,6 +93,16 @@ static void queues_write(struct metrics *m, struct buf *out)
                    get(queues[i].value));
 }
 
+static void log_gone_write(struct metrics *m, struct buf *out)
+{
+    static const char *const whys[GONE_COUNT] = { "request", "age", "rows" };
+    head(out, "peal_log_rows_deleted_total", "counter",
+         "Log rows deleted: on request, by age, by number of a job's rows.");
+    for (int i = 0; i < GONE_COUNT; i++)
+        buf_printf(out, "peal_log_rows_deleted_total{why=\"%s\"} %lld\n", whys[i],
+                   (long long)atomic_load_explicit(&m->log_gone[i], relaxed));
+}
+
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
 {
     static const char *const phases[METRIC_PHASES] = { "answer", "run", "commit", "plan" };
@@ -152,6 +162,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
             atomic_load_explicit(&m->journal_full, relaxed));
     counter(out, "peal_journal_errors_total", "Writes to the journal that failed.",
             atomic_load_explicit(&m->journal_errors, relaxed));
+    log_gone_write(m, out);
     counter(out, "peal_http_requests_total", "Requests answered.",
             atomic_load_explicit(&m->http_requests, relaxed));
 }

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include "base/buf.h"
+#include "ledger/retention.h"
 #include "model/model.h"
 #include "sched/sched.h"
 
@@ -38,6 +39,7 @@ struct metrics {
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;
+    _Atomic int64_t log_gone[GONE_COUNT]; /* log rows deleted, by enum retention_gone */
     int64_t started_ms;
 };
 

@@ -6,12 +6,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "ledger/retention.h"
 #include "ledger/txn.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOUSE_MS 1000  /* housekeeping runs that often */
+#define HOUSE_MS 1000    /* is there housekeeping to do? */
+#define HOUSE_MORE_MS 20 /* the next step of what takes several */
+#define HOUSE_US 3000    /* a step begins no further part after that */
+#define HOUSE_FAILED_MS 60000
+#define PURGE_EVERY_MS 60000
 #define PURGE_ROWS 500 /* rows of deleted jobs in one step */
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
@@ -31,7 +36,11 @@ struct writer {
     char trouble[512];
     _Atomic bool in_trouble;
     struct message stop;
-    int64_t house_ms;
+    struct retention *retention;
+    struct ledger_entry house; /* housekeeping as a part of a batch's transaction */
+    int64_t house_ms;          /* boot: the next step */
+    int64_t purge_ms;          /* boot: the next look at deleted jobs and old sessions */
+    bool more;                 /* the last step has not done all */
 };
 
 static void set_trouble(struct writer *w, const struct batch *b)
@@ -72,13 +81,108 @@ static void count(struct writer *w, const struct batch *b, int64_t us)
             histogram_add(&m->phase[METRIC_RUN], b->changes[i].took_ms * 1000);
 }
 
+/* ---- housekeeping ------------------------------------------------------------------------------
+ * A step of a few milliseconds: in the next batch's transaction, so that it costs no commit of its
+ * own, or in one of its own while there is no batch. */
+
+static enum err purge(struct writer *w, bool *ret_more, struct why *why)
+{
+    const struct store_ops *ops = w->store->ops;
+    enum err err = ops->runs->purge(w->store, PURGE_ROWS, ret_more, why);
+    if (err || *ret_more)
+        return err;
+    w->purge_ms = clock_boot_ms() + PURGE_EVERY_MS;
+    return ops->users->sessions_expire(w->store, clock_wall_ms(), why);
+}
+
+static enum err house_run(struct store *s, void *arg, struct why *why)
+{
+    struct writer *w = arg;
+    int64_t boot_ms = clock_boot_ms(), wall_ms = clock_wall_ms();
+    int64_t end_us = clock_boot_us() + HOUSE_US;
+    bool more = false;
+    enum err err = boot_ms >= w->purge_ms ? purge(w, &more, why) : OK;
+    w->more = more;
+    do {
+        more = false;
+        if (!err && clock_boot_us() < end_us)
+            err = retention_step(w->retention, s, wall_ms, boot_ms, &more, why);
+    } while (!err && more && clock_boot_us() < end_us);
+    w->more = w->more || more;
+    return err;
+}
+
+static void house_done(void *arg, enum err err, const struct why *why)
+{
+    struct writer *w = arg;
+    int64_t boot_ms = clock_boot_ms();
+    if (err) {
+        retention_lost(w->retention);
+        w->purge_ms = 0;
+        w->more = false;
+        log_warn("writer", "housekeeping failed, will be tried again: %s", why->text);
+    } else {
+        retention_kept(w->retention, boot_ms);
+        for (int i = 0; i < GONE_COUNT; i++)
+            atomic_store(&w->metrics->log_gone[i],
+                         retention_count(w->retention, (enum retention_gone)i));
+    }
+    w->house_ms = boot_ms + (w->more ? HOUSE_MORE_MS : HOUSE_MS);
+}
+
+static bool house_due(struct writer *w)
+{
+    int64_t boot_ms = clock_boot_ms();
+    if (boot_ms < w->house_ms)
+        return false;
+    if (w->more || boot_ms >= w->purge_ms || retention_due(w->retention, w->store, boot_ms))
+        return true;
+    w->house_ms = boot_ms + HOUSE_MS;
+    return false;
+}
+
+static void housekeeping(struct writer *w)
+{
+    const struct store_txn *txn = w->store->ops->txn;
+    struct why why = { "" };
+    if (!house_due(w))
+        return;
+    enum err err = txn->begin(w->store, &why);
+    if (!err)
+        err = house_run(w->store, w, &why);
+    if (!err)
+        err = txn->commit(w->store, NULL, &why);
+    if (err)
+        txn->rollback(w->store);
+    house_done(w, err, &why);
+}
+
+/* ---- batches -----------------------------------------------------------------------------------
+ */
+
+/* The batch, and what housekeeping there is to do, in one transaction. */
+static void transact(struct writer *w, struct batch *b, struct list *writes)
+{
+    bool house = house_due(w);
+    w->house.err = OK;
+    if (house)
+        list_push(writes, &w->house.node);
+    txn_run(w->store, w->planner, b, writes);
+    if (!house)
+        return;
+    list_remove(&w->house.node);
+    house_done(w, b->err ? b->err : w->house.err, b->err ? &b->why : &w->house.why);
+    if (w->house.err) /* what cannot be deleted does not keep batches from their commits */
+        w->house_ms = clock_boot_ms() + HOUSE_FAILED_MS;
+}
+
 /* Until it is on disk, or the writer is told to stop. */
 static void do_batch(struct writer *w, struct batch *b, struct list *writes)
 {
     int pause_ms = RETRY_MIN_MS;
     for (;;) {
         int64_t start = clock_boot_us();
-        txn_run(w->store, w->planner, b, writes);
+        transact(w, b, writes);
         set_trouble(w, b);
         if (!b->err) {
             count(w, b, clock_boot_us() - start);
@@ -94,28 +198,6 @@ static void do_batch(struct writer *w, struct batch *b, struct list *writes)
     }
 }
 
-static void housekeeping(struct writer *w)
-{
-    const struct store_ops *ops = w->store->ops;
-    struct why why = { "" };
-    bool more = false;
-    int64_t now = clock_boot_ms();
-    if (now < w->house_ms)
-        return;
-    enum err err = ops->txn->begin(w->store, &why);
-    if (!err)
-        err = ops->runs->purge(w->store, PURGE_ROWS, &more, &why);
-    if (!err && !more)
-        err = ops->users->sessions_expire(w->store, clock_wall_ms(), &why);
-    if (!err)
-        err = ops->txn->commit(w->store, NULL, &why);
-    if (err) {
-        ops->txn->rollback(w->store);
-        log_warn("writer", "housekeeping failed, will be tried again: %s", why.text);
-    }
-    w->house_ms = now + (more ? 20 : HOUSE_MS * 60);
-}
-
 static void *writer_main(void *arg)
 {
     struct writer *w = arg;
@@ -124,7 +206,7 @@ static void *writer_main(void *arg)
     for (;;) {
         if (!mailbox_take(w->in, &incoming)) {
             housekeeping(w);
-            mailbox_wait(w->in, HOUSE_MS);
+            mailbox_wait(w->in, w->more ? HOUSE_MORE_MS : HOUSE_MS);
             continue;
         }
         for (struct list_node *n; (n = list_pop(&incoming));) {
@@ -139,9 +221,11 @@ static void *writer_main(void *arg)
     }
 }
 
-struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
-                          int done_kind, struct metrics *metrics)
+struct writer *writer_new(struct store *store, struct planner *planner,
+                          const struct retention_rules *rules, struct mailbox *done, int done_kind,
+                          struct metrics *metrics)
 {
+    static const struct ledger_write house = { house_run, house_done };
     struct writer *w = mem_new(sizeof(*w));
     w->store = store;
     w->planner = planner;
@@ -149,6 +233,8 @@ struct writer *writer_new(struct store *store, struct planner *planner, struct m
     w->done = done;
     w->done_kind = done_kind;
     w->metrics = metrics;
+    w->retention = retention_new(rules);
+    w->house = (struct ledger_entry){ .write = &house, .arg = w };
     w->house_ms = clock_boot_ms() + HOUSE_MS;
     pthread_mutex_init(&w->lock, NULL);
     if (thread_start(&w->thread, "peal-writer", 0, writer_main, w))
@@ -181,6 +267,7 @@ void writer_free(struct writer *w)
     mailbox_free(w->in);
     store_close(w->store);
     planner_free(w->planner);
+    retention_free(w->retention);
     pthread_mutex_destroy(&w->lock);
     free(w);
 }

@@ -3,11 +3,12 @@
  *
  * It takes one batch at a time, makes it one transaction, and posts it back. A batch that fails is
  * tried again, unchanged, until it succeeds or the writer is stopped; meanwhile the health says
- * why. Between batches it does the store's housekeeping in small steps. */
+ * why. It does the store's housekeeping in small steps, in the transactions of batches. */
 #ifndef PEAL_SERVER_WRITER_H
 #define PEAL_SERVER_WRITER_H
 
 #include "base/mailbox.h"
+#include "ledger/retention.h"
 #include "ledger/write.h"
 #include "sched/batch.h"
 #include "server/metrics.h"
@@ -21,8 +22,9 @@ struct batch_message {
 };
 
 /* Takes store and planner; both are freed by writer_free. Done batches go to the mailbox done. */
-struct writer *writer_new(struct store *store, struct planner *planner, struct mailbox *done,
-                          int done_kind, struct metrics *metrics);
+struct writer *writer_new(struct store *store, struct planner *planner,
+                          const struct retention_rules *rules, struct mailbox *done, int done_kind,
+                          struct metrics *metrics);
 /* Scheduler's thread. The message belongs to the writer until it comes back. */
 void writer_give(struct writer *w, struct batch_message *incoming);
 /* Any thread: what the last transaction's failure was; false if it succeeded. */

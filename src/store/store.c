@@ -30,6 +30,12 @@ void log_record_done(struct log_record *r)
     memset(r, 0, sizeof(*r));
 }
 
+void clean_request_done(struct clean_request *r)
+{
+    free((int64_t *)r->walk.scope.ids);
+    memset(r, 0, sizeof(*r));
+}
+
 /* ---- what the implementations share ---------------------------------------------------------- */
 
 int64_t store_second(int64_t scheduled_ms)

@@ -16,6 +16,7 @@
 
 #include "model/model.h"
 #include "model/scope.h"
+#include "store/clean.h"
 
 struct store {
     const struct store_ops *ops; /* the implementation's struct begins with this one */
@@ -166,6 +167,25 @@ struct store_runs {
                                     int *ret_noted, struct why *why);
     /* Delete up to max log rows of deleted jobs. */
     MUST_CHECK enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
+    /* One step of a walk: looks at one chunk of 4,096 ids at most, and deletes up to max rows.
+     * *ret_end: there are no more rows to look at. */
+    MUST_CHECK enum err (*log_clean)(struct store *s, struct log_clean *c, int max, bool *ret_end,
+                                     struct why *why);
+    /* Every row whose id is smaller has an earlier trigger_time (and some others may have). */
+    MUST_CHECK enum err (*log_before)(struct store *s, int64_t ms, int64_t *ret_id,
+                                      struct why *why);
+    /* The rows of each job in the chunk of the newest row below an id. *ret_from_id: where that
+     * chunk begins; INT64_MAX: there is none. */
+    MUST_CHECK enum err (*log_counts)(struct store *s, int64_t below_id, log_count_fn *fn,
+                                      void *ctx, int64_t *ret_from_id, struct why *why);
+    /* What users ask for. A request begins at the newest row of now; sets id. */
+    MUST_CHECK enum err (*clean_add)(struct store *s, struct clean_request *r, struct why *why);
+    /* The oldest one; the caller's (clean_request_done). */
+    MUST_CHECK enum err (*clean_first)(struct store *s, struct clean_request *ret, bool *ret_any,
+                                       struct why *why);
+    /* How far it has come; end: it has been done, its row goes. */
+    MUST_CHECK enum err (*clean_put)(struct store *s, const struct clean_request *r, bool end,
+                                     struct why *why);
 };
 
 /* Jobs, groups, and which executors have registered. */

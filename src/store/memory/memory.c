@@ -516,6 +516,12 @@ static const struct store_runs runs = {
     .skips_add = memory_skips_add,
     .late_add = memory_late_add,
     .purge = memory_purge,
+    .log_clean = memory_log_clean,
+    .log_before = memory_log_before,
+    .log_counts = memory_log_counts,
+    .clean_add = memory_clean_add,
+    .clean_first = memory_clean_first,
+    .clean_put = memory_clean_put,
 };
 
 static const struct store_catalog catalog = {

@@ -53,6 +53,7 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_SESSION,  /* struct mem_session, id */
                  T_SEQ,      /* struct mem_seq, id */
                  T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
+                 T_CLEAN,    /* struct clean_request, id */
                  T_COUNT
 };
 
@@ -134,6 +135,18 @@ enum err memory_session_find(struct store *s, const char *digest, struct session
                              struct why *why);
 enum err memory_session_delete(struct store *s, const char *digest, struct why *why);
 enum err memory_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+
+/* memory_clean.c */
+enum err memory_log_clean(struct store *s, struct log_clean *c, int max, bool *ret_end,
+                          struct why *why);
+enum err memory_log_before(struct store *s, int64_t ms, int64_t *ret_id, struct why *why);
+enum err memory_log_counts(struct store *s, int64_t below_id, log_count_fn *fn, void *ctx,
+                           int64_t *ret_from_id, struct why *why);
+enum err memory_clean_add(struct store *s, struct clean_request *r, struct why *why);
+enum err memory_clean_first(struct store *s, struct clean_request *ret, bool *ret_any,
+                            struct why *why);
+enum err memory_clean_put(struct store *s, const struct clean_request *r, bool end,
+                          struct why *why);
 
 /* memory_pages.c */
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

@@ -33,6 +33,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_SEQ:
         free(((struct mem_seq *)row)->name);
         break;
+    case T_CLEAN:
+        clean_request_done(row);
+        break;
     default:
         break;
     }

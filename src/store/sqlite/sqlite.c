@@ -362,6 +362,12 @@ static const struct store_runs runs = {
     .skips_add = sqlite_skips_add,
     .late_add = sqlite_late_add,
     .purge = sqlite_purge,
+    .log_clean = sqlite_log_clean,
+    .log_before = sqlite_log_before,
+    .log_counts = sqlite_log_counts,
+    .clean_add = sqlite_clean_add,
+    .clean_first = sqlite_clean_first,
+    .clean_put = sqlite_clean_put,
 };
 
 static const struct store_catalog catalog = {

@@ -214,6 +214,18 @@ enum err sqlite_watermark_get(struct store *s, struct watermark *ret, struct why
 enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
 enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
 
+/* sqlite_clean.c */
+enum err sqlite_log_clean(struct store *s, struct log_clean *c, int max, bool *ret_end,
+                          struct why *why);
+enum err sqlite_log_before(struct store *s, int64_t ms, int64_t *ret_id, struct why *why);
+enum err sqlite_log_counts(struct store *s, int64_t below_id, log_count_fn *fn, void *ctx,
+                           int64_t *ret_from_id, struct why *why);
+enum err sqlite_clean_add(struct store *s, struct clean_request *r, struct why *why);
+enum err sqlite_clean_first(struct store *s, struct clean_request *ret, bool *ret_any,
+                            struct why *why);
+enum err sqlite_clean_put(struct store *s, const struct clean_request *r, bool end,
+                          struct why *why);
+
 /* sqlite_rows.c */
 enum err sqlite_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
 enum err sqlite_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Log rows that go: by age, by number, because a user asks for it.
+ *
+ * A walk goes downwards, one chunk of 4,096 ids a step: the chunks of i_log_jobid. The rows of one
+ * job are found by that index; else the rows of the chunk are read one after the other. A chunk in
+ * which more rows match than one step may delete is looked at again by the next step. */
+#include "base/mem.h"
+#include "store/shared.h"
+#include "store/sqlite/sqlite_db.h"
+#include <stdlib.h>
+
+#define CHUNK 4096
+
+/* Word for word the opposite of the indexes over failures. */
+#define NOT_FAILED "(l.trigger_code IN (0, 200) AND l.handle_code IN (0, 200))"
+
+struct range { /* of ids, both ends included */
+    int64_t low, high;
+};
+
+/* The rest of the chunk of the newest row below c->below_id. Empty (low > high): there is none. */
+static enum err next_range(struct sqlite *s, const struct log_clean *c, struct range *ret,
+                           struct why *why)
+{
+    sqlite3_stmt *q;
+    int64_t newest = -1;
+    *ret = (struct range){ 1, 0 };
+    enum err err =
+        sql_get(s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1 AND id >= ?2", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, c->below_id);
+    bind_i64(q, 2, c->from_id);
+    err = sql_number(s, q, INT64_MIN, &newest, why);
+    if (err || newest == INT64_MIN)
+        return err;
+    int64_t first = newest & ~(int64_t)(CHUNK - 1);
+    ret->low = first > c->from_id ? first : c->from_id;
+    ret->high = newest;
+    return OK;
+}
+
+/* " FROM … WHERE …" of what matches in the range and is not live. Only numbers go into the text. */
+static void write_match(struct buf *text, const struct log_clean *c, struct range range)
+{
+    buf_text(text, " FROM xxl_job_log l");
+    if (c->job_id > 0)
+        buf_printf(text, " INDEXED BY i_log_jobid WHERE l.id >> 12 = %lld AND l.job_id = %lld AND",
+                   (long long)(range.low >> 12), (long long)c->job_id);
+    else
+        buf_text(text, " WHERE");
+    buf_printf(text, " l.id BETWEEN %lld AND %lld", (long long)range.low, (long long)range.high);
+    if (!c->scope.all) {
+        buf_text(text, " AND l.job_group IN (");
+        for (size_t i = 0; i < c->scope.n; i++)
+            buf_printf(text, "%s%lld", i ? "," : "", (long long)c->scope.ids[i]);
+        buf_char(text, ')');
+    }
+    if (c->before_ms != NEVER_MS)
+        buf_printf(text, " AND ifnull(l.trigger_time, 0) < %lld", (long long)c->before_ms);
+    if (c->failures_stay)
+        buf_text(text, " AND " NOT_FAILED);
+    buf_text(text, " AND NOT EXISTS (SELECT 1 FROM peal_run r WHERE r.log_id = l.id)");
+}
+
+static enum err matching(struct sqlite *s, const struct log_clean *c, struct range range,
+                         int64_t *ret, struct why *why)
+{
+    struct buf text = BUF_INIT(65536);
+    sqlite3_stmt *q = NULL;
+    buf_text(&text, "SELECT count(*)");
+    write_match(&text, c, range);
+    enum err err = sql_prepare(s, buf_str(&text), &q, why);
+    if (!err)
+        err = sql_number(s, q, 0, ret, why);
+    sql_drop(s, q);
+    buf_done(&text);
+    return err;
+}
+
+static enum err delete_some(struct sqlite *s, const struct log_clean *c, struct range range,
+                            int64_t keep, int max, int *ret_gone, struct why *why)
+{
+    struct buf text = BUF_INIT(65536);
+    sqlite3_stmt *q = NULL;
+    buf_text(&text, "DELETE FROM xxl_job_log WHERE id IN (SELECT l.id");
+    write_match(&text, c, range);
+    buf_printf(&text, " ORDER BY l.id DESC LIMIT %d OFFSET %lld)", max, (long long)keep);
+    enum err err = sql_prepare(s, buf_str(&text), &q, why);
+    if (!err)
+        err = sql_run(s, q, why);
+    if (!err)
+        *ret_gone = sqlite3_changes(s->db);
+    sql_drop(s, q);
+    buf_done(&text);
+    return err;
+}
+
+/* Spans of time all of whose rows have gone. */
+static enum err spans_trim(struct sqlite *s, int64_t before_ms, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "DELETE FROM peal_log_span WHERE slot < ?1 AND last_id < "
+                           "ifnull((SELECT min(id) FROM xxl_job_log), 9223372036854775807)",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, sqlite_span_slot(before_ms));
+    return sql_run(s, q, why);
+}
+
+enum err sqlite_log_clean(struct store *store, struct log_clean *c, int max, bool *ret_end,
+                          struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    struct range range;
+    int64_t found = 0, keep = c->keep - c->kept;
+    int gone = 0;
+    enum err err = next_range(s, c, &range, why);
+    *ret_end = range.low > range.high;
+    if (err)
+        return err;
+    if (*ret_end)
+        return c->before_ms == NEVER_MS ? OK : spans_trim(s, c->before_ms, why);
+    if (keep > 0)
+        err = matching(s, c, range, &found, why);
+    if (!err && keep > 0 && found <= keep) {
+        c->kept += found;
+        c->below_id = range.low;
+        return OK;
+    }
+    if (!err)
+        err = delete_some(s, c, range, keep > 0 ? keep : 0, max, &gone, why);
+    if (err)
+        return err;
+    c->gone += gone;
+    if (gone < max) { /* nothing that matches is left here, but for what stays */
+        c->kept += keep > 0 ? keep : 0;
+        c->below_id = range.low;
+    }
+    return OK;
+}
+
+/* Everything below the smallest id of a row that is not older; retries and misfires make the order
+ * of ids and times differ, so a few older rows stay until that row is old itself. */
+enum err sqlite_log_before(struct store *store, int64_t ms, int64_t *ret_id, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s, "SELECT min(first_id) FROM peal_log_span WHERE slot >= ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, sqlite_span_slot(ms));
+    return sql_number(s, q, INT64_MAX, ret_id, why);
+}
+
+enum err sqlite_log_counts(struct store *store, int64_t below_id, log_count_fn *fn, void *ctx,
+                           int64_t *ret_from_id, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    const struct log_clean all = { .below_id = below_id, .from_id = INT64_MIN };
+    struct range range;
+    bool row = true;
+    sqlite3_stmt *q;
+    enum err err = next_range(s, &all, &range, why);
+    *ret_from_id = range.low;
+    if (err || range.low > range.high) {
+        *ret_from_id = INT64_MAX;
+        return err;
+    }
+    err = sql_get(s,
+                  "SELECT job_id, count(*) FROM xxl_job_log INDEXED BY i_log_jobid "
+                  "WHERE id >> 12 = ?1 AND id < ?2 GROUP BY job_id",
+                  &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, range.low >> 12);
+    bind_i64(q, 2, below_id);
+    while (!(err = sql_step(s, q, &row, why)) && row)
+        fn(ctx, col_i64(q, 0, 0), col_i64(q, 1, 0));
+    return err;
+}
+
+/* ---- what users ask for ---------------------------------------------------------------------- */
+
+static char *groups_text(const struct scope *scope)
+{
+    struct buf b = BUF_INIT(CLEAN_GROUPS_MAX * 21);
+    for (size_t i = 0; i < scope->n; i++)
+        buf_printf(&b, "%s%lld", i ? "," : "", (long long)scope->ids[i]);
+    return buf_take(&b);
+}
+
+enum err sqlite_clean_add(struct store *store, struct clean_request *r, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err =
+        sql_get(s,
+                "INSERT INTO peal_clean (made_ms, job_id, groups, before_ms, keep, below_id) "
+                "VALUES (?1, ?2, ?3, ?4, ?5, "
+                "min(?6, ifnull((SELECT max(id) + 1 FROM xxl_job_log), 0)))",
+                &q, why);
+    int64_t below = INT64_MAX;
+    if (!err && r->walk.before_ms != NEVER_MS)
+        err = sqlite_log_before(store, r->walk.before_ms, &below, why);
+    if (err)
+        return err;
+    char *groups = r->walk.scope.all ? NULL : groups_text(&r->walk.scope);
+    bind_i64(q, 1, r->made_ms);
+    bind_i64(q, 2, r->walk.job_id);
+    bind_text(q, 3, groups);
+    bind_scheduled(q, 4, r->walk.before_ms, NEVER_MS);
+    bind_i64(q, 5, r->walk.keep);
+    bind_i64(q, 6, below);
+    err = sql_run(s, q, why);
+    free(groups);
+    r->id = sqlite3_last_insert_rowid(s->db);
+    return err;
+}
+
+static void groups_read(char *text, struct scope *ret)
+{
+    struct slice rest = slice_text(text), one;
+    int64_t *ids = mem_new(CLEAN_GROUPS_MAX * sizeof(*ids));
+    *ret = (struct scope){ .all = !text, .ids = ids };
+    while (ret->n < CLEAN_GROUPS_MAX && slice_item(&rest, &one))
+        ret->n += parse_i64(one, &ids[ret->n]);
+    free(text);
+}
+
+enum err sqlite_clean_first(struct store *store, struct clean_request *ret, bool *ret_any,
+                            struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "SELECT id, made_ms, job_id, groups, before_ms, keep, below_id, kept, "
+                           "gone FROM peal_clean ORDER BY id LIMIT 1",
+                           &q, why);
+    *ret_any = false;
+    if (!err)
+        err = sql_step(s, q, ret_any, why);
+    if (err || !*ret_any)
+        return err;
+    *ret = (struct clean_request){ .id = col_i64(q, 0, 0), .made_ms = col_i64(q, 1, 0) };
+    struct log_clean *w = &ret->walk;
+    w->from_id = INT64_MIN;
+    w->job_id = col_i64(q, 2, 0);
+    groups_read(col_text(q, 3), &w->scope);
+    w->before_ms = col_i64(q, 4, NEVER_MS);
+    w->keep = col_i64(q, 5, 0);
+    w->below_id = col_i64(q, 6, 0);
+    w->kept = col_i64(q, 7, 0);
+    w->gone = col_i64(q, 8, 0);
+    sqlite3_reset(q);
+    return OK;
+}
+
+enum err sqlite_clean_put(struct store *store, const struct clean_request *r, bool end,
+                          struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           end ? "DELETE FROM peal_clean WHERE id = ?1"
+                               : "UPDATE peal_clean SET below_id = ?2, kept = ?3, gone = ?4 "
+                                 "WHERE id = ?1",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, r->id);
+    if (!end) {
+        bind_i64(q, 2, r->walk.below_id);
+        bind_i64(q, 3, r->walk.kept);
+        bind_i64(q, 4, r->walk.gone);
+    }
+    return sql_run(s, q, why);
+}
