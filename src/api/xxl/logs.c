@@ -3,6 +3,7 @@
  * (trigger_msg) are put together when they are read. The rolling log is the executor's: it is
  * fetched for each request. */
 #include "api/xxl/logs.h"
+#include "api/clean.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
 #include "api/xxl/reply.h"
@@ -297,4 +298,38 @@ void logs_kill(struct web_call *call)
         reply_err(call, err, &why);
     else
         reply_text(call, text);
+}
+
+/* ---- deletion ----------------------------------------------------------------------------------
+ */
+
+void logs_clear(struct web_call *call)
+{
+    int64_t group = 0, job = 0;
+    int rule = 0;
+    struct why why = { "" };
+    enum err err = form_i64(&call->form, "jobGroup", &group, &why);
+    if (!err)
+        err = form_i64(&call->form, "jobId", &job, &why);
+    if (!err)
+        err = form_int(&call->form, "type", &rule, &why);
+    if (!err)
+        err = login_may(call, PERM_JOBS_WRITE, group, &why);
+    if (!err && (rule < CLEAN_RULE_MIN || rule > CLEAN_RULE_MAX)) {
+        why_set(&why, "type: must be %d to %d", CLEAN_RULE_MIN, CLEAN_RULE_MAX);
+        err = ERR_INVALID;
+    }
+    if (!err) {
+        struct zone *zone = call_zone(call);
+        struct log_clean walk = clean_walk(rule, clock_wall_ms(), zone);
+        zone_unref(zone);
+        if (group > 0)
+            walk.scope = (struct scope){ .ids = &group, .n = 1 };
+        walk.job_id = job > 0 ? job : 0;
+        err = clean_ask(call, &walk, &why);
+    }
+    if (err)
+        reply_err(call, err, &why);
+    else
+        reply_ok(call);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* logs.h - /joblog: runs, their rolling logs, the kill. Private to src/api. */
+/* logs.h - /joblog: runs, their rolling logs, the kill, the deletion. Private to src/api. */
 #ifndef PEAL_API_XXL_LOGS_H
 #define PEAL_API_XXL_LOGS_H
 
@@ -8,6 +8,7 @@
 void logs_list(struct web_call *call);
 void logs_detail(struct web_call *call);
 void logs_kill(struct web_call *call);
+void logs_clear(struct web_call *call);
 
 /* Text with HTML's five characters escaped, but for <br>, <b> and </b>. */
 void log_escape(struct buf *out, struct slice text);

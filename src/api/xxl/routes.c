@@ -67,6 +67,7 @@ static const struct web_route rows[] = {
     { READS, "/joblog/pageList", READ(READ, WEB_PAGE), logs_list, NULL },
     { READS, "/joblog/logDetailCat", READ(READ, WEB_EXECUTOR), logs_detail, NULL },
     { CHANGES, "/joblog/logKill", CHANGE(RUN, WEB_EXECUTOR, 0), logs_kill, NULL },
+    { CHANGES, "/joblog/clearLog", CHANGE(JOBS_WRITE, WEB_PAGE, 0), logs_clear, NULL },
 };
 /* clang-format on */
 
