@@ -6,6 +6,7 @@
  * text is only for people. Handles for pages are opened for writing too where the file allows it,
  * because a checkpoint needs that, and forbidden to change anything by query_only. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "sql/sqlerr.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum {
@@ -157,13 +157,15 @@ static bool in_memory(const struct sqlite *s)
     return strcmp(s->path, ":memory:") == 0;
 }
 
-static void lock_holder(int fd, char *text, size_t size)
+static void in_use(const struct sqlite *s, int fd, struct why *why)
 {
-    ssize_t n = pread(fd, text, size - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    text[strspn(text, "0123456789")] = '\0';
-    if (!text[0])
-        snprintf(text, size, "unknown");
+    char holder[24];
+    holder[file_read(fd, 0, holder, sizeof(holder) - 1)] = '\0';
+    holder[strspn(holder, "0123456789")] = '\0';
+    why_set(why,
+            "database %s is in use by another server (process %s); stop that one, or give "
+            "this one another --data or --db",
+            s->path, holder[0] ? holder : "unknown");
 }
 
 static enum err lock_take(struct sqlite *s, struct why *why)
@@ -177,14 +179,12 @@ static enum err lock_take(struct sqlite *s, struct why *why)
         err = permission ? ERR_READONLY : errno == ENOSPC ? ERR_FULL : ERR_IO;
         why_set(why, "cannot open the lock file %s: %s; %s", path, strerror(errno),
                 sqlite_advice(err));
-    } else if (flock(fd, LOCK_EX | LOCK_NB)) {
-        lock_holder(fd, pid, sizeof(pid));
-        why_set(why,
-                "database %s is in use by another server (process %s); stop that one, or give "
-                "this one another --data or --db",
-                s->path, pid);
+    } else if ((err = file_lock(fd))) {
+        if (err == ERR_BUSY)
+            in_use(s, fd, why);
+        else
+            why_set(why, "cannot lock %s: %s", path, strerror(errno));
         close(fd);
-        err = ERR_BUSY;
     } else {
         int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
         if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)n, 0) != n)
