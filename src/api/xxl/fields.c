@@ -63,6 +63,18 @@ enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id, stru
     return OK;
 }
 
+void field_finish(struct web_call *call, struct edit *e, enum err err, struct why *why)
+{
+    if (err)
+        edit_free(e);
+    else
+        err = field_edit(call, e, NULL, why);
+    if (err)
+        reply_err(call, err, why);
+    else
+        reply_ok(call);
+}
+
 void field_update(struct web_call *call, enum err (*update)(struct web_call *call, struct why *why))
 {
     struct why why = { "" };

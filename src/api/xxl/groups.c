@@ -198,14 +198,7 @@ void groups_insert(struct web_call *call)
     struct why why = { "" };
     struct edit *e = edit_new(EDIT_GROUP_INSERT);
     enum err err = group_read(&call->form, &e->group, &why);
-    if (err)
-        edit_free(e);
-    else
-        err = field_edit(call, e, NULL, &why);
-    if (err)
-        reply_err(call, err, &why);
-    else
-        reply_ok(call);
+    field_finish(call, e, err, &why);
 }
 
 /* The form is read on top of the group as it is now. */
@@ -235,12 +228,5 @@ void groups_delete(struct web_call *call)
     struct why why = { "" };
     struct edit *e = edit_new(EDIT_GROUP_DELETE);
     enum err err = field_id(&call->form, &e->id, &why);
-    if (err)
-        edit_free(e);
-    else
-        err = field_edit(call, e, NULL, &why);
-    if (err)
-        reply_err(call, err, &why);
-    else
-        reply_ok(call);
+    field_finish(call, e, err, &why);
 }

@@ -156,16 +156,6 @@ static enum err own_job(struct web_call *call, struct job_record *r, struct why 
     return err ? err : login_may(call, wanted, r->group_id, why);
 }
 
-static void reply_edit(struct web_call *call, struct edit *e)
-{
-    struct why why = { "" };
-    enum err err = field_edit(call, e, NULL, &why);
-    if (err)
-        reply_err(call, err, &why);
-    else
-        reply_ok(call);
-}
-
 void jobs_insert(struct web_call *call)
 {
     struct why why = { "" };
@@ -223,12 +213,7 @@ static void simple_edit(struct web_call *call, enum edit_kind kind)
     struct edit *e = edit_new(kind);
     e->id = r.id;
     job_record_done(&r);
-    if (err) {
-        edit_free(e);
-        reply_err(call, err, &why);
-    } else {
-        reply_edit(call, e);
-    }
+    field_finish(call, e, err, &why);
 }
 
 void jobs_delete(struct web_call *call)
