@@ -75,7 +75,7 @@ static void edit_reset(struct edit *e)
         e->runs[i].stays = false;
 }
 
-static enum err edit_take_back(struct txn *t, struct edit *e, int nrows,
+static enum err edit_take_back(struct txn *t, struct edit *e, int nrows, int nends,
                                const struct totals *totals)
 {
     if (of_job(e) && e->id)
@@ -84,6 +84,7 @@ static enum err edit_take_back(struct txn *t, struct edit *e, int nrows,
     if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
         e->id = 0;
     txn_rows_cut(t, nrows);
+    t->b->nends = nends;
     t->totals = *totals;
     return t->ops->txn->savepoint_undo(t->store, &t->b->why);
 }
@@ -106,7 +107,7 @@ static enum err companion_run(struct txn *t, struct edit *e, const struct row *w
 static enum err edit_with_companion(struct txn *t, struct edit *e)
 {
     const struct totals totals = t->totals;
-    int nrows = t->rows.n;
+    int nrows = t->rows.n, nends = t->b->nends;
     struct row was;
     row_init(&was);
     enum err err = t->ops->txn->savepoint(t->store, &t->b->why);
@@ -119,7 +120,7 @@ static enum err edit_with_companion(struct txn *t, struct edit *e)
         if (!e->err)
             err = t->ops->txn->savepoint_keep(t->store, &t->b->why);
         else if (ledger_refuses(e->err))
-            err = edit_take_back(t, e, nrows, &totals);
+            err = edit_take_back(t, e, nrows, nends, &totals);
         else
             err = e->err;
     }

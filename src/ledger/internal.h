@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - one transaction, shared by the files of this folder only.
  *
- * They point downward: txn.c calls edits.c, spawns.c and planning.c; these jobs.c; it groups.c and
- * rows.c. */
+ * They point downward: txn.c calls edits.c, spawns.c, planning.c and figures.c; the first jobs.c;
+ * it groups.c, rows.c and ends.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
+#include "ledger/figures.h"
 #include "ledger/write.h"
 #include "plan/plan.h"
 #include "sched/batch.h"
@@ -15,6 +16,8 @@ struct txn {
     struct store *store;
     const struct store_ops *ops;
     struct planner *planner;
+    struct figures *figures; /* NULL: none are kept */
+    int cends;               /* capacity of the batch's ends */
     struct batch *b;
     struct list *writes;
     struct totals totals;
@@ -56,6 +59,10 @@ void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
 enum err txn_rows_add(struct txn *t);
 void txn_rows_cut(struct txn *t, int n); /* forget those behind the first n */
 void txn_rows_drop(struct txn *t);
+
+/* ends.c */
+void txn_end(struct txn *t, const struct run_change *c); /* of one that was written */
+void txn_ends(struct txn *t);                            /* the batch's changes */
 
 /* groups.c */
 enum err groups_edit(struct txn *t, struct edit *e);

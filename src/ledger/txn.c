@@ -54,6 +54,8 @@ static enum err changes_run(struct txn *t)
     if (!b->nchanges)
         return OK;
     enum err err = t->ops->runs->runs_change(t->store, b->changes, b->nchanges, &missed, &b->why);
+    if (!err)
+        txn_ends(t);
     return !err && missed ? missing_late(t, missed) : err;
 }
 
@@ -89,6 +91,8 @@ static enum err body(struct txn *t)
     b->plan_us = clock_boot_us() - began;
     if (!err)
         err = txn_rows_add(t);
+    if (!err && t->figures)
+        err = figures_write(t->figures, t->store, b, &b->why);
     if (!err && t->writes)
         err = ledger_writes_run(t->store, t->writes, &b->why);
     return err;
@@ -102,7 +106,7 @@ static void undo(struct txn *t)
         run_row_done(&b->planned[i].row);
         job_unref(b->planned[i].job);
     }
-    b->nplanned = 0;
+    b->nplanned = b->nends = 0;
     for (int i = 0; i < b->nedits; i++) {
         struct edit *e = b->edits[i];
         if (e->kind <= EDIT_JOB_DELETE && e->id)
@@ -117,11 +121,15 @@ static void undo(struct txn *t)
             b->spawns[i].cause = 0;
 }
 
-void txn_run(struct store *store, struct planner *planner, struct batch *b, struct list *writes)
+void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
+             struct list *writes)
 {
-    struct txn t = {
-        .store = store, .ops = store->ops, .planner = planner, .b = b, .writes = writes
-    };
+    struct txn t = { .store = store,
+                     .ops = store->ops,
+                     .planner = planner,
+                     .figures = figures,
+                     .b = b,
+                     .writes = writes };
     for (int i = 0; i < b->nviews; i++)
         planner_set_view(planner, group_view_ref(b->views[i]));
     if (b->forget_jobs)
@@ -129,12 +137,17 @@ void txn_run(struct store *store, struct planner *planner, struct batch *b, stru
     why_clear(&b->why);
     b->plan_more = false;
     b->plan_next_ms = NEVER_MS;
+    free(b->ends);
+    b->ends = NULL;
+    b->nends = 0;
     b->err = store->ops->txn->begin(store, &b->why);
     if (!b->err) {
         b->err = body(&t);
         if (!b->err)
             b->err = commit(&t);
         b->written = t.totals;
+        if (figures)
+            figures_written(figures, b, b->err == OK);
         if (b->err) {
             store->ops->txn->rollback(store);
             undo(&t);

@@ -5,13 +5,16 @@
 #ifndef PEAL_LEDGER_TXN_H
 #define PEAL_LEDGER_TXN_H
 
+#include "ledger/figures.h"
 #include "ledger/write.h"
 #include "sched/batch.h"
 
-/* Do what the batch says, then the writes (struct ledger_entry; NULL: there are none), and commit.
- * b->err tells; on failure nothing of it is on disk, its results are empty and it can be given
- * again. The views of a failed batch have reached the planner: they are of memory, not of the disk.
+/* Do what the batch says, count its ends (figures; NULL: nobody counts), then the writes (struct
+ * ledger_entry; NULL: there are none), and commit. b->err tells; on failure nothing of it is on
+ * disk, its results are empty and it can be given again. The views of a failed batch have reached
+ * the planner: they are of memory, not of the disk.
  */
-void txn_run(struct store *store, struct planner *planner, struct batch *b, struct list *writes);
+void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
+             struct list *writes);
 
 #endif

@@ -29,6 +29,18 @@ const char *phase_text(enum phase p)
     return p < PHASE_COUNT && phases[p] ? phases[p] : "?";
 }
 
+enum outcome phase_outcome(enum phase p)
+{
+    static const enum outcome outcomes[PHASE_COUNT] = {
+        [PHASE_LOST] = OUTCOME_LOST,           [PHASE_SUCCEEDED] = OUTCOME_SUCCEEDED,
+        [PHASE_FAILED] = OUTCOME_FAILED,       [PHASE_TIMED_OUT] = OUTCOME_TIMED_OUT,
+        [PHASE_KILLED] = OUTCOME_KILLED,       [PHASE_REJECTED] = OUTCOME_REJECTED,
+        [PHASE_UNROUTABLE] = OUTCOME_REJECTED, [PHASE_SKIPPED] = OUTCOME_SKIPPED,
+        [PHASE_WITHDRAWN] = OUTCOME_WITHDRAWN,
+    };
+    return p < PHASE_COUNT ? outcomes[p] : OUTCOME_NONE;
+}
+
 const char *kind_text(enum kind k)
 {
     return k < KIND_COUNT ? kinds[k] : "?";

@@ -4,6 +4,7 @@
 #ifndef PEAL_MODEL_RUN_H
 #define PEAL_MODEL_RUN_H
 
+#include "model/end.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,6 +34,9 @@ enum phase {
     PHASE_WITHDRAWN = 13,
     PHASE_COUNT
 };
+
+/* OUTCOME_NONE while it is open. */
+enum outcome phase_outcome(enum phase p);
 
 static inline bool phase_open(enum phase p)
 {
@@ -97,10 +101,11 @@ struct run_change {
     int handle_code;
     int64_t handle_ms;
     char *handle_msg;
-    int64_t took_ms; /* of a finish: since it was answered; for the metric, not written */
-    bool tells;      /* what became of all sends before it was taken; not written */
-    int64_t version; /* of the job */
-    bool missing;    /* result: there was no live row, nothing is written */
+    int64_t took_ms;    /* of a finish: since it was answered; for the metric, not written */
+    bool tells;         /* what became of all sends before it was taken; not written */
+    int64_t version;    /* of the job */
+    struct run_end end; /* for the figures; end.now NONE: it has not ended */
+    bool missing;       /* result: there was no live row, nothing is written */
 };
 
 void run_change_done(struct run_change *c);

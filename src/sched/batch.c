@@ -76,5 +76,6 @@ void batch_free(struct batch *b)
         job_unref(b->planned[i].job);
     }
     free(b->planned);
+    free(b->ends);
     free(b);
 }

@@ -149,6 +149,8 @@ struct batch {
     struct why why;
     struct planned *planned;
     int nplanned, cplanned;
+    struct run_end *ends; /* of the runs that ended, in the order in which they were written */
+    int nends;
     int64_t sweep_next; /* go on behind this job id; 0: the sweep is through */
     bool plan_more;     /* a bound was reached: plan again at once */
     int64_t

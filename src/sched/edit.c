@@ -60,13 +60,15 @@ static struct run_change ended_with_job(struct sched *s, struct now now, struct 
         return (struct run_change){ .log_id = r->log_id,
                                     .what = CHANGE_PHASE | CHANGE_CLOSE,
                                     .phase = PHASE_LOST };
-    return (struct run_change){ .log_id = r->log_id,
-                                .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,
-                                .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
-                                .phase = PHASE_KILLED,
-                                .handle_code = 500,
-                                .handle_ms = now.wall_ms,
-                                .handle_msg = mem_dup("the job was deleted") };
+    struct run_change c = { .log_id = r->log_id,
+                            .sent = r->phase == PHASE_SENT || r->phase == PHASE_UNKNOWN,
+                            .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
+                            .phase = PHASE_KILLED,
+                            .handle_code = 500,
+                            .handle_ms = now.wall_ms,
+                            .handle_msg = mem_dup("the job was deleted") };
+    run_note_end(now, &c, r, PHASE_KILLED);
+    return c;
 }
 
 static void hold(struct sched *s, struct run *r)

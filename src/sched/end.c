@@ -107,6 +107,37 @@ static bool failed(enum phase p)
     return p != PHASE_SUCCEEDED;
 }
 
+/* For the figures. An end that the disk has not seen yet counts as if it had not been. */
+static void note_end(struct run_change *c, const struct run *r, enum phase to, int64_t took_ms,
+                     int64_t late_ms)
+{
+    enum outcome was = r->phase == PHASE_LOST ? OUTCOME_LOST : OUTCOME_NONE;
+    c->end = (struct run_end){ .log_id = r->log_id,
+                               .job_id = r->job->id,
+                               .group_id = run_group(r),
+                               .log_ms = run_log_time(r),
+                               .took_ms = took_ms > 0 ? took_ms : 0,
+                               .late_ms = late_ms > 0 ? late_ms : 0,
+                               .shard = r->shard,
+                               .attempt = r->attempt,
+                               .was = c->end.now ? c->end.was : was,
+                               .now = phase_outcome(to) };
+}
+
+/* Boot time at which it left; 0: it has not, or another life of the center has sent it. */
+static int64_t left_ms(const struct run *r)
+{
+    return r->phase == PHASE_PLANNED ? 0 : r->sent_ms;
+}
+
+void run_note_end(struct now now, struct run_change *c, const struct run *r, enum phase to)
+{
+    int64_t left = left_ms(r), waited = now.wall_ms - r->due_ms;
+    int64_t took = left ? now.boot_ms - left : waited;
+    bool ran = outcome_has_result(phase_outcome(to));
+    note_end(c, r, to, ran ? took : 0, left ? waited - took : ran ? 0 : waited);
+}
+
 static void note_finish(struct sched *s, struct now now, struct run *r, int code, const char *msg,
                         int64_t took_ms)
 {
@@ -134,6 +165,7 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
     int64_t took_ms = now.boot_ms - r->since_ms;
     bool rejected = to == PHASE_REJECTED || to == PHASE_UNROUTABLE;
     run_leave(s, r);
+    run_note_end(now, run_dirty(s, r), r, to);
     run_move(s, now, r, to);
     if (rejected)
         run_note_trigger(s, r, code, msg);
@@ -192,6 +224,7 @@ void run_close_lost(struct sched *s, struct run *r)
 struct run_change *change_withdrawn(struct run_change *c, const struct run *r, int64_t now_ms,
                                     enum phase to, const char *reason)
 {
+    note_end(c, r, to, 0, 0);
     c->log_id = r->log_id;
     c->phase = to;
     c->doubted = r->flags & RUN_DOUBTED;

@@ -18,6 +18,8 @@ void run_withdraw(struct sched *s, struct now now, struct run *r, enum phase to,
 void run_forget(struct sched *s, struct now now, struct run *r, enum phase to, const char *reason);
 /* The job was changed since the row was planned: it is withdrawn, true. */
 bool run_withdraw_outdated(struct sched *s, struct now now, struct run *r);
+/* What the figures count, before the run moves to that phase. */
+void run_note_end(struct now now, struct run_change *c, const struct run *r, enum phase to);
 struct run_change *change_withdrawn(struct run_change *c, const struct run *r, int64_t now_ms,
                                     enum phase to, const char *reason);
 void run_close_lost(struct sched *s, struct run *r); /* its retry leaves: LOST is final */

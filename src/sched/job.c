@@ -12,18 +12,25 @@ struct live_job *job_live(struct sched *s, int64_t id)
     return map_find(&s->jobs, (uint64_t)id);
 }
 
+/* What its log row and its call hold stays as it was when the row was made. */
+static void keep_old(struct run *r, const struct job *old, bool param, bool group)
+{
+    param &= !r->text || !r->text->param;
+    group &= !r->text || !r->text->group_id;
+    if (!param && !group)
+        return;
+    if (!r->text)
+        r->text = mem_new(sizeof(*r->text));
+    if (param)
+        r->text->param = mem_dup(old->param);
+    if (group)
+        r->text->group_id = old->group_id;
+}
+
 void job_define(struct live_job *j, struct job *def)
 {
-    bool same = strcmp(def->param, j->def->param) == 0;
-    list_each(&j->runs, n, tmp)
-    {
-        struct run *r = container_of(n, struct run, of_job);
-        if (same || (r->text && r->text->param))
-            continue;
-        if (!r->text)
-            r->text = mem_new(sizeof(*r->text));
-        r->text->param = mem_dup(j->def->param);
-    }
+    bool param = strcmp(def->param, j->def->param) != 0, group = def->group_id != j->def->group_id;
+    list_each(&j->runs, n, tmp) keep_old(container_of(n, struct run, of_job), j->def, param, group);
     job_ref(def);
     job_unref(j->def);
     j->def = def;

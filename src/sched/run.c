@@ -40,14 +40,18 @@ const char *run_param(const struct run *r)
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
-static struct run_text *text_of(const struct run_row *row, const struct job *def)
+/* now: the job as the core has it, which may be newer. */
+static struct run_text *text_of(const struct run_row *row, const struct job *def,
+                                const struct job *now)
 {
     bool own = row->param && strcmp(row->param, def->param) != 0;
-    if (!own && !row->choices)
+    bool moved = row->group_id != now->group_id;
+    if (!own && !row->choices && !moved)
         return NULL;
     struct run_text *t = mem_new(sizeof(*t));
     t->param = own ? mem_dup(row->param) : NULL;
     t->choices = mem_dup(row->choices);
+    t->group_id = moved ? row->group_id : 0;
     return t;
 }
 
@@ -68,7 +72,7 @@ struct run *run_new(struct sched *s, struct now now, const struct run_row *row, 
     r->kind = (uint8_t)row->kind;
     r->phase = (uint8_t)row->phase;
     r->since_ms = now.boot_ms;
-    r->text = text_of(row, def);
+    r->text = text_of(row, def, r->job->def);
     if (row->broadcast) {
         r->flags |= RUN_BROADCAST;
         if (!list_linked(&r->job->broadcast))
@@ -269,6 +273,11 @@ void run_readdress(struct sched *s, struct run *r, struct lane *lane)
     c->address = mem_dup(lane->address);
     c->what |= CHANGE_ADDRESS;
     run_wait_for(s, r, WAIT_ADDRESS);
+}
+
+int64_t run_group(const struct run *r)
+{
+    return r->text && r->text->group_id ? r->text->group_id : r->job->def->group_id;
 }
 
 int64_t run_log_time(const struct run *r)

@@ -63,9 +63,10 @@ struct reconcile {
                              known, 0 = none yet */
 };
 
-struct run_text {  /* what differs from the job's own */
-    char *param;   /* NULL = the job's */
-    char *choices; /* NULL = the group's */
+struct run_text {     /* what differs from the job's own */
+    char *param;      /* NULL = the job's */
+    char *choices;    /* NULL = the group's */
+    int64_t group_id; /* of its log row; 0 = the job's */
 };
 
 struct run {
@@ -156,6 +157,7 @@ bool phase_may(enum phase from, enum phase to);
 struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def);
 void run_free(struct sched *s, struct run *r);
 const char *run_param(const struct run *r);
+int64_t run_group(const struct run *r);                /* of its log row */
 int64_t run_log_time(const struct run *r);             /* see run_log_ms */
 bool run_overdue(struct now now, const struct run *r); /* past its start deadline */
 

@@ -398,6 +398,18 @@ static int spare_connections(void)
     return quarter < 16384 ? (int)quarter : 16384;
 }
 
+/* Hours and days are cut by the server's zone. */
+static enum err figures_begin(struct center *c, struct store *store, struct why *why)
+{
+    struct zone *zone;
+    enum err err = zones_get(c->zones, c->zone_name, &zone, why);
+    if (err)
+        return err;
+    c->figures = figures_new(zone);
+    zone_unref(zone);
+    return figures_load(c->figures, store, why);
+}
+
 static enum err core_new(struct center *c, struct why *why)
 {
     struct store *store;
@@ -426,8 +438,14 @@ static enum err core_new(struct center *c, struct why *why)
         planner_free(planner);
         return err;
     }
-    c->writer = writer_new(store, planner, &c->config.retention, c->mailbox, MESSAGE_BATCH_DONE,
-                           &c->metrics);
+    err = figures_begin(c, store, why);
+    if (err) {
+        store_close(store);
+        planner_free(planner);
+        return err;
+    }
+    c->writer = writer_new(store, planner, c->figures, &c->config.retention, c->mailbox,
+                           MESSAGE_BATCH_DONE, &c->metrics);
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err)
@@ -558,6 +576,7 @@ void center_free(struct center *c)
         return;
     maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
+    figures_free(c->figures);
     journalling_free(c);
     struct list rest;
     list_init(&rest);
@@ -642,6 +661,11 @@ int64_t center_start_deadline_ms(const struct center *c)
 int center_last_year(const struct center *c)
 {
     return c->last_year;
+}
+
+struct figures *center_figures(struct center *c)
+{
+    return c->figures;
 }
 
 struct metrics *center_metrics(struct center *c)

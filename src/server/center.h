@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/why.h"
+#include "ledger/figures.h"
 #include "ledger/write.h"
 #include "net/httpd.h"
 #include "ledger/retention.h"
@@ -57,6 +58,7 @@ const char *center_token(const struct center *c);         /* any thread */
 int64_t center_start_deadline_ms(const struct center *c); /* of jobs that do not say; any thread */
 int center_last_year(const struct center *c);             /* bound of cron searches; any thread */
 struct metrics *center_metrics(struct center *c);         /* any thread */
+struct figures *center_figures(struct center *c);         /* any thread, what it reads */
 
 /* ---- on the loop's thread: what the executor API needs ----------------------------------------
  */

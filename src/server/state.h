@@ -49,6 +49,7 @@ struct center {
     struct transports *transports; /* to executors */
     struct sched *sched;
     struct writer *writer;
+    struct figures *figures;
     struct zones *zones;
     struct metrics metrics;
     struct mailbox *mailbox;

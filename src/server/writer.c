@@ -26,6 +26,7 @@ enum { MESSAGE_BATCH, MESSAGE_STOP };
 struct writer {
     struct store *store;
     struct planner *planner;
+    struct figures *figures;
     struct mailbox *in, *done;
     int done_kind;
     struct metrics *metrics;
@@ -167,7 +168,7 @@ static void transact(struct writer *w, struct batch *b, struct list *writes)
     w->house.err = OK;
     if (house)
         list_push(writes, &w->house.node);
-    txn_run(w->store, w->planner, b, writes);
+    txn_run(w->store, w->planner, w->figures, b, writes);
     if (!house)
         return;
     list_remove(&w->house.node);
@@ -221,7 +222,7 @@ static void *writer_main(void *arg)
     }
 }
 
-struct writer *writer_new(struct store *store, struct planner *planner,
+struct writer *writer_new(struct store *store, struct planner *planner, struct figures *figures,
                           const struct retention_rules *rules, struct mailbox *done, int done_kind,
                           struct metrics *metrics)
 {
@@ -229,6 +230,7 @@ struct writer *writer_new(struct store *store, struct planner *planner,
     struct writer *w = mem_new(sizeof(*w));
     w->store = store;
     w->planner = planner;
+    w->figures = figures;
     w->in = mailbox_new();
     w->done = done;
     w->done_kind = done_kind;

@@ -8,6 +8,7 @@
 #define PEAL_SERVER_WRITER_H
 
 #include "base/mailbox.h"
+#include "ledger/figures.h"
 #include "ledger/retention.h"
 #include "ledger/write.h"
 #include "sched/batch.h"
@@ -21,8 +22,9 @@ struct batch_message {
     struct list writes; /* struct ledger_entry, of the same transaction */
 };
 
-/* Takes store and planner; both are freed by writer_free. Done batches go to the mailbox done. */
-struct writer *writer_new(struct store *store, struct planner *planner,
+/* Takes store and planner; both are freed by writer_free. The figures are borrowed. Done batches go
+ * to the mailbox done. */
+struct writer *writer_new(struct store *store, struct planner *planner, struct figures *figures,
                           const struct retention_rules *rules, struct mailbox *done, int done_kind,
                           struct metrics *metrics);
 /* Scheduler's thread. The message belongs to the writer until it comes back. */

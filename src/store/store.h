@@ -14,6 +14,7 @@
 #ifndef PEAL_STORE_STORE_H
 #define PEAL_STORE_STORE_H
 
+#include "model/job_stat.h"
 #include "model/model.h"
 #include "model/scope.h"
 #include "store/clean.h"
@@ -86,6 +87,12 @@ struct groups_filter {
     int64_t offset, limit;
 };
 
+struct report_row { /* of xxl_job_log_report */
+    int64_t day_ms; /* when the day begins, by the zone of who wrote it */
+    int64_t running, succeeded, failed;
+    int64_t updated_ms;
+};
+
 struct job_stop {
     int64_t job_id;
     const char *reason;
@@ -107,10 +114,13 @@ typedef bool log_row_fn(void *ctx, const struct log_record *r);
 typedef bool group_row_fn(void *ctx, const struct group_record *r);
 typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
 typedef bool run_row_fn(void *ctx, const struct run_row *r);
+typedef bool delta_row_fn(void *ctx, int64_t n, struct slice ends);
+typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
+typedef bool report_row_fn(void *ctx, const struct report_row *r);
 
-/* The interface is six tables, by what their rows are about. rollback and close cannot fail; every
- * other result is looked at. A table may be shared: what is read and written row by row is the same
- * for engines that speak SQL. */
+/* The interface is seven tables, by what their rows are about. rollback and close cannot fail;
+ * every other result is looked at. A table may be shared: what is read and written row by row is
+ * the same for engines that speak SQL. */
 
 struct store_txn {
     MUST_CHECK enum err (*begin)(struct store *s, struct why *why);
@@ -265,6 +275,41 @@ struct store_pages {
                                    struct why *why);
 };
 
+/* What has become of runs, by time; ledger/figures.h says what the rows mean together. */
+struct store_figures {
+    /* A commit's ends, as bytes (model/end.h). *ret_n: the number that the commit will have. */
+    MUST_CHECK enum err (*delta_add)(struct store *s, struct slice ends, int64_t *ret_n,
+                                     struct why *why);
+    MUST_CHECK enum err (*deltas_each)(struct store *s, delta_row_fn *fn, void *ctx,
+                                       struct why *why); /* by n */
+    MUST_CHECK enum err (*deltas_drop)(struct store *s, int64_t through, struct why *why);
+    /* Add to the rows, or make them. A row that says it includes that commit stays as it is. */
+    MUST_CHECK enum err (*figures_add)(struct store *s, const struct figure_row *rows, int n,
+                                       struct why *why);
+    /* Summed over nodes; through is the largest. durations: DURATION_BUCKETS sums, NULL: not
+     * wanted; ret->durations is NULL. ERR_NOTFOUND, without a why. */
+    MUST_CHECK enum err (*figure_get)(struct store *s, int64_t slot, int64_t group_id,
+                                      int64_t job_id, struct figure_row *ret, uint32_t *durations,
+                                      struct why *why);
+    /* Delete up to max rows with from <= slot < until. */
+    MUST_CHECK enum err (*figures_expire)(struct store *s, int64_t from, int64_t until, int max,
+                                          bool *ret_more, struct why *why);
+    MUST_CHECK enum err (*job_stats_put)(struct store *s, const struct job_stat_row *rows, int n,
+                                         struct why *why);
+    MUST_CHECK enum err (*job_stats_each)(struct store *s, job_stat_row_fn *fn, void *ctx,
+                                          struct why *why);
+    /* Insert, or replace that of the day. */
+    MUST_CHECK enum err (*reports_put)(struct store *s, const struct report_row *rows, int n,
+                                       struct why *why);
+    /* from_ms <= day_ms <= to_ms, by day. */
+    MUST_CHECK enum err (*reports_each)(struct store *s, int64_t from_ms, int64_t to_ms,
+                                        report_row_fn *fn, void *ctx, struct why *why);
+    /* Runs that have not ended, but for planned ones that are due later than now, by the day that
+     * their trigger_time lies in: days begin then, the latest first. Earlier ones are left out. */
+    MUST_CHECK enum err (*runs_running)(struct store *s, const int64_t *days, int n, int64_t now_ms,
+                                        int64_t *ret_counts, struct why *why);
+};
+
 struct store_cluster; /* nodes that share one database: no engine has it yet */
 
 struct store_ops {
@@ -275,6 +320,7 @@ struct store_ops {
     const struct store_catalog *catalog;
     const struct store_users *users;
     const struct store_pages *pages;
+    const struct store_figures *figures;
     const struct store_cluster *cluster; /* NULL: one server owns the data, by a lock */
 };
 

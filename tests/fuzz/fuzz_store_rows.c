@@ -3,6 +3,7 @@
  * then everything is read and a transaction is tried. No answer may crash; what is read must be
  * within the bounds that the records promise. */
 #include "fuzz.h"
+#include "ledger/figures.h"
 #include "store/sqlite/sqlite_db.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,11 +58,12 @@ static void bind_any(sqlite3_stmt *q, int i, struct input *in)
     }
 }
 
-static const char *const tables[] = { "xxl_job_info",     "xxl_job_log",  "xxl_job_group",
-                                      "xxl_job_registry", "xxl_job_user", "peal_job",
-                                      "peal_due",         "peal_run",     "peal_skip",
-                                      "peal_epoch",       "peal_seq",     "peal_purge",
-                                      "peal_user",        "peal_session", "peal_log_span" };
+static const char *const tables[] = {
+    "xxl_job_info", "xxl_job_log", "xxl_job_group", "xxl_job_registry",  "xxl_job_user",
+    "peal_job",     "peal_due",    "peal_run",      "peal_skip",         "peal_epoch",
+    "peal_seq",     "peal_purge",  "peal_user",     "peal_session",      "peal_log_span",
+    "peal_delta",   "peal_figure", "peal_job_stat", "xxl_job_log_report"
+};
 
 static void write_row(sqlite3 *db, struct input *in)
 {
@@ -130,6 +132,20 @@ static void read_one(struct store *s, int64_t id)
         user_record_done(&u);
 }
 
+/* Figures of any rows can be loaded and read. */
+static void read_figures(struct store *s)
+{
+    struct figures *f = figures_new(zone_utc());
+    struct report_row days[FIGURES_REPORT_DAYS];
+    struct figure figure;
+    uint32_t durations[DURATION_BUCKETS];
+    check(!figures_load(f, s, NULL));
+    check(!figures_report(f, s, 1000000, days, NULL));
+    for (int64_t id = 0; id < 3; id++)
+        check(!figures_read(f, s, FIGURE_DAY, id, 0, 0, &figure, durations, NULL));
+    figures_free(f);
+}
+
 static void read_all(struct store *s, struct input *in)
 {
     const struct store_ops *ops = s->ops;
@@ -159,6 +175,30 @@ static void read_all(struct store *s, struct input *in)
     check(!err || err == ERR_NOTFOUND);
     for (int64_t id = -8; id < 16; id++)
         read_one(s, id);
+    read_figures(s);
+}
+
+static enum err write_figures(struct store *s)
+{
+    const struct store_figures *ops = s->ops->figures;
+    static const uint32_t durations[DURATION_BUCKETS] = { 1, 2, UINT32_MAX };
+    static const struct job_stat stat = { .nlast = 0 };
+    const struct job_stat_row job = { .job_id = 1, .through = 5, .stat = &stat };
+    const struct report_row report = { .day_ms = 0, .running = 1 };
+    bool more;
+    int64_t n;
+    struct figure_row rows[3] = { { .slot = 1, .through = 5, .durations = durations },
+                                  { .slot = 2, .through = INT64_MAX, .group_id = 1 },
+                                  { .slot = 3, .through = 6, .job_id = 1 } };
+    for (int i = 0; i < 3; i++)
+        rows[i].figure.counts[OUTCOME_SUCCEEDED] = rows[i].figure.took_ms = 7;
+    enum err err = ops->figures_add(s, rows, 3, NULL);
+    err = err ? err : ops->job_stats_put(s, &job, 1, NULL);
+    err = err ? err : ops->delta_add(s, slice_text("x"), &n, NULL);
+    err = err ? err : ops->deltas_drop(s, 3, NULL);
+    err = err ? err : ops->figures_expire(s, INT64_MIN, 1, 5, &more, NULL);
+    check(!err); /* no row of another program may keep the center from committing */
+    return ops->reports_put(s, &report, 1, NULL);
 }
 
 /* Whatever stands there, a transaction succeeds or refuses, and the handle stays usable. */
@@ -181,6 +221,7 @@ static void try_writing(struct store *s)
     err = err ? err : ops->runs->late_add(s, &late, 1, &noted, NULL);
     err = err ? err : ops->runs->skips_add(s, &skip, 1, NULL);
     err = err ? err : ops->runs->purge(s, 5, &more, NULL);
+    err = err ? err : write_figures(s);
     err = err ? err : ops->txn->commit(s, &commit, NULL);
     if (err)
         ops->txn->rollback(s);

@@ -166,6 +166,8 @@ static void center_down(struct sim *s)
     s->sched = NULL;
     planner_free(s->planner);
     s->planner = NULL;
+    figures_free(s->figures);
+    s->figures = NULL;
     writes_drop(s);
     drop_acks(s);
 }
@@ -321,6 +323,10 @@ void center_start(struct sim *s)
     s->planner = planner_new(&p);
     s->planner_no++;
     struct why why = { "" };
+    s->figures = figures_new(s->figures_zone);
+    if (figures_load(s->figures, s->store, &why))
+        sim_fail(s, "figures", "they cannot be loaded: %s", why.text);
+    check_figures(s);
     struct watermark watermark;
     sim_must(s, store_memory_ops.txn->watermark_get(s->store, &watermark, &why), &why);
     sched_load_watermark(s->sched, watermark.until_ms, watermark.clean);
@@ -374,7 +380,7 @@ static void on_write(struct sim *s, struct event *e)
 {
     if (!s->sched || e->life != s->life || center_frozen(s, e) || !center_step(s))
         return;
-    txn_run(s->store, s->planner, s->writing, &s->written_with);
+    txn_run(s->store, s->planner, s->figures, s->writing, &s->written_with);
     if (s->writing->err) {
         s->planner_no++;
         sim_send(s, sim_between(s, 50, 500), on_write, 0, 0, NULL)->life = s->life;
@@ -382,6 +388,7 @@ static void on_write(struct sim *s, struct event *e)
     }
     s->commits++;
     check_commit(s, s->writing);
+    check_figures_commit(s);
     writes_check(s);
     backup_written(s, s->writing);
     sim_send(s, sim_chance(s, 30000) ? sim_between(s, 1, 400) : sim_between(s, 0, 2), on_written, 0,

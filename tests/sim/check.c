@@ -197,6 +197,8 @@ void check_free(struct sim *s)
     map_done(&s->shards);
     check_wire_free(s);
     check_routes_free(s);
-    for (size_t i = 0; i < countof(s->shadows); i++)
+    for (size_t i = 0; i < countof(s->shadows); i++) {
         schedule_done(&s->shadows[i].schedule);
+        free(s->shadows[i].ends);
+    }
 }

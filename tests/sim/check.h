@@ -38,6 +38,9 @@ void check_change(struct sim *s, const struct run_change *c);
 void check_kept(struct sim *s, const struct run_change *c); /* the disk says what the batch said */
 void check_codes(struct sim *s, int64_t id, const struct ghost *g);
 
+/* check_figures.c: a run is about to end so */
+void check_figures_end(struct sim *s, int64_t id, const struct ghost *g, enum phase to);
+
 /* check_plan.c */
 struct missed { /* what one pass of planning has decided of one job */
     int all;    /* scheduled times too old to fire as planned */

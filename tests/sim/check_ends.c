@@ -45,6 +45,7 @@ static void ghost_end(struct sim *s, int64_t id, enum phase to)
     bool failed = to != PHASE_SUCCEEDED && to != PHASE_SKIPPED && to != PHASE_WITHDRAWN;
     g->wants_retry = failed && !after_lost && g->retries_left > 0;
     g->fresh_success = to == PHASE_SUCCEEDED;
+    check_figures_end(s, id, g, to);
     g->end = to;
     g->text_n = strlen(text_of(s, id));
     s->ends++;

@@ -126,6 +126,7 @@ void check_end(struct sim *s)
         if (!g->dropped)
             check_codes(s, id, g);
     }
+    check_figures(s);
     bool days = s->boot_ms > 10000000; /* most of it was an outage */
     if (!days && (s->firings < 1000 || s->crashes < 1))
         sim_fail(s, "the simulation", "only %lld firings and %lld crashes", (long long)s->firings,

@@ -197,6 +197,11 @@ struct ghost { /* what the checker knows of one log id */
     struct wire wire;
 };
 
+struct shadow_end {
+    int64_t log_id;
+    bool succeeded;
+};
+
 struct shadow { /* what the checker knows of one job */
     int64_t id;
     struct schedule schedule;
@@ -219,6 +224,8 @@ struct shadow { /* what the checker knows of one job */
     int64_t next_ms;     /* as the table had it after the last commit */
     bool on;             /* users switched it on, and it has not come to its end */
     bool counting;       /* an outage is being counted out */
+    struct shadow_end *ends; /* of its runs, as they were written */
+    int nends;
 };
 
 /* ---- the world ------------------------------------------------------------------------------- */
@@ -263,6 +270,8 @@ struct sim {
     struct store_catalog catalog;
     struct sched *sched; /* NULL while it is down */
     struct planner *planner;
+    struct figures *figures;
+    struct zone *figures_zone; /* hours and days are cut by it */
     struct batch *writing;
     struct list acks, calls;
     bool pumping;
@@ -451,6 +460,10 @@ void check_ack(struct sim *s, const struct sim_ack *a);
 void check_edited(struct sim *s, const struct edit *e);
 void check_calm(struct sim *s); /* every few seconds: does planning keep up? */
 bool check_quiet(struct sim *s);
+/* check_figures.c */
+void check_figures(struct sim *s);        /* all of them */
+void check_figures_commit(struct sim *s); /* now and then */
+
 void check_end(struct sim *s);
 void check_free(struct sim *s);
 

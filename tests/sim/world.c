@@ -231,6 +231,9 @@ static void begin(struct sim *s)
     s->late_ppm = (int)sim_between(s, 0, 2) * 8000;
     s->refuse_ppm = (int)sim_between(s, 0, 2) * 4000;
     s->opening_ppm = s->seed % 3 == 0 ? 150000 : 0;
+    s->figures_zone = s->seed % 4 < countof(s->zones) ? s->zones[s->seed % 4] : NULL;
+    if (!s->figures_zone)
+        s->figures_zone = zone_utc();
     net_init(s);
     map_init(&s->keys);
     map_init(&s->scheduled_times);

@@ -570,6 +570,7 @@ const struct store_ops store_memory_ops = {
     .catalog = &catalog,
     .users = &users,
     .pages = &pages,
+    .figures = &memory_figures,
 };
 
 struct store *store_memory_new(const struct store_options *options)

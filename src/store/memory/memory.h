@@ -41,6 +41,23 @@ struct mem_seq { /* T_SEQ */
     int64_t value;
 };
 
+struct mem_delta { /* T_DELTA */
+    int64_t n;
+    char *ends;
+    size_t size;
+};
+
+struct mem_figure { /* T_FIGURE */
+    int64_t key;    /* made of those of the row */
+    struct figure_row row;
+    uint32_t durations[DURATION_BUCKETS];
+};
+
+struct mem_stat { /* T_STAT */
+    int64_t job_id, through;
+    struct job_stat stat;
+};
+
 enum mem_table {             /* what the rows are, and what the key is */
                  T_JOB,      /* struct job_record, id; its scheduled times are in T_DUE */
                  T_DUE,      /* struct due_row, job id */
@@ -54,6 +71,10 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_SEQ,      /* struct mem_seq, id */
                  T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
                  T_CLEAN,    /* struct clean_request, id */
+                 T_DELTA,    /* struct mem_delta, number of the commit */
+                 T_FIGURE,   /* struct mem_figure, key */
+                 T_STAT,     /* struct mem_stat, job id */
+                 T_REPORT,   /* struct report_row, beginning of the day */
                  T_COUNT
 };
 
@@ -135,6 +156,8 @@ enum err memory_session_find(struct store *s, const char *digest, struct session
                              struct why *why);
 enum err memory_session_delete(struct store *s, const char *digest, struct why *why);
 enum err memory_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+
+extern const struct store_figures memory_figures;
 
 /* memory_clean.c */
 enum err memory_log_clean(struct store *s, struct log_clean *c, int max, bool *ret_end,

@@ -36,6 +36,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_CLEAN:
         clean_request_done(row);
         break;
+    case T_DELTA:
+        free(((struct mem_delta *)row)->ends);
+        break;
     default:
         break;
     }

@@ -416,4 +416,5 @@ const struct store_ops store_sqlite_ops = {
     .catalog = &catalog,
     .users = &users,
     .pages = &pages,
+    .figures = &sqlite_figures,
 };

@@ -131,6 +131,14 @@ static inline int sql_bind_take(void)
     return rc;
 }
 
+/* Lent until the statement has run. */
+static inline void bind_blob(sqlite3_stmt *q, int i, struct slice bytes)
+{
+    int rc = sqlite3_bind_blob64(q, i, bytes.n ? bytes.p : "", bytes.n, SQLITE_STATIC);
+    if (rc)
+        sql_bind_rc = rc;
+}
+
 /* NULL is NULL. Lent until the statement has run. */
 static inline void bind_text(sqlite3_stmt *q, int i, const char *text)
 {
@@ -247,6 +255,8 @@ enum err sqlite_session_find(struct store *s, const char *digest, struct session
                              struct why *why);
 enum err sqlite_session_delete(struct store *s, const char *digest, struct why *why);
 enum err sqlite_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+
+extern const struct store_figures sqlite_figures;
 
 /* sqlite_pages.c */
 enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

@@ -245,6 +245,7 @@ enum err sqlite_job_delete(struct store *store, int64_t id, struct why *why)
         "DELETE FROM peal_job WHERE job_id = ?1",
         "DELETE FROM peal_due WHERE job_id = ?1",
         "DELETE FROM peal_skip WHERE job_id = ?1",
+        "DELETE FROM peal_job_stat WHERE job_id = ?1",
         "INSERT OR IGNORE INTO peal_purge (job_id) VALUES (?1)",
     };
     struct sqlite *s = sqlite_of(store);

@@ -70,7 +70,7 @@ struct batch *bench_edit(struct edit *e)
 
 enum err bench_run(struct bench *b, struct batch *batch)
 {
-    txn_run(b->s, b->planner, batch, &b->writes);
+    txn_run(b->s, b->planner, NULL, batch, &b->writes);
     return batch->err;
 }
 

@@ -129,7 +129,7 @@ bool core_take(struct core *c)
 void core_write(struct core *c)
 {
     assert_non_null(c->batch);
-    txn_run(c->store, c->planner, c->batch, NULL);
+    txn_run(c->store, c->planner, NULL, c->batch, NULL);
     must(c->batch->err, &c->batch->why);
     c->written = true;
     assert_int_equal(core_unaccounted(c), 0);

@@ -453,7 +453,7 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     assert_int_equal(c->store->ops->txn->commit(c->store, NULL, &why), OK);
     sched_result(c->s, c->now, id, 500, slice_text("the disk was full"));
     core_take_next(c);
-    txn_run(c->store, c->planner, c->batch, NULL);
+    txn_run(c->store, c->planner, NULL, c->batch, NULL);
     assert_int_equal(c->batch->err, OK);
     assert_int_equal(c->batch->written.n[TOTAL_LATE], 1);
     c->written = true;

@@ -28,7 +28,7 @@ static struct batch *edit_alone(struct bench *b, struct edit *e)
     batch->now_ms = 1700000000000;
     batch->edits = mem_new(sizeof(struct edit *));
     batch->edits[batch->nedits++] = e;
-    txn_run(b->engine->s, b->planner, batch, NULL);
+    txn_run(b->engine->s, b->planner, NULL, batch, NULL);
     assert_int_equal(batch->err, OK);
     return batch;
 }
@@ -315,7 +315,7 @@ static void a_stop_takes_back_what_the_schedule_asked_for(void **state)
         };
         batch_free(
             edit_alone(b, update_of(b, job, b->group_id, &(struct change){ .what = "newer" })));
-        txn_run(b->engine->s, b->planner, batch, NULL);
+        txn_run(b->engine->s, b->planner, NULL, batch, NULL);
         assert_int_equal(batch->err, OK);
         assert_int_equal(batch->spawns[0].err, rows[i].taken ? ERR_NOTFOUND : OK);
         assert_int_equal(batch->nplanned, rows[i].taken ? 0 : 1);
@@ -357,7 +357,7 @@ static void the_next_delay_lies_behind_what_was_planned(void **state)
     batch->now_ms = scheduled_ms - 1000;
     batch->plan_until_ms = scheduled_ms;
     batch->plan_max_rows = 10;
-    txn_run(b->engine->s, b->planner, batch, NULL);
+    txn_run(b->engine->s, b->planner, NULL, batch, NULL);
     assert_int_equal(batch->err, OK);
     assert_int_equal(batch->nplanned, 1);
     batch_free(batch);
@@ -365,7 +365,7 @@ static void the_next_delay_lies_behind_what_was_planned(void **state)
     batch->now_ms = scheduled_ms - 3600000;
     batch->delays = mem_new(sizeof(*batch->delays));
     batch->delays[batch->ndelays++] = (struct delay){ job, batch->now_ms };
-    txn_run(b->engine->s, b->planner, batch, NULL);
+    txn_run(b->engine->s, b->planner, NULL, batch, NULL);
     assert_int_equal(batch->err, OK);
     batch_free(batch);
     struct job_record r;

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* figures.c - the figures' transaction: ends in, rows out, bytes away.
+ *
+ * A tally is folded whole: all rows that it adds to, in one transaction, through the last commit
+ * that memory has counted. Adding is refused by a row that includes that commit already, so a fold
+ * may be repeated. The lists of dirty tallies are in the order of their oldest end; behind the
+ * first of them no bytes are needed any more. */
+#include "ledger/figures.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cron/civil.h"
+#include "ledger/tally.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLD_ROWS 250
+#define FOLD_MS 300000 /* the oldest end waits at most so long for its row */
+#define DELTA_BYTES_MAX (64 << 20)
+#define DROP_MIN 16 /* rows of bytes that go at once, and the most in one transaction */
+#define DROP_MAX 64
+#define EXPIRE_ROWS 100
+#define EXPIRE_MS 600000
+#define REPORT_MS 60000
+#define LOOK_MS 1000
+#define DAY_MS INT64_C(86400000)
+#define ID_MAX (INT64_C(1) << 53)
+
+struct delta { /* a row of peal_delta */
+    int64_t n;
+    size_t bytes;
+};
+
+struct running { /* live runs, of the days of the report */
+    int64_t at_ms;
+    int64_t days[FIGURES_REPORT_DAYS], counts[FIGURES_REPORT_DAYS];
+};
+
+struct step {  /* of the transaction under way, to be done in memory when it is committed */
+    int64_t n; /* the commit with the ends; 0: there are none */
+    struct job_tally **jobs; /* whose stat is staged */
+    int njobs, cjobs;
+    struct tally **folded;
+    int nfolded, cfolded;
+    int ndropped;
+    int expire;  /* the level that is through, 0: none */
+    bool report; /* it was written */
+};
+
+struct figures {
+    pthread_mutex_t lock; /* for what other threads read: all, n, running */
+    struct tallies all;
+    int64_t n; /* the last commit that is counted */
+    struct running running;
+
+    /* the writer's own */
+    struct step step;
+    struct delta *deltas; /* on disk, by n */
+    int first_delta, ndeltas, cdeltas;
+    size_t delta_bytes;
+    int64_t force_n; /* what is as old is folded now */
+    int64_t quarter;
+    int64_t expired_ms, report_ms;
+    int expiring; /* the next level, 0: none */
+    struct buf bytes;
+    struct tally_rows rows;
+    struct job_stat_row *stats;
+    int nstats, cstats;
+};
+
+#define append(array, n, cap, value)                                                               \
+    do {                                                                                           \
+        if ((n) == (cap)) {                                                                        \
+            (cap) = (cap) ? (cap)*2 : 64;                                                          \
+            (array) = mem_resize((array), (size_t)(cap) * sizeof(*(array)));                       \
+        }                                                                                          \
+        (array)[(n)++] = (value);                                                                  \
+    } while (0)
+
+struct figures *figures_new(struct zone *zone)
+{
+    struct figures *f = mem_new(sizeof(*f));
+    pthread_mutex_init(&f->lock, NULL);
+    tallies_init(&f->all, zone);
+    buf_init(&f->bytes, SIZE_MAX / 2);
+    return f;
+}
+
+void figures_free(struct figures *f)
+{
+    if (!f)
+        return;
+    tallies_done(&f->all);
+    free(f->step.jobs);
+    free(f->step.folded);
+    free(f->deltas);
+    buf_done(&f->bytes);
+    tally_rows_done(&f->rows);
+    free(f->stats);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+const struct zone *figures_zone(const struct figures *f)
+{
+    return f->all.zone;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static void delta_note(struct figures *f, int64_t n, size_t bytes)
+{
+    const struct delta d = { n, bytes };
+    append(f->deltas, f->ndeltas, f->cdeltas, d);
+    f->delta_bytes += bytes;
+}
+
+static bool load_stat(void *ctx, const struct job_stat_row *r)
+{
+    struct figures *f = ctx;
+    tallies_job(&f->all, r->job_id, r->through)->stat = *r->stat;
+    return true;
+}
+
+struct loading {
+    struct figures *f;
+    struct store *s;
+    struct why *why;
+    int64_t *jobs; /* that have no row yet */
+    int njobs, cjobs;
+    int damaged;
+    enum err err;
+};
+
+/* A job whose row is gone was deleted, unless it is younger than the last fold. */
+static struct job_tally *load_job(struct loading *l, int64_t id)
+{
+    struct job_tally *j = tallies_find_job(&l->f->all, id);
+    if (j)
+        return j;
+    append(l->jobs, l->njobs, l->cjobs, id);
+    return tallies_job(&l->f->all, id, 0);
+}
+
+static void load_group_end(struct loading *l, struct tally *t, const struct run_end *e, int64_t n,
+                           int64_t at_ms)
+{
+    bool is_new = false;
+    struct part *p = tally_part(t, tallies_quarter(e), &is_new);
+    struct figure_row row;
+    if (is_new && !l->err) {
+        enum err err = l->s->ops->figures->figure_get(l->s, p->slot, t->id, 0, &row, NULL, l->why);
+        if (!err)
+            p->through = row.through;
+        else if (err != ERR_NOTFOUND)
+            l->err = err;
+    }
+    if (n > p->through)
+        tally_end(&l->f->all, t, p, e, n, at_ms);
+}
+
+static void load_end(struct loading *l, const struct run_end *e, int64_t n, int64_t at_ms)
+{
+    struct tallies *all = &l->f->all;
+    struct job_tally *j = load_job(l, e->job_id);
+    if (n > j->tally.through) {
+        struct part *p = tally_part(&j->tally, tallies_hour(all, e), NULL);
+        tally_end(all, &j->tally, p, e, n, at_ms);
+        job_stat_end(&j->stat, e, at_ms);
+    }
+    load_group_end(l, &all->whole, e, n, at_ms);
+    if (e->group_id)
+        load_group_end(l, tallies_group(all, e->group_id), e, n, at_ms);
+}
+
+static bool load_delta(void *ctx, int64_t n, struct slice bytes)
+{
+    struct loading *l = ctx;
+    struct ends_reader r = ends_read(bytes);
+    struct run_end e;
+    if (n < 1 || n > ID_MAX) {
+        l->damaged++;
+        return true;
+    }
+    while (!l->err && ends_next(&r, &e))
+        load_end(l, &e, n, r.at_ms);
+    l->damaged += r.bad;
+    delta_note(l->f, n, bytes.n);
+    l->f->n = n;
+    return !l->err;
+}
+
+struct existing {
+    const int64_t *ids;
+    bool *there;
+    int n;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool job_there(void *ctx, const struct job_record *r)
+{
+    struct existing *x = ctx;
+    const int64_t *at = bsearch(&r->id, x->ids, (size_t)x->n, sizeof(*x->ids), compare_ids);
+    if (at)
+        x->there[at - x->ids] = true;
+    return true;
+}
+
+/* What was deleted while bytes of it were still there does not come back. */
+static enum err forget_deleted(struct loading *l)
+{
+    if (!l->njobs)
+        return OK;
+    qsort(l->jobs, (size_t)l->njobs, sizeof(*l->jobs), compare_ids);
+    struct existing x = { l->jobs, mem_new((size_t)l->njobs), l->njobs };
+    enum err err = l->s->ops->catalog->jobs_get(l->s, l->jobs, l->njobs, job_there, &x, l->why);
+    for (int i = 0; !err && i < l->njobs; i++)
+        if (!x.there[i])
+            tallies_drop_job(&l->f->all, l->jobs[i]);
+    free(x.there);
+    return err;
+}
+
+enum err figures_load(struct figures *f, struct store *s, struct why *why)
+{
+    struct loading l = { .f = f, .s = s, .why = why };
+    enum err err = s->ops->figures->job_stats_each(s, load_stat, f, why);
+    if (!err)
+        err = s->ops->figures->deltas_each(s, load_delta, &l, why);
+    if (!err)
+        err = l.err;
+    if (!err)
+        err = forget_deleted(&l);
+    free(l.jobs);
+    why_clear(err ? NULL : why);
+    if (l.damaged)
+        log_warn("figures",
+                 "%d rows of peal_delta are not what this program wrote: figures lack their ends",
+                 l.damaged);
+    return err;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static struct job_stat *staged(struct figures *f, int64_t job_id)
+{
+    struct job_tally *j = tallies_find_job(&f->all, job_id);
+    if (!j) { /* the map is read by others */
+        pthread_mutex_lock(&f->lock);
+        j = tallies_job(&f->all, job_id, f->n);
+        pthread_mutex_unlock(&f->lock);
+    }
+    if (!j->staged) {
+        j->staged = mem_new(sizeof(*j->staged));
+        *j->staged = j->stat;
+        append(f->step.jobs, f->step.njobs, f->step.cjobs, j);
+    }
+    return j->staged;
+}
+
+static int64_t taken_ms(const struct batch *b)
+{
+    return b->now_ms > 0 ? b->now_ms : 0;
+}
+
+static enum err ends_write(struct figures *f, struct store *s, struct batch *b, struct why *why)
+{
+    if (!b->nends)
+        return OK;
+    buf_reset(&f->bytes);
+    struct ends_writer w = ends_begin(&f->bytes, taken_ms(b));
+    for (int i = 0; i < b->nends; i++) {
+        struct run_end *e = &b->ends[i];
+        struct job_stat *stat = staged(f, e->job_id);
+        e->streak_was = stat->streak;
+        job_stat_end(stat, e, taken_ms(b));
+        e->streak = stat->streak;
+        ends_add(&w, e);
+    }
+    return s->ops->figures->delta_add(s, slice_of(f->bytes.data, f->bytes.len), &f->step.n, why);
+}
+
+static void ends_count(struct figures *f, const struct batch *b)
+{
+    struct tallies *all = &f->all;
+    for (int i = 0; i < b->nends; i++) {
+        const struct run_end *e = &b->ends[i];
+        struct tally *job = &tallies_job(all, e->job_id, f->n)->tally;
+        struct tally *to[] = { job, &all->whole,
+                               e->group_id ? tallies_group(all, e->group_id) : NULL };
+        int64_t quarter = tallies_quarter(e), hour = tallies_hour(all, e);
+        for (size_t k = 0; k < countof(to) && to[k]; k++) {
+            struct part *p = tally_part(to[k], to[k]->of_job ? hour : quarter, NULL);
+            tally_end(all, to[k], p, e, f->step.n, taken_ms(b));
+        }
+    }
+}
+
+/* ---- fold ------------------------------------------------------------------------------------ */
+
+static bool is_due(const struct figures *f, const struct tally *t, int64_t now_ms)
+{
+    int64_t age = now_ms - t->since_ms;
+    return t->since_n <= f->force_n || age >= FOLD_MS || age <= -FOLD_MS;
+}
+
+/* Its rows went with it, in this transaction. */
+static bool is_deleted(const struct batch *b, int64_t job_id)
+{
+    for (int i = 0; i < b->nedits; i++)
+        if (b->edits[i]->kind == EDIT_JOB_DELETE && !b->edits[i]->err && b->edits[i]->id == job_id)
+            return true;
+    return false;
+}
+
+static void fold_list(struct figures *f, const struct list *l, const struct batch *b)
+{
+    list_each(l, node, tmp)
+    {
+        struct tally *t = container_of(node, struct tally, dirty);
+        if (!is_due(f, t, b->now_ms) || f->rows.n + f->nstats >= FOLD_ROWS)
+            return;
+        if (t->of_job && is_deleted(b, t->id))
+            continue;
+        tally_rows_add(&f->rows, &f->all, t, f->n);
+        append(f->step.folded, f->step.nfolded, f->step.cfolded, t);
+        if (!t->of_job)
+            continue;
+        const struct job_tally *j = container_of(t, struct job_tally, tally);
+        const struct job_stat_row row = { .job_id = t->id, .through = f->n, .stat = &j->stat };
+        append(f->stats, f->nstats, f->cstats, row);
+    }
+}
+
+static enum err fold(struct figures *f, struct store *s, const struct batch *b, struct why *why)
+{
+    int64_t quarter = figure_slot(FIGURE_QUARTER, NULL, b->now_ms);
+    if (quarter != f->quarter || f->delta_bytes > DELTA_BYTES_MAX)
+        f->force_n = f->n;
+    f->quarter = quarter;
+    f->rows.n = f->nstats = 0;
+    fold_list(f, &f->all.dirty_groups, b);
+    fold_list(f, &f->all.dirty_jobs, b);
+    enum err err = OK;
+    if (f->rows.n)
+        err = s->ops->figures->figures_add(s, f->rows.rows, f->rows.n, why);
+    if (!err && f->nstats)
+        err = s->ops->figures->job_stats_put(s, f->stats, f->nstats, why);
+    return err;
+}
+
+/* The first commit whose ends some row lacks. */
+static int64_t needed_from(const struct figures *f)
+{
+    const struct list *lists[] = { &f->all.dirty_groups, &f->all.dirty_jobs };
+    int64_t n = INT64_MAX;
+    for (size_t i = 0; i < countof(lists); i++) {
+        const struct list_node *node = list_first(lists[i]);
+        if (node && container_of(node, struct tally, dirty)->since_n < n)
+            n = container_of(node, struct tally, dirty)->since_n;
+    }
+    return n;
+}
+
+static enum err drop(struct figures *f, struct store *s, struct why *why)
+{
+    int64_t from = needed_from(f);
+    int n = 0;
+    while (n < DROP_MAX && n < f->ndeltas - f->first_delta &&
+           f->deltas[f->first_delta + n].n < from)
+        n++;
+    if (n < DROP_MIN)
+        return OK;
+    f->step.ndropped = n;
+    return s->ops->figures->deltas_drop(s, f->deltas[f->first_delta + n - 1].n, why);
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+static const int keep_days[FIGURE_LEVELS] = {
+    [FIGURE_QUARTER] = 8, [FIGURE_HOUR] = 400, [FIGURE_JOB_HOUR] = 8, [FIGURE_JOB_DAY] = 400
+};
+
+static enum err expire(struct figures *f, struct store *s, int64_t now_ms, struct why *why)
+{
+    int64_t age = now_ms - f->expired_ms;
+    bool more = false;
+    if (!f->expiring && (age >= EXPIRE_MS || age < 0)) {
+        f->expiring = FIGURE_QUARTER;
+        f->expired_ms = now_ms;
+    }
+    if (!f->expiring)
+        return OK;
+    enum figure_level level = (enum figure_level)f->expiring;
+    if (keep_days[level]) {
+        int64_t until = now_ms - keep_days[level] * DAY_MS;
+        enum err err = s->ops->figures->figures_expire(
+            s, figure_slot_at(level, 0), figure_slot_at(level, until), EXPIRE_ROWS, &more, why);
+        if (err)
+            return err;
+    }
+    f->step.expire = more ? 0 : f->expiring;
+    return OK;
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void report_days(const struct figures *f, int64_t now_ms, int64_t days[FIGURES_REPORT_DAYS])
+{
+    int64_t ms = now_ms;
+    for (int i = 0; i < FIGURES_REPORT_DAYS; i++) {
+        days[i] = figure_slot_ms(figure_slot(FIGURE_DAY, f->all.zone, ms));
+        ms = days[i] - 1;
+    }
+}
+
+/* Of one day; ERR_NOTFOUND: nothing is known of it. */
+static enum err report_row(struct figures *f, struct store *s, int64_t day_ms, int64_t now_ms,
+                           struct report_row *ret, struct why *why)
+{
+    struct figure day;
+    enum err err = figures_read(f, s, FIGURE_DAY, 0, 0, day_ms, &day, NULL, why);
+    if (err)
+        return err;
+    *ret = (struct report_row){ .day_ms = day_ms,
+                                .succeeded = day.counts[OUTCOME_SUCCEEDED],
+                                .failed = figure_failed(&day),
+                                .updated_ms = now_ms };
+    pthread_mutex_lock(&f->lock);
+    for (int i = 0; i < FIGURES_REPORT_DAYS; i++)
+        if (f->running.days[i] == day_ms)
+            ret->running = f->running.counts[i];
+    pthread_mutex_unlock(&f->lock);
+    return OK;
+}
+
+/* Rows of days of which nothing is known may be somebody else's: they stay. */
+static enum err report(struct figures *f, struct store *s, int64_t now_ms, struct why *why)
+{
+    int64_t age = now_ms - f->report_ms, days[FIGURES_REPORT_DAYS];
+    if (age >= 0 && age < REPORT_MS)
+        return OK;
+    report_days(f, now_ms, days);
+    enum err err = OK;
+    for (int i = 0; !err && i < FIGURES_REPORT_DAYS; i++) {
+        struct report_row r;
+        err = report_row(f, s, days[i], now_ms, &r, why);
+        if (!err && (i == 0 || r.succeeded || r.failed || r.running))
+            err = s->ops->figures->reports_put(s, &r, 1, why);
+    }
+    f->step.report = !err;
+    return err;
+}
+
+/* ---- the transaction ------------------------------------------------------------------------- */
+
+enum err figures_write(struct figures *f, struct store *s, struct batch *b, struct why *why)
+{
+    f->step.n = 0;
+    f->step.njobs = f->step.nfolded = f->step.ndropped = f->step.expire = 0;
+    f->step.report = false;
+    enum err err = ends_write(f, s, b, why);
+    if (!err)
+        err = fold(f, s, b, why);
+    if (!err)
+        err = drop(f, s, why);
+    if (!err)
+        err = expire(f, s, b->now_ms, why);
+    if (!err)
+        err = report(f, s, b->now_ms, why);
+    return err;
+}
+
+static void dropped(struct figures *f)
+{
+    for (; f->step.ndropped > 0; f->step.ndropped--)
+        f->delta_bytes -= f->deltas[f->first_delta++].bytes;
+    if (f->first_delta > f->ndeltas / 2) {
+        f->ndeltas -= f->first_delta;
+        memmove(f->deltas, f->deltas + f->first_delta, (size_t)f->ndeltas * sizeof(*f->deltas));
+        f->first_delta = 0;
+    }
+}
+
+static void unstage(struct figures *f, bool keep)
+{
+    for (int i = 0; i < f->step.njobs; i++) {
+        struct job_tally *j = f->step.jobs[i];
+        if (keep)
+            j->stat = *j->staged;
+        free(j->staged);
+        j->staged = NULL;
+    }
+    f->step.njobs = 0;
+}
+
+static void drop_deleted(struct figures *f, const struct batch *b)
+{
+    for (int i = 0; i < b->nedits; i++)
+        if (b->edits[i]->kind == EDIT_JOB_DELETE && !b->edits[i]->err)
+            tallies_drop_job(&f->all, b->edits[i]->id);
+}
+
+void figures_written(struct figures *f, const struct batch *b, bool committed)
+{
+    pthread_mutex_lock(&f->lock);
+    unstage(f, committed);
+    for (int i = 0; committed && i < f->step.nfolded; i++)
+        tally_clean(f->step.folded[i], f->n);
+    if (committed && f->step.n) {
+        ends_count(f, b);
+        f->n = f->step.n;
+    }
+    if (committed)
+        drop_deleted(f, b);
+    pthread_mutex_unlock(&f->lock);
+    if (!committed)
+        return;
+    if (f->step.n)
+        delta_note(f, f->step.n, f->bytes.len);
+    dropped(f);
+    if (f->step.expire)
+        f->expiring = f->step.expire + 1 < FIGURE_LEVELS ? f->step.expire + 1 : 0;
+    if (f->step.report)
+        f->report_ms = b->now_ms;
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret)
+{
+    pthread_mutex_lock(&f->lock);
+    const struct job_tally *j = tallies_find_job(&f->all, job_id);
+    bool any = j && (j->stat.nlast || j->stat.success_ms);
+    if (any)
+        *ret = j->stat;
+    pthread_mutex_unlock(&f->lock);
+    return any;
+}
+
+size_t figures_jobs(struct figures *f)
+{
+    pthread_mutex_lock(&f->lock);
+    size_t n = f->all.jobs.len;
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}
+
+/* What memory has, first; then the row. If that says that it includes all that memory had, it was
+ * folded in between. */
+enum err figures_read(struct figures *f, struct store *reader, enum figure_level level,
+                      int64_t group_id, int64_t job_id, int64_t at_ms, struct figure *ret,
+                      uint32_t *durations, struct why *why)
+{
+    struct figure more = { .took_ms = 0 };
+    uint32_t more_durations[DURATION_BUCKETS] = { 0 };
+    struct figure_row row = { .through = -1 };
+    int64_t slot = figure_slot(level, f->all.zone, at_ms);
+    if (durations)
+        memset(durations, 0, DURATION_BUCKETS * sizeof(*durations));
+    pthread_mutex_lock(&f->lock);
+    struct job_tally *j = job_id ? tallies_find_job(&f->all, job_id) : NULL;
+    const struct tally *t = !job_id ? tallies_find_group(&f->all, group_id) : j ? &j->tally : NULL;
+    if (t)
+        tally_sum(&f->all, t, slot, &more, more_durations);
+    int64_t n = f->n;
+    pthread_mutex_unlock(&f->lock);
+    enum err err =
+        reader->ops->figures->figure_get(reader, slot, group_id, job_id, &row, durations, why);
+    if (err && err != ERR_NOTFOUND)
+        return err;
+    if (err)
+        row = (struct figure_row){ .through = -1 };
+    *ret = row.figure;
+    if (row.through >= n && n > 0)
+        return OK;
+    figure_add(ret, &more);
+    for (int i = 0; durations && i < DURATION_BUCKETS; i++)
+        durations[i] += more_durations[i];
+    return OK;
+}
+
+enum err figures_report(struct figures *f, struct store *reader, int64_t now_ms,
+                        struct report_row ret[FIGURES_REPORT_DAYS], struct why *why)
+{
+    struct running r = { .at_ms = now_ms };
+    report_days(f, now_ms, r.days);
+    pthread_mutex_lock(&f->lock);
+    int64_t age = now_ms - f->running.at_ms;
+    bool look = age < 0 || age >= LOOK_MS || f->running.days[0] != r.days[0];
+    pthread_mutex_unlock(&f->lock);
+    enum err err = OK;
+    if (look)
+        err = reader->ops->figures->runs_running(reader, r.days, FIGURES_REPORT_DAYS, now_ms,
+                                                 r.counts, why);
+    if (!err && look) {
+        pthread_mutex_lock(&f->lock);
+        f->running = r;
+        pthread_mutex_unlock(&f->lock);
+    }
+    for (int i = 0; !err && i < FIGURES_REPORT_DAYS; i++)
+        err = report_row(f, reader, r.days[i], now_ms, &ret[i], why);
+    return err;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* figures.h - what has become of runs, by time: of the whole center, of groups, of jobs.
+ *
+ * A transaction keeps its ends as one row of bytes (peal_delta), in itself, so the figures are
+ * exact whatever a kill cuts off; memory counts them when the commit is made. From time to time
+ * what memory has counted is added to rows (peal_figure, peal_job_stat), which say through which
+ * commit they include everything, and the bytes go. So what holds is always
+ *
+ *     rows + ends of the commits behind each row's "through".
+ *
+ * One thread writes: the one that owns the store's writing handle. Any thread reads, and sees what
+ * is committed. */
+#ifndef PEAL_LEDGER_FIGURES_H
+#define PEAL_LEDGER_FIGURES_H
+
+#include "model/job_stat.h"
+#include "sched/batch.h"
+#include "store/store.h"
+
+struct figures;
+
+/* zone: the server's, by which hours and days are cut; counted. */
+struct figures *figures_new(struct zone *zone);
+void figures_free(struct figures *f); /* NULL is fine */
+/* What the tables hold, before the first transaction. */
+MUST_CHECK enum err figures_load(struct figures *f, struct store *s, struct why *why);
+
+/* ---- the writer's thread ----------------------------------------------------------------------
+ */
+
+/* In the batch's transaction, when all its ends are known: write them, set their streaks, and do a
+ * step of what is to be done with rows (at most 250, or those of one job). */
+MUST_CHECK enum err figures_write(struct figures *f, struct store *s, struct batch *b,
+                                  struct why *why);
+/* After figures_write, whatever it returned: the transaction was committed, or not. */
+void figures_written(struct figures *f, const struct batch *b, bool committed);
+
+/* ---- any thread -------------------------------------------------------------------------------
+ */
+
+/* How the job is doing; false: none of its runs has ended. */
+bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret);
+/* How many jobs there are of which figures_job knows something. */
+size_t figures_jobs(struct figures *f);
+/* The figure of the slot of that level in which the instant lies: of a job (group_id 0), of a group
+ * (job_id 0), or of the whole (both 0). durations: DURATION_BUCKETS counts, or NULL; of a job they
+ * are 0. reader: the caller's handle. */
+MUST_CHECK enum err figures_read(struct figures *f, struct store *reader, enum figure_level level,
+                                 int64_t group_id, int64_t job_id, int64_t at_ms,
+                                 struct figure *ret, uint32_t *durations, struct why *why);
+/* The zone that cuts hours and days; borrowed as long as f. */
+const struct zone *figures_zone(const struct figures *f);
+
+/* What XXL-JOB's report says of the last days, as it is now: today first. Looks at all live runs,
+ * unless that was done within the last second; what it finds goes into the table's rows, which are
+ * written once a minute. */
+#define FIGURES_REPORT_DAYS 3
+MUST_CHECK enum err figures_report(struct figures *f, struct store *reader, int64_t now_ms,
+                                   struct report_row ret[FIGURES_REPORT_DAYS], struct why *why);
+
+#endif
