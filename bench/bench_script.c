@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What it costs to start a script: beside a bare loop of fork, exec and wait for the same program,
  * in turns in the same run, the best of several rounds each. Time is the wall's; CPU is that of
- * this process and of the children together, because who forks pays in both; ours include the fork
- * server, which is made and ended in each round so that its children are counted. */
+ * this process and of the children together, because a process that forks pays in both; ours
+ * include the fork server, which is made and ended in each round so that its children are counted.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

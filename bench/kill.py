@@ -86,7 +86,7 @@ class World:
         db.close()
         time.sleep(1)
         self.center.stop()
-        time.sleep(2)  # results that the stub still sends have nobody: judged is what was given
+        time.sleep(2)  # results that the stub still sends reach no server: judged is what was given
         db = self.center.db()
         ids = get(f"http://127.0.0.1:{self.stub.port}/stub/ids")
         first = self.stub.stats()["first_id"]

@@ -346,7 +346,7 @@ static void conn_open(struct conn *c)
     socklen_t size;
     int one = 1;
     if (!addr_numeric(l->to.host, l->to.port, &to, &size))
-        return; /* nobody has registered, or by a name: a benchmark's executor has a number */
+        return; /* none has registered, or one with a name: a benchmark's executor has a number */
     c->fd =
         (struct loop_fd){ .fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
                           .events = EPOLLIN | EPOLLOUT,

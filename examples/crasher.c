@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Pretends to be busy, and does not listen to anybody. */
+/* Pretends to be busy, and does not react to a stop. */
 static void hang(struct peal_run *run)
 {
     signal(SIGTERM, SIG_IGN); /* the child's own: the executor is another process */

@@ -6,7 +6,7 @@
  * - peal_wait: sleep, but wake as soon as the run shall end (a user's kill, the job's timeout, a
  *   newer run, the executor's stop). A handler that computes asks peal_stopping now and then; one
  *   that waits in poll() adds peal_stop_fd to what it waits for.
- * - peal_deadline_ms: when the job's timeout strikes, for who can choose to do less.
+ * - peal_deadline_ms: when the job's timeout strikes, for handlers that can do less.
  * - init and destroy: what the runs of a job share. Here it is the number of steps done so far: the
  *   next run goes on where the stopped one was. It lives as long as the job is busy; what must
  *   outlive that belongs into a file.

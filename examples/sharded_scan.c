@@ -3,8 +3,8 @@
  *
  * A job with the route SHARDING_BROADCAST starts one run on each executor; each is told which shard
  * it is (index) and of how many (total). Shards take the rows whose id leaves their index when it
- * is divided by the total: nobody has to agree with anybody, and when an executor joins, the next
- * broadcast has one more shard.
+ * is divided by the total: no executor has to agree with another, and when an executor joins, the
+ * next broadcast has one more shard.
  *
  * What a long scan should do besides: say how far it is, look now and then whether it shall stop,
  * and put what a person wants to know into the result's message.
@@ -34,7 +34,7 @@ static int begin(sqlite3 *db, const struct peal_run *run, sqlite3_stmt **rows)
     return failed;
 }
 
-/* To the end, until somebody stops it, or until the database fails: the result says which. */
+/* To the end, until it is stopped, or until the database fails: the result says which. */
 static void scan(struct peal_run *run, sqlite3 *db, sqlite3_stmt *rows)
 {
     int64_t n = 0, cents = 0, all = 0;

@@ -70,7 +70,7 @@ PURE_SYSTEM = {
     "string.h", "strings.h",
 }
 PURE_EXTRA = {"wire": {"jansson.h"}}
-# Libraries that have one owner: who else needs them asks the owner.
+# Libraries that have one owner: another folder calls the owner's functions.
 OWNERS = {
     "sqlite3.h": ["sql", "store", "executor"],
     "argon2.h": ["api"],

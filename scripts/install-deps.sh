@@ -6,7 +6,7 @@
 #   scripts/install-deps.sh --list SET... print what is missing, install nothing (exit status 1 if any)
 #
 # As root it installs; as another user it prints the command, asks, and runs it with sudo; with
-# nobody to ask it fails with that command. An entry "a,b:package" counts as present when the
+# no terminal to ask on it fails with that command. An entry "a,b:package" counts as present when the
 # commands a and b exist, wherever they come from: tool chains are often installed by other means.
 set -euo pipefail
 
@@ -74,7 +74,7 @@ command="sudo apt-get update && sudo ${install[*]}"
 echo "They are installed with:"
 echo "    $command"
 if [ ! -t 0 ] || [ ! -t 1 ]; then
-    echo "install-deps: not root, and nobody to ask; run the command above, then try again" >&2
+    echo "install-deps: not root, and no terminal to ask on; run the command above, then try again" >&2
     exit 1
 fi
 read -r -p "Run it now? [y/N] " answer

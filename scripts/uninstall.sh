@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Take away what `make install` put under $DESTDIR: the files of build/installed, then the folders
-# of its own that are empty now. Configuration and data are nobody's but yours.
+# of its own that are empty now. Configuration and data are yours and stay.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 list=build/installed

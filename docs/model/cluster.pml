@@ -241,7 +241,7 @@ end:do
 #endif
     /* ---- firing: the look at the lease ... ------------------------------------------------------ */
     :: d_step { nd[n].hand == 0 && HAS_LEASE(n) && nd[n].mp[i] == PLANNED && !(old[i] && conf[n]) && mom[i] <= now && mom[i] <= nd[n].mark ->
-        /* whoever finds his lease valid has not been declared dead, and the run is still his     */
+        /* a node that finds its lease valid was not declared dead, and the run is still its own  */
         assert(!dead_db[n] && epoch_db[n] == nd[n].ep && (MINE(n, i) || !LIVE(dp[i])));
         nd[n].hand = i; nd[n].hep = nd[n].from + GIVEUP }
     /* ... and the send. Any time may pass between the two                                         */

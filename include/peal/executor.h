@@ -86,7 +86,8 @@ struct peal_handler {
  *     PEAL_HANDLER(name, .flags = PEAL_PROCESS | PEAL_IDEMPOTENT) { ... }
  */
 #define PEAL_HANDLER(...) PEAL_HANDLER_AS(__VA_ARGS__, )
-/* Private to PEAL_HANDLER. Linkers that collect garbage are told to keep entries that nobody names.
+/* Private to PEAL_HANDLER. Linkers that collect garbage are told to keep entries that no code
+ * names.
  */
 #define PEAL_HANDLER_AS(id, ...)                                                                   \
     static int id(struct peal_run *run);                                                           \
@@ -132,8 +133,8 @@ enum peal_stop {
 };
 
 /* Shall this run end, and why? A handler that runs long asks often. Its result then is decided by
- * the reason. Who has not returned some seconds later (peal.executor.stop.grace) is reported as
- * "would not stop" (as a thread) or killed (as a process). */
+ * the reason. A handler that has not returned some seconds later (peal.executor.stop.grace) is
+ * reported as "would not stop" (as a thread) or killed (as a process). */
 PEAL_PUBLIC enum peal_stop peal_stopping(const struct peal_run *run);
 /* Readable as soon as the run shall end, for poll(); not to be read or closed. */
 PEAL_PUBLIC int peal_stop_fd(const struct peal_run *run);
@@ -153,7 +154,7 @@ PEAL_PUBLIC void peal_progress(struct peal_run *run, int percent, const char *fo
     PEAL_FORMAT(3, 4);
 PEAL_PUBLIC void peal_progress_at(struct peal_run *run, const char *function, int line, int percent,
                                   const char *format, ...) PEAL_FORMAT(5, 6);
-/* The line says who wrote it. */
+/* The line says which function wrote it. */
 #define peal_progress(run, ...) peal_progress_at(run, __func__, __LINE__, __VA_ARGS__)
 
 /* How it ended: 200 is success, 502 a timeout, any other code above 0 a failure; 0 and less become

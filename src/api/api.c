@@ -48,8 +48,8 @@ static void on_request(struct httpd_request *q, void *arg)
         web_take(a->web, q);
 }
 
-/* Nobody's large body takes room here: it has the executors' token, or its connection moves to the
- * web loop, which has room of its own, before it is read. */
+/* No stranger's large body takes room here: it has the executors' token, or its connection moves to
+ * the web loop, which has room of its own, before it is read. */
 static size_t on_head(struct httpd_request *q, void *arg)
 {
     struct api *a = arg;

@@ -45,9 +45,9 @@ struct web_call {
     struct form form;              /* the query's parameters, and a form's */
     struct router_params params;   /* of the path */
     struct json_t *json;           /* the body; NULL unless it is BODY_JSON */
-    struct session_record session; /* its digest is "" while nobody is logged in */
+    struct session_record session; /* its digest is "" without a login */
     struct user_record user;
-    struct actor *actor; /* what the asker may; NULL while nobody is logged in. Owned */
+    struct actor *actor; /* what the user may do; NULL without a login. Owned */
 
     /* the answer */
     int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One list of checks for every request, and the first that fails answers. A check knows the row and
  * the request; how a refusal looks is the table's (XXL-JOB's envelope, or a problem). The order is
- * a contract: nobody's body is parsed, and nobody's password hashed, before the request is known to
+ * a contract: no body is parsed, and no password hashed, before the request is known to
  * be of a kind that this path takes and to come from no other site. */
 #include "api/gate.h"
 #include "api/body.h"
@@ -220,7 +220,8 @@ static bool site_ok(struct web_call *call)
 /* ---- permission ---------------------------------------------------------------------------------
  */
 
-/* Who is asking, and what they may: once a request, so that a change of rights acts at once. */
+/* The user behind the request, and what they may do: once a request, so that a change of rights
+ * acts at once. */
 static bool identify(struct web_call *call)
 {
     struct why why = { "" };

@@ -317,7 +317,7 @@ static enum err walk_on(struct checking *k, struct walk *w)
 static enum err no_cycle(struct checking *k)
 {
     if (k->in->insert || told(k, JOB_COLUMN_OF(children)))
-        return OK; /* nobody can name it yet */
+        return OK; /* no request can name it yet */
     struct walk *w = mem_new(sizeof(*w));
     map_init(&w->seen);
     enum err err = walk_add_list(w, k->in->r->children)

@@ -20,7 +20,7 @@
 MUST_CHECK enum err password_check(struct slice password, struct why *why);
 /* PHC string of a new hash with a random salt. */
 MUST_CHECK enum err password_hash(struct slice password, char ret[PASSWORD_HASH_SIZE]);
-/* user NULL: nobody of that name; takes as long, and says no. *ret_upgrade: it matched a legacy
+/* user NULL: no such user; takes as long, and says no. *ret_upgrade: it matched a legacy
  * column, and ours should be written. */
 bool password_matches(const struct user_record *user, struct slice password, bool *ret_upgrade);
 /* A random one of 16 letters and digits. */

@@ -16,7 +16,7 @@ static const struct {
     const char *code, *title;
 } kinds[PROBLEM_KINDS] = {
     [PROBLEM_MALFORMED] = { 400, "malformed", "The request cannot be read" },
-    [PROBLEM_UNAUTHENTICATED] = { 401, "unauthenticated", "Nobody is logged in" },
+    [PROBLEM_UNAUTHENTICATED] = { 401, "unauthenticated", "Not logged in" },
     [PROBLEM_FORBIDDEN] = { 403, "forbidden", "Not permitted" },
     [PROBLEM_FOREIGN] = { 403, "forbidden", "Not permitted" },
     [PROBLEM_NOT_FOUND] = { 404, "not_found", "There is no such thing" },

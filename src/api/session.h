@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.h - who is asking: sessions and passwords, for both APIs. Private to src/api.
+/* session.h - the user behind a request: sessions and passwords, for both APIs. Private to src/api.
  *
  * A session is 32 random bytes; the cookie holds them in base64url, the database their SHA-256, so
- * that a stolen database logs nobody in. It ends at a fixed time, or at logout. Each API sets a
+ * that a stolen database is no login. It ends at a fixed time, or at logout. Each API sets a
  * cookie of its own name and takes them all. A worker's thread. */
 #ifndef PEAL_API_SESSION_H
 #define PEAL_API_SESSION_H

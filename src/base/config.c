@@ -198,7 +198,7 @@ static enum err file_entry(void *ctx, struct slice key, struct slice value, int 
     struct file *f = ctx;
     const struct config_table *t = f->c->table;
     int i = find(t, key);
-    if (i >= 0) /* nobody means the blanks at the end of a line */
+    if (i >= 0) /* blanks at the end of a line are never meant */
         return set(f->c, i, slice_trim(value), CONFIG_FILE, f->name, why);
     if (t->shared_file && (key.n < 5 || memcmp(key.p, "peal.", 5) != 0))
         return OK;

@@ -69,7 +69,7 @@ bool config_flag(const struct config *c, const char *key);
 enum config_origin config_origin(const struct config *c, const char *key);
 
 /* Take a secret out of this process's environment and arguments under all its names, so that no
- * child inherits it, and overwrite it where it stood, so that nobody reads it in /proc/PID/environ
+ * child inherits it, and overwrite it where it stood, so that it is not read in /proc/PID/environ
  * or cmdline. What config_read was given; the value that it read stays. */
 void config_forget(const struct config *c, const char *key, int argc, char **argv,
                    char **environ_list);

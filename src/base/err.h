@@ -22,7 +22,7 @@
     X(TIMEOUT, "timed out")                                                                        \
     X(NEVER, "the schedule has no next scheduled time")                                            \
     X(STOPPING, "shutting down")                                                                   \
-    X(OVERTAKEN, "changed by somebody else at the same time")                                      \
+    X(OVERTAKEN, "changed by another request at the same time")                                    \
     X(MORE, "more is to be done")
 
 enum err {

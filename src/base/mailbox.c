@@ -50,7 +50,7 @@ void mailbox_send_all(struct mailbox *m, struct list *messages)
     atomic_store_explicit(&m->any, true, memory_order_relaxed);
     pthread_mutex_unlock(&m->lock);
     if (!first)
-        return; /* whoever posted the first one rings the bell */
+        return; /* the sender of the first one rings the bell */
     uint64_t one = 1;
     while (write(m->fd, &one, sizeof(one)) < 0 && errno == EINTR)
         ;

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #ifdef PEAL_LIBRARY
-/* A library does not end its host: its thread waits until somebody has given back what is missing.
+/* A library does not end its host: its thread waits until what is missing has been given back.
  */
 void give_up(const char *missing)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - threads that operators can tell apart, and that leave the host its signals.
  *
- * Their names are what top -H, ps -L and gdb show. Whoever starts a thread hands on what is its
+ * Their names are what top -H, ps -L and gdb show. The starter of a thread hands on what is its
  * own, such as the sink of its log. Any thread. */
 #ifndef PEAL_BASE_THREAD_H
 #define PEAL_BASE_THREAD_H

@@ -24,7 +24,7 @@ static bool same_group(const struct group_record *a, const struct group_record *
            (a->address_type == 0 || same_text(a->address_list, b->address_list));
 }
 
-/* The list of a group by registry is the registry's: it changes while somebody looks at a form. */
+/* The list of a group by registry is the registry's: it changes while a user looks at a form. */
 static enum err group_update(struct txn *t, struct edit *e)
 {
     struct group_record old = { 0 };

@@ -38,7 +38,7 @@ static inline bool same_text(const char *a, const char *b)
 
 static inline enum err overtaken(struct edit *e, const char *what)
 {
-    why_set(&e->why, "%s %lld was changed at the same time by somebody else: try again", what,
+    why_set(&e->why, "%s %lld was changed at the same time by another request: try again", what,
             (long long)e->id);
     return ERR_OVERTAKEN;
 }
@@ -53,7 +53,7 @@ enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms
                       struct plan_result *ret);
 /* Write what planning found out besides rows: jobs that stop, scheduled times that are skipped. */
 enum err txn_plan_notes(struct txn *t);
-/* Note who asked for the rows that were appended since the last call. */
+/* Note the caller of the rows that were appended since the last call. */
 void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
 /* Insert all rows that were planned; they become the batch's planned. */
 enum err txn_rows_add(struct txn *t);

@@ -35,7 +35,7 @@ struct ledger_entry { /* one write on its way */
     struct list_node node;
     const struct ledger_write *write;
     void *arg;
-    void *reply; /* who waits; not looked at here */
+    void *reply; /* of the caller that waits; not looked at here */
     /* result of the last transaction that was committed; ERR_MORE: it goes with the next, too */
     enum err err;
     struct why why;

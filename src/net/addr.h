@@ -39,7 +39,7 @@ struct addr_url {
  * ERR_INVALID with the rule in why. */
 MUST_CHECK enum err addr_url_parse(struct slice text, struct addr_url *ret, struct why *why);
 
-/* A numeric host to a socket address, without asking anybody. False if it is a name. */
+/* A numeric host to a socket address, without a name server. False if it is a name. */
 bool addr_numeric(const char *host, uint16_t port, struct sockaddr_storage *ret,
                   socklen_t *ret_len);
 

@@ -210,7 +210,7 @@ static enum err open_new(struct httpc_peer *p, const struct httpc_post *post,
 
 enum err httpc_call(struct httpc_peer *p, const struct httpc_post *post, struct httpc_call *call)
 {
-    int64_t due_ms = clock_boot_ms() + post->timeout_ms; /* the turn may be old by now */
+    int64_t due_ms = clock_boot_ms() + post->timeout_ms; /* the iteration may be old by now */
     call->sent_us = 0;
     call->status = 0;
     call->err = OK;
@@ -383,7 +383,7 @@ void httpc_free(struct httpc *c)
         if (!p->freed)
             httpc_peer_free(p);
         if (p->asking)
-            httpc_peer_unref(p); /* its lookup will find nobody */
+            httpc_peer_unref(p); /* its lookup will find no peer */
         httpc_peer_unref(p);
     }
     if (c->resolver) {

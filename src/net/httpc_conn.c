@@ -195,7 +195,7 @@ static bool conn_send(struct httpc_conn *k)
         int64_t now_us = k->call->sent_us ? 0 : clock_wall_us();
         size_t n = 0;
         enum tls_result r = conn_write(k, k->out.data + k->out_at, k->out.len - k->out_at, &n);
-        /* of a TLS record nobody tells how much left: once it was tried, it counts as sent */
+        /* how much of a TLS record has left is not known: once it was tried, it counts as sent */
         if (!k->call->sent_us && (r == TLS_OK || k->tls))
             k->call->sent_us = now_us;
         if (r == TLS_FAILED) {
@@ -454,7 +454,7 @@ void httpc_conn_connect(struct httpc_conn *k)
     }
 }
 
-/* Who connects to a port of this machine on which nobody listens may be given that very port for
+/* A connection to a port of this machine on which no socket listens may be given that very port for
  * its own end, and TCP then joins it to itself (RFC 9293, 3.5: simultaneous open). It would read
  * its own request as the answer, and the one whose port it is could not come back. */
 static bool connected_to_itself(int fd)

@@ -466,12 +466,12 @@ static void next_message(struct conn *c)
 
 static bool reply_begins(struct conn *c)
 {
-    if (c->fd.fd < 0) { /* the client has gone: nobody to tell */
+    if (c->fd.fd < 0) { /* the client has gone: no answer can reach it */
         conn_unlink(c);
         conn_destroy(c);
         return false;
     }
-    /* whoever asked for the end sends nothing more; else it may be in the middle of it */
+    /* a client that asked for the end sends nothing more; else it may be in the middle of it */
     bool whole = c->reader.phase == HTTP_IN_END;
     c->linger = !whole || c->reader.keep_alive || c->in.len > http_rest(&c->reader);
     if (c->h->draining || c->h->last_answers || !whole)
@@ -531,7 +531,7 @@ void httpd_proved(struct httpd_request *q)
     conn_proved(c);
 }
 
-/* --- who yields when there is no room --- */
+/* --- which connection yields when there is no room --- */
 
 /* Is there room for one more connection from s, or can it be made? */
 static bool make_room(struct httpd *h, const struct source *s)
@@ -687,7 +687,8 @@ static void conn_input(struct conn *c)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        conn_close(c); /* between requests the usual end; within one nobody waits for an answer */
+        conn_close(
+            c); /* between requests the usual end; within one no client waits for an answer */
         return;
     }
     c->in.len += (size_t)n;

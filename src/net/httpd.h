@@ -52,12 +52,12 @@ struct httpd_config {     /* 0 in a number: the default */
 
 enum { HTTPD_HEAD_FIRST = 16384 };
 
-/* Who yields. A full front takes the place of a connection that has no request with the handler and
- * has not proved anything: of the source (sources.h) that has the most of them, the one that has
- * completed no request for the longest time, however many bytes it trickles. Connections from known
- * sources yield to known sources only. Connections that have proved themselves yield when they have
- * been idle for a second, the longest idle first. Large bodies: the slowest that is older than a
- * second, else the slowest of the source that has the most.
+/* Which connection yields: a full front takes the place of a connection that has no request with
+ * the handler and has not proved anything: of the source (sources.h) that has the most of them, the
+ * one that has completed no request for the longest time, however many bytes it trickles.
+ * Connections from known sources yield to known sources only. Connections that have proved
+ * themselves yield when they have been idle for a second, the longest idle first. Large bodies: the
+ * slowest that is older than a second, else the slowest of the source that has the most.
  *
  * A front without a socket: it serves what is attached to it. */
 struct httpd *httpd_new(struct loop *l, const struct httpd_config *config);

@@ -73,7 +73,7 @@ struct httpd {
 /* One that has proved nothing, of the source with the most of them; known: also of known sources.
  */
 struct conn *httpd_unproved_one(struct httpd *h, bool known);
-/* One that has been idle: a fleet that keeps its connections must not lock out who comes next. */
+/* One that has been idle: a fleet that keeps its connections must not lock out the next client. */
 struct conn *httpd_idle_one(struct httpd *h);
 /* The slowest of the large bodies that are older than min_ms, of sources that have at least so many
  * bytes; those with the handler are whole already. */

@@ -289,7 +289,7 @@ static int sleep_ms(struct loop *l, int max_ms)
     int64_t first = first_due(l);
     if (first == INT64_MAX)
         return max_ms;
-    int64_t wait = first - clock_boot_ms(); /* the turn itself took time */
+    int64_t wait = first - clock_boot_ms(); /* the iteration itself took time */
     if (wait < 0)
         wait = 0;
     if (max_ms >= 0 && wait > max_ms)

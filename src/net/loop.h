@@ -2,9 +2,9 @@
 /* loop.h - one thread's events: descriptors, timers, a wake at a wall-clock time, messages.
  *
  * An iteration is: wait in epoll; call what is ready; fire timers; run what was deferred; call the
- * before-sleep hook. Mail and the wall clock are looked at between the descriptors too: epoll hands
- * out what is ready in turn, so that under load they would wait behind thousands of sockets, and
- * with them a writer that has nothing to do meanwhile. Everything embedded here (descriptors,
+ * before-sleep hook. Messages and the wall clock are looked at between the descriptors too: epoll
+ * hands out what is ready in turn, so that under load they would wait behind thousands of sockets,
+ * and with them a writer that has nothing to do meanwhile. Everything embedded here (descriptors,
  * timers, tasks) is the caller's memory, the loop allocates nothing per use and frees nothing.
  * Inside any callback anything may be added or removed, the thing that called included. Thread:
  * every call on the loop's own thread, except loop_stop. */
@@ -82,7 +82,7 @@ void loop_before_sleep(struct loop *l, void (*hook)(void *arg), void *arg);
 
 /* --- the wall clock --- */
 /* on_wake: CLOCK_REALTIME has reached the time given to loop_wake_at (which is then used up).
- * on_set: somebody set the clock, or it stepped; the time is kept and still comes. */
+ * on_set: the clock was set, or it stepped; the time is kept and still comes. */
 void loop_on_wall(struct loop *l, void (*on_wake)(void *arg), void (*on_set)(void *arg), void *arg);
 /* Replaces the time before; INT64_MAX: none. A time already past comes in the next iteration. */
 void loop_wake_at(struct loop *l, int64_t wall_ms);

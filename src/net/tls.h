@@ -2,7 +2,8 @@
 /* tls.h - TLS for outgoing connections, over OpenSSL, on a non-blocking socket.
  *
  * Any certificate is accepted, as XXL-JOB's own client does: executors carry self-signed ones.
- * That hides the traffic from listeners and does not prove who answers. Thread: the loop's. */
+ * That hides the traffic from listeners and does not prove which program answers. Thread: the
+ * loop's. */
 #ifndef PEAL_NET_TLS_H
 #define PEAL_NET_TLS_H
 

@@ -184,7 +184,7 @@ static void add_row(struct plan_rows *out, const struct run_row *like, const str
     row->choices = mem_dup(choices);
 }
 
-/* The rows of one firing: one, or one per address for a broadcast. A broadcast to nobody is one
+/* The rows of one firing: one, or one per address for a broadcast. A broadcast to no address is one
  * row without an address, planned again when an executor appears (scheduler). */
 static void plan_rows(struct planner *p, const struct job *j, struct run_row like,
                       const struct spawn *s, int64_t now_ms, struct plan_rows *out)

@@ -72,7 +72,7 @@ struct spawn {
     char *choices;  /* addresses given by hand, comma separated; NULL = the group's */
     int hops;       /* length of the chain of children */
     bool scheduled; /* a retry of what the job's schedule asked for */
-    void *reply;    /* who waits (manual triggers); not looked at here */
+    void *reply;    /* of the caller that waits (manual triggers); not looked at here */
     /* result */
     enum err err;   /* ERR_NOTFOUND: no such job */
     int64_t log_id; /* of its first row */

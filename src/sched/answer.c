@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* Nothing can have been delivered: an ordinary planned run again. False: it is taken care of; an
- * earlier copy may still be there, and only asking tells, or it is to be routed anew. */
+ * earlier copy may still be there, and only reconciliation tells, or it is to be routed anew. */
 static bool take_back(struct sched *s, struct now now, struct run *r)
 {
     if (r->flags & RUN_DOUBT) {

@@ -29,7 +29,7 @@ struct edit_run {
     struct run_change change; /* how the edit takes it; what 0: it cannot, the run has left */
     int64_t log_id, scheduled_ms, version;
     enum kind kind;
-    bool by_hand; /* a retry of what somebody asked for: no stop takes it */
+    bool by_hand; /* a retry of what a user asked for: no stop takes it */
     bool whole;   /* nothing of its firing has left or was in doubt: it can be planned again */
     /* result */
     bool stays; /* the run is left as it is, and belongs to the new version */
@@ -61,7 +61,7 @@ struct edit {
     /* An update was made from this, and is refused with ERR_OVERTAKEN if it has changed since. */
     int64_t version;                        /* of the job; -1: from whatever it is */
     struct group_record was;                /* the group; app NULL: from whatever it is */
-    void *reply;                            /* who waits; not looked at here */
+    void *reply;                            /* of the caller that waits; not looked at here */
     const struct edit_companion *companion; /* NULL: none, or it has been told the end */
     void *companion_arg;
 
@@ -141,7 +141,8 @@ struct batch {
     bool forget_jobs;           /* zones have changed: parse every job anew */
     struct watermark watermark; /* until_ms 0: leave */
     bool clean;                 /* what is planned on disk after this one has not been sent */
-    struct totals totals; /* of the changes; the turn adds what it plans and withdraws itself */
+    struct totals
+        totals; /* of the changes; the transaction adds what it plans and withdraws itself */
 
     /* results */
     struct totals written; /* all that this transaction added */

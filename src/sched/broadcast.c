@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHEAP_VIEW 64  /* addresses: such a view is made whenever somebody looks */
+#define CHEAP_VIEW 64  /* addresses: such a view is made whenever it is looked at */
 #define RELAY_MS 1000  /* broadcasts of a larger group are planned again once in so long */
 #define RELAY_ROW_MS 1 /* and later by this for each row */
 

@@ -84,7 +84,7 @@ void dispatch_moved(struct sched *s, struct run *r)
 }
 
 /* The run's address is dead, has left the group, is another group's, or there is none yet. NULL:
- * nobody is there. */
+ * no address is there. */
 static struct lane *other_lane(struct sched *s, struct now now, const struct run *r, bool listed)
 {
     struct lane *other = pick_lane(s, now, r);
@@ -164,7 +164,8 @@ static bool younger_overdue(const struct sched *s, struct now now, const struct 
 }
 
 /* A planned row that could not be sent within its start deadline (the center was away, or held up)
- * goes to the misfire policy. What nobody schedules - manual runs, retries, children - still runs.
+ * goes to the misfire policy. Manual runs, retries and children, which no schedule asked for, still
+ * run.
  */
 static bool misfired(struct sched *s, struct now now, struct run *r)
 {

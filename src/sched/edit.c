@@ -3,7 +3,7 @@
  *
  * Memory knows what is unsent, the disk knows what the job was: so the runs that an edit may take
  * are held out of the timer heap first, the edit's own transaction decides which of them go and
- * lays down what the new definition wants in their place (ledger), and only then the user is
+ * plans what the new definition wants in their place (ledger), and only then the user is
  * answered. The others, and all if the edit is refused, come back. */
 #include "sched/edit.h"
 #include "sched/broadcast.h"

@@ -153,8 +153,8 @@ static void push(uint32_t **array, uint32_t *n, uint32_t *cap, uint32_t value)
     (*array)[(*n)++] = value;
 }
 
-/* Slots from f->slots on lie in ordinary memory: words that nobody will read, so that a run without
- * one is counted and given back by the same rules. */
+/* Slots from f->slots on lie in ordinary memory: words that no start will read, so that a run
+ * without one is counted and given back by the same rules. */
 static flight_word *at(struct flight *f, uint32_t slot)
 {
     return slot < f->slots ? &f->words[slot] : &f->beyond[slot - f->slots];

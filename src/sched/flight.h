@@ -32,7 +32,7 @@ struct flight_head { /* the first page of the file; the words follow at FLIGHT_H
     uint64_t magic;
     uint32_t version, slots;
     char boot[40];             /* the kernel's boot id: an older state than this boot's is none */
-    char id[40];               /* as in struct mark */
+    char id[40];               /* as in struct watermark */
     _Atomic uint64_t renewals; /* of the watermark that have been heard; written before the words
                                 * that they cover are freed */
     _Atomic uint64_t without_word; /* 1: runs may be out of which no word tells */
@@ -68,8 +68,8 @@ struct flight_said {
 };
 
 /* May the file be believed? file has bytes of it, private to the caller, aligned as a word; NULL:
- * there is none. mark is what the database says, boot this kernel's boot id. If not, why says which
- * rule failed and every answer is FLIGHT_KNOWS_NOTHING. ret is always to be given to
+ * there is none. watermark is what the database says, boot this kernel's boot id. If not, why says
+ * which rule failed and every answer is FLIGHT_KNOWS_NOTHING. ret is always to be given to
  * flight_said_done. */
 bool flight_read(const void *file, size_t bytes, const struct watermark *watermark,
                  const char *boot, struct flight_said *ret, struct why *why);

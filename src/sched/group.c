@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* group.c - groups: which addresses they have, their list and their view.
  *
- * Who is there is known at once (group_size, group_lane, group_place). The group's list, what
- * XXL-JOB's readers see, and its view, what routes look at, follow with the next batch: thousands
- * of addresses that come, go or die within one are one list and one view. A refused connection
- * takes an address out of the views until a beat brings it back. */
+ * Which addresses are there is known at once (group_size, group_lane, group_place). The group's
+ * list, what XXL-JOB's readers see, and its view, what routes look at, follow with the next batch:
+ * thousands of addresses that come, go or die within one are one list and one view. A refused
+ * connection takes an address out of the views until a beat brings it back. */
 #include "sched/group.h"
 #include "sched/lane.h"
 #include "sched/registry.h"

@@ -32,7 +32,7 @@ struct group {
     int view_at, list_at;        /* and where they stand in them */
 };
 
-/* The group's list or view has changed: made anew with the next batch, or when somebody looks. */
+/* The group's list or view has changed: made anew with the next batch, or when it is looked at. */
 static inline void group_stale(struct sched *s, struct group *g)
 {
     if (!list_linked(&g->stale))

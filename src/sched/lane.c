@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane.c - one executor address: who points to it, and how many calls it may have. */
+/* lane.c - one executor address: what points to it, and how many calls it may have. */
 #include "sched/lane.h"
 #include "sched/state.h"
 #include <assert.h>
@@ -65,7 +65,7 @@ void lane_left(struct sched *s, struct lane *lane)
  * ones; one that answers slowly gets them soon: the window doubles after each few milliseconds in
  * which fewer answers came than half of that.  (After slow start, RFC 5681.)  More than LANE_FAIR
  * help only where an answer takes a tenth of a second or longer, and all lanes together get no more
- * of them than the center can spare; who does not use them gives them back. */
+ * of them than the center can spare; a lane that does not use them gives them back. */
 #define SLOW_SHARE                                                                                 \
     16 /* fewer answers in WIDEN_MS than so much of the window: each takes > 80 ms                 \
         */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lane.h - one executor address: who points to it, and how many calls it may have. */
+/* lane.h - one executor address: what points to it, and how many calls it may have. */
 #ifndef PEAL_SCHED_LANE_H
 #define PEAL_SCHED_LANE_H
 
@@ -24,18 +24,18 @@ struct timer {
 struct lane {           /* one executor address */
     struct timer timer; /* the next beat while it is dead */
     char *address;
-    struct list queue;               /* PLANNED runs that are due, oldest first */
-    struct list queries;             /* runs whose round of asks is to begin */
-    struct list logs;                /* runs whose round has heard the idleBeat: /log is next */
-    struct list rounds;              /* struct round: idleBeats of asks that are under way */
-    struct list_node reconcile_node; /* in sched.asking: its asks are to be looked at */
+    struct list queue;   /* PLANNED runs that are due, oldest first */
+    struct list queries; /* runs whose reconciliation round is to begin */
+    struct list logs;    /* runs whose round has heard the idleBeat: /log is next */
+    struct list rounds;  /* struct round: idleBeats of reconciliation that are under way */
+    struct list_node reconcile_node; /* in sched.querying: its rounds are to be looked at */
     struct list_node left_node;      /* in sched.left */
     struct list beats;               /* runs that wait for the answer to its beat */
     struct list probes,
         asked; /* struct probe: idleBeats that wait for a place, that are under way */
     int idles; /* of asked */
     int nqueue, in_flight;
-    int querying; /* calls of asks under way */
+    int querying; /* calls of reconciliation under way */
     int window;   /* calls that may be in flight now: grows from a few to lane_connections */
     int answers;  /* since the window was last looked at */
     int peak;     /* most in flight since the last sweep */

@@ -13,8 +13,8 @@ void call_out(struct sched *s, struct lane *lane, struct call call);
 /* The oldest action; false: there is none. What it holds is the caller's to let go. */
 bool action_pop(struct sched *s, struct action *ret);
 
-/* Who waits for a kill: with its run while the executor or an edit decides, then in the list of
- * those to be told when the run's end is kept. */
+/* A request that waits for a kill: with its run while the executor or an edit decides, then in the
+ * list of those to be told when the run's end is kept. */
 struct kill {
     struct list_node node;
     void *reply;

@@ -77,7 +77,7 @@ static bool overtaken(const struct run *r, int64_t gap_ms)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-struct round { /* an idleBeat under way, and who waits for its answer */
+struct round { /* an idleBeat under way, and the runs that wait for its answer */
     struct list_node node;
     struct list runs; /* by place; may be empty when all have ended meanwhile */
     uint32_t ticket;
@@ -185,7 +185,7 @@ void rounds_free(struct lane *lane)
         free(container_of(n, struct round, node));
 }
 
-/* The run's wait is over: LOST goes, the others are asked about. */
+/* The run's wait is over: LOST goes, the others are reconciled. */
 void reconcile_timer(struct sched *s, struct now now, struct run *r)
 {
     run_leave(s, r);
@@ -418,13 +418,13 @@ static void round_done(struct sched *s, struct now now, struct run *r, enum log_
     }
 }
 
-/* Nobody answers, which takes nothing from what whole rounds have said. Only an address that is
- * neither registered nor answering for ten minutes proves anything (XXL-JOB's rule for lost
+/* No executor answers, which takes nothing from what whole rounds have said. Only an address that
+ * is neither registered nor answering for ten minutes proves anything (XXL-JOB's rule for lost
  * results). */
 static void unheard(struct sched *s, struct now now, struct run *r)
 {
     struct reconcile *a = r->reconcile;
-    if (!a->since_ms || a->since_ms < r->lane->heard_ms) /* somebody else may have heard of it */
+    if (!a->since_ms || a->since_ms < r->lane->heard_ms) /* another call may have heard of it */
         a->since_ms = now.boot_ms;
     if (r->lane->registered == 0 && now.boot_ms - a->since_ms >= s->config.gone_after_ms) {
         lose(s, now, r, "lost: the executor left the registry and has not answered for 10 minutes");

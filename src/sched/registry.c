@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry.c - who has registered: apps and their addresses.
+/* registry.c - what has registered: apps and their addresses.
  *
  * What executors say is known at once; the groups by registry are marked stale and follow with the
  * next batch. */
@@ -28,8 +28,7 @@ struct app *app_get(struct sched *s, struct slice name)
     return app;
 }
 
-/* Whoever has the token may make names up: there is a bound, and one that nobody uses is forgotten.
- */
+/* Any holder of the token may make names up: there is a bound, and an unused name is forgotten. */
 static struct app *app_of_executor(struct sched *s, struct slice name)
 {
     bool full = s->apps.len >= APPS_MAX;
@@ -176,7 +175,7 @@ void registry_load(struct sched *s, struct now now, const struct registry_record
         return;
     struct app *app = app_of_executor(s, slice_text(r->key));
     struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
-    if (a) { /* while the center was away nobody could beat: all get the full time */
+    if (a) { /* while the center was away no beat could arrive: all get the full time */
         a->beat_ms = now.boot_ms;
         a->stored_ms = now.boot_ms;
     }

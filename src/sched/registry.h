@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry.h - who has registered: apps and their addresses. */
+/* registry.h - what has registered: apps and their addresses. */
 #ifndef PEAL_SCHED_REGISTRY_H
 #define PEAL_SCHED_REGISTRY_H
 

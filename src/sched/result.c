@@ -122,7 +122,8 @@ bool result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
 void result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
     struct run *r = run_find(s, log_id);
-    if (code <= 0) { /* says neither yes nor no: the run stays as it is, asking finds its end */
+    if (code <=
+        0) { /* says neither yes nor no: the run stays as it is, reconciliation finds its end */
         s->stats.ignored_results++;
         return;
     }

@@ -18,8 +18,8 @@ enum wait {
     WAIT_LANE,      /* a free connection: in its lane's queue */
     WAIT_EDIT,      /* an edit that is being written, and takes it away or gives it back */
     WAIT_CALL,      /* the end of its /run, even if the run itself ends before */
-    WAIT_TIMER,     /* in sched.waits: to be asked about; LOST, for a late result */
-    WAIT_ROUND,     /* a round of asks: enum reconcile_step says how far it is */
+    WAIT_TIMER,     /* in sched.waits: to be reconciled; LOST, for a late result */
+    WAIT_ROUND,     /* a reconciliation round: enum reconcile_step says how far it is */
     WAIT_COUNT
 };
 
@@ -83,7 +83,7 @@ struct run {
     struct run_text *text;
     struct run_change *pending;
     struct reconcile *reconcile;
-    struct kill *kill; /* who waits for one that is under way */
+    struct kill *kill; /* the requests that wait for one under way */
     uint32_t flags;
     uint32_t ticket; /* of the call under way */
     int32_t shard, shard_total;
@@ -170,9 +170,9 @@ void run_leave(struct sched *s, struct run *r);
 /* The caller links place, where the run then stands in a list. */
 void run_wait_for(struct sched *s, struct run *r, enum wait to);
 void run_wait_due(struct sched *s, struct run *r); /* for its scheduled time */
-/* For the timer: LOST goes then, the others are asked about (reconcile_timer). */
+/* For the timer: LOST goes then, the others are reconciled (reconcile_timer). */
 void run_wait_ms(struct sched *s, struct now now, struct run *r, int64_t ms);
-/* What became of it is known: rounds of asks about it count no longer. */
+/* What became of it is known: reconciliation rounds of it count no longer. */
 void run_reconciled(struct run *r);
 
 /* The pending change, to be written within a second. */

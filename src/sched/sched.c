@@ -212,8 +212,8 @@ static void sweep(struct sched *s, struct now now)
     warm_lanes(s, now);
 }
 
-/* The process stood still, or its machine did: nobody can have been heard in that time, so what
- * counts how long somebody has been silent goes on from there. For a run that is out it is as if
+/* The process stood still, or its machine did: no beat can have been heard in that time, so what
+ * counts how long an address has been silent goes on from there. For a run that is out it is as if
  * the center had been away: executors repeat results that they could not deliver. */
 static void notice_pause(struct sched *s, struct now now)
 {

@@ -40,10 +40,10 @@ struct sched_config {
     int live_max;          /* live runs at which planning pauses (2,000,000) */
     int64_t watermark_ahead_ms; /* 2000 */
     int64_t dead_after_ms;      /* an address that has not beaten for so long is gone (90,000) */
-    int64_t reconcile_gap_ms;   /* between two rounds of asks (3000) */
+    int64_t reconcile_gap_ms;   /* between two reconciliation rounds (3000) */
     int64_t end_wait_ms;   /* a run whose log has ended waits so long for its callback (90,000) */
     int64_t gone_after_ms; /* neither registered nor answering for so long: LOST (600,000) */
-    int64_t reconcile_first_ms; /* an accepted run is first asked about after (10,000) */
+    int64_t reconcile_first_ms; /* an accepted run is first reconciled after (10,000) */
     int64_t lost_keep_ms; /* a LOST run without a retry may still be finished for (3,600,000) */
 };
 
@@ -70,7 +70,7 @@ void sched_started(struct sched *s, struct now now);
 
 /* Nothing is sent, planned or asked from now on; results and commits still come in. When no send is
  * under way any more, a last batch leaves the watermark clean: what is planned then was not sent,
- * and the next start need not ask about it. */
+ * and the next start need not reconcile it. */
 void sched_drain(struct sched *s);
 bool sched_drained(const struct sched *s); /* everything that was to be written is on disk */
 
@@ -123,7 +123,8 @@ bool sched_register(struct sched *s, struct now now, struct slice app, struct sl
                     bool ours);
 void sched_unregister(struct sched *s, struct now now, struct slice app, struct slice address);
 
-/* Who waits for results to be kept. Embedded by the driver; comes back once by ACTION_ACK. */
+/* A request that waits for its results to be kept. Embedded by the driver; comes back once by
+ * ACTION_ACK. */
 struct ack {
     struct list_node node; /* private */
     uint64_t seq;          /* private */

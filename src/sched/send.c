@@ -41,7 +41,7 @@ void send_call(struct sched *s, struct run *r)
 static void send_run(struct sched *s, struct now now, struct run *r)
 {
     run_move(s, now, r, PHASE_SENT);
-    /* not written: a planned row within the watermark is asked about after a crash just the same */
+    /* not written: a planned row within the watermark is reconciled after a crash just the same */
     r->flags |= RUN_LEFT;
     r->sent_ms = now.boot_ms;
     s->stats.fired++;

@@ -6,7 +6,7 @@
  * end, beat, registry and group, broadcast, send, probe, dispatch, answer, reconcile, room, result,
  * kill, edit, warm, start, commit, sched.
  *
- * Who owns what: a live_job owns its runs; a run points at its lane (counted) and waits in at most
+ * Ownership: a live_job owns its runs; a run points at its lane (counted) and waits in at most
  * one place. A run leaves memory when it is closed, its closing is committed, and no call for it is
  * under way. */
 #ifndef PEAL_SCHED_STATE_H
@@ -38,7 +38,7 @@ struct sched {
     struct list beyond;      /* due, but beyond the watermark */
     struct list dirty;       /* to be written with the next batch */
     struct list lazy;        /* to be written within a second, if nothing else happens to them */
-    struct list querying;    /* lanes in which a round of asks may begin */
+    struct list querying;    /* lanes in which a reconciliation round may begin */
     struct list resting;     /* lanes whose calls found the client full, in their order */
     struct list trying;      /* those that have tried again since the last look */
     struct timer room_timer; /* the next look */
@@ -51,7 +51,7 @@ struct sched {
     uint32_t ticket, lane_id;
     /* for the next batch */
     struct batch *next; /* gathers; never NULL */
-    bool wanted;        /* somebody waits for it although it may be empty */
+    bool wanted;        /* it is waited for although it may be empty */
     uint64_t seq;       /* of next */
     bool writing;       /* a batch is with the writer */
     bool started, draining, replan;

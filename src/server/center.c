@@ -145,7 +145,7 @@ static void tick(struct center *c)
 static void on_wake(void *arg)
 {
     tick(arg);
-    center_pump(arg); /* what is due leaves before the rest of the turn's events */
+    center_pump(arg); /* what is due leaves before the rest of the iteration's events */
 }
 
 static void on_set(void *arg)
@@ -273,7 +273,7 @@ static void recorder_make(struct center *c, const struct watermark *last)
         sched_record(c->sched, head);
     int swept = flight_file_sweep(c->flight);
     if (swept)
-        log_info("center", "%d old flight recorders that nobody holds are removed", swept);
+        log_info("center", "%d old flight recorders that no process holds are removed", swept);
     if (!head)
         log_warn(
             "center",
@@ -296,7 +296,7 @@ static bool load_registry(void *ctx, const struct registry_record *r)
 }
 
 /* A live run whose job is gone (another program deleted it) is loaded with an empty definition:
- * asking its executor still finds its end. */
+ * reconciliation still finds its end. */
 static bool load_run(void *ctx, const struct run_row *row)
 {
     struct loading *l = ctx;
@@ -550,7 +550,7 @@ static void drain(struct center *c)
 
 void center_run(struct center *c)
 {
-    center_pump(c); /* sets the first timers: the loop would sleep until somebody called */
+    center_pump(c); /* sets the first timers: the loop would sleep until the first call */
     while (!c->finished) {
         loop_run(c->loop);
         if (c->stop && !c->drain_until_ms)

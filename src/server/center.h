@@ -3,7 +3,7 @@
  *
  * Threads: the scheduler's loop (center_run's caller) owns the core, the dispatch client and the
  * front that accepts connections; the writer owns the store's writing handle and the planner.
- * Everybody else asks by the functions of the last section, which block the caller only. */
+ * Other threads call the functions of the last section, which block the caller only. */
 #ifndef PEAL_SERVER_CENTER_H
 #define PEAL_SERVER_CENTER_H
 

@@ -107,8 +107,8 @@ static int folder_open(const struct flight_file *f, struct why *why)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* The whole file in memory of its own, so that nobody can change it meanwhile; NULL if it is not
- * one that this program makes. Freed by the caller. */
+/* The whole file in memory of its own, so that no other process can change it meanwhile; NULL if it
+ * is not one that this program makes. Freed by the caller. */
 static struct flight_head *file_load(int dir, const char *name)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -23,9 +23,9 @@ bool flight_file_read(struct flight_file *f, const struct watermark *watermark,
 /* The recorder of this life, empty; NULL if there can be none, why says the reason. After read. */
 struct flight_head *flight_file_make(struct flight_file *f, struct why *why);
 /* Remove recorders of this user that no process holds and none has held for a week: their databases
- * have gone, or nobody would wait for them. How many. After make. */
+ * have gone, or nothing would wait for them. How many. After make. */
 int flight_file_sweep(const struct flight_file *f);
-/* This life goes on: to be called now and then, so that nobody takes the file for an old one. */
+/* This life goes on: to be called now and then, so that no sweep takes the file for an old one. */
 void flight_file_alive(struct flight_file *f, int64_t boot_ms);
 /* The first commit of this life has been heard: the file of the life before goes. */
 void flight_file_settle(struct flight_file *f);

@@ -2,9 +2,9 @@
 /* requests.c - how other threads speak with the scheduler: a message there, a condition back.
  *
  * An asker may give up (10 s, 2 s while the database takes no writes), the scheduler may still be
- * at it: the message is counted, whoever lets go last frees it. What comes when the database is
- * known to take none is refused at once: that nothing was changed is worth more than a place in the
- * queue. */
+ * at it: the message is counted, the side that lets go last frees it. What comes when the database
+ * is known to take none is refused at once: that nothing was changed is worth more than a place in
+ * the queue. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server/state.h"
@@ -39,7 +39,7 @@ struct request {
     bool done;
     /* question */
     struct edit *edit;
-    struct ledger_entry *entry; /* while nobody else has it */
+    struct ledger_entry *entry; /* while no other side has it */
     struct spawn spawn;
     int64_t id, trigger_ms; /* log id or group id */
     int from_line;

@@ -15,7 +15,7 @@
 
 enum message_kind { MESSAGE_BATCH_DONE, MESSAGE_REQUEST, MESSAGE_JOURNAL, MESSAGE_ZONES };
 
-#define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: asks, beats, kills, logs */
+#define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */
 
 struct reply { /* one callback request, until its results are committed */
     struct ack ack;
@@ -75,7 +75,7 @@ struct center {
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */
     int64_t drain_until_ms;     /* boot; 0 = not draining */
     int64_t answers_until_ms;   /* boot: connections get their last answers until then */
-    bool passed;                /* the listening socket is somebody else's and outlives us */
+    bool passed;                /* the listening socket was passed in and outlives us */
     int last_year;
     _Atomic int stop; /* how often center_stop was called */
     bool writing, finished;
@@ -83,7 +83,7 @@ struct center {
     /* read by other threads */
     _Atomic int64_t watermark_ms;
     _Atomic bool draining;
-    _Atomic bool closed; /* the loop turns no more: nobody answers */
+    _Atomic bool closed; /* the loop turns no more: no answer will come */
 };
 
 static inline struct now center_now(void)

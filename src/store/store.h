@@ -334,7 +334,7 @@ MUST_CHECK enum err store_open(const char *url, const struct store_options *opti
 /* The second implementation: everything in memory, lost with the handle. Lives for the
  * simulation and for tests; a rollback is exact. */
 struct store *store_memory_new(const struct store_options *options);
-/* Another program's change of who owns the rows added from now on (a node's new epoch). */
+/* Another program's change of the owner of the rows added from now on (a node's new epoch). */
 void store_memory_owner(struct store *s, int64_t node, int64_t epoch);
 /* The simulation's backup: begin one (on), or forget it. Then put it back: the store is as it was.
  */

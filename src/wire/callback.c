@@ -177,7 +177,7 @@ static enum err gather(json_t *doc, struct wire_arena *arena, struct parts *e, s
     }
     enum err err = wire_json_i64(doc, "logId", &e->log_id, why);
     if (wire_json_i64(doc, "logDateTim", &e->log_date_ms, NULL))
-        e->log_date_ms = 0; /* nobody needs it: no reason to lose a result */
+        e->log_date_ms = 0; /* nothing needs it: no reason to lose a result */
     if (!err)
         err = wire_json_i64(doc, "handleCode", &e->code, why);
     if (!err)

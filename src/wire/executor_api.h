@@ -33,7 +33,7 @@ struct wire_run { /* what differs */
     const struct slice *params; /* NULL = the job's own */
 };
 
-/* The prepared text of a job's runs. Owned by whoever initialised it. */
+/* The prepared text of a job's runs. Owned by its initialiser. */
 struct wire_run_form {
     char *text; /* owned; four pieces one after another */
     uint32_t head, params, middle, tail;

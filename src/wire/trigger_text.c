@@ -185,7 +185,7 @@ static void line_number(struct composer *c, enum label l, int64_t value)
     buf_text(c->out, BR);
 }
 
-/* The title of an enum's name; a name that nobody knows is shown as it is. */
+/* The title of an enum's name; an unknown name is shown as it is. */
 static struct slice title(const struct composer *c, const struct title *list, size_t n,
                           struct slice name)
 {

@@ -77,7 +77,7 @@ def form_knows(center, cookie):
     return status == 200 and json.loads(body)["code"] == 200
 
 
-# -- log in, who am I, log out --
+# -- log in, own user, log out --
 
 @pytest.mark.parametrize("prefix", ["", "/xxl-job-admin"])
 def test_login_answers_who_one_is_and_sets_one_cookie(center, prefix):

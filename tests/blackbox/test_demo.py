@@ -97,7 +97,7 @@ def start(tmp_path):
             demo.process.kill()
             demo.process.wait()
         for pid, _ in demo.children():
-            with contextlib.suppress(ProcessLookupError):  # who loses its parent ends by itself
+            with contextlib.suppress(ProcessLookupError):  # a child without its parent ends by itself
                 os.kill(pid, signal.SIGKILL)
 
 
@@ -116,7 +116,7 @@ def test_shows_every_outcome_and_leaves_nothing(start):
     assert demo.children() == []
     assert list(demo.tmp.iterdir()) == []
     with socket.socket() as s:
-        assert s.connect_ex(("127.0.0.1", port)) != 0, "somebody listens on the center's port still"
+        assert s.connect_ex(("127.0.0.1", port)) != 0, "something listens on the center's port still"
 
 
 def test_names_what_is_needed_to_log_in_and_to_join(start):

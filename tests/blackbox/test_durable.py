@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Acknowledged is on the disk: while the disk does not say that it has what was written (fsync does not return),
-nobody is told that it is kept, no handler is entered, and no result goes out as one that cannot be lost."""
+no request is told that it is kept, no handler is entered, and no result goes out as one that cannot be lost."""
 
 import pathlib
 import sys
@@ -49,7 +49,7 @@ class Asked:
 
 
 def wait_for_held(disk):
-    wait_until(disk.failures, "something to be synced: who does not sync keeps nothing", 20, 0.01)
+    wait_until(disk.failures, "something to be synced: what is not synced is not kept", 20, 0.01)
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_kills_at_any_moment_lose_and_double_nothing(load):
         load.center.start()
         assert BELIEVED in load.center.tail(), load.center.tail()
         load.wait_for_more(10)
-        assert load.asked() - before <= sent, "asked about, and it had not left"
+        assert load.asked() - before <= sent, "reconciled, and it had not left"
         asked += len(load.asked() - before)
     load.finish()
     load.check()

@@ -175,7 +175,7 @@ def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
         assert center.process.returncode == 0, center.tail()
         mark, clean = ledger.rows(center, "SELECT watermark_ms, clean FROM peal_epoch")[0]
         assert clean == 1
-        # broadcasts of which nothing has left are laid out anew by a start; of these the other's shard has
+        # broadcasts of which nothing has left are planned again by a start; of these the other's shard has
         unsent = {row["log_id"]: row["job_id"] for row in ledger.rows(
             center, "SELECT r.log_id, r.job_id FROM peal_run r WHERE phase = 1 AND due_ms <= ? AND address = ? AND "
             "(job_id <> ? OR NOT EXISTS (SELECT 1 FROM peal_run o WHERE o.job_id = r.job_id AND "
@@ -186,7 +186,7 @@ def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
         center.api().stop_job(shards)
         ledger.settle(center)
         for each in (puppet, other):
-            assert not set(unsent) & {call.body["logId"] for call in each.of("log")}, "none was asked about"
+            assert not set(unsent) & {call.body["logId"] for call in each.of("log")}, "none was reconciled"
             ids = [run["logId"] for run in each.runs()]
             assert len(ids) == len(set(ids)), "nothing was sent twice"
         ledger.check_accounts(center)
@@ -247,7 +247,7 @@ def test_every_run_that_ended_has_its_result_though_the_center_was_away(tmp_path
             wait_until(lambda: ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE trigger_code = 200")
                        == len(jobs), "the runs to be accepted")
             center.kill()
-            wait_until(lambda: len(ended(executor)) == len(jobs), "the runs to end while nobody listens")
+            wait_until(lambda: len(ended(executor)) == len(jobs), "the runs to end while the center is down")
             center.start()
             ledger.settle(center, 60)
             codes = collections.Counter(row["handle_code"] for row in ledger.rows(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A restart that nobody notices: the listening socket outlives the process, as with systemd's socket units, and what
+"""A restart without refused connections: the listening socket outlives the process, as with systemd's socket units, and what
 connects meanwhile waits in its backlog."""
 
 import collections

@@ -11,7 +11,7 @@ npm   ends its process on any call to the center that fails. Operators run it un
 Go    logs the error and forgets the result.
 
 So with Java every firing must end in success. With npm and Go a run that was on its way when the center
-was killed can stay without a result, because nobody can be asked: the center must then neither invent one
+was killed can stay without a result, because no executor can be asked: the center must then neither invent one
 nor send the run a second time (the job's onDoubt setting, "wait" by default)."""
 
 import collections
@@ -231,7 +231,7 @@ def test_each_firing_has_one_row_and_one_execution(ticked, name):
     assert starts(trace) == {row["id"]: 1 for row in rows}
     began = {entry["logId"]: entry["ms"] for entry in trace if entry["event"] == "start"}
     early = [row for row in rows if began[row["id"]] < row["triggerTime"]]
-    assert early == [], "executed before its moment"
+    assert early == [], "executed before its scheduled time"
 
 
 def test_a_run_that_outlives_the_center_reports(killed, fleet, name):

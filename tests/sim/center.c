@@ -344,7 +344,7 @@ void center_start(struct sim *s)
     if (s->must_believe && !s->calm && sim_chance(s, 200000)) /* again, before all is well */
         s->crash_in = (int)sim_between(s, 1, 12);
     s->wake_ms = -1;
-    sim_trace(s, "the center starts, mark %lld%s", (long long)watermark.until_ms,
+    sim_trace(s, "the center starts, watermark %lld%s", (long long)watermark.until_ms,
               watermark.clean ? ", clean" : "");
     center_pump(s);
 }

@@ -33,7 +33,8 @@ static void check_key(struct sim *s, const struct run_row *r)
     bool rate = is_rate(j) || (now && strncmp(now->schedule_type, "FIX_", 4) == 0);
     bool rebased = s->went_back && (rate || j->epoch); /* it is a rate job, or was one then */
     if (!unsent && !rebased)
-        sim_fail(s, "P2", "job %lld, %s, moment %lld, shard %d, attempt %d has two ids: %lld, %lld",
+        sim_fail(s, "P2",
+                 "job %lld, %s, scheduled time %lld, shard %d, attempt %d has two ids: %lld, %lld",
                  (long long)r->job_id, kind_text(r->kind), (long long)r->scheduled_ms, r->shard,
                  r->attempt, (long long)old, (long long)r->log_id);
 }
@@ -119,12 +120,12 @@ void check_birth(struct sim *s, const struct planned *p)
     g->scheduled =
         of_schedule(r->kind) || (r->kind == KIND_RETRY && ghost_of(s, r->cause)->scheduled);
     g = ghost_of(s, r->log_id); /* ghost_of may have moved them */
-    sim_trace(
-        s,
-        "planned %lld: job %lld %s, moment %lld, due %lld, attempt %d, shard %d, cause %lld, at %s",
-        (long long)r->log_id, (long long)r->job_id, kind_text(r->kind), (long long)r->scheduled_ms,
-        (long long)r->due_ms, r->attempt, r->shard, (long long)r->cause,
-        r->address ? r->address : "nowhere");
+    sim_trace(s,
+              "planned %lld: job %lld %s, scheduled %lld, due %lld, attempt %d, shard %d, cause "
+              "%lld, at %s",
+              (long long)r->log_id, (long long)r->job_id, kind_text(r->kind),
+              (long long)r->scheduled_ms, (long long)r->due_ms, r->attempt, r->shard,
+              (long long)r->cause, r->address ? r->address : "nowhere");
     check_key(s, r);
     if (of_schedule(r->kind))
         map_set(&s->scheduled_times, mix(mix(3, r->job_id), r->scheduled_ms),

@@ -10,7 +10,7 @@ static const char *text_of(struct sim *s, int64_t log_id)
 }
 
 /* A loss has its proof. It is no run that waits or runs somewhere, nor one that may still be sent:
- * only where nobody can tell is a run given up that never arrived. */
+ * only where no executor can tell is a run given up that never arrived. */
 static void check_lost(struct sim *s, int64_t id, const struct ghost *g)
 {
     s->lost++;

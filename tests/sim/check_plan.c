@@ -79,15 +79,17 @@ void check_missed(struct sim *s, const struct batch *b, struct shadow *j, const 
     int want = kept_by(r);
     int most = m->all < want ? m->all : want;
     if (m->late || m->planned)
-        sim_fail(s, "the misfires", "job %lld (%s): %d moments are misfires too early, %d too late",
+        sim_fail(s, "the misfires",
+                 "job %lld (%s): %d scheduled times are misfires too early, %d too late",
                  (long long)j->id, j->conf, m->late, m->planned);
     if (m->holes || m->fired > want || (!parts && m->fired != most))
         sim_fail(s, "the misfires",
-                 "job %lld (%s) missed %d moments, %s with at most %d: %d are fired, %d behind the "
+                 "job %lld (%s) missed %d scheduled times, %s with at most %d: %d are fired, %d "
+                 "behind the "
                  "first of them are not",
                  (long long)j->id, j->conf, m->all, r->misfire, r->misfire_max, m->fired, m->holes);
     if (m->gaps)
-        sim_fail(s, "P1", "job %lld (%s): %d moments of the last five seconds have no row",
+        sim_fail(s, "P1", "job %lld (%s): %d scheduled times of the last five seconds have no row",
                  (long long)j->id, j->conf, m->gaps);
 }
 
@@ -140,10 +142,10 @@ const char *check_job_end(struct sim *s, const struct shadow *j, const struct du
 {
     const struct job_record *r = job_row(s, j->id);
     if (!r || !j->on)
-        return r && r->enabled && !j->on ? "is on, and nobody switched it on" : NULL;
+        return r && r->enabled && !j->on ? "is on, and no user switched it on" : NULL;
     bool over = enumerable(j) && j->expect_ms == NEVER_MS;
     if (over && r->enabled && (due->next_ms == NEVER_MS || due->next_ms < wall_ms(s)))
-        return "has no further moment and is not stopped";
+        return "has no further scheduled time and is not stopped";
     if (!over && !r->enabled && enumerable(j))
         return "is stopped, and its schedule goes on";
     return NULL;

@@ -37,7 +37,7 @@ static void check_progress(struct sim *s, const struct due_row *due)
     if (!wrong && r->enabled && j->schedule.type == SCHEDULE_FIX_DELAY &&
         due->next_ms == NEVER_MS &&
         !check_open_run(s, due->job_id, true)) /* whose retry it is, is not known after a crash */
-        wrong = "waits for no run and has no next moment";
+        wrong = "waits for no run and has no next scheduled time";
     if (!wrong) {
         j->bad_since = 0;
         return;

@@ -198,7 +198,7 @@ void check_choice(struct sim *s, const struct planned *p)
     int at = r->address ? place(v, r->address) : -1;
     if (at < 0)
         sim_fail(s, "the routes", "run %lld is planned for %s, which is not in the group's list",
-                 (long long)r->log_id, r->address ? r->address : "nobody");
+                 (long long)r->log_id, r->address ? r->address : "no address");
     enum route route = route_by(s, r->job_id);
     const char *wrong =
         wrong_choice(choices_of(s, r->job_id, route, v), route, v->n, at, !s->went_back);
@@ -242,7 +242,7 @@ static int64_t no_of(struct sim *s, const struct run_row *r, enum route route, s
     return no > p->no_ms ? no : p->no_ms;
 }
 
-/* FAILOVER and BUSYOVER: somebody said yes since the run was due, and since the connection to an
+/* FAILOVER and BUSYOVER: an address said yes since the run was due, and since the connection to an
  * earlier one was refused. Those before it in the list did not. */
 static void check_asked(struct sim *s, const struct run_row *r, enum route route,
                         const struct listing *v)

@@ -88,7 +88,7 @@ static void check_replanned(struct sim *s, const struct edit *e)
         uint64_t key = mix(mix(3, e->id), x->scheduled_ms);
         int64_t id = (int64_t)(intptr_t)map_find(&s->scheduled_times, key);
         if (!ghost_of(s, id)->fresh && !firing_is_out(s, e->id, x->scheduled_ms))
-            sim_fail(s, "P1", "an edit of job %lld takes moment %lld and leaves nothing",
+            sim_fail(s, "P1", "an edit of job %lld takes scheduled time %lld and leaves nothing",
                      (long long)e->id, (long long)x->scheduled_ms);
     }
 }
@@ -259,7 +259,8 @@ void check_schedules(struct sim *s, const struct batch *b, const struct due_row 
     bool loose =
         j->meddled || (is_rate(j) && s->went_back); /* two clocks: not enumerable from outside */
     if (!loose && (more < missing || more > missing + maybe))
-        sim_fail(s, "P1", "job %lld (%s): %lld moments from %lld on have no row, %lld are skipped",
+        sim_fail(s, "P1",
+                 "job %lld (%s): %lld scheduled times from %lld on have no row, %lld are skipped",
                  (long long)j->id, j->conf, (long long)missing, (long long)first, (long long)more);
     j->skipped = skipped;
     if (!loose)

@@ -56,7 +56,7 @@ void check_leaving(struct sim *s, const struct call *c)
         sim_fail(s, "P3", "run %lld is sent %lld ms early", id,
                  (long long)(r->row.due_ms - wall_ms(s)));
     if (r->row.due_ms > memory_of(s->store)->now.watermark.until_ms)
-        sim_fail(s, "P3", "run %lld is sent %lld ms beyond the mark on disk", id,
+        sim_fail(s, "P3", "run %lld is sent %lld ms beyond the watermark on disk", id,
                  (long long)(r->row.due_ms - memory_of(s->store)->now.watermark.until_ms));
     if (memory_of(s->store)->now.watermark.clean)
         sim_fail(s, "P3", "run %lld is sent while the disk says that nothing is", id);

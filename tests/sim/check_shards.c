@@ -78,7 +78,7 @@ static void listing_by_hand(struct sim *s, const char *text, struct listing *v)
 
 static bool at_its_place(const struct listing *v, const char *address, int shard, int total)
 {
-    if (v->n == 0) /* to nobody: one row that waits for somebody */
+    if (v->n == 0) /* to no address: one row that waits for one */
         return !address && shard == 0 && total == 1;
     return total == v->n && shard >= 0 && shard < v->n && address &&
            strcmp(v->addresses[shard], address) == 0;
@@ -96,8 +96,8 @@ static void check_place(struct sim *s, const struct run_row *r)
         sim_fail(s, "the broadcasts",
                  "run %lld is planned for %s as shard %d of %d, which is not its place among %d "
                  "addresses",
-                 (long long)r->log_id, r->address ? r->address : "nobody", r->shard, r->shard_total,
-                 v->n);
+                 (long long)r->log_id, r->address ? r->address : "no address", r->shard,
+                 r->shard_total, v->n);
 }
 
 /* A retry is of the shard that failed, whatever the list says by now. */

@@ -31,7 +31,8 @@ static const char *const cells[] = {
     "idle/cannot", "busy/started", "busy/none",    "busy/cannot",
 };
 
-/* ---- addresses and who has started there ----------------------------------------------------- */
+/* ---- addresses and what has started there -----------------------------------------------------
+ */
 
 struct peer *peer_of(struct sim *s, const char *address)
 {
@@ -102,7 +103,7 @@ static bool overtaken(struct sim *s, const struct ghost *g)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* A resend is a part of asking, of which at most 16 are under way for one address. */
+/* A resend is a part of reconciliation, of which at most 16 are under way for one address. */
 static bool is_resend(const struct wire *w)
 {
     return w->agreed && (w->said == SAID_BUSY_NONE || w->said == SAID_IDLE_CANNOT);
@@ -202,10 +203,11 @@ static void log_called(struct sim *s, const struct peer *p, const struct call *c
     struct wire *w = &ghost_of(s, c->log_id)->wire;
     const struct idle_beat *b = map_find(&s->idles, key_of_idle(s, c->idle));
     if (!b || b->job_id != c->job_id || b->peer != p->number || !b->answered)
-        sim_fail(s, "the asking", "the log of run %lld is read, and no idleBeat was answered",
-                 (long long)c->log_id);
+        sim_fail(s, "the reconciliation",
+                 "the log of run %lld is read, and no idleBeat was answered", (long long)c->log_id);
     if (w->doubt_ms > b->begun_ms)
-        sim_fail(s, "the asking", "run %lld is younger in doubt than the idleBeat of its round",
+        sim_fail(s, "the reconciliation",
+                 "run %lld is younger in doubt than the idleBeat of its round",
                  (long long)c->log_id);
     w->reading = conn;
     w->round_ms = b->begun_ms;
@@ -414,7 +416,7 @@ void check_result(struct sim *s, int64_t log_id, int code)
         heard_start(s, log_id);
 }
 
-/* While it was stopped nobody could beat: that is no silence. */
+/* While it was stopped no beat could arrive: that is no silence. */
 void check_thaw(struct sim *s, int64_t gap_ms)
 {
     void *value;

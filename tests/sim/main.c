@@ -82,7 +82,7 @@ static void report(const struct figures *f, double seconds)
     printf("%lld seeds in %.1f s (%.1f ms each, %.0f an hour); on average %.0f firings, %.1f "
            "crashes of the center, %.1f clean stops, %.1f crashes of executors, %.1f clock steps, "
            "%.0f edits, %.0f commits, "
-           "%.0f in doubt, %.0f asks, %.1f lost, %.1f resent, %.2f recorders believed, %.2f "
+           "%.0f in doubt, %.0f queries, %.1f lost, %.1f resent, %.2f recorders believed, %.2f "
            "backups put back, %.0f virtual s, %.0f events\n",
            (long long)f->seeds, seconds, seconds * 1000 / n, 3600 * n / seconds,
            (double)f->firings / n, (double)f->crashes / n, (double)f->stops / n,

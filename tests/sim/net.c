@@ -15,7 +15,7 @@
 
 static const char *const kinds[] = { "run", "beat", "idleBeat", "log", "kill" };
 
-/* Those under way to one executor, or to all addresses where nobody lives. */
+/* Those under way to one executor, or to all addresses without an executor. */
 static int *open_calls(struct sim *s, const struct conn *c)
 {
     return &s->open_calls[c->to + 1];

@@ -108,7 +108,8 @@ static void backup_drop(struct sim *s)
     s->backup_made = s->backup_heard = false;
 }
 
-/* A commit that a backup may lack: it says how runs stand, and nothing that somebody else knows. */
+/* A commit that a backup may lack: it says how runs stand, and nothing that another process knows.
+ */
 static bool harmless(const struct batch *b)
 {
     for (int i = 0; i < b->nchanges; i++)

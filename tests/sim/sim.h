@@ -174,7 +174,7 @@ struct ghost { /* what the checker knows of one log id */
     int64_t last_shard; /* of the first: the last row, and how many there are */
     int nplanned;
     int64_t taken_ms;        /* the batch was taken that planned it */
-    int laid_for;            /* number of the address; 0: nobody */
+    int laid_for;            /* number of the address; 0: none */
     bool kill_asked, killed; /* a user wants it killed; and has been answered */
     bool born, scheduled, doubted, dropped;
     bool fresh;         /* born in this commit */
@@ -234,7 +234,7 @@ struct conn { /* a call under way; goes when it is closed and its request has ar
     int64_t id;
     struct transport_call *of; /* the center's, while open */
     struct call call;          /* text in it is not used */
-    int to;                    /* executor, -1: an address where nobody lives */
+    int to;                    /* executor, -1: an address without an executor */
     char address[48];
     uint32_t exec_lifecycle;
     enum block block;
@@ -408,7 +408,7 @@ void exec_init(struct sim *s);
 void exec_start(struct sim *s, struct event *e); /* a: executor */
 void exec_crash(struct sim *s, struct event *e); /* a: executor, b: for ever */
 void exec_dark(struct sim *s, struct event *e);  /* a: executor; it answers no call for a while */
-void exec_crowd(struct sim *s, struct event *e); /* b thousand addresses where nobody lives */
+void exec_crowd(struct sim *s, struct event *e); /* b thousand addresses without an executor */
 void exec_cut(struct sim *s, struct event *e);   /* its results do not get through for a while */
 void exec_stop(struct sim *s, struct event *e);  /* politely: deregisters first */
 struct reply exec_take(struct sim *s, struct exec *x, const struct conn *c);

@@ -65,7 +65,7 @@ static char *list_by_hand(struct sim *s)
         if (sim_chance(s, 500000))
             at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? "," : "",
                                    s->execs[i].address);
-    if (sim_chance(s, 300000)) /* nobody ever lives there */
+    if (sim_chance(s, 300000)) /* no executor ever lives there */
         at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ", " : "",
                                "http://10.9.9.9:9999/");
     return at ? mem_dup(text) : NULL;
@@ -205,7 +205,7 @@ static void job_fill(struct sim *s, struct job_record *r, bool busy)
         r->enabled = false;
 }
 
-/* Ids of jobs that exist and are younger than nobody: a chain has no cycle. */
+/* Ids of jobs that exist and are younger than none: a chain has no cycle. */
 static void children_fill(struct sim *s, struct job_record *r)
 {
     int64_t a = any_key(s, T_JOB), b = any_key(s, T_JOB);
@@ -337,8 +337,8 @@ static void meddle(struct sim *s)
     struct why why = { "" };
     row.next_ms = old->planned_until_ms - sim_between(s, 0, 8000);
     s->shadows[row.job_id].meddled = true;
-    sim_trace(s, "another program sets the next moment of job %lld to %lld", (long long)row.job_id,
-              (long long)row.next_ms);
+    sim_trace(s, "another program sets the next scheduled time of job %lld to %lld",
+              (long long)row.job_id, (long long)row.next_ms);
     sim_must(s, store_memory_ops.txn->begin(s->store, &why), &why);
     sim_must(s, store_memory_ops.runs->due_put(s->store, &row, 1, &why), &why);
     sim_must(s, store_memory_ops.txn->commit(s->store, NULL, &why), &why);

@@ -38,7 +38,7 @@ def binary():
 
 
 def free_port():
-    """A port that nobody listens on now; none that the kernel gives to clients, one of whom could have it when a
+    """A port without a listener now; none that the kernel gives to clients, one of which could have it when a
     center that was killed wants it back."""
     clients_from = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(1000):

@@ -74,8 +74,8 @@ def small_disk(tmp_path):
 
 
 class DiskErrors:
-    """Errors of the disk for whoever is started with env, on files whose path contains part. A process counts
-    the calls that failed: who waits for a disk in a loop without a pause has very many.
+    """Errors of the disk for programs started with env, on files whose path contains part. A process counts
+    the calls that failed: a loop without a pause has very many.
 
     HOLDS: a sync does not return until end(); failures() is more than 0 as soon as one is held. STOPS: nor is
     anything written, so a kill finds nothing in the page cache either; let_one() lets one commit pass."""

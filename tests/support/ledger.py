@@ -63,7 +63,7 @@ def check_accounts(center):
             "SELECT l.id, l.job_id, l.trigger_code, l.trigger_msg, l.handle_code FROM xxl_job_log l "
             "LEFT JOIN peal_run r ON r.log_id = l.id WHERE r.log_id IS NULL "
             "AND l.handle_code = 0 AND l.trigger_code IN (0, 200) LIMIT 5").fetchall()
-        assert not vague, f"log rows that nobody will end: {[tuple(row) for row in vague]}"
+        assert not vague, f"log rows that nothing will end: {[tuple(row) for row in vague]}"
         orphans = db.execute("SELECT r.log_id FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id "
                              "WHERE l.id IS NULL LIMIT 5").fetchall()
         assert not orphans, f"live rows without a log row: {[row[0] for row in orphans]}"

@@ -123,7 +123,7 @@ class Puppet:
                     self.send_header("Content-Length", str(len(data)))
                     self.end_headers()
                     self.wfile.write(data)
-                except ConnectionError:  # nobody waits any more; the run goes on all the same
+                except ConnectionError:  # no client waits any more; the run goes on all the same
                     self.close_connection = True
 
             do_GET = do_POST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session as a resource: log in, who am I, log out. A session of the form API is a session
- * here, and this one's cookie is one there. */
+/* The session as a resource: log in, see the own user, log out. A session of the form API is a
+ * session here, and this one's cookie is one there. */
 #include "api/session.h"
 #include "api/body.h"
 #include "api/cookie.h"
@@ -10,7 +10,7 @@
 
 #define GROUPS_MAX 1000 /* of a user; the column has room for fewer */
 
-/* ---- who am I -----------------------------------------------------------------------------------
+/* ---- own user -----------------------------------------------------------------------------------
  */
 
 static void write_texts(struct jsonw *w, const char *key, const char *const *texts, size_t n)
@@ -114,8 +114,8 @@ static const struct body_field login_fields[] = {
     { "remember", FIELD_BOOL, offsetof(struct login, remember), false, 0, 0 },
 };
 
-/* A browser that came by TLS, through a proxy, says so in Origin; the gate has found it ours. Who
- * lies there makes a cookie that only its own browser refuses to send. */
+/* A browser that came by TLS, through a proxy, says so in Origin; the gate has found it ours. A
+ * client that lies there gets a cookie that only its own browser refuses to send. */
 static bool came_by_tls(const struct web_call *call)
 {
     return call->origin.n > 8 && strncasecmp(call->origin.p, "https://", 8) == 0;

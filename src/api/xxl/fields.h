@@ -18,7 +18,7 @@ MUST_CHECK enum err field_edit(struct web_call *call, struct edit *e, int64_t *r
 /* Make the edit, or give it up because of err, and answer the call. */
 void field_finish(struct web_call *call, struct edit *e, enum err err, struct why *why);
 /* Update a row and answer the call. update reads the row and the form on top of it, and makes the
- * edit; it is called again while that is ERR_OVERTAKEN, as somebody else has written meanwhile. */
+ * edit; it is called again while that is ERR_OVERTAKEN, as another edit was committed meanwhile. */
 void field_update(struct web_call *call,
                   enum err (*update)(struct web_call *call, struct why *why));
 

@@ -7,7 +7,8 @@
 #include "api/xxl/reply.h"
 #include <string.h>
 
-/* ---- who is asking ------------------------------------------------------------------------------
+/* ---- requests without a login
+ * ------------------------------------------------------------------------------
  */
 
 /* Releases before 3.2 send everybody to their login page, also scripts. */

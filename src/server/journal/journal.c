@@ -94,7 +94,7 @@ static void keep(struct journal *j, struct list *group)
             errs[file] = sync_file(j, file);
         synced[file] = true;
     }
-    count(j); /* before anybody is told */
+    count(j); /* before any request is answered */
     for (struct list_node *n; (n = list_pop(group));) {
         struct journal_message *m = container_of(n, struct journal_message, message.node);
         give_back(j, m, errs[m->file]);

@@ -129,7 +129,7 @@ static enum err open_fd(struct journal_file *f, struct why *why)
         why_set(why, "%s belongs to another process", f->path);
     if (err)
         return err == ERR_BUSY ? err : fail(why, f->path, "lock it");
-    if (fchmod(f->fd, 0600)) /* results can hold what is not everybody's business */
+    if (fchmod(f->fd, 0600)) /* results can hold private data */
         log_warn("journal", "%s: cannot make it private: %s", f->path, strerror(errno));
     f->size = st.st_size > (off_t)JOURNAL_MAX ? JOURNAL_MAX : (size_t)st.st_size;
     return OK;
@@ -193,7 +193,7 @@ static void tell_damage(const struct journal_file *f, const struct journal_scan 
     else if (s->gaps)
         log_error("journal",
                   "%s: damaged in %u places, %zu bytes together; %u results could be read, the "
-                  "others are gone: their runs will be asked about",
+                  "others are gone: their runs will be reconciled",
                   f->path, s->gaps, s->lost, s->records);
     else
         log_error("journal", "%s: one of its two headers is damaged; the results are readable",
@@ -201,7 +201,8 @@ static void tell_damage(const struct journal_file *f, const struct journal_scan 
     keep_aside(f, bytes);
 }
 
-/* Results that belong to no state that this database has been in; nobody says so of unknown ones.
+/* Results that belong to no state that this database has been in; nothing proves that of unknown
+ * ones.
  */
 static bool foreign(const struct journal_file *f, const struct journal_scan *s)
 {

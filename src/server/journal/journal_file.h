@@ -31,7 +31,7 @@ struct journal_result {
 typedef void journal_each_fn(void *ctx, const struct journal_result *r);
 
 /* Which state of a database a file's results belong to: that of the life that wrote them or, until
- * that life's first commit, of the life before. Numbers of recorders; life 0: it had none, nobody
+ * that life's first commit, of the life before. Numbers of recorders; life 0: it had none, no life
  * can tell. */
 struct journal_owner {
     uint64_t life, before;
@@ -46,7 +46,7 @@ struct journal_scan { /* what a file's bytes say */
     bool odd;         /* the other one is neither readable nor empty */
     uint8_t version;
     uint64_t generation, salt;
-    struct journal_owner owner; /* nobody if the two headers differ in it */
+    struct journal_owner owner; /* no life if the two headers differ in it */
     size_t end;                 /* where the next record goes */
     uint64_t next;              /* its number */
     unsigned records;           /* readable ones */

@@ -50,7 +50,7 @@ static enum err sqlite_begin(struct store *store, struct why *why)
     return OK;
 }
 
-/* The log must not grow for ever when nobody else checkpoints, or never catches up. */
+/* The log must not grow for ever when no other handle checkpoints, or never catches up. */
 static void checkpoint_own(struct sqlite *s)
 {
     if (s->wal_frames < s->wal_tried)
@@ -318,7 +318,7 @@ enum err store_sqlite_checkpoint(struct store *store, int64_t *ret_left, struct 
     struct sqlite *s = sqlite_of(store);
     int frames = 0, done = 0;
     int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &done);
-    if (rc == SQLITE_BUSY) /* somebody else is at it: just as well */
+    if (rc == SQLITE_BUSY) /* another handle is at it: just as well */
         rc = SQLITE_OK;
     if (rc)
         return sql_fail(s, rc, why);

@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 /* Move what the write-ahead log holds into the database file. Call on a read-only handle of a
- * thread of its own, about once a second: it waits for the disk and for nobody else, and neither
+ * thread of its own, about once a second: it waits for the disk only, and neither
  * delays the writer nor readers. Without such calls the writer does it itself once the log has
  * 64 MiB, between two transactions. *ret_left (may be NULL): pages still only in the log. */
 MUST_CHECK enum err store_sqlite_checkpoint(struct store *s, int64_t *ret_left, struct why *why);

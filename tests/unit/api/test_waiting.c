@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that wait: turns by address, a bound, and who yields when it is reached. */
+/* Calls that wait: turns by address, a bound, and which yields when it is reached. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void equal_shares_are_kept(void **state)
     for (uint64_t i = 0; i < MAX; i++)
         put(&w, i);
     struct waiting_call *late = call_of(99);
-    assert_ptr_equal(waiting_put(&w, late), late); /* one for one helps nobody */
+    assert_ptr_equal(waiting_put(&w, late), late); /* one for one helps no call */
     take(&w, 0);
     put(&w, 99);
     late = call_of(1);

@@ -19,7 +19,7 @@ struct center {
 };
 
 void center_start(struct center *c);
-/* The same in two steps: its address is there, who asks waits; and then, with a thread, it serves.
+/* The same in two steps: its address is there, a request waits; and then, with a thread, it serves.
  */
 void center_listen(struct center *c);
 void center_serve(struct center *c);

@@ -437,7 +437,7 @@ static void who_was_started_too_soon_can_be_killed_at_once(void **state)
     assert_int_equal(w.ended[2], 5);
     assert_non_null(strstr(w.said[2], "not executed"));
     assert_ptr_equal(w.starts[0], w.accepts[6]); /* its promise goes to the next one */
-    jobs_close(&w.jobs);                         /* what never began needs nobody's patience */
+    jobs_close(&w.jobs);                         /* what never began needs no patience */
     assert_int_equal(w.nended, 4);
     assert_int_equal(w.ended[3], 6);
     jobs_started(&w.jobs, w.starts[0], OK);

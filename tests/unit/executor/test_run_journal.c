@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The executor's journal: what was acknowledged is there when the journal is opened again, in
- * order; who may have it; groups; what is remembered for how long. */
+ * order; which process may have it; groups; what is remembered for how long. */
 #include "support_journal.h"
 #include "base/mem.h"
 #include <setjmp.h>

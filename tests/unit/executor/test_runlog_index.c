@@ -105,7 +105,7 @@ static void a_small_log_has_no_index(void **state)
     assert_null(logs_file(*state, "2.idx", NULL));
 }
 
-/* Their lines come between each other, so nobody can say which line an offset is. */
+/* Their lines come between each other, so no index can say which line an offset is. */
 static void runs_without_an_id_have_no_index(void **state)
 {
     struct runlog l[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is written with an edit: the rows that it is shown, what a refusal of either takes back, and
- * who hears of it. */
+ * which caller hears of it. */
 #include "base/mem.h"
 #include "support_ledger.h"
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static void what_it_refuses_takes_the_edit_back(void **state)
         assert_int_equal(r.version, 1);
         job_record_done(&r);
     }
-    struct witness w = { .user = "bob" }; /* and the same edit is good when nobody refuses it */
+    struct witness w = { .user = "bob" }; /* and the same edit is good when nothing refuses it */
     struct batch *batch = bench_edit(watched(job_edit(EDIT_JOB_START, job, 0, ""), &w));
     assert_int_equal(bench_run(b, batch), OK);
     assert_int_equal(batch->edits[0]->err, OK);
@@ -210,7 +210,7 @@ static void a_failing_batch_shows_it_the_same_rows_again(void **state)
     assert_string_equal(w.now, "a");
     assert_int_equal(w.runs, 3);
     assert_int_equal(w.dones, 0);
-    batch_free(batch); /* whoever asked has gone */
+    batch_free(batch); /* the caller has gone */
     assert_int_equal(w.dones, 1);
     assert_int_equal(w.err, ERR_STOPPING);
     assert_true(bench_is_user(b, "ann"));

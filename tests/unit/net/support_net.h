@@ -62,7 +62,7 @@ struct script {
 
 /* A listening socket on 127.0.0.1; its port. An accept() on it waits for WAIT_MS. */
 int listen_somewhere(int backlog, uint16_t *ret_port);
-/* A port of 127.0.0.1 that refuses connections and is nobody else's until the socket is closed. */
+/* A port of 127.0.0.1 that refuses connections and is kept until the socket is closed. */
 int refuse_somewhere(uint16_t *ret_port);
 /* A port at which one can listen, in the range of listen_somewhere. */
 uint16_t quiet_port(void);

@@ -26,7 +26,7 @@
 #define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{\"code\":200,\"msg\":null}"
 
 /* Stands before libc's: gives the client's end the address that it connects to, as the kernel does
- * now and then when nobody listens there. */
+ * now and then when no socket listens there. */
 static bool to_itself;
 static int self_connected;
 
@@ -468,7 +468,7 @@ static void a_connection_to_itself_is_a_closed_port(void **state)
         assert_int_equal(t.call.sent_us, 0);
         assert_non_null(strstr(t.why, "refused"));
         assert_int_equal(httpc_peer_connections(p), 0);
-        assert_true(can_listen(port)); /* who comes back gets its port */
+        assert_true(can_listen(port)); /* a server that comes back gets its port */
         done_with(&t);
     }
 }

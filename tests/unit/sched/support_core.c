@@ -379,7 +379,7 @@ int core_teardown(void **state)
     return 0;
 }
 
-/* ---- who is there ---------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 int64_t core_group(struct core *c, const char *app, const char *by_hand)
 {

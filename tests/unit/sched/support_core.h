@@ -44,7 +44,7 @@ struct core {
     struct planner *planner;
     struct now now;
     struct batch *batch; /* taken, not yet done */
-    bool written;        /* the turn of it has been run */
+    bool written;        /* its transaction has been run */
     struct core_call *calls;
     int ncalls;
     struct core_told *told;
@@ -88,7 +88,7 @@ void core_settle(struct core *c);    /* time stands but for batches, until nothi
 void core_run(struct core *c, int64_t ms); /* both clocks go on; batches are written at once */
 void core_step_clock(struct core *c, int64_t by_ms); /* the wall clock is set */
 
-/* ---- who is there ---- */
+/* ---- addresses ---- */
 int64_t core_group(struct core *c, const char *app, const char *by_hand); /* its id */
 void core_register(struct core *c, const char *app, const char *address);
 void core_unregister(struct core *c, const char *app, const char *address);

@@ -10,7 +10,7 @@ static void add_jobs(struct core *c, int n, const char *conf, const char *misfir
 {
     struct job_record r = core_record("CRON", conf);
     core_text(&r.misfire, misfire);
-    r.group_id = core_group(c, "beta", NULL); /* nobody is there: no calls */
+    r.group_id = core_group(c, "beta", NULL); /* no address: no calls */
     for (int i = 0; i < n; i++)
         core_job(c, &r);
     job_record_done(&r);

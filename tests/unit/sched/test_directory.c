@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is there: what happens to the addresses of a group, by registry and by hand, and where the
- * next run goes then. */
+/* Which addresses are there: what happens to the addresses of a group, by registry and by hand, and
+ * where the next run goes then. */
 #include "support_core.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct row {
     enum event event;
     const char *address;
     const char *listed; /* then: "-" in front of what is dead */
-    const char *to;     /* where the next run of FIRST goes; NULL: nobody is there */
+    const char *to;     /* where the next run of FIRST goes; NULL: no address */
 };
 
 static const struct row rows[] = {
@@ -34,7 +34,7 @@ static const struct row rows[] = {
     { NULL, A, LEAVES, A, "", NULL },
     { NULL, A, LEAVES, B, A " ", A },
     { NULL, A B, LEAVES, A, B " ", B },
-    { NULL, A, DIES, A, "-" A " ", A }, /* nobody else: the attempt says why */
+    { NULL, A, DIES, A, "-" A " ", A }, /* no other: the attempt says why */
     { NULL, A B, DIES, A, "-" A " " B " ", B },
     { NULL, A B, REVIVES, A, A " " B " ", A },
     { NULL, A B, FALLS_SILENT, A, B " ", B },
@@ -165,7 +165,7 @@ struct left_row {
     const char *route, *choices;
     bool retry;
     const char *stays; /* another address of the group */
-    const char *to;    /* NULL: nobody */
+    const char *to;    /* NULL: no address */
 };
 
 static const struct left_row left[] = {
@@ -238,12 +238,12 @@ static void one_that_left(const struct left_row *l)
     core_free(c);
 }
 
-static void who_left_gets_nothing(void **state)
+static void what_left_gets_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(left); i++) {
         print_message("%s%s%s, %s stays\n", left[i].route, left[i].choices ? " by hand" : "",
-                      left[i].retry ? " retry" : "", left[i].stays ? left[i].stays : "nobody");
+                      left[i].retry ? " retry" : "", left[i].stays ? left[i].stays : "none");
         one_that_left(&left[i]);
     }
 }
@@ -256,7 +256,7 @@ struct queue_row {
     bool by_hand;
     bool full;         /* the second run does not wait in the queue: its call is under way */
     const char *stays; /* another address of the group */
-    const char *to;    /* NULL: nobody */
+    const char *to;    /* NULL: no address */
 };
 
 static const struct queue_row queues[] = {
@@ -336,14 +336,14 @@ static void one_queue(const struct queue_row *q)
     core_free(c);
 }
 
-static void who_left_gets_nothing_of_its_queue(void **state)
+static void what_left_gets_nothing_of_its_queue(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(queues); i++) {
         const struct queue_row *q = &queues[i];
         print_message("%s%s%s%s, %s stays\n", q->route, q->choices ? " by hand" : "",
                       q->by_hand ? " of a list by hand" : "", q->full ? " full" : "",
-                      q->stays ? q->stays : "nobody");
+                      q->stays ? q->stays : "none");
         one_queue(q);
     }
 }
@@ -442,8 +442,8 @@ static void dead_addresses_hurt_their_own_group_only(void **state)
 }
 
 /* The whole process stands still, longer than an address may be silent. Whatever comes first then,
- * everybody who was there still is, and has the rest of its time. */
-static void a_pause_is_nobodys_silence(void **state)
+ * every address that was there still is, and has the rest of its time. */
+static void a_pause_is_no_silence(void **state)
 {
     struct core *c = *state;
     core_register(c, "app", A);
@@ -538,7 +538,7 @@ static void the_list_by_hand_goes_whenever_the_center_dies(void **state)
         }
 }
 
-/* App names are whatever a holder of the token writes: those that nobody uses take no place. */
+/* App names are whatever a holder of the token writes: unused ones take no place. */
 static void apps_are_forgotten(void **state)
 {
     struct core *c = *state;
@@ -556,10 +556,10 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_happens_to_an_address),
-        cmocka_unit_test(who_left_gets_nothing),
-        cmocka_unit_test(who_left_gets_nothing_of_its_queue),
+        cmocka_unit_test(what_left_gets_nothing),
+        cmocka_unit_test(what_left_gets_nothing_of_its_queue),
         T(an_address_that_moved_serves_its_new_group_only),
-        T(a_pause_is_nobodys_silence),
+        T(a_pause_is_no_silence),
         T(a_pause_ends_no_run),
         T(the_list_by_hand_goes_whenever_the_center_dies),
         T(apps_are_forgotten),

@@ -55,7 +55,7 @@ static bool mentions(struct core *c, int64_t log_id, const char *text)
     return found;
 }
 
-/* ---- the end of a call: route x who asked x outcome ------------------------------------------ */
+/* ---- the end of a call: route x origin x outcome ------------------------------------------ */
 
 enum becomes { ACCEPTED, DOUBTED, REFUSED, ELSEWHERE, WAITS };
 
@@ -201,7 +201,7 @@ static void after_a_refused_connection_the_others_are_asked(void **state)
     assert_true(mentions(c, id, "cannot connect to " B));
 }
 
-/* ---- the address when it is due: route x who asked x its lane -------------------------------- */
+/* ---- the address when it is due: route x origin x its lane -------------------------------- */
 
 enum lane_state { DEAD, FULL, GONE };
 
@@ -223,7 +223,7 @@ static const struct lane_row lanes[] = {
     { "ROUND", KIND_MANUAL, A, DEAD, A },    { "ROUND", KIND_MANUAL, A, GONE, A },
 };
 
-/* A has all calls that it may have, and nobody waits for it: one more is one too many. */
+/* A has all calls that it may have, and no run waits for it: one more is one too many. */
 static void fill(struct core *c, int64_t *ret_job)
 {
     *ret_job = job_of(c, "FIRST", "NONE", "");
@@ -354,7 +354,7 @@ static void one_idle_beat_answers_for_a_job(void **state)
     assert_int_equal(c->nsent, 50);
 }
 
-/* The burst's probe finds the client without room: nobody is refused, and nothing is dead. */
+/* The burst's probe finds the client without room: no run is refused, and nothing is dead. */
 static void a_full_client_is_no_answer(void **state)
 {
     struct core *c = *state;
@@ -456,7 +456,7 @@ static void ask_is_of(struct core *c, enum call_kind kind, const char *address)
 }
 
 /* In the order in which they were given. The group's other addresses are none of its business. */
-static void who_was_named_by_a_user_is_asked_in_that_order(void **state)
+static void addresses_that_a_user_named_are_asked_in_that_order(void **state)
 {
     struct core *c = *state;
     static const struct {
@@ -496,7 +496,7 @@ static void who_was_named_by_a_user_is_asked_in_that_order(void **state)
     }
 }
 
-/* What is known to be dead is asked last, and only if nobody else says yes. */
+/* What is known to be dead is asked last, and only if no other says yes. */
 static void the_dead_come_last(void **state)
 {
     struct core *c = *state;
@@ -523,7 +523,7 @@ static void the_dead_come_last(void **state)
     assert_int_equal(dead(c), 0);
 }
 
-static void nobody_answers(void **state)
+static void no_address_answers(void **state)
 {
     struct core *c = *state;
     core_register(c, "app", A);
@@ -577,7 +577,7 @@ static void a_run_that_waits_for_a_probe_has_a_deadline(void **state)
     assert_true(mentions(c, id, "start deadline"));
 }
 
-/* Taken away while it waits: its probe answers for nobody. */
+/* Taken away while it waits: its probe answers for no run. */
 static void a_run_may_be_killed_while_it_is_probed(void **state)
 {
     struct core *c = *state;
@@ -689,10 +689,10 @@ int main(void)
         T(a_full_client_is_no_answer),
         T(runs_wait_while_the_client_is_full),
         T(first_yes_wins_in_the_order_of_the_list),
-        T(who_was_named_by_a_user_is_asked_in_that_order),
+        T(addresses_that_a_user_named_are_asked_in_that_order),
         T(a_busy_executor_is_passed_over),
         T(the_dead_come_last),
-        T(nobody_answers),
+        T(no_address_answers),
         T(a_mute_address_is_asked_once),
         T(a_run_that_waits_for_a_probe_has_a_deadline),
         T(a_run_may_be_killed_while_it_is_probed),

@@ -611,7 +611,7 @@ static void a_run_that_stays_goes_by_the_new_route(void **state)
     core_free(f.c);
 }
 
-/* Queued where nobody was asked for a yes; and with a yes of the old group. */
+/* Queued where no address was asked for a yes; and with a yes of the old group. */
 static void a_run_that_stays_is_asked_for_anew(void **state)
 {
     (void)state;

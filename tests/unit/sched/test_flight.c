@@ -519,7 +519,7 @@ static void a_second_kill_finds_the_same(void **state)
         if (when >= 1)
             assert_true(core_take(c));
         if (when == 2)
-            core_write(c); /* on disk, and nobody has heard of it */
+            core_write(c); /* on disk, and the core has not heard of it */
     }
     int64_t id = c->sent[c->nsent - 1].log_id;
     core_crash(c);

@@ -143,7 +143,7 @@ static void a_clock_that_goes_back_keeps_it(void **state)
     assert_true(c->sent[0].sent_wall_ms >= CORE_NOW_MS + 10000);
 }
 
-/* A result has ended it: whoever sent that, the call is not made any more. */
+/* A result has ended it: whichever executor sent that, the call is not made any more. */
 static void what_has_ended_does_not_leave(void **state)
 {
     struct core *c = *state;

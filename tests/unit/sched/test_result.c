@@ -161,7 +161,7 @@ struct result_row {
 };
 
 static const struct result_row results[] = {
-    /* not sent: somebody else's id */
+    /* not sent: an unknown id */
     { PLANNED, 1, 200, 0, 1, 0, 0, 1 },
     { PLANNED, 1, 500, 0, 1, 0, 0, 1 },
     { PLANNED, 1, 502, 0, 1, 0, 0, 1 },
@@ -465,7 +465,7 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     log_record_done(&l);
 }
 
-/* While no batch can be written, results for ids that nobody knows gather: their text is bounded.
+/* While no batch can be written, results for unknown ids gather: their text is bounded.
  */
 static void late_results_are_bounded_by_their_text(void **state)
 {

@@ -130,7 +130,7 @@ static void a_failure_of_a_stopped_job_is_not_tried_again(void **state)
     assert_false(tried_again("CRON", "10 0 8 * * ?", STOPPED));
     assert_true(tried_again("ONCE", "2027-01-15T08:00:10Z", STAYS_ON)); /* off by itself */
     assert_false(tried_again("ONCE", "2027-01-15T08:00:10Z", STOPPED));
-    assert_true(tried_again("NONE", "", NEVER_ON)); /* somebody triggered it nevertheless */
+    assert_true(tried_again("NONE", "", NEVER_ON)); /* a user triggered it nevertheless */
 }
 
 /* The failure and the stop come in one batch: the retry is no row yet when the stop looks for it.
@@ -138,7 +138,7 @@ static void a_failure_of_a_stopped_job_is_not_tried_again(void **state)
 static void a_stop_takes_the_retry_of_the_same_batch(void **state)
 {
     (void)state;
-    for (int by_hand = 0; by_hand <= 1; by_hand++) { /* what somebody triggered is tried again */
+    for (int by_hand = 0; by_hand <= 1; by_hand++) { /* what a user triggered is tried again */
         struct core *c = core_new();
         core_register(c, "app", A);
         struct job_record r = core_record("CRON", "10 0 8 * * ?");

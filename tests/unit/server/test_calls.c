@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The core's calls over a transport of the test's: who is asked before a byte leaves, and that none
- * is left open when the center stops. */
+/* The core's calls over a transport of the test's: which function is called before a byte leaves,
+ * and that none is left open when the center stops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -101,7 +101,7 @@ static void the_old_one_stays_until_the_first_commit(void **state)
     assert_int_equal(files(false), 0);
 }
 
-/* ---- recorders that nobody comes back for ---------------------------------------------------- */
+/* ---- recorders whose process is gone ---------------------------------------------------- */
 
 #define DAY_S (24 * 3600)
 
@@ -160,7 +160,7 @@ static void an_old_one_that_nobody_holds_is_swept(void **state)
     assert_int_equal(flight_file_sweep(f), 0); /* both are held */
     flight_file_free(killed, false);
     make_older(other, 6 * DAY_S);
-    assert_int_equal(flight_file_sweep(f), 0); /* somebody may come back */
+    assert_int_equal(flight_file_sweep(f), 0); /* its process may come back */
     assert_true(there(other));
     make_older(other, 8 * DAY_S);
     assert_int_equal(flight_file_sweep(f), 1);

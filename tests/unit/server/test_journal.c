@@ -555,7 +555,7 @@ static void an_empty_file_is_nobodys(void **state)
     open_as(2, 1, &s);
     open_as(9, 8, &s);
     assert_false(is_aside());
-    write_some(1, 1, NULL); /* and belongs to who writes first */
+    write_some(1, 1, NULL); /* and belongs to the first that writes */
     open_as(10, 9, &s);
     assert_ids(&s, 1, 1);
     owner = (struct journal_owner){ 0 };

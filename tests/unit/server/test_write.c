@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes from other threads through a whole center: who is told, on which thread, how often. */
+/* Writes from other threads through a whole center: which caller is told, on which thread, how
+ * often. */
 #include "base/mem.h"
 #include "server/center.h"
 #include <pthread.h>
@@ -188,7 +189,7 @@ static void many_askers_do_not_hear_each_others_answers(void **state)
     free(askers);
 }
 
-/* Whoever asks a center that has stopped is told so, and its argument comes back by then or with
+/* A caller of a center that has stopped is told so, and its argument comes back by then or with
  * the center's end. */
 static void what_comes_after_the_end_is_refused(void **state)
 {

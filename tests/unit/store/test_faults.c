@@ -249,7 +249,7 @@ static void a_read_only_file_is_refused_with_a_way_out(void **state)
     chmod(e->dir, 0555);
     pid_t pid = fork();
     if (pid == 0) {
-        /* root may write everywhere: be somebody else */
+        /* root may write everywhere: be another user */
         if (getuid() == 0 && (setgid(65534) || setuid(65534)))
             _exit(1);
         struct store *s;

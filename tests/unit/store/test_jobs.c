@@ -296,14 +296,14 @@ static void a_stopped_job_is_not_due_and_says_why(void **state)
     struct store *s = ((struct engine *)*state)->s;
     OP(s, txn->begin);
     int64_t id = sample_job_add(s, "j", 1000);
-    const struct job_stop stops[] = { { 999, "x" }, { id, "no next moment" } };
+    const struct job_stop stops[] = { { 999, "x" }, { id, "no next scheduled time" } };
     OP(s, catalog->jobs_stop, stops, 2, 4321); /* one that is not there keeps no other */
     OP(s, txn->commit, NULL); /* a row that is not there does not spoil the transaction */
     struct job_record r;
     OP(s, catalog->job_get, id, &r);
     assert_false(r.enabled);
     assert_true(r.next_ms == NEVER_MS);
-    assert_string_equal(r.stop_reason, "no next moment");
+    assert_string_equal(r.stop_reason, "no next scheduled time");
     assert_int_equal(r.updated_ms, 4321);
     job_record_done(&r);
 }

@@ -172,7 +172,7 @@ static void rows_ahead_of_their_time_are_left_out(void **state)
         assert_int_equal(total, cases[i].count);
     }
     struct log_record l;
-    OP(s, pages->log_get, r[0].log_id, &l); /* who knows the id may ask */
+    OP(s, pages->log_get, r[0].log_id, &l); /* the id is enough */
     log_record_done(&l);
 }
 

@@ -144,7 +144,7 @@ static void an_update_from_an_older_version_is_refused(void **state)
     job_record_done(&r);
 }
 
-/* The form shows a list that executors change: for a group by registry that is nobody's edit. */
+/* The form shows a list that executors change: for a group by registry that is no user's edit. */
 static void a_group_that_somebody_else_has_changed_is_left_alone(void **state)
 {
     struct bench *b = *state;
@@ -290,10 +290,10 @@ static void a_stop_takes_back_what_the_schedule_asked_for(void **state)
     } rows[] = {
         { KIND_MISFIRE, true, false, NULL, true },
         { KIND_MISFIRE, true, true, NULL, false },
-        { KIND_MISFIRE, true, false, "no further moment", false },
+        { KIND_MISFIRE, true, false, "no further scheduled time", false },
         { KIND_RETRY, true, false, NULL, true },
         { KIND_RETRY, true, true, NULL, false },
-        { KIND_RETRY, true, false, "no further moment", false },
+        { KIND_RETRY, true, false, "no further scheduled time", false },
         { KIND_RETRY, false, false, NULL, false }, /* of a run by hand */
         { KIND_MANUAL, false, false, NULL, false },
     };

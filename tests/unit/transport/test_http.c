@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls as HTTP, against scripted executors: what is on the wire, what an answer means, and who is
- * asked before the first byte. */
+/* Calls as HTTP, against scripted executors: what is on the wire, what an answer means, and which
+ * function is asked before the first byte. */
 #include "../net/support_net.h"
 #include <stdio.h>
 #include <stdlib.h>
