@@ -108,6 +108,9 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->referer = httpd_header(q, "Referer");
     call->host = httpd_header(q, "Host");
     call->fetch_site = httpd_header(q, "Sec-Fetch-Site");
+    call->if_match = httpd_header(q, "If-Match");
+    call->if_none_match = httpd_header(q, "If-None-Match");
+    call->idempotency_key = httpd_header(q, "Idempotency-Key");
     call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
     call->message.kind = MESSAGE_ANSWER;

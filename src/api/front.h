@@ -38,6 +38,7 @@ struct web_call {
     /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, accept, authorization, cookie;
     struct slice origin, referer, host, fetch_site;
+    struct slice if_match, if_none_match, idempotency_key; /* p NULL: not sent */
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */

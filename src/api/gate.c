@@ -65,6 +65,9 @@ static bool body_type_ok(struct web_call *call)
     case BODY_JSON: /* a page of another site cannot send this type */
         return slice_eq_nocase(name, "application/json") ||
                refuse(call, PROBLEM_MEDIA_TYPE, "the body must be application/json");
+    case BODY_MERGE:
+        return slice_eq_nocase(name, "application/merge-patch+json") ||
+               refuse(call, PROBLEM_MEDIA_TYPE, "the body must be application/merge-patch+json");
     case BODY_NONE:
         break;
     }
@@ -285,7 +288,7 @@ bool gate_group(struct web_call *call, int64_t group_id, const char *what, int64
 static bool json_ok(struct web_call *call)
 {
     struct why why = { "" };
-    if (call->match.row->body != BODY_JSON)
+    if (call->match.row->body != BODY_JSON && call->match.row->body != BODY_MERGE)
         return true;
     enum err err = body_parse(call->body, &call->json, &why);
     return !err || refuse_err(call, err, &why);

@@ -22,12 +22,17 @@ static const struct {
     [PROBLEM_NOT_FOUND] = { 404, "not_found", "There is no such thing" },
     [PROBLEM_METHOD] = { 405, "method_not_allowed", "Not with this method" },
     [PROBLEM_NOT_ACCEPTABLE] = { 406, "not_acceptable", "No such type of answer" },
+    [PROBLEM_CONFLICT] = { 409, "conflict", "This does not fit the state of the thing" },
+    [PROBLEM_CHANGED] = { 412, "changed_meanwhile", "Somebody changed it meanwhile" },
     [PROBLEM_TOO_LARGE] = { 413, "too_large", "The body is too large" },
     [PROBLEM_MEDIA_TYPE] = { 415, "unsupported_media_type", "Not this type of body" },
     [PROBLEM_INVALID] = { 422, "invalid", "The request breaks a rule" },
+    [PROBLEM_KEY_REUSED] = { 422, "idempotency_mismatch", "The key was used for another request" },
+    [PROBLEM_NO_IF_MATCH] = { 428, "if_match_required", "If-Match is required" },
     [PROBLEM_TOO_MANY] = { 429, "too_many_requests", "Too many requests" },
     [PROBLEM_INTERNAL] = { 500, "internal", "An error of the server" },
     [PROBLEM_UNAVAILABLE] = { 503, "unavailable", "Not now" },
+    [PROBLEM_TIMEOUT] = { 504, "timeout", "No answer in time" },
 };
 
 int problem_status(enum problem_kind kind)

@@ -21,12 +21,17 @@ enum problem_kind {
     PROBLEM_NOT_FOUND,       /* 404 */
     PROBLEM_METHOD,          /* 405 */
     PROBLEM_NOT_ACCEPTABLE,  /* 406 */
+    PROBLEM_CONFLICT,        /* 409: it does not fit the state of the thing */
+    PROBLEM_CHANGED,         /* 412: the thing is not what If-Match says */
     PROBLEM_TOO_LARGE,       /* 413 */
     PROBLEM_MEDIA_TYPE,      /* 415 */
     PROBLEM_INVALID,         /* 422: it can be read, and breaks a rule */
+    PROBLEM_KEY_REUSED,      /* 422: the Idempotency-Key came with another request before */
+    PROBLEM_NO_IF_MATCH,     /* 428 */
     PROBLEM_TOO_MANY,        /* 429 */
     PROBLEM_INTERNAL,        /* 500 */
     PROBLEM_UNAVAILABLE,     /* 503 */
+    PROBLEM_TIMEOUT,         /* 504: an executor did not answer */
     PROBLEM_KINDS,
 };
 

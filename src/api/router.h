@@ -38,9 +38,10 @@ enum { /* what a row may demand in place of a permission */
 };
 
 enum body_kind {
-    BODY_NONE, /* one that is sent is refused */
-    BODY_FORM, /* application/x-www-form-urlencoded, or without a type */
-    BODY_JSON, /* application/json, checked and parsed before the handler runs (body.h) */
+    BODY_NONE,  /* one that is sent is refused */
+    BODY_FORM,  /* application/x-www-form-urlencoded, or without a type */
+    BODY_JSON,  /* application/json, checked and parsed before the handler runs (body.h) */
+    BODY_MERGE, /* application/merge-patch+json (RFC 7396), the same */
 };
 
 enum answer_kind {

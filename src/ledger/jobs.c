@@ -333,9 +333,25 @@ out:
     return err;
 }
 
+/* A deletion may say the version that it was decided on, as an update does. */
+static enum err still_at_version(struct txn *t, struct edit *e)
+{
+    struct job_record r;
+    if (e->version < 0)
+        return OK;
+    enum err err = job_row(t, e, &r);
+    if (!err && r.version != e->version)
+        err = overtaken(e, "job");
+    job_record_done(&r);
+    return err;
+}
+
 static enum err job_delete(struct txn *t, struct edit *e)
 {
-    enum err err = t->ops->catalog->job_delete(t->store, e->id, &e->why);
+    enum err err = still_at_version(t, e);
+    if (err)
+        return err;
+    err = t->ops->catalog->job_delete(t->store, e->id, &e->why);
     if (err)
         return err;
     planner_forget(t->planner, e->id);

@@ -58,7 +58,8 @@ struct edit {
     int64_t id; /* of the job or group; set on insert */
     struct job_record job;
     struct group_record group; /* of a group by registry without its list, which is not written */
-    /* An update was made from this, and is refused with ERR_OVERTAKEN if it has changed since. */
+    /* An update or deletion was made from this, and is refused with ERR_OVERTAKEN if it has changed
+     * since. */
     int64_t version;                        /* of the job; -1: from whatever it is */
     struct group_record was;                /* the group; app NULL: from whatever it is */
     void *reply;                            /* of the caller that waits; not looked at here */

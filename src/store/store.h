@@ -63,6 +63,21 @@ struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
     int32_t attempt;
 };
 
+enum jobs_order {
+    JOBS_NEWEST, /* by id, the largest first */
+    JOBS_OLDEST,
+    JOBS_NAME,
+    JOBS_NEXT, /* by what next_ms says, those without a next scheduled time last */
+};
+
+#define JOBS_NAME_KEY 85 /* characters of a name that decide about its place */
+#define JOBS_WORDS_MAX 5 /* further ones are not looked at */
+
+struct jobs_key { /* the last job of the page before */
+    int64_t id, next_ms;
+    const char *name; /* at least its first JOBS_NAME_KEY characters */
+};
+
 struct jobs_filter {
     const struct scope *scope;                  /* NULL: all groups */
     int64_t group_id;                           /* <= 0: any */
@@ -70,6 +85,13 @@ struct jobs_filter {
     const char *description, *handler, *author; /* substring, NULL or "": any */
     int64_t offset, limit;
     int64_t now_ms; /* see jobs_page; 0: as the tables have it */
+    /* pages by key, in place of the offset */
+    int64_t id;               /* only this job; 0: any */
+    const char *type, *owner; /* exactly, NULL: any */
+    const char *words;        /* each in the name, the handler or the owner, or the id; NULL: any */
+    enum jobs_order order;
+    const struct jobs_key *after; /* behind this job; NULL: from the first on */
+    int64_t count_max;            /* what the total stops at, 0: as below */
 };
 
 struct logs_filter {

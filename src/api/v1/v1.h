@@ -4,6 +4,7 @@
 #ifndef PEAL_API_V1_V1_H
 #define PEAL_API_V1_V1_H
 
+#include "api/cursor.h"
 #include "api/front.h"
 #include "base/jsonw.h"
 
@@ -16,5 +17,21 @@ extern const struct router_table v1_routes;
 /* The pair of members that every instant is: "nextAt" (RFC 3339, UTC, milliseconds) and "nextMs".
  */
 void v1_instant(struct jsonw *w, const char *name, int64_t ms);
+#define V1_INSTANT_SIZE 32
+char *v1_instant_text(int64_t ms, char to[V1_INSTANT_SIZE]); /* "2026-11-21T14:32:08.000Z" */
+
+/* The answer is 204. */
+void v1_empty(struct web_call *call);
+/* The answer is 201: something was made at that path behind /api/v1. */
+void v1_created(struct web_call *call, const char *path, int64_t id);
+/* 422 for one field: its JSON pointer, a stable name of the rule, what is wrong. */
+void v1_refuse_field(struct web_call *call, const char *pointer, const char *rule,
+                     const char *detail);
+
+/* A page of a list: the handler writes items in between. */
+void v1_list_begin(struct jsonw *w);
+/* last: of the page, NULL when there is none behind it. Total: at least so many, or exactly. */
+void v1_list_end(struct web_call *call, struct jsonw *w, const struct cursor *last, int64_t total,
+                 bool exact);
 
 #endif

@@ -3,6 +3,7 @@
  * form's fields on top and writes with the version it read; if another edit was faster, it starts
  * over. */
 #include "api/xxl/fields.h"
+#include "api/edits.h"
 #include "api/xxl/reply.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -51,24 +52,12 @@ void field_trimmed(char **to, const char *text)
     *to = mem_dupn(s.n ? s.p : "", s.n);
 }
 
-enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
-{
-    struct edit *done;
-    enum err err = center_edit(call->center, e, &done, why);
-    if (err)
-        return err;
-    if (ret_id)
-        *ret_id = done->id;
-    edit_free(done);
-    return OK;
-}
-
 void field_finish(struct web_call *call, struct edit *e, enum err err, struct why *why)
 {
     if (err)
         edit_free(e);
     else
-        err = field_edit(call, e, NULL, why);
+        err = edit_make(call, e, NULL, why);
     if (err)
         reply_err(call, err, why);
     else

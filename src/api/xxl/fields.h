@@ -12,9 +12,6 @@ MUST_CHECK enum err field_width(const char *name, const char *text, size_t max, 
 bool field_blank(const char *text); /* NULL, empty, or blanks only */
 /* Replace *to (owned) by a trimmed copy. */
 void field_trimmed(char **to, const char *text);
-/* Make the edit and let go of it; *ret_id (may be NULL) is the id that an insert got. */
-MUST_CHECK enum err field_edit(struct web_call *call, struct edit *e, int64_t *ret_id,
-                               struct why *why);
 /* Make the edit, or give it up because of err, and answer the call. */
 void field_finish(struct web_call *call, struct edit *e, enum err err, struct why *why);
 /* Update a row and answer the call. update reads the row and the form on top of it, and makes the

@@ -2,6 +2,7 @@
 /* Groups in the words of XXL-JOB's forms. The addresses of a group with addressType 0 come from
  * registrations, so a form cannot set them. */
 #include "api/xxl/groups.h"
+#include "api/edits.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
 #include "api/xxl/reply.h"
@@ -213,7 +214,7 @@ static enum err update(struct web_call *call, struct why *why)
         err = group_read(&call->form, &e->group, why);
     }
     if (!err)
-        return field_edit(call, e, NULL, why);
+        return edit_make(call, e, NULL, why);
     edit_free(e);
     return err;
 }

@@ -3,6 +3,8 @@
  * the rules are job_form.c's. Permission is checked against the group of the row, and again against
  * the group that the form moves it to. */
 #include "api/xxl/jobs.h"
+#include "api/edits.h"
+#include "api/run_now.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/job_form.h"
 #include "api/xxl/login.h"
@@ -15,7 +17,6 @@
 #include <string.h>
 
 #define NEXT_COUNT 5
-#define LIST_BYTES_MAX 65535 /* of a trigger's addresses */
 
 /* ---- output ------------------------------------------------------------------------------------
  */
@@ -172,7 +173,7 @@ void jobs_insert(struct web_call *call)
     if (err)
         edit_free(e);
     else
-        err = field_edit(call, e, &id, &why);
+        err = edit_make(call, e, &id, &why);
     if (err) {
         reply_err(call, err, &why);
         return;
@@ -195,7 +196,7 @@ static enum err update(struct web_call *call, struct why *why)
     if (!err)
         err = may_keep(call, &e->job, why); /* in the group that it moves to */
     if (!err)
-        return field_edit(call, e, NULL, why);
+        return edit_make(call, e, NULL, why);
     edit_free(e);
     return err;
 }
@@ -234,64 +235,18 @@ void jobs_stop(struct web_call *call)
 /* ---- run once ----------------------------------------------------------------------------------
  */
 
-/* The addresses of a manual run, trimmed and joined, into out; each must be one of the group's: a
- * request must not make the center call anywhere else. */
-static enum err choose(struct web_call *call, int64_t group_id, const char *list, struct buf *out,
-                       struct why *why)
-{
-    struct slice rest = slice_text(list);
-    if (rest.n > LIST_BYTES_MAX) {
-        why_set(why, "addressList: at most %d bytes", LIST_BYTES_MAX);
-        return ERR_TOOBIG;
-    }
-    if (plan_choices(list) > PLAN_CHOICES_MAX) {
-        why_set(why, "addressList: at most %d addresses", PLAN_CHOICES_MAX);
-        return ERR_TOOBIG;
-    }
-    for (struct slice address; slice_item(&rest, &address);) {
-        if (!center_address_known(call->center, group_id, address)) {
-            why_set(why,
-                    "addressList: %.*s is neither registered for the job's group nor in its list",
-                    (int)utf8_cut(address.p, address.n, 200), address.p);
-            return ERR_INVALID;
-        }
-        if (out->len)
-            buf_char(out, ',');
-        buf_slice(out, address);
-    }
-    return OK;
-}
-
-static enum err trigger(struct web_call *call, const struct job_record *r, struct why *why)
-{
-    const char *param = form_get(&call->form, "executorParam");
-    struct buf choices = BUF_INIT(LIST_BYTES_MAX + 1);
-    const size_t param_max = (size_t)job_columns[JOB_COLUMN_param].max;
-    if (param && strlen(param) > param_max) {
-        why_set(why, "executorParam: at most %zu bytes", param_max);
-        return ERR_TOOBIG;
-    }
-    enum err err = choose(call, r->group_id, form_get(&call->form, "addressList"), &choices, why);
-    if (!err) {
-        struct spawn spawn = { .job_id = r->id,
-                               .kind = KIND_MANUAL,
-                               .retries_left = -1,
-                               .param = mem_dup(param ? param : ""),
-                               .choices = choices.len ? mem_dup(buf_str(&choices)) : NULL };
-        int64_t log_id = 0;
-        err = center_trigger(call->center, &spawn, &log_id, why);
-    }
-    buf_done(&choices);
-    return err;
-}
-
 void jobs_trigger(struct web_call *call)
 {
+    struct run_now_names names = { .param = "executorParam", .addresses = "addressList" };
     struct why why = { "" };
+    int64_t log_id = 0;
     struct job_record r;
     enum err err = own_job(call, &r, &why);
-    if (!err)
-        err = trigger(call, &r, &why);
+    if (!err) {
+        const char *param = form_get(&call->form, "executorParam");
+        err = run_now(call, &r, param ? param : "", form_get(&call->form, "addressList"), &names,
+                      &log_id, &why);
+    }
     job_record_done(&r);
     if (err)
         reply_err(call, err, &why);

@@ -86,34 +86,148 @@ static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_m
     return found;
 }
 
+struct job_key { /* of a job that matches */
+    int64_t id, next_ms;
+    char name[4 * JOBS_NAME_KEY + 1];
+};
+
+static void name_key(const char *name, char to[4 * JOBS_NAME_KEY + 1])
+{
+    size_t n = 0, length = 0;
+    const char *p = name ? name : "";
+    for (; p[length]; length++) {
+        n += ((unsigned char)p[length] & 0xC0) != 0x80;
+        if (n > JOBS_NAME_KEY)
+            break;
+    }
+    memcpy(to, p, length);
+    to[length] = '\0';
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct job_key *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_newest(const void *a, const void *b)
+{
+    return -by_id(a, b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct job_key *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : by_id(a, b);
+}
+
+static int by_next(const void *a, const void *b)
+{
+    const struct job_key *x = a, *y = b;
+    int order = (x->next_ms > y->next_ms) - (x->next_ms < y->next_ms);
+    return order ? order : by_id(a, b);
+}
+
+static bool job_has_words(const struct job_record *j, const char *words)
+{
+    struct slice rest = slice_trim(slice_text(words)), word;
+    for (int n = 0; n < JOBS_WORDS_MAX && slice_cut(&rest, ' ', &word); n += word.n > 0) {
+        char text[1024];
+        int64_t id = -1;
+        bool hash = word.n > 1 && word.p[0] == '#';
+        text_copy(text, sizeof(text), word);
+        if (!parse_i64(hash ? slice_of(word.p + 1, word.n - 1) : word, &id))
+            id = -1;
+        if (id != j->id && !text_has(j->description, text) && !text_has(j->handler, text) &&
+            !text_has(j->author, text))
+            return false;
+    }
+    return true;
+}
+
+static bool is(const char *text, const char *wanted)
+{
+    return !wanted || (text && strcmp(text, wanted) == 0);
+}
+
+static bool job_matches(const struct job_record *j, const struct jobs_filter *f)
+{
+    if (!scope_has(f->scope, j->group_id) || (f->group_id > 0 && j->group_id != f->group_id) ||
+        (f->id > 0 && j->id != f->id) || (f->status >= 0 && j->enabled != (f->status == 1)) ||
+        f->status > 1)
+        return false;
+    return text_has(j->description, f->description) && text_has(j->handler, f->handler) &&
+           text_has(j->author, f->author) && is(j->schedule_type, f->type) &&
+           is(j->author, f->owner) && job_has_words(j, f->words);
+}
+
+typedef int compare(const void *a, const void *b);
+
+static compare *order_of(enum jobs_order order)
+{
+    static compare *const all[] = {
+        [JOBS_NEWEST] = by_newest,
+        [JOBS_OLDEST] = by_id,
+        [JOBS_NAME] = by_name,
+        [JOBS_NEXT] = by_next,
+    };
+    return all[order];
+}
+
+static struct job_key key_of(const struct memory *m, const struct job_record *j, int64_t now_ms)
+{
+    const struct due_row *d = mem_find(m, T_DUE, j->id);
+    struct job_key k = { .id = j->id, .next_ms = next_to_fire(m, j->id, d->next_ms, now_ms) };
+    name_key(j->description, k.name);
+    return k;
+}
+
+static bool is_behind(const struct job_key *k, const struct jobs_filter *f)
+{
+    if (!f->after)
+        return true;
+    struct job_key last = { .id = f->after->id, .next_ms = f->after->next_ms };
+    name_key(f->after->name, last.name);
+    return order_of(f->order)(k, &last) > 0;
+}
+
+static bool job_lend(const struct memory *m, const struct job_key *k, const struct jobs_filter *f,
+                     job_row_fn *fn, void *ctx)
+{
+    const struct due_row *d = mem_find(m, T_DUE, k->id);
+    struct job_record lent = *(const struct job_record *)mem_find(m, T_JOB, k->id);
+    lent.next_ms = k->next_ms;
+    lent.last_ms = last_fired(m, k->id, d->last_ms, f->now_ms);
+    lent.planned_until_ms = d->planned_until_ms;
+    lent.version = d->version;
+    return fn(ctx, &lent);
+}
+
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why)
 {
     (void)why;
     const struct memory *m = memory_of(s);
     struct page page = { f->offset, f->limit, 0 };
-    size_t n;
+    size_t n, matches = 0;
     int64_t *keys = mem_keys(m, T_JOB, &n);
+    struct job_key *found = mem_new((n + 1) * sizeof(*found));
     bool more = true;
-    while (n-- > 0) {
-        const struct job_record *j = mem_find(m, T_JOB, keys[n]);
-        if (!scope_has(f->scope, j->group_id) || (f->group_id > 0 && j->group_id != f->group_id) ||
-            (f->status >= 0 && j->enabled != (f->status == 1)) || f->status > 1 ||
-            !text_has(j->description, f->description) || !text_has(j->handler, f->handler) ||
-            !text_has(j->author, f->author))
-            continue;
-        if (!page_takes(&page) || !more)
-            continue;
-        const struct due_row *d = mem_find(m, T_DUE, j->id);
-        struct job_record lent = *j;
-        lent.next_ms = next_to_fire(m, j->id, d->next_ms, f->now_ms);
-        lent.last_ms = last_fired(m, j->id, d->last_ms, f->now_ms);
-        lent.planned_until_ms = d->planned_until_ms;
-        lent.version = d->version;
-        more = fn(ctx, &lent);
+    for (size_t i = 0; i < n; i++) {
+        const struct job_record *j = mem_find(m, T_JOB, keys[i]);
+        if (job_matches(j, f))
+            found[matches++] = key_of(m, j, f->now_ms);
     }
+    qsort(found, matches, sizeof(*found), order_of(f->order));
+    for (size_t i = 0; i < matches; i++)
+        if (is_behind(&found[i], f) && page_takes(&page) && more)
+            more = job_lend(m, &found[i], f, fn, ctx);
+    free(found);
     free(keys);
-    *ret_total = page.seen;
+    *ret_total = (int64_t)matches;
+    if (f->count_max && *ret_total > f->count_max)
+        *ret_total = f->count_max;
     return OK;
 }
 

@@ -20,7 +20,7 @@
 
 /* ---- composing ------------------------------------------------------------------------------- */
 
-enum { PARAMS_MAX = 12 };
+enum { PARAMS_MAX = 40 };
 
 struct query {
     struct buf where; /* " WHERE …" or empty */
@@ -29,13 +29,18 @@ struct query {
         const char *text; /* NULL: the number counts */
         int64_t number;
     } params[PARAMS_MAX];
-    char *scope; /* ids of the asker's groups as a JSON array; NULL: no such condition */
+    char *scope;    /* ids of the asker's groups as a JSON array; NULL: no such condition */
+    struct buf key; /* " AND …": where the page begins; its parameters come last */
+    int nkey;
+    char *texts[JOBS_WORDS_MAX]; /* that parameters point to */
+    int ntexts;
 };
 
 static void query_init(struct query *p)
 {
     memset(p, 0, sizeof(*p));
-    buf_init(&p->where, 4096);
+    buf_init(&p->where, 16384);
+    buf_init(&p->key, 4096);
 }
 
 static void query_add(struct query *p, const char *condition)
@@ -83,14 +88,17 @@ static void query_scope(struct query *p, const char *column, const struct scope 
 }
 
 static enum err query_prepare(struct sqlite *s, const struct query *p, const char *before,
-                              const char *after, sqlite3_stmt **ret, struct why *why)
+                              const char *after, bool keyed, sqlite3_stmt **ret, struct why *why)
 {
-    struct buf text = BUF_INIT(16384);
+    struct buf text = BUF_INIT(32768);
     buf_text(&text, before);
     buf_text(&text, buf_str(&p->where));
+    if (keyed)
+        buf_text(&text, buf_str(&p->key));
     buf_text(&text, after);
     enum err err = sql_prepare(s, buf_str(&text), ret, why);
-    for (int i = 0; !err && i < p->n; i++) {
+    int n = keyed ? p->n : p->n - p->nkey;
+    for (int i = 0; !err && i < n; i++) {
         if (p->params[i].text)
             bind_text(*ret, i + 1, p->params[i].text);
         else
@@ -103,14 +111,19 @@ static enum err query_prepare(struct sqlite *s, const struct query *p, const cha
 static void query_done(struct query *p)
 {
     buf_done(&p->where);
+    buf_done(&p->key);
     free(p->scope);
+    while (p->ntexts > 0)
+        free(p->texts[--p->ntexts]);
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
 struct page {
     const char *select, *order; /* up to the WHERE clause, and behind it */
+    const char *rest;           /* behind LIMIT, or NULL */
     const char *count;          /* "SELECT … AS id FROM …" up to the WHERE clause */
+    const char *count_order;    /* NULL: as the rows; which rows are counted says nothing then */
     int64_t count_max;
     int64_t low, high; /* what matches has ids from low to high; high 0: no such bound */
     int64_t offset, limit;
@@ -132,20 +145,21 @@ struct seen {
 static enum err page_rows(struct sqlite *s, const struct page *page, const struct query *p,
                           struct seen *ret, struct why *why)
 {
-    char after[160];
+    struct buf after = BUF_INIT(16384);
     int64_t limit = page->limit > 0 ? page->limit : 0;
-    snprintf(after, sizeof(after), "%s LIMIT %lld OFFSET %lld", page->order, (long long)limit,
-             (long long)page_offset(page));
+    buf_printf(&after, "%s LIMIT %lld OFFSET %lld%s", page->order, (long long)limit,
+               (long long)page_offset(page), page->rest ? page->rest : "");
     sqlite3_stmt *q = NULL;
     bool row = false;
     struct seen seen = { 0 };
-    enum err err = query_prepare(s, p, page->select, after, &q, why);
+    enum err err = query_prepare(s, p, page->select, buf_str(&after), true, &q, why);
+    buf_done(&after);
     for (bool more = true; !err && more; seen.n += row) {
         err = sql_step(s, q, &row, why);
         more = row && page->row(q, page->fn, page->ctx);
     }
     sql_drop(s, q);
-    seen.all = !row && seen.n < limit && (seen.n || page_offset(page) == 0);
+    seen.all = !row && seen.n < limit && (seen.n || page_offset(page) == 0) && !p->nkey;
     *ret = seen;
     return err;
 }
@@ -159,8 +173,9 @@ static enum err count_some(struct sqlite *s, const struct page *page, const stru
     sqlite3_stmt *q = NULL;
     bool row = false;
     buf_printf(&before, "SELECT count(*), min(id) FROM (%s", page->count);
-    snprintf(after, sizeof(after), "%s LIMIT %lld)", page->order, (long long)page->count_max);
-    enum err err = query_prepare(s, p, buf_str(&before), after, &q, why);
+    snprintf(after, sizeof(after), "%s LIMIT %lld)",
+             page->count_order ? page->count_order : page->order, (long long)page->count_max);
+    enum err err = query_prepare(s, p, buf_str(&before), after, false, &q, why);
     if (!err)
         err = sql_step(s, q, &row, why);
     if (!err && row) {
@@ -284,43 +299,141 @@ static bool jobs_row(sqlite3_stmt *q, void *fn, void *ctx)
     return more;
 }
 
+/* What is planned already and has not fired comes before what comes next. */
+#define PLANNED_MS                                                                                 \
+    "(SELECT moment_ms FROM peal_run WHERE job_id = j.id AND kind = 0 AND moment_ms > %lld "       \
+    "AND phase = 1 ORDER BY moment_ms LIMIT 1)"
+#define NEVER "9223372036854775807"
+
+static int64_t planned_from(const struct jobs_filter *f)
+{
+    return f->now_ms > 0 ? f->now_ms : -INT64_MAX;
+}
+
+/* Each word anywhere. */
+static void query_words(struct query *p, const char *words)
+{
+    struct slice rest = slice_trim(slice_text(words)), word;
+    while (p->ntexts < JOBS_WORDS_MAX && slice_cut(&rest, ' ', &word)) {
+        int64_t id = -1;
+        bool hash = word.n > 1 && word.p[0] == '#';
+        if (word.n == 0)
+            continue;
+        if (!parse_i64(hash ? slice_of(word.p + 1, word.n - 1) : word, &id))
+            id = -1;
+        char *text = mem_dupn(word.p, word.n);
+        p->texts[p->ntexts++] = text;
+        p->params[p->n++] = (struct param){ text, 0 };
+        p->params[p->n++] = (struct param){ NULL, id };
+        query_add(p, "(");
+        buf_printf(&p->where,
+                   "instr(lower(j.job_desc), lower(?%d)) > 0 OR "
+                   "instr(lower(j.executor_handler), lower(?%d)) > 0 OR "
+                   "instr(lower(j.author), lower(?%d)) > 0 OR j.id = ?%d)",
+                   p->n - 1, p->n - 1, p->n - 1, p->n);
+    }
+}
+
+static void query_is(struct query *p, const char *column, const char *text)
+{
+    if (!text)
+        return;
+    p->params[p->n++] = (struct param){ text, 0 };
+    query_add(p, column);
+    buf_printf(&p->where, " = ?%d", p->n);
+}
+
+/* The order as SQL: its key (empty: the id alone) and its direction. */
+static const char *jobs_key_of(const struct jobs_filter *f, struct buf *text)
+{
+    if (f->order == JOBS_NAME)
+        buf_text(text, "substr(j.job_desc, 1, " TEXT_OF(JOBS_NAME_KEY) ")");
+    else if (f->order == JOBS_NEXT)
+        buf_printf(text, "min(ifnull(d.next_ms, " NEVER "), ifnull(" PLANNED_MS ", " NEVER "))",
+                   (long long)planned_from(f));
+    return f->order == JOBS_NEWEST ? "DESC" : "ASC";
+}
+
+/* Behind the last row of the page before. */
+static void query_after(struct query *p, const struct jobs_filter *f, const char *key)
+{
+    if (!f->after)
+        return;
+    buf_text(&p->key, p->where.len ? " AND " : " WHERE ");
+    if (key[0]) {
+        const char *name = f->order == JOBS_NAME ? f->after->name : NULL;
+        p->params[p->n++] = (struct param){ name, f->after->next_ms };
+        p->params[p->n++] = (struct param){ NULL, f->after->id };
+        p->nkey = 2;
+        buf_printf(&p->key,
+                   name ? "(%s, j.id) > (substr(?%d, 1, " TEXT_OF(JOBS_NAME_KEY) "), ?%d)"
+                        : "(%s, j.id) > (?%d, ?%d)",
+                   key, p->n - 1, p->n);
+        return;
+    }
+    p->params[p->n++] = (struct param){ NULL, f->after->id };
+    p->nkey = 1;
+    buf_printf(&p->key, "j.id %c ?%d", f->order == JOBS_NEWEST ? '<' : '>', p->n);
+}
+
+static void query_jobs(struct query *p, const struct jobs_filter *f)
+{
+    if (f->id > 0)
+        query_number(p, "j.id = ", f->id);
+    if (f->group_id > 0)
+        query_number(p, "j.job_group = ", f->group_id);
+    query_scope(p, "j.job_group", f->scope, f->group_id);
+    if (f->status == 0)
+        query_add(p, "j.trigger_status IS NOT 1");
+    else if (f->status > 0)
+        query_number(p, "j.trigger_status = ", f->status == 1 ? 1 : INT64_MIN);
+    query_has(p, "j.job_desc", f->description);
+    query_has(p, "j.executor_handler", f->handler);
+    query_has(p, "j.author", f->author);
+    query_is(p, "j.schedule_type", f->type);
+    query_is(p, "j.author", f->owner);
+    query_words(p, f->words);
+}
+
+/* The ids of the page come first, so that what costs is read for its rows only. */
+static void compose_jobs(const struct jobs_filter *f, const char *key, const char *way,
+                         struct buf *order, struct buf *rest)
+{
+    buf_printf(order, " ORDER BY %s%sj.id %s", key, key[0] ? ", " : "", way);
+    buf_text(rest, ") SELECT ");
+    sqlite_job_columns(rest);
+    buf_printf(rest, ", " PLANNED_MS SQLITE_JOB_TABLES, (long long)planned_from(f));
+    buf_printf(rest, "WHERE j.id IN (SELECT id FROM picked)%s", buf_str(order));
+}
+
 enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_row_fn *fn,
                           void *ctx, int64_t *ret_total, struct why *why)
 {
+    struct jobs_walk walk = { sqlite_of(store), fn, ctx, f->now_ms, OK, why };
+    struct buf key = BUF_INIT(1024), order = BUF_INIT(4096), rest = BUF_INIT(8192);
     struct query p;
     query_init(&p);
-    if (f->group_id > 0)
-        query_number(&p, "j.job_group = ", f->group_id);
-    query_scope(&p, "j.job_group", f->scope, f->group_id);
-    if (f->status == 0)
-        query_add(&p, "j.trigger_status IS NOT 1");
-    else if (f->status > 0)
-        query_number(&p, "j.trigger_status = ", f->status == 1 ? 1 : INT64_MIN);
-    query_has(&p, "j.job_desc", f->description);
-    query_has(&p, "j.executor_handler", f->handler);
-    query_has(&p, "j.author", f->author);
-    struct jobs_walk walk = { sqlite_of(store), fn, ctx, f->now_ms, OK, why };
-    struct buf select = BUF_INIT(4096);
-    buf_text(&select, "SELECT ");
-    sqlite_job_columns(&select);
-    /* what is planned already and has not fired comes before what comes next */
-    buf_printf(&select,
-               ", (SELECT moment_ms FROM peal_run "
-               "WHERE job_id = j.id AND kind = 0 AND moment_ms > %lld AND phase = 1 "
-               "ORDER BY moment_ms LIMIT 1)" SQLITE_JOB_TABLES,
-               (long long)(f->now_ms > 0 ? f->now_ms : -INT64_MAX));
+    query_jobs(&p, f);
+    const char *way = jobs_key_of(f, &key);
+    query_after(&p, f, buf_str(&key));
+    compose_jobs(f, buf_str(&key), way, &order, &rest);
     const struct page page = {
-        .select = buf_str(&select),
-        .order = " ORDER BY j.id DESC",
+        .select = "WITH picked(id) AS MATERIALIZED (SELECT j.id FROM xxl_job_info j "
+                  "LEFT JOIN peal_due d ON d.job_id = j.id",
+        .order = buf_str(&order),
+        .rest = buf_str(&rest),
         .count = "SELECT j.id AS id FROM xxl_job_info j",
-        .count_max = COUNT_MAX,
+        .count_order = "",
+        .count_max = f->count_max ? f->count_max : COUNT_MAX,
         .offset = f->offset,
         .limit = f->limit,
         .row = jobs_row,
         .ctx = &walk,
     };
     enum err err = page_run(walk.s, &page, &p, ret_total, why);
-    buf_done(&select);
+    buf_done(&key);
+    buf_done(&order);
+    buf_done(&rest);
     return err ? err : walk.err;
 }
 

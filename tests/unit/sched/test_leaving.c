@@ -107,8 +107,7 @@ static void a_deleted_job_does_not_leave(void **state)
     for (int written = 0; written < 3; written++) {
         struct core *c = core_new();
         int64_t job, id = one_opens(c, &job);
-        struct edit *e = mem_new(sizeof(*e));
-        e->kind = EDIT_JOB_DELETE;
+        struct edit *e = edit_new(EDIT_JOB_DELETE);
         e->id = job;
         sched_edit(c->s, c->now, e);
         core_take_next(c);

@@ -34,6 +34,97 @@ static bool group_id(void *ctx, const struct group_record *r)
     return false; /* one is enough */
 }
 
+/* Page by page behind the last row's key: each job once, in the order; the total is of all. */
+static void walk_by_key(struct store *s, enum jobs_order order, const char *const *names,
+                        const int64_t *wanted, int n)
+{
+    struct jobs_key last;
+    struct jobs_filter f = { .status = -1, .limit = 2, .order = order, .count_max = 5 };
+    for (int at = 0; at < n; at += 2) {
+        struct ids got = { 0 };
+        int64_t total;
+        OP(s, pages->jobs_page, &f, job_id, &got, &total);
+        assert_int_equal(total, 5); /* counting stops there */
+        assert_int_equal(got.n, n - at < 2 ? n - at : 2);
+        for (int i = 0; i < got.n; i++)
+            assert_int_equal(got.id[i], wanted[at + i]);
+        int end = got.n - 1;
+        last = (struct jobs_key){ got.id[end], got.next_ms[end], names[at + end] };
+        f.after = &last;
+    }
+    struct ids none = { 0 };
+    int64_t total;
+    OP(s, pages->jobs_page, &f, job_id, &none, &total);
+    assert_int_equal(none.n, 0);
+    assert_int_equal(total, 5);
+}
+
+static void jobs_are_listed_by_key_in_each_order(void **state)
+{
+    enum { N = 7 };
+    static const char *const names[N] = { "b", "a", "\xe4\xb8\xad", "a", "c", "B", "" };
+    static const int64_t next[N] = { 50, NEVER_MS, 20, 50, 40, NEVER_MS, 10 };
+    static const int by_name[N] = { 6, 5, 1, 3, 0, 4, 2 }, by_next[N] = { 6, 2, 4, 0, 3, 1, 5 };
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t id[N], wanted[N];
+    const char *ordered[N];
+    OP(s, txn->begin);
+    for (int i = 0; i < N; i++) {
+        struct job_record r = sample_job(names[i], next[i]);
+        OP(s, catalog->job_insert, &r);
+        id[i] = r.id;
+    }
+    OP(s, txn->commit, NULL);
+    for (int order = JOBS_NEWEST; order <= JOBS_NEXT; order++) {
+        for (int i = 0; i < N; i++) {
+            int at = order == JOBS_NEWEST ? N - 1 - i
+                     : order == JOBS_NAME ? by_name[i]
+                     : order == JOBS_NEXT ? by_next[i]
+                                          : i;
+            wanted[i] = id[at];
+            ordered[i] = names[at];
+        }
+        walk_by_key(s, (enum jobs_order)order, ordered, wanted, N);
+    }
+}
+
+static void jobs_are_found_by_words(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    static const struct {
+        const char *words;
+        int n;
+    } cases[] = {
+        { "alpha", 1 },    { "HANDLER", 2 }, { " alpha  zoe ", 1 }, { "beta zoe", 0 },
+        { "#1000000", 0 }, { "", 2 },        { "ann' --", 0 },      { "a l p h a q", 1 }
+    };
+    OP(s, txn->begin);
+    for (int i = 0; i < 2; i++) {
+        struct job_record r = sample_job(i ? "beta" : "Alpha", 1000);
+        r.handler = "theHandler";
+        r.author = i ? "ann" : "zoe";
+        OP(s, catalog->job_insert, &r);
+    }
+    OP(s, txn->commit, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct ids got = { 0 };
+        int64_t total;
+        const struct jobs_filter f = { .status = -1, .limit = 9, .words = cases[i].words };
+        OP(s, pages->jobs_page, &f, job_id, &got, &total);
+        if (got.n != cases[i].n || total != got.n)
+            fail_msg("\"%s\" finds %d", cases[i].words, got.n);
+    }
+    struct ids all = { 0 }, one = { 0 };
+    int64_t total;
+    struct jobs_filter f = { .status = -1, .limit = 9, .type = "CRON", .owner = "zoe" };
+    OP(s, pages->jobs_page, &f, job_id, &all, &total);
+    assert_int_equal(all.n, 1);
+    f = (struct jobs_filter){ .status = -1, .limit = 9, .id = all.id[0] };
+    OP(s, pages->jobs_page, &f, job_id, &one, &total);
+    assert_int_equal(one.n, 1);
+    assert_int_equal(one.id[0], all.id[0]);
+}
+
 static void jobs_are_listed_newest_first_through_filters(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -305,6 +396,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(jobs_are_listed_newest_first_through_filters),
+        BOTH(jobs_are_listed_by_key_in_each_order),
+        BOTH(jobs_are_found_by_words),
         BOTH(the_next_scheduled_time_shown_is_the_one_that_will_fire),
         BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),
         BOTH(rows_ahead_of_their_time_are_left_out),

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* edits.h - the one way of both APIs to change a job or a group. Private to src/api; a worker's
+ * thread, blocks until the edit is on disk. */
+#ifndef PEAL_API_EDITS_H
+#define PEAL_API_EDITS_H
+
+#include "api/front.h"
+
+/* Make the edit and let go of it; *ret_id (may be NULL) is the id that an insert got. As
+ * center_edit. */
+MUST_CHECK enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id,
+                              struct why *why);
+
+#endif

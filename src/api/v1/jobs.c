@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs: read, made, changed, deleted, started, stopped, run now. An edit answers with the job as it
+ * is afterwards, read again: the scheduled times are those that planning has found. */
+#include "api/body.h"
+#include "api/edits.h"
+#include "api/gate.h"
+#include "api/run_now.h"
+#include "api/v1/etag.h"
+#include "api/v1/job_json.h"
+#include "api/v1/job_page.h"
+#include "api/v1/v1.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+#define PARAM_MAX 65536
+#define ADDRESSES_MAX 100
+
+static struct etag tag_of(const struct job_record *r)
+{
+    return (struct etag){ 'j', r->id, r->version };
+}
+
+/* ---- one job -----------------------------------------------------------------------------------
+ */
+
+static void no_job(struct web_call *call, int64_t id)
+{
+    problem(call, PROBLEM_NOT_FOUND, "job %lld does not exist, or you may not see it",
+            (long long)id);
+}
+
+static void refuse(struct web_call *call, int64_t id, enum err err, const struct why *why)
+{
+    if (err == ERR_NOTFOUND)
+        no_job(call, id);
+    else
+        problem_err(call, err, why);
+}
+
+/* The job of the path, if the asker may see it, and has the row's permission on its group. False:
+ * answered. */
+static bool find(struct web_call *call, struct job_record *ret)
+{
+    int64_t id = call->params.items[0].number;
+    struct why why = { "" };
+    enum err err = job_read(call, id, ret, &why);
+    if (err)
+        refuse(call, id, err, &why);
+    if (!err && gate_group(call, ret->group_id, "job", id))
+        return true;
+    job_record_done(ret);
+    return false;
+}
+
+static void write_found(struct web_call *call, const struct job_record *r)
+{
+    struct why why = { "" };
+    struct jsonw w = jsonw_on(&call->output);
+    struct job_writer x;
+    job_writer_init(&x, call, &w, 0);
+    enum err err = job_write(&x, r, &why);
+    job_writer_done(&x);
+    if (err)
+        problem_err(call, err, &why);
+    else
+        etag_write(call, tag_of(r));
+}
+
+void v1_job_get(struct web_call *call)
+{
+    struct job_record r;
+    if (!find(call, &r))
+        return;
+    if (!etag_fresh(call, tag_of(&r)))
+        write_found(call, &r);
+    job_record_done(&r);
+}
+
+/* The answer to an edit: the job as it is now. */
+static void write_now(struct web_call *call, int64_t id)
+{
+    struct job_record r;
+    struct why why = { "" };
+    enum err err = job_read(call, id, &r, &why);
+    if (err) /* somebody may have deleted it since */
+        refuse(call, id, err, &why);
+    else
+        write_found(call, &r);
+    job_record_done(&r);
+}
+
+/* ---- rules -------------------------------------------------------------------------------------
+ */
+
+/* A child runs when its parent has succeeded. */
+static bool may_be_child(const void *ctx, int64_t group_id)
+{
+    const struct web_call *call = ctx;
+    return actor_may(call->actor, PERM_RUN, group_id);
+}
+
+static struct job_rules rules_of(const struct web_call *call)
+{
+    return (struct job_rules){
+        .db = call->db,
+        .zones = center_zones(call->center),
+        .zone = center_zone_name(call->center),
+        .last_year = center_last_year(call->center),
+        .user = call->user.username,
+        .start_deadline_ms = center_start_deadline_ms(call->center),
+        .may = may_be_child,
+        .may_ctx = call,
+    };
+}
+
+/* Tell what the rules found. */
+static void refuse_fields(struct web_call *call, enum err err, const struct problem_errors *errors,
+                          const struct why *why)
+{
+    if (err == ERR_INVALID)
+        problem_fields(call, PROBLEM_INVALID, errors);
+    else if (err)
+        problem_err(call, err, why);
+}
+
+/* ---- make --------------------------------------------------------------------------------------
+ */
+
+/* The body as a job, by all rules; false: answered. */
+static bool read_new(struct web_call *call, struct job_record *r)
+{
+    const struct job_rules rules = rules_of(call);
+    struct problem_errors errors;
+    struct why why = { "" };
+    problem_errors_init(&errors);
+    enum err err = job_json_insert(call->json, &rules, r, &errors, &why);
+    refuse_fields(call, err, &errors, &why);
+    problem_errors_done(&errors);
+    return !err;
+}
+
+/* May the asker have this job in its group? A group out of sight does not exist for them. */
+static bool may_keep(struct web_call *call, const struct job_record *r)
+{
+    bool script = r->glue_source && r->glue_source[0];
+    char text[64];
+    if (actor_may(call->actor, PERM_READ, r->group_id))
+        return gate_group_for(call, PERM_JOBS_WRITE, r->group_id, "group", r->group_id) &&
+               (!script ||
+                gate_group_for(call, PERM_SCRIPTS_WRITE, r->group_id, "group", r->group_id));
+    snprintf(text, sizeof(text), "there is no group %lld", (long long)r->group_id);
+    v1_refuse_field(call, JOB_COLUMN_OF(group_id)->json, "group.exists", text);
+    return false;
+}
+
+void v1_job_create(struct web_call *call)
+{
+    struct why why = { "" };
+    struct edit *e = edit_new(EDIT_JOB_INSERT);
+    if (!read_new(call, &e->job) || !may_keep(call, &e->job)) {
+        edit_free(e);
+        return;
+    }
+    int64_t id = 0;
+    enum err err = edit_make(call, e, &id, &why);
+    if (err == ERR_INVALID) { /* it has no firing to be started for, or its group has gone */
+        v1_refuse_field(call, "/start", "schedule.over", why.text);
+    } else if (err) {
+        problem_err(call, err, &why);
+    } else {
+        write_now(call, id);
+        if (call->status == 200)
+            v1_created(call, "/jobs", id);
+    }
+}
+
+/* ---- change ------------------------------------------------------------------------------------
+ */
+
+/* The patch on top of e->job; false: answered. */
+static bool read_patch(struct web_call *call, struct edit *e, uint64_t *ret_said)
+{
+    const struct job_rules rules = rules_of(call);
+    struct problem_errors errors;
+    struct why why = { "" };
+    int64_t group = e->job.group_id;
+    problem_errors_init(&errors);
+    enum err err = job_json_update(call->json, &rules, &e->job, ret_said, &errors, &why);
+    refuse_fields(call, err, &errors, &why);
+    problem_errors_done(&errors);
+    return !err && (e->job.group_id == group || may_keep(call, &e->job));
+}
+
+/* An edit that somebody overtook: the client has not seen what it would have changed. */
+static void overtaken(struct web_call *call, int64_t id)
+{
+    struct job_record r;
+    struct why why = { "" };
+    enum err err = job_read(call, id, &r, &why);
+    if (err)
+        refuse(call, id, err, &why);
+    else
+        etag_changed(call, tag_of(&r), "the job");
+    job_record_done(&r);
+}
+
+static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
+{
+    struct why why = { "" };
+    enum err err = edit_make(call, e, NULL, &why);
+    if (err == ERR_OVERTAKEN)
+        overtaken(call, id);
+    else if (err == ERR_INVALID) /* its schedule has no firing any more */
+        problem(call, PROBLEM_CONFLICT, "%s", why.text);
+    else if (err)
+        refuse(call, id, err, &why);
+    else if (call->match.row->answer == ANSWER_EMPTY)
+        v1_empty(call);
+    else
+        write_now(call, id);
+}
+
+void v1_job_update(struct web_call *call)
+{
+    uint64_t said = 0;
+    struct edit *e = edit_new(EDIT_JOB_UPDATE);
+    if (!find(call, &e->job) || !etag_match(call, tag_of(&e->job), "the job") ||
+        !read_patch(call, e, &said)) {
+        edit_free(e);
+        return;
+    }
+    e->id = e->job.id;
+    e->version = e->job.version;
+    if (said) {
+        make_and_answer(call, e, e->id);
+        return;
+    }
+    write_found(call, &e->job); /* an empty patch changes nothing */
+    edit_free(e);
+}
+
+void v1_job_delete(struct web_call *call)
+{
+    struct job_record r;
+    if (!find(call, &r))
+        return;
+    if (etag_match(call, tag_of(&r), "the job")) {
+        struct edit *e = edit_new(EDIT_JOB_DELETE);
+        e->id = r.id;
+        e->version = r.version;
+        make_and_answer(call, e, r.id);
+    }
+    job_record_done(&r);
+}
+
+/* ---- start, stop -------------------------------------------------------------------------------
+ */
+
+static void simple_edit(struct web_call *call, enum edit_kind kind)
+{
+    struct job_record r;
+    if (!find(call, &r))
+        return;
+    struct edit *e = edit_new(kind);
+    e->id = r.id;
+    make_and_answer(call, e, r.id);
+    job_record_done(&r);
+}
+
+void v1_job_start(struct web_call *call)
+{
+    simple_edit(call, EDIT_JOB_START);
+}
+
+struct stop {
+    struct slice reason;
+};
+
+static const struct body_field stop_fields[] = {
+    { "reason", FIELD_TEXT, offsetof(struct stop, reason), false, 0, 255 },
+};
+
+void v1_job_stop(struct web_call *call)
+{
+    struct stop in = { .reason = { NULL, 0 } };
+    if (body_read(call, stop_fields, countof(stop_fields), &in))
+        simple_edit(call, EDIT_JOB_STOP);
+}
+
+/* ---- run now -----------------------------------------------------------------------------------
+ */
+
+struct trigger {
+    struct slice param;
+    struct body_texts addresses;
+};
+
+static const struct body_field trigger_fields[] = {
+    { "param", FIELD_TEXT_OR_NULL, offsetof(struct trigger, param), false, 0, PARAM_MAX },
+    { "addresses", FIELD_TEXTS, offsetof(struct trigger, addresses), false, 0, ADDRESSES_MAX },
+};
+
+static void run(struct web_call *call, const struct job_record *r, const struct trigger *in)
+{
+    struct run_now_names names = { .param = "/param", .addresses = "/addresses" };
+    struct why why = { "" };
+    struct buf list = BUF_INIT(RUN_NOW_LIST_MAX + ADDRESSES_MAX);
+    for (size_t i = 0; i < in->addresses.n; i++) {
+        buf_text(&list, i ? "," : "");
+        buf_slice(&list, body_text(&in->addresses, i));
+    }
+    int64_t log_id = 0;
+    enum err err =
+        run_now(call, r, in->param.p, list.len ? buf_str(&list) : NULL, &names, &log_id, &why);
+    buf_done(&list);
+    if (err == ERR_INVALID || err == ERR_TOOBIG) {
+        v1_refuse_field(call, names.bad, "run", why.text + strlen(names.bad) + 2);
+    } else if (err) {
+        refuse(call, r->id, err, &why);
+    } else {
+        struct jsonw w = jsonw_on(&call->output);
+        v1_created(call, "/runs", log_id);
+        jsonw_object(&w, NULL);
+        jsonw_i64(&w, "runId", log_id);
+        jsonw_object_end(&w);
+    }
+}
+
+void v1_job_trigger(struct web_call *call)
+{
+    struct trigger in = { .param = { NULL, 0 } };
+    struct job_record r;
+    if (!find(call, &r))
+        return;
+    if (body_read(call, trigger_fields, countof(trigger_fields), &in))
+        run(call, &r, &in);
+    job_record_done(&r);
+}
