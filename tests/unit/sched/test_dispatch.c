@@ -676,6 +676,34 @@ static void a_full_client_ends_what_was_spared(void **state)
     assert_int_equal(dead(c), 0);
 }
 
+/* What one address gives back so, the next one gets. */
+static void what_a_full_client_ended_goes_to_others(void **state)
+{
+    (void)state;
+    struct core *c = core_new();
+    core_stop(c);
+    c->config.spare_connections = 100;
+    core_start(c);
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    int64_t job = job_of(c, "FIRST", "NONE", "");
+    for (int i = 0; i < 164; i++)
+        core_trigger(c, job, A);
+    core_run(c, 100);
+    assert_int_equal(core_calls(c, CALL_RUN), 164);
+    while (any_run(c))
+        core_fails(c, any_run(c), CALL_FULL);
+    c->executor = core_accepts; /* there is room again */
+    core_run(c, 300);
+    assert_int_equal(core_calls(c, CALL_RUN), 0);
+    c->executor = NULL;
+    for (int i = 0; i < 400; i++)
+        core_trigger(c, job, B);
+    core_run(c, 200);
+    assert_int_equal(core_calls(c, CALL_RUN), 164);
+    core_free(c);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -700,6 +728,7 @@ int main(void)
         T(a_quick_address_keeps_to_its_64),
         cmocka_unit_test(what_the_center_can_spare_is_shared),
         T(a_full_client_ends_what_was_spared),
+        cmocka_unit_test(what_a_full_client_ended_goes_to_others),
     };
     return cmocka_run_group_tests_name("sched.fire", tests, NULL, NULL);
 }

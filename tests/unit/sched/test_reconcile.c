@@ -582,6 +582,30 @@ static void a_dead_address_is_not_asked_until_it_lives(void **state)
     assert_non_null(core_call_of(c, CALL_IDLE, id));
 }
 
+/* The clock is set back behind the scheduled time: another send would be early. */
+static void a_run_is_not_sent_again_before_its_scheduled_time(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = true, .log = LOG_CANNOT_TELL };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, true), false);
+    int64_t scheduled_ms = core_row(c, id)->scheduled_ms;
+    core_step_clock(c, -60000);
+    p.mute = false;
+    for (int i = 0; c->now.wall_ms < scheduled_ms - 1000; i++) {
+        if (i % 30 == 0)
+            core_register(c, "app", AT);
+        core_run(c, 1000);
+        assert_int_equal(times_sent(c, id), 1);
+    }
+    for (int i = 0; i < 60 && times_sent(c, id) == 1; i++) {
+        core_register(c, "app", AT);
+        core_run(c, 1000);
+    }
+    assert_int_equal(times_sent(c, id), 2);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -601,6 +625,7 @@ int main(void)
         T(a_run_that_ends_during_its_round_leaves_it),
         T(a_tick_takes_up_a_part_of_the_waits),
         T(a_dead_address_is_not_asked_until_it_lives),
+        T(a_run_is_not_sent_again_before_its_scheduled_time),
     };
     return cmocka_run_group_tests_name("sched.ask", tests, NULL, NULL);
 }
