@@ -35,7 +35,9 @@ CI = os.environ.get("CI") == "true"
 CORES = os.cpu_count() or 1
 SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events most of their time
 SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
-LONG = ("nomem", "recovery", "floods", "schedule_types", "lanes", "durable")  # files that take longest: they begin
+# files that take longest, which begin: one of them alone at the end would hold up all
+LONG = ("nomem", "flight", "fleet", "lanes", "schedule_types", "recovery", "floods", "executor", "journal", "disk",
+        "durable", "upstream_faults", "demo", "clock")
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
 
@@ -345,7 +347,7 @@ STAGES = [
     ("build-release", build("release"), [], [], {"test"}),
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
-    ("interop", pytest("tests/interop"), ["tests/interop/test_*.py"], ["build"], {"test"}),
+    ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the interop suite: see README.md."""
 
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -23,8 +24,10 @@ def build(library):
     """Build a library's executor once a session. Without its tool chain the library's tests are left
     out, saying how to get it; in CI that is an error."""
     if library.name not in _built:
-        _built[library.name] = subprocess.run([executors.HERE / "build.sh", library.name],
-                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with open(executors.HERE / "build.sh", "rb") as turn:  # files of the suite run side by side
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            _built[library.name] = subprocess.run([executors.HERE / "build.sh", library.name],
+                                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     done = _built[library.name]
     if done.returncode == 0:
         return
