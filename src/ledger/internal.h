@@ -2,7 +2,7 @@
 /* internal.h - one transaction, shared by the files of this folder only.
  *
  * They point downward: txn.c calls edits.c, spawns.c, planning.c and figures.c; the first jobs.c;
- * it groups.c, rows.c and ends.c. */
+ * it groups.c, rows.c, alarms.c and ends.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
@@ -63,6 +63,10 @@ void txn_rows_drop(struct txn *t);
 /* ends.c */
 void txn_end(struct txn *t, const struct run_change *c); /* of one that was written */
 void txn_ends(struct txn *t);                            /* the batch's changes */
+
+/* alarms.c */
+/* runs_change, with the alarms of those changes that are failures. */
+enum err alarms_change(struct txn *t, struct run_change *changes, int n, int64_t *ret_missed);
 
 /* groups.c */
 enum err groups_edit(struct txn *t, struct edit *e);

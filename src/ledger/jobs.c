@@ -117,7 +117,7 @@ static enum err run_take(struct txn *t, struct edit_run *x)
         t->totals.n[TOTAL_WITHDRAWN]++;
     else if (x->change.phase != PHASE_LOST) /* LOST is counted when it is found */
         t->totals.n[TOTAL_FINISHED]++;
-    enum err err = t->ops->runs->runs_change(t->store, &x->change, 1, &missed, &t->b->why);
+    enum err err = alarms_change(t, &x->change, 1, &missed);
     if (!err)
         txn_end(t, &x->change);
     return err;

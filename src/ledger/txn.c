@@ -53,7 +53,7 @@ static enum err changes_run(struct txn *t)
     int64_t missed = 0;
     if (!b->nchanges)
         return OK;
-    enum err err = t->ops->runs->runs_change(t->store, b->changes, b->nchanges, &missed, &b->why);
+    enum err err = alarms_change(t, b->changes, b->nchanges, &missed);
     if (!err)
         txn_ends(t);
     return !err && missed ? missing_late(t, missed) : err;
@@ -136,6 +136,7 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
         planner_forget_all(planner);
     why_clear(&b->why);
     b->plan_more = false;
+    b->nalarms = 0;
     b->plan_next_ms = NEVER_MS;
     free(b->ends);
     b->ends = NULL;

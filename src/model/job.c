@@ -163,6 +163,9 @@ struct job *job_new(const struct job_record *r, zone_find_fn *zone_find, void *c
     j->glue_type = text_or_empty(r->glue_type);
     j->glue_source = text_or_empty(r->glue_source);
     j->bean = strcmp(j->glue_type, "BEAN") == 0;
+    struct slice rest = slice_text(r->alarm_email), one;
+    if (slice_item(&rest, &one))
+        j->alarm_email = mem_dup(r->alarm_email);
     parse_children(j, r->children);
     return j;
 }
@@ -183,6 +186,7 @@ void job_unref(struct job *j)
     free(j->param);
     free(j->glue_type);
     free(j->glue_source);
+    free(j->alarm_email);
     free(j->children);
     free(j->form);
     free(j);

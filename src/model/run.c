@@ -2,6 +2,7 @@
 /* Texts of phases and kinds stand in logs, metrics and databases, so a text that has shipped does
  * not change. */
 #include "model/run.h"
+#include "model/job.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,5 +69,6 @@ void run_change_done(struct run_change *c)
     free(c->address);
     free(c->trigger_msg);
     free(c->handle_msg);
+    job_unref(c->job);
     memset(c, 0, sizeof(*c));
 }

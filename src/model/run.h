@@ -84,9 +84,11 @@ enum run_change_what {
     CHANGE_FINISH = 8,    /* handle_time, handle_code, handle_msg */
     CHANGE_CLOSE = 16,    /* the live row goes, the log row stays */
     CHANGE_DROP = 32,     /* both rows go: skipped or withdrawn without ever being in doubt */
-    CHANGE_ALARM = 64,    /* alarm_status 0 -> -1: claimed for our alarms, see storage.md */
+    CHANGE_ALARM = 64,    /* alarm_status 0 -> -1 or 1: no other program's alarm, see storage.md */
     CHANGE_VERSION = 128, /* peal_run.version: an edit has left it */
 };
+
+struct job;
 
 struct run_change {
     int64_t log_id;
@@ -105,6 +107,8 @@ struct run_change {
     bool tells;         /* what became of all sends before it was taken; not written */
     int64_t version;    /* of the job */
     struct run_end end; /* for the figures; end.now NONE: it has not ended */
+    struct job *job;    /* counted; with CHANGE_ALARM: who may want an alarm, NULL: nobody does */
+    bool quiet;         /* with CHANGE_ALARM, by the transaction: to 1, no alarm is needed */
     bool missing;       /* result: there was no live row, nothing is written */
 };
 

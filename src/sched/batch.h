@@ -144,6 +144,8 @@ struct batch {
     bool clean;                 /* what is planned on disk after this one has not been sent */
     struct totals
         totals; /* of the changes; the transaction adds what it plans and withdraws itself */
+    const char *const *alarm_channels; /* by the driver: names of those that are told of each
+                                        * failure, NULL at the end; borrowed. NULL: none */
 
     /* results */
     struct totals written; /* all that this transaction added */
@@ -158,6 +160,7 @@ struct batch {
     int64_t
         plan_next_ms;  /* earliest next scheduled time that is not planned yet, NEVER_MS if none */
     int njobs_planned; /* jobs that planning looked at */
+    int nalarms;       /* rows of peal_alarm that are new */
     int64_t plan_us;   /* CPU-side time that planning took; for the metric */
 };
 

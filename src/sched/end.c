@@ -150,6 +150,14 @@ static void note_finish(struct sched *s, struct now now, struct run *r, int code
     c->handle_msg = mem_dup(msg ? msg : "");
 }
 
+/* In the update that makes it a failure: no other admin may find it unclaimed. */
+static void claim_alarm(struct run_change *c, const struct run *r)
+{
+    c->what |= CHANGE_ALARM;
+    if (!c->job && !r->job->deleted)
+        c->job = job_ref(r->job->def);
+}
+
 static void close_row(struct sched *s, struct run *r)
 {
     run_leave(s, r);
@@ -173,9 +181,8 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
         note_finish(s, now, r, code, msg, took_ms);
     if (!rejected && !was_lost) /* a result proves that it was accepted */
         run_note_trigger(s, r, 200, NULL);
-    if (failed(
-            to)) /* in the update that makes it a failure: no other admin may find it unclaimed */
-        run_dirty(s, r)->what |= CHANGE_ALARM;
+    if (failed(to))
+        claim_alarm(run_dirty(s, r), r);
     else
         run_dirty(s, r)->what &= ~(unsigned)CHANGE_ALARM;
     s->next->totals.n[total_of(to)]++;

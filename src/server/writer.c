@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "ledger/alarms.h"
 #include "ledger/retention.h"
 #include "ledger/txn.h"
 #include <pthread.h>
@@ -17,7 +18,8 @@
 #define HOUSE_US 3000    /* a step begins no further part after that */
 #define HOUSE_FAILED_MS 60000
 #define PURGE_EVERY_MS 60000
-#define PURGE_ROWS 500 /* rows of deleted jobs in one step */
+#define PURGE_ROWS 500   /* rows of deleted jobs in one step */
+#define PURGE_ALARMS 100 /* with their deliveries */
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
 
@@ -90,6 +92,9 @@ static enum err purge(struct writer *w, bool *ret_more, struct why *why)
 {
     const struct store_ops *ops = w->store->ops;
     enum err err = ops->runs->purge(w->store, PURGE_ROWS, ret_more, why);
+    if (!err && !*ret_more)
+        err = ops->alarms->alarms_purge(w->store, clock_wall_ms() - ALARMS_KEPT_MS, PURGE_ALARMS,
+                                        ret_more, why);
     if (err || *ret_more)
         return err;
     w->purge_ms = clock_boot_ms() + PURGE_EVERY_MS;

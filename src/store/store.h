@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - the one interface to a database: six tables of functions; an engine is a folder.
+/* store.h - the one interface to a database: eight tables of functions; an engine is a folder.
  *
  * Synchronous, epoch milliseconds only, one thread per handle. All writing goes through the one
  * handle that the writer thread owns, between begin and commit; what a transaction is made of is
@@ -14,6 +14,7 @@
 #ifndef PEAL_STORE_STORE_H
 #define PEAL_STORE_STORE_H
 
+#include "model/alarm.h"
 #include "model/job_stat.h"
 #include "model/model.h"
 #include "model/scope.h"
@@ -139,8 +140,10 @@ typedef bool run_row_fn(void *ctx, const struct run_row *r);
 typedef bool delta_row_fn(void *ctx, int64_t n, struct slice ends);
 typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
 typedef bool report_row_fn(void *ctx, const struct report_row *r);
+typedef bool alarm_row_fn(void *ctx, const struct alarm_record *r);
+typedef bool delivery_row_fn(void *ctx, const struct delivery_record *r);
 
-/* The interface is seven tables, by what their rows are about. rollback and close cannot fail;
+/* The interface is eight tables, by what their rows are about. rollback and close cannot fail;
  * every other result is looked at. A table may be shared: what is read and written row by row is
  * the same for engines that speak SQL. */
 
@@ -332,6 +335,31 @@ struct store_figures {
                                         int64_t *ret_counts, struct why *why);
 };
 
+/* What is to be told to people, and what came of it. */
+struct store_alarms {
+    /* Sets id, to 0 where the log row has an alarm for that channel already. Texts are copied.
+     */
+    MUST_CHECK enum err (*alarms_add)(struct store *s, struct alarm_record *rows, int n,
+                                      struct why *why);
+    /* Open alarms of the channel with larger ids than after_id, by id, at most max. Any handle.
+     */
+    MUST_CHECK enum err (*alarms_open)(struct store *s, const char *channel, int64_t after_id,
+                                       int max, alarm_row_fn *fn, void *ctx, struct why *why);
+    /* An alarm's tries, by target and number. Any handle. */
+    MUST_CHECK enum err (*deliveries_each)(struct store *s, int64_t alarm_id, delivery_row_fn *fn,
+                                           void *ctx, struct why *why);
+    /* One that has the same alarm, target and number stays as it is. */
+    MUST_CHECK enum err (*delivery_add)(struct store *s, const struct delivery_record *r,
+                                        struct why *why);
+    /* Close it, if it is open. Where the log row has no other open one, its alarm_status -1
+     * becomes the worst of all of them. */
+    MUST_CHECK enum err (*alarm_close)(struct store *s, int64_t id, enum alarm_status status,
+                                       int64_t now_ms, struct why *why);
+    /* Delete up to max alarms that were closed before then, with their deliveries. */
+    MUST_CHECK enum err (*alarms_purge)(struct store *s, int64_t before_ms, int max, bool *ret_more,
+                                        struct why *why);
+};
+
 struct store_cluster; /* nodes that share one database: no engine has it yet */
 
 struct store_ops {
@@ -343,6 +371,7 @@ struct store_ops {
     const struct store_users *users;
     const struct store_pages *pages;
     const struct store_figures *figures;
+    const struct store_alarms *alarms;
     const struct store_cluster *cluster; /* NULL: one server owns the data, by a lock */
 };
 
@@ -358,14 +387,15 @@ MUST_CHECK enum err store_open(const char *url, const struct store_options *opti
 struct store *store_memory_new(const struct store_options *options);
 /* Another program's change of the owner of the rows added from now on (a node's new epoch). */
 void store_memory_owner(struct store *s, int64_t node, int64_t epoch);
-/* The simulation's backup: begin one (on), or forget it. Then put it back: the store is as it was.
+/* The simulation's backup: begin one (on), or forget it. Then put it back: the store is as it
+ * was.
  */
 void store_memory_backup(struct store *s, bool on);
 void store_memory_restore(struct store *s);
 void store_close(struct store *s); /* NULL is fine */
 
-/* Housekeeping that an engine wants done about once a second, on a read-only handle of a thread of
- * its own: SQLite's checkpoint. Nothing for the others. */
+/* Housekeeping that an engine wants done about once a second, on a read-only handle of a thread
+ * of its own: SQLite's checkpoint. Nothing for the others. */
 MUST_CHECK enum err store_tend(struct store *s, struct why *why);
 
 /* Rows touched by planning must not grow with the number of stored jobs: store_sqlite_steps

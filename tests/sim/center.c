@@ -369,6 +369,7 @@ static void on_written(struct sim *s, struct event *e)
     recorder_heard(s, b);
     s->backup_heard = backup_ripe(s, b);
     sched_batch_done(s->sched, sim_now(s), b);
+    alarms_heard(s);
     writes_heard(s);
     if (s->backup_heard)
         center_crash(s);
@@ -503,6 +504,7 @@ void center_pump(struct sim *s)
     if (!s->writing) {
         s->writing = sched_take_batch(s->sched, sim_now(s));
         if (s->writing) {
+            s->writing->alarm_channels = alarms_for_all(s);
             check_taken(s);
             writes_taken(s);
             sim_send(s, write_ms(s), on_write, 0, 0, NULL)->life = s->life;

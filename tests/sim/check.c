@@ -164,6 +164,7 @@ void check_commit(struct sim *s, struct batch *b)
         check_edit_schedules(s, b, b->edits[i]);
     for (int i = 0; i < b->nchanges; i++) {
         check_kept(s, &b->changes[i]);
+        alarms_check(s, &b->changes[i]);
         check_retried(s, b->changes[i].log_id);
         check_followed(s, b->changes[i].log_id);
     }
@@ -190,6 +191,7 @@ void check_commit(struct sim *s, struct batch *b)
 
 void check_free(struct sim *s)
 {
+    alarms_free(s);
     free(s->ghosts);
     map_done(&s->keys);
     map_done(&s->scheduled_times);

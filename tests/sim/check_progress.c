@@ -110,6 +110,7 @@ void check_end(struct sim *s)
     check_resends(s, true);
     check_idle(s);
     check_flight_over(s);
+    alarms_end(s);
     if (!check_quiet(s))
         sim_fail(s, "liveness", "a result, an edit or a job that is on waits at the end (%d acks)",
                  !list_empty(&s->acks));

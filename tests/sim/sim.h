@@ -8,7 +8,7 @@
  *
  * world.c keeps time, center.c drives the core as a server would, net.c carries calls as a
  * transport, exec.c plays executors, users.c makes up jobs and edits, writes.c other writes,
- * check*.c hold the promises against what happens. */
+ * alarms.c sends alarms, check*.c hold the promises against what happens. */
 #ifndef PEAL_TESTS_SIM_H
 #define PEAL_TESTS_SIM_H
 
@@ -278,6 +278,8 @@ struct sim {
     struct list writes, written_with; /* struct ledger_entry: for the next batch, with that one */
     struct dice write_dice;           /* of writes.c alone */
     int64_t nwrites;
+    struct dice alarm_dice; /* of alarms.c alone */
+    struct map alarms_sent; /* by their key */
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
     struct flight_head *recorder[2]; /* the files; NULL: there is none */
@@ -429,6 +431,14 @@ void writes_taken(struct sim *s); /* a batch leaves for the writer */
 void writes_check(struct sim *s); /* it is committed */
 void writes_heard(struct sim *s);
 void writes_drop(struct sim *s); /* the center's process has gone */
+
+/* alarms.c */
+void alarms_init(struct sim *s);
+const char *const *alarms_for_all(const struct sim *s); /* channels of every failure */
+void alarms_heard(struct sim *s);                       /* a commit was */
+void alarms_check(struct sim *s, const struct run_change *c);
+void alarms_end(struct sim *s);
+void alarms_free(struct sim *s);
 
 /* check_wire.c: what passes */
 void check_called(struct sim *s, const struct call *c, int64_t conn);

@@ -224,6 +224,8 @@ static void job_insert(struct sim *s, bool busy)
         return;
     struct edit *e = edit_new(EDIT_JOB_INSERT);
     job_fill(s, &e->job, busy);
+    if (s->inserted % 2) /* no dice: nothing of the core looks at it */
+        set(&e->job.alarm_email, "who@example.org, them@example.org");
     if (!busy && sim_chance(s, 250000))
         children_fill(s, &e->job);
     if (busy)

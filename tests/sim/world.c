@@ -248,6 +248,7 @@ static void begin(struct sim *s)
     list_init(&s->acks);
     list_init(&s->calls);
     writes_init(s);
+    alarms_init(s);
 }
 
 /* Jobs, users and faults, until enough has fired and the center has crashed. */

@@ -90,14 +90,15 @@ static bool chance(struct sim *s, uint32_t of_1000)
     return dice_below(&s->write_dice, 1000) < of_1000;
 }
 
+static const struct ledger_write write_of_ours = { write_run, write_done };
+
 static void offer(struct sim *s)
 {
-    static const struct ledger_write write = { write_run, write_done };
     struct sim_write *w = mem_new(sizeof(*w));
     w->s = s;
     w->kind = (enum write_kind)dice_below(&s->write_dice, WRITE_KINDS);
     w->number = ++s->nwrites;
-    list_push(&s->writes, &ledger_entry_new(&write, w)->node);
+    list_push(&s->writes, &ledger_entry_new(&write_of_ours, w)->node);
 }
 
 static bool wants_batches(const struct sim *s)
@@ -138,6 +139,10 @@ void writes_check(struct sim *s)
     list_each(&s->written_with, n, tmp)
     {
         const struct ledger_entry *e = container_of(n, struct ledger_entry, node);
+        if (e->write != &write_of_ours) {
+            sim_must(s, e->err, &e->why); /* of alarms.c */
+            continue;
+        }
         struct sim_write *w = e->arg;
         int parts = parts_of(s, w);
         bool refused = e->err && e->err != ERR_MORE;

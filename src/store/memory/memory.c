@@ -251,19 +251,6 @@ static struct log_record *log_of_run(const struct run_row *r)
     return l;
 }
 
-static struct log_record *log_copy(const struct log_record *from)
-{
-    struct log_record *l = mem_new(sizeof(*l));
-    *l = *from;
-    l->address = mem_dup(from->address);
-    l->handler = mem_dup(from->handler);
-    l->param = mem_dup(from->param);
-    l->sharding = mem_dup(from->sharding);
-    l->trigger_msg = mem_dup(from->trigger_msg);
-    l->handle_msg = mem_dup(from->handle_msg);
-    return l;
-}
-
 static struct mem_run *run_copy(const struct run_row *from, int64_t node, int64_t epoch)
 {
     struct mem_run *r = mem_new(sizeof(*r));
@@ -324,7 +311,7 @@ static void change_log(struct memory *m, const struct run_change *c)
     const struct log_record *old = mem_find(m, T_LOG, c->log_id);
     if (!old || !(c->what & (CHANGE_ADDRESS | CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_ALARM)))
         return;
-    struct log_record *l = log_copy(old);
+    struct log_record *l = mem_log_copy(old);
     if (c->what & CHANGE_ADDRESS)
         text_replace(&l->address, c->address);
     if (c->what & CHANGE_TRIGGER) {
@@ -340,8 +327,8 @@ static void change_log(struct memory *m, const struct run_change *c)
         if (c->handle_msg)
             text_replace(&l->handle_msg, c->handle_msg);
     }
-    if ((c->what & CHANGE_ALARM) && l->alarm_status == 0)
-        l->alarm_status = -1;
+    if ((c->what & CHANGE_ALARM) && l->alarm_status == ALARM_UNSEEN)
+        l->alarm_status = c->quiet ? ALARM_NOT_NEEDED : ALARM_CLAIMED;
     mem_put(m, T_LOG, c->log_id, l);
 }
 
@@ -415,7 +402,7 @@ static enum err memory_late_add(struct store *s, const struct late_result *late,
         char *text = store_late_text(open ? STORE_NO_LIVE_ROW : old->handle_msg, &late[i]);
         if (!text)
             continue;
-        struct log_record *l = log_copy(old);
+        struct log_record *l = mem_log_copy(old);
         if (open) {
             l->handle_code = late[i].code;
             l->handle_ms = late[i].at_ms;
@@ -571,6 +558,7 @@ const struct store_ops store_memory_ops = {
     .users = &users,
     .pages = &pages,
     .figures = &memory_figures,
+    .alarms = &memory_alarms,
 };
 
 struct store *store_memory_new(const struct store_options *options)

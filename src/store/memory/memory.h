@@ -35,6 +35,11 @@ struct mem_session { /* T_SESSION */
     struct session_record row;
 };
 
+struct mem_delivery { /* T_DELIVERY */
+    int64_t id;
+    struct delivery_record row;
+};
+
 struct mem_seq { /* T_SEQ */
     int64_t id;
     char *name;
@@ -75,6 +80,8 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_FIGURE,   /* struct mem_figure, key */
                  T_STAT,     /* struct mem_stat, job id */
                  T_REPORT,   /* struct report_row, beginning of the day */
+                 T_ALARM,    /* struct alarm_record, id */
+                 T_DELIVERY, /* struct mem_delivery, id */
                  T_COUNT
 };
 
@@ -121,6 +128,7 @@ int64_t mem_next_id(struct memory *m, enum mem_table t);
 /* The live run of the same unique key, or NULL. */
 struct mem_run *mem_run_same(const struct memory *m, const struct run_row *r);
 void mem_row_free(enum mem_table t, void *row);
+struct log_record *mem_log_copy(const struct log_record *from); /* owned by the caller */
 /* Undo the latest changes until n are left. */
 void mem_undo(struct memory *m, size_t n);
 /* Forget how all changes are undone. */
@@ -170,6 +178,8 @@ enum err memory_clean_first(struct store *s, struct clean_request *ret, bool *re
                             struct why *why);
 enum err memory_clean_put(struct store *s, const struct clean_request *r, bool end,
                           struct why *why);
+/* memory_alarms.c */
+extern const struct store_alarms memory_alarms;
 
 /* memory_pages.c */
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

@@ -39,10 +39,29 @@ void mem_row_free(enum mem_table t, void *row)
     case T_DELTA:
         free(((struct mem_delta *)row)->ends);
         break;
+    case T_ALARM:
+        alarm_record_done(row);
+        break;
+    case T_DELIVERY:
+        delivery_record_done(&((struct mem_delivery *)row)->row);
+        break;
     default:
         break;
     }
     free(row);
+}
+
+struct log_record *mem_log_copy(const struct log_record *from)
+{
+    struct log_record *l = mem_new(sizeof(*l));
+    *l = *from;
+    l->address = mem_dup(from->address);
+    l->handler = mem_dup(from->handler);
+    l->param = mem_dup(from->param);
+    l->sharding = mem_dup(from->sharding);
+    l->trigger_msg = mem_dup(from->trigger_msg);
+    l->handle_msg = mem_dup(from->handle_msg);
+    return l;
 }
 
 void *mem_find(const struct memory *m, enum mem_table t, int64_t key)

@@ -417,4 +417,5 @@ const struct store_ops store_sqlite_ops = {
     .users = &users,
     .pages = &pages,
     .figures = &sqlite_figures,
+    .alarms = &sqlite_alarms,
 };

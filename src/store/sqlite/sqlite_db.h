@@ -257,6 +257,8 @@ enum err sqlite_session_delete(struct store *s, const char *digest, struct why *
 enum err sqlite_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
 
 extern const struct store_figures sqlite_figures;
+/* sqlite_alarms.c */
+extern const struct store_alarms sqlite_alarms;
 
 /* sqlite_pages.c */
 enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

@@ -353,7 +353,7 @@ static enum err log_statement(struct sqlite *s, unsigned parts, sqlite3_stmt **r
     static const char *const sets[] = {
         "executor_address = ?2", "trigger_code = ?3",
         "trigger_msg = ?4",      "handle_time = ?5, handle_code = ?6",
-        "handle_msg = ?7",       "alarm_status = iif(alarm_status = 0, -1, alarm_status)",
+        "handle_msg = ?7",       "alarm_status = iif(alarm_status = 0, ?8, alarm_status)",
     };
     if (!s->change[parts]) {
         struct buf text = BUF_INIT(1024);
@@ -400,6 +400,8 @@ static enum err log_change(struct sqlite *s, const struct run_change *c, struct 
     }
     if (parts & PART_FINISH_MSG)
         bind_text(q, 7, c->handle_msg);
+    if (parts & PART_ALARM)
+        bind_i64(q, 8, c->quiet ? ALARM_NOT_NEEDED : ALARM_CLAIMED);
     err = sql_run(s, q, why);
     free(said);
     return err;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory_alarms.c - alarms and deliveries in memory. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "store/memory/memory.h"
+
+static struct alarm_record *alarm_copy(const struct alarm_record *from)
+{
+    struct alarm_record *r = mem_new(sizeof(*r));
+    *r = *from;
+    r->cause = mem_dup(from->cause ? from->cause : "");
+    r->channel = mem_dup(from->channel);
+    r->targets = mem_dup(from->targets);
+    return r;
+}
+
+static bool has_alarm(const struct memory *m, const struct alarm_record *r)
+{
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_ALARM], &i, &row);) {
+        const struct alarm_record *other = row;
+        if (other->log_id == r->log_id && strcmp(other->channel, r->channel) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, int n,
+                                  struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    for (int i = 0; i < n; i++) {
+        struct alarm_record *r = &rows[i];
+        r->id = has_alarm(m, r) ? 0 : mem_next_id(m, T_ALARM);
+        if (!r->id)
+            continue;
+        struct alarm_record *row = alarm_copy(r);
+        row->closed_ms = -1;
+        row->status = ALARM_CLAIMED;
+        mem_put(m, T_ALARM, row->id, row);
+    }
+    return OK;
+}
+
+static enum err memory_alarms_open(struct store *s, const char *channel, int64_t after_id, int max,
+                                   alarm_row_fn *fn, void *ctx, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_ALARM, &n);
+    bool more = true;
+    for (size_t i = 0; more && max > 0 && i < n; i++) {
+        const struct alarm_record *r = mem_find(m, T_ALARM, keys[i]);
+        if (r->id <= after_id || r->closed_ms >= 0 || strcmp(r->channel, channel) != 0)
+            continue;
+        max--;
+        more = fn(ctx, r);
+    }
+    free(keys);
+    return OK;
+}
+
+/* ---- deliveries ------------------------------------------------------------------------------ */
+
+static int by_target(const void *a, const void *b)
+{
+    const struct delivery_record *x = &(*(const struct mem_delivery *const *)a)->row;
+    const struct delivery_record *y = &(*(const struct mem_delivery *const *)b)->row;
+    int order = strcmp(x->target, y->target);
+    return order ? order : x->n - y->n;
+}
+
+static enum err memory_deliveries_each(struct store *s, int64_t alarm_id, delivery_row_fn *fn,
+                                       void *ctx, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    const struct mem_delivery **found =
+        mem_new((m->tables[T_DELIVERY].len + 1) * sizeof(const struct mem_delivery *));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_DELIVERY], &i, &row);)
+        if (((struct mem_delivery *)row)->row.alarm_id == alarm_id)
+            found[n++] = row;
+    qsort(found, n, sizeof(*found), by_target);
+    for (size_t i = 0; i < n && fn(ctx, &found[i]->row); i++)
+        ;
+    free(found);
+    return OK;
+}
+
+static bool has_delivery(const struct memory *m, const struct delivery_record *r)
+{
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_DELIVERY], &i, &row);) {
+        const struct delivery_record *other = &((struct mem_delivery *)row)->row;
+        if (other->alarm_id == r->alarm_id && other->n == r->n &&
+            strcmp(other->target, r->target ? r->target : "") == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum err memory_delivery_add(struct store *s, const struct delivery_record *r,
+                                    struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    if (has_delivery(m, r))
+        return OK;
+    struct mem_delivery *row = mem_new(sizeof(*row));
+    row->id = mem_next_id(m, T_DELIVERY);
+    row->row = *r;
+    row->row.target = mem_dup(r->target ? r->target : "");
+    row->row.said = mem_dup(r->said);
+    mem_put(m, T_DELIVERY, row->id, row);
+    return OK;
+}
+
+/* ---- closing --------------------------------------------------------------------------------- */
+
+/* The worst of a log row's alarms; ALARM_CLAIMED while one is open. */
+static enum alarm_status worst(const struct memory *m, int64_t log_id)
+{
+    enum alarm_status status = ALARM_UNSEEN;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_ALARM], &i, &row);) {
+        const struct alarm_record *r = row;
+        if (r->log_id != log_id)
+            continue;
+        if (r->closed_ms < 0)
+            return ALARM_CLAIMED;
+        status = r->status > status ? r->status : status;
+    }
+    return status;
+}
+
+static enum err memory_alarm_close(struct store *s, int64_t id, enum alarm_status status,
+                                   int64_t now_ms, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    const struct alarm_record *old = mem_find(m, T_ALARM, id);
+    if (!old || old->closed_ms >= 0)
+        return OK;
+    struct alarm_record *r = alarm_copy(old);
+    r->closed_ms = now_ms;
+    r->status = status;
+    mem_put(m, T_ALARM, id, r);
+    const struct log_record *log = mem_find(m, T_LOG, r->log_id);
+    if (!log || log->alarm_status != ALARM_CLAIMED)
+        return OK;
+    struct log_record *l = mem_log_copy(log);
+    l->alarm_status = worst(m, r->log_id);
+    mem_put(m, T_LOG, l->id, l);
+    return OK;
+}
+
+static void deliveries_delete(struct memory *m, int64_t alarm_id)
+{
+    size_t n;
+    int64_t *keys = mem_keys(m, T_DELIVERY, &n);
+    for (size_t i = 0; i < n; i++)
+        if (((struct mem_delivery *)mem_find(m, T_DELIVERY, keys[i]))->row.alarm_id == alarm_id)
+            mem_put(m, T_DELIVERY, keys[i], NULL);
+    free(keys);
+}
+
+static enum err memory_alarms_purge(struct store *s, int64_t before_ms, int max, bool *ret_more,
+                                    struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    size_t n;
+    int gone = 0;
+    int64_t *keys = mem_keys(m, T_ALARM, &n);
+    for (size_t i = 0; gone < max && i < n; i++) {
+        const struct alarm_record *r = mem_find(m, T_ALARM, keys[i]);
+        if (r->closed_ms < 0 || r->closed_ms >= before_ms)
+            continue;
+        deliveries_delete(m, r->id);
+        mem_put(m, T_ALARM, keys[i], NULL);
+        gone++;
+    }
+    free(keys);
+    *ret_more = gone >= max;
+    return OK;
+}
+
+const struct store_alarms memory_alarms = {
+    .alarms_add = memory_alarms_add,
+    .alarms_open = memory_alarms_open,
+    .deliveries_each = memory_deliveries_each,
+    .delivery_add = memory_delivery_add,
+    .alarm_close = memory_alarm_close,
+    .alarms_purge = memory_alarms_purge,
+};

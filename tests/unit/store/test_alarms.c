@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What store.h promises of alarms and deliveries, against every engine. */
+#include "support_store.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct alarm_record sample(int64_t log_id, const char *channel)
+{
+    return (struct alarm_record){ .log_id = log_id,
+                                  .job_id = 5,
+                                  .group_id = 2,
+                                  .made_ms = 1700000000000,
+                                  .phase = PHASE_TIMED_OUT,
+                                  .code = 502,
+                                  .fingerprint = 0xfedcba9876543210u,
+                                  .cause = "order # not found",
+                                  .channel = (char *)channel,
+                                  .targets = "a@b,c@d" };
+}
+
+/* In a transaction: the alarm's id; 0: there is one. */
+static int64_t add(struct store *s, int64_t log_id, const char *channel)
+{
+    struct alarm_record r = sample(log_id, channel);
+    OP(s, alarms->alarms_add, &r, 1);
+    return r.id;
+}
+
+static bool list_id(void *ctx, const struct alarm_record *r)
+{
+    struct buf *b = ctx;
+    buf_printf(b, "%lld ", (long long)r->id);
+    return true;
+}
+
+static const char *open_ids(struct store *s, const char *channel, int64_t after, int max)
+{
+    static char text[200];
+    struct buf b = BUF_INIT(sizeof(text) - 1);
+    OP(s, alarms->alarms_open, channel, after, max, list_id, &b);
+    text_copy(text, sizeof(text), slice_of(b.data, b.len));
+    buf_done(&b);
+    return text;
+}
+
+static bool compare(void *ctx, const struct alarm_record *r)
+{
+    const struct alarm_record *want = ctx;
+    assert_int_equal(r->id, want->id);
+    assert_int_equal(r->log_id, want->log_id);
+    assert_int_equal(r->job_id, want->job_id);
+    assert_int_equal(r->group_id, want->group_id);
+    assert_int_equal(r->made_ms, want->made_ms);
+    assert_int_equal(r->phase, want->phase);
+    assert_int_equal(r->code, want->code);
+    assert_true(r->fingerprint == want->fingerprint);
+    assert_string_equal(r->cause, want->cause);
+    assert_string_equal(r->channel, want->channel);
+    assert_string_equal(r->targets, want->targets);
+    assert_int_equal(r->closed_ms, -1);
+    assert_int_equal(r->status, ALARM_CLAIMED);
+    return true;
+}
+
+static void an_alarm_comes_back_whole(void **state)
+{
+    struct engine *e = *state;
+    struct alarm_record r = sample(7, "mail");
+    OP(e->s, txn->begin);
+    OP(e->s, alarms->alarms_add, &r, 1);
+    OP(e->s, txn->commit, NULL);
+    assert_true(r.id > 0);
+    engine_reopen(e);
+    OP(e->s, alarms->alarms_open, "mail", 0, 10, compare, &r);
+}
+
+static void a_log_row_has_one_alarm_a_channel(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    int64_t first = add(s, 7, "mail");
+    assert_true(first > 0);
+    assert_int_equal(add(s, 7, "mail"), 0);
+    assert_true(add(s, 7, "webhook") > first);
+    assert_true(add(s, 8, "mail") > first);
+    OP(s, txn->commit, NULL);
+}
+
+static void open_alarms_are_read_in_pages(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    for (int i = 1; i <= 5; i++)
+        assert_int_equal(add(s, 100 + i, "mail"), i);
+    assert_int_equal(add(s, 100, "webhook"), 6);
+    OP(s, alarms->alarm_close, 2, ALARM_SENT, 9);
+    OP(s, txn->commit, NULL);
+    assert_string_equal(open_ids(s, "mail", 0, 10), "1 3 4 5 ");
+    assert_string_equal(open_ids(s, "mail", 0, 2), "1 3 ");
+    assert_string_equal(open_ids(s, "mail", 3, 2), "4 5 ");
+    assert_string_equal(open_ids(s, "webhook", 0, 2), "6 ");
+    assert_string_equal(open_ids(s, "pager", 0, 2), "");
+}
+
+static bool list_delivery(void *ctx, const struct delivery_record *r)
+{
+    struct buf *b = ctx;
+    buf_printf(b, "%s/%d %d %lld+%lld %s\n", r->target, r->n, (int)r->outcome, (long long)r->at_ms,
+               (long long)r->took_ms, r->said ? r->said : "NULL");
+    return true;
+}
+
+static void a_delivery_is_logged_once(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    const struct delivery_record rows[] = {
+        { 1, "c@d", 1, 100, 5, DELIVERY_SENT, "250 ok" },
+        { 1, "a@b", 2, 200, 6, DELIVERY_NEVER, "550 no" },
+        { 1, "a@b", 1, 90, 4, DELIVERY_AGAIN, NULL },
+        { 1, "a@b", 1, 91, 7, DELIVERY_SENT, "another" },
+        { 2, "a@b", 1, 92, 8, DELIVERY_SENT, "of another alarm" },
+    };
+    OP(s, txn->begin);
+    for (size_t i = 0; i < countof(rows); i++)
+        OP(s, alarms->delivery_add, &rows[i]);
+    OP(s, txn->commit, NULL);
+    struct buf b = BUF_INIT(4096);
+    OP(s, alarms->deliveries_each, 1, list_delivery, &b);
+    assert_string_equal(buf_str(&b), "a@b/1 1 90+4 NULL\n"
+                                     "a@b/2 2 200+6 550 no\n"
+                                     "c@d/1 0 100+5 250 ok\n");
+    buf_done(&b);
+}
+
+/* A failed run's id, whose log row is claimed (quiet: needs no alarm). */
+static int64_t failed_run(struct store *s, int64_t scheduled_ms, bool quiet)
+{
+    struct run_row r = sample_run(5, scheduled_ms);
+    OP(s, runs->runs_add, &r, 1);
+    struct run_change c = { .log_id = r.log_id,
+                            .what = CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
+                            .handle_code = 500,
+                            .quiet = quiet };
+    int64_t missed;
+    OP(s, runs->runs_change, &c, 1, &missed);
+    return r.log_id;
+}
+
+static int status_of(struct store *s, int64_t log_id)
+{
+    struct log_record l;
+    OP(s, pages->log_get, log_id, &l);
+    int status = l.alarm_status;
+    log_record_done(&l);
+    return status;
+}
+
+static void the_log_row_says_what_its_alarms_came_to(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    int64_t sent = failed_run(s, 1000, false), mixed = failed_run(s, 2000, false);
+    int64_t quiet = failed_run(s, 3000, true);
+    int64_t a = add(s, sent, "mail"), b = add(s, mixed, "mail"), c = add(s, mixed, "webhook");
+    assert_int_equal(status_of(s, quiet), ALARM_NOT_NEEDED);
+    assert_int_equal(status_of(s, sent), ALARM_CLAIMED);
+    OP(s, alarms->alarm_close, a, ALARM_SENT, 1);
+    assert_int_equal(status_of(s, sent), ALARM_SENT);
+    OP(s, alarms->alarm_close, a, ALARM_FAILED, 2); /* it is closed */
+    assert_int_equal(status_of(s, sent), ALARM_SENT);
+    OP(s, alarms->alarm_close, b, ALARM_FAILED, 3);
+    assert_int_equal(status_of(s, mixed), ALARM_CLAIMED); /* the other one is open */
+    OP(s, alarms->alarm_close, c, ALARM_SENT, 4);
+    assert_int_equal(status_of(s, mixed), ALARM_FAILED);
+    OP(s, alarms->alarm_close, 99, ALARM_SENT, 5); /* there is none */
+    OP(s, txn->commit, NULL);
+}
+
+static void old_alarms_go_with_their_deliveries(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    bool more = false;
+    OP(s, txn->begin);
+    for (int i = 1; i <= 4; i++) {
+        int64_t id = add(s, i, "mail");
+        const struct delivery_record d = { .alarm_id = id, .target = "a@b", .n = 1 };
+        OP(s, alarms->delivery_add, &d);
+        if (i < 4)
+            OP(s, alarms->alarm_close, id, ALARM_SENT, 100 * i);
+    }
+    OP(s, alarms->alarms_purge, 300, 1, &more); /* one of 1 and 2; 3 is young, 4 open */
+    assert_true(more);
+    OP(s, alarms->alarms_purge, 300, 10, &more);
+    assert_false(more);
+    OP(s, txn->commit, NULL);
+    struct buf b = BUF_INIT(4096);
+    OP(s, alarms->deliveries_each, 2, list_delivery, &b);
+    assert_int_equal(b.len, 0);
+    OP(s, alarms->deliveries_each, 3, list_delivery, &b);
+    assert_true(b.len > 0);
+    buf_done(&b);
+    assert_string_equal(open_ids(s, "mail", 0, 9), "4 ");
+    OP(s, txn->begin);
+    assert_int_equal(add(s, 1, "mail"), 5); /* an id comes once */
+    s->ops->txn->rollback(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(an_alarm_comes_back_whole),
+        BOTH(a_log_row_has_one_alarm_a_channel),
+        BOTH(open_alarms_are_read_in_pages),
+        BOTH(a_delivery_is_logged_once),
+        BOTH(the_log_row_says_what_its_alarms_came_to),
+        BOTH(old_alarms_go_with_their_deliveries),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
