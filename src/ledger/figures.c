@@ -419,24 +419,37 @@ static void report_days(const struct figures *f, int64_t now_ms, int64_t days[FI
     }
 }
 
-/* Of one day; ERR_NOTFOUND: nothing is known of it. */
+enum err figures_report_day(struct figures *f, struct store *reader, const struct scope *scope,
+                            int64_t day_ms, struct report_row *ret, struct why *why)
+{
+    static const int64_t whole = 0;
+    bool all = scope_is_all(scope);
+    const int64_t *groups = all ? &whole : scope->ids;
+    size_t n = all ? 1 : scope->n;
+    enum err err = OK;
+    *ret = (struct report_row){ .day_ms = day_ms };
+    for (size_t i = 0; !err && i < n; i++) {
+        struct figure day;
+        err = figures_read(f, reader, FIGURE_DAY, groups[i], 0, day_ms, &day, NULL, why);
+        if (err)
+            break;
+        ret->succeeded += day.counts[OUTCOME_SUCCEEDED];
+        ret->failed += figure_failed(&day);
+    }
+    return err;
+}
+
 static enum err report_row(struct figures *f, struct store *s, int64_t day_ms, int64_t now_ms,
                            struct report_row *ret, struct why *why)
 {
-    struct figure day;
-    enum err err = figures_read(f, s, FIGURE_DAY, 0, 0, day_ms, &day, NULL, why);
-    if (err)
-        return err;
-    *ret = (struct report_row){ .day_ms = day_ms,
-                                .succeeded = day.counts[OUTCOME_SUCCEEDED],
-                                .failed = figure_failed(&day),
-                                .updated_ms = now_ms };
+    enum err err = figures_report_day(f, s, NULL, day_ms, ret, why);
+    ret->updated_ms = now_ms;
     pthread_mutex_lock(&f->lock);
     for (int i = 0; i < FIGURES_REPORT_DAYS; i++)
         if (f->running.days[i] == day_ms)
             ret->running = f->running.counts[i];
     pthread_mutex_unlock(&f->lock);
-    return OK;
+    return err;
 }
 
 /* Rows of days of which nothing is known may be somebody else's: they stay. */
@@ -585,25 +598,40 @@ enum err figures_read(struct figures *f, struct store *reader, enum figure_level
     return OK;
 }
 
-enum err figures_report(struct figures *f, struct store *reader, int64_t now_ms,
-                        struct report_row ret[FIGURES_REPORT_DAYS], struct why *why)
+/* Live runs of all groups, as they were at most a second ago. */
+static enum err running_look(struct figures *f, struct store *reader, struct running *r,
+                             struct why *why)
+{
+    pthread_mutex_lock(&f->lock);
+    int64_t age = r->at_ms - f->running.at_ms;
+    bool look = age < 0 || age >= LOOK_MS || f->running.days[0] != r->days[0];
+    if (!look)
+        *r = f->running;
+    pthread_mutex_unlock(&f->lock);
+    if (!look)
+        return OK;
+    enum err err = reader->ops->figures->runs_running(reader, NULL, r->days, FIGURES_REPORT_DAYS,
+                                                      r->at_ms, r->counts, why);
+    if (err)
+        return err;
+    pthread_mutex_lock(&f->lock);
+    f->running = *r;
+    pthread_mutex_unlock(&f->lock);
+    return OK;
+}
+
+enum err figures_report(struct figures *f, struct store *reader, const struct scope *scope,
+                        int64_t now_ms, struct report_row ret[FIGURES_REPORT_DAYS], struct why *why)
 {
     struct running r = { .at_ms = now_ms };
     report_days(f, now_ms, r.days);
-    pthread_mutex_lock(&f->lock);
-    int64_t age = now_ms - f->running.at_ms;
-    bool look = age < 0 || age >= LOOK_MS || f->running.days[0] != r.days[0];
-    pthread_mutex_unlock(&f->lock);
-    enum err err = OK;
-    if (look)
-        err = reader->ops->figures->runs_running(reader, r.days, FIGURES_REPORT_DAYS, now_ms,
-                                                 r.counts, why);
-    if (!err && look) {
-        pthread_mutex_lock(&f->lock);
-        f->running = r;
-        pthread_mutex_unlock(&f->lock);
+    enum err err = scope_is_all(scope) ? running_look(f, reader, &r, why)
+                                       : reader->ops->figures->runs_running(reader, scope, r.days,
+                                                                            FIGURES_REPORT_DAYS,
+                                                                            now_ms, r.counts, why);
+    for (int i = 0; !err && i < FIGURES_REPORT_DAYS; i++) {
+        err = figures_report_day(f, reader, scope, r.days[i], &ret[i], why);
+        ret[i].running = r.counts[i];
     }
-    for (int i = 0; !err && i < FIGURES_REPORT_DAYS; i++)
-        err = report_row(f, reader, r.days[i], now_ms, &ret[i], why);
     return err;
 }

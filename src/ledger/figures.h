@@ -51,11 +51,16 @@ MUST_CHECK enum err figures_read(struct figures *f, struct store *reader, enum f
 /* The zone that cuts hours and days; borrowed as long as f. */
 const struct zone *figures_zone(const struct figures *f);
 
-/* What XXL-JOB's report says of the last days, as it is now: today first. Looks at all live runs,
- * unless that was done within the last second; what it finds goes into the table's rows, which are
- * written once a minute. */
+/* What XXL-JOB's report says of the last days, as it is now: today first. Of the groups in scope;
+ * of all groups the live runs are looked at once a second at most, and what is found goes into the
+ * table's rows, which are written once a minute. */
 #define FIGURES_REPORT_DAYS 3
-MUST_CHECK enum err figures_report(struct figures *f, struct store *reader, int64_t now_ms,
+MUST_CHECK enum err figures_report(struct figures *f, struct store *reader,
+                                   const struct scope *scope, int64_t now_ms,
                                    struct report_row ret[FIGURES_REPORT_DAYS], struct why *why);
+/* Runs that have succeeded and failed on the day of that instant, in the groups in scope. */
+MUST_CHECK enum err figures_report_day(struct figures *f, struct store *reader,
+                                       const struct scope *scope, int64_t day_ms,
+                                       struct report_row *ret, struct why *why);
 
 #endif

@@ -449,7 +449,7 @@ static enum err core_new(struct center *c, struct why *why)
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err)
-        c->maintenance = maintenance_new(reader, c->zones, c->mailbox, MESSAGE_ZONES);
+        c->maintenance = maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES);
     if (!err)
         err = results_replay(c, why);
     return err;

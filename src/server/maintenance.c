@@ -2,6 +2,7 @@
 /* A thread that sleeps in its mailbox and works when the time is up: slow disks delay nothing else.
  */
 #include "server/maintenance.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/mem.h"
@@ -10,12 +11,14 @@
 
 #define EVERY_MS 1000
 #define ZONES_EVERY 60 /* rounds */
+#define RUNS_EVERY 30
 
 struct maintenance {
     struct store *reader;
     struct mailbox *in; /* only the request to stop */
     struct message stop;
     struct zones *zones;
+    struct figures *figures;
     struct mailbox *tell;
     int kind;
     pthread_t thread;
@@ -32,6 +35,16 @@ static void look_at_zones(struct maintenance *t)
     mailbox_send(t->tell, l);
 }
 
+/* For the report's rows, which the writer writes. */
+static void look_at_runs(struct maintenance *t)
+{
+    struct report_row days[FIGURES_REPORT_DAYS];
+    struct why why = { "" };
+    if (figures_report(t->figures, t->reader, NULL, clock_wall_ms(), days, &why))
+        log_warn("maintenance", "running runs cannot be counted, will be tried again: %s",
+                 why.text);
+}
+
 static void *maintenance_main(void *arg)
 {
     struct maintenance *t = arg;
@@ -40,6 +53,8 @@ static void *maintenance_main(void *arg)
     for (int round = 1; !mailbox_take(t->in, &incoming); round++) {
         if (round % ZONES_EVERY == 0)
             look_at_zones(t);
+        if (round % RUNS_EVERY == 0)
+            look_at_runs(t);
         struct why why = { "" };
         enum err err = store_tend(t->reader, &why);
         if (err)
@@ -49,12 +64,13 @@ static void *maintenance_main(void *arg)
     return NULL;
 }
 
-struct maintenance *maintenance_new(struct store *reader, struct zones *zones, struct mailbox *tell,
-                                    int kind)
+struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
+                                    struct figures *figures, struct mailbox *tell, int kind)
 {
     struct maintenance *t = mem_new(sizeof(*t));
     t->reader = reader;
     t->zones = zones;
+    t->figures = figures;
     t->tell = tell;
     t->kind = kind;
     t->in = mailbox_new();

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* maintenance.h - the thread that does what waits for files: a store's housekeeping about once a
- * second (store_tend) on a reading handle of its own, and a look at the time zones each minute. */
+ * second (store_tend) on a reading handle of its own, a look at the time
+ * zones each minute, and one at the runs that go on, for the report. */
 #ifndef PEAL_SERVER_MAINTENANCE_H
 #define PEAL_SERVER_MAINTENANCE_H
 
 #include "base/mailbox.h"
+#include "ledger/figures.h"
 #include "server/zones.h"
 #include "store/store.h"
 
 struct maintenance;
 
-/* Takes the reader. When zones have changed a message of that kind is posted to tell. */
-struct maintenance *maintenance_new(struct store *reader, struct zones *zones, struct mailbox *tell,
-                                    int kind);
+/* Takes the reader; the figures are borrowed. When zones have changed a message of that kind is
+ * posted to tell. */
+struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
+                                    struct figures *figures, struct mailbox *tell, int kind);
 void maintenance_free(struct maintenance *t); /* stops and joins; NULL is fine */
 
 #endif

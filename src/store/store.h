@@ -330,8 +330,10 @@ struct store_figures {
     MUST_CHECK enum err (*reports_each)(struct store *s, int64_t from_ms, int64_t to_ms,
                                         report_row_fn *fn, void *ctx, struct why *why);
     /* Runs that have not ended, but for planned ones that are due later than now, by the day that
-     * their trigger_time lies in: days begin then, the latest first. Earlier ones are left out. */
-    MUST_CHECK enum err (*runs_running)(struct store *s, const int64_t *days, int n, int64_t now_ms,
+     * their trigger_time lies in: days begin then, the latest first. Earlier ones are left out.
+     * scope: of the groups of their log rows; looks at all live rows. */
+    MUST_CHECK enum err (*runs_running)(struct store *s, const struct scope *scope,
+                                        const int64_t *days, int n, int64_t now_ms,
                                         int64_t *ret_counts, struct why *why);
 };
 

@@ -11,7 +11,7 @@ import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
-from support import ledger  # noqa: E402 (path just set)
+from support import figures, ledger  # noqa: E402 (path just set)
 from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
@@ -81,6 +81,7 @@ class Load:
 
     def check(self):
         ledger.check_accounts(self.center)
+        figures.check(self.center)
         rows = sum(ledger.check_contiguous(self.center, job, 1) for job in self.one + self.ours)
         rows += sum(ledger.check_contiguous(self.center, job, 10) for job in self.ten)
         assert rows == ledger.number(self.center, "SELECT count(*) FROM xxl_job_log")

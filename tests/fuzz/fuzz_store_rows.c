@@ -140,7 +140,7 @@ static void read_figures(struct store *s)
     struct figure figure;
     uint32_t durations[DURATION_BUCKETS];
     check(!figures_load(f, s, NULL));
-    check(!figures_report(f, s, 1000000, days, NULL));
+    check(!figures_report(f, s, NULL, 1000000, days, NULL));
     for (int64_t id = 0; id < 3; id++)
         check(!figures_read(f, s, FIGURE_DAY, id, 0, 0, &figure, durations, NULL));
     figures_free(f);

@@ -5,6 +5,7 @@
 #include "api/xxl/routes.h"
 #include "api/front.h"
 #include "api/health.h"
+#include "api/xxl/chart.h"
 #include "api/xxl/groups.h"
 #include "api/xxl/jobs.h"
 #include "api/xxl/login.h"
@@ -44,6 +45,8 @@ static const struct web_route rows[] = {
     { CHANGES, "/auth/doLogin", SESSION(WEB_PASSWORD, WEB_NEW), login_new, NULL },
     { CHANGES, "/logout", SESSION(WEB_PAGE, 0), logout_old, NULL },
     { CHANGES, "/auth/logout", SESSION(WEB_PAGE, WEB_NEW), logout_new, NULL },
+
+    { READS, "/chartInfo", READ(LOGIN, WEB_PAGE), chart_info, NULL },
 
     { READS, "/jobgroup/pageList", READ(EXECUTORS_WRITE, WEB_PAGE), groups_list, NULL },
     { READS, "/jobgroup/loadById", READ(LOGIN, WEB_PAGE), groups_load, NULL },

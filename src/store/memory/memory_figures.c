@@ -167,8 +167,8 @@ static enum err reports_each(struct store *s, int64_t from_ms, int64_t to_ms, re
     return OK;
 }
 
-static enum err runs_running(struct store *s, const int64_t *days, int n, int64_t now_ms,
-                             int64_t *ret_counts, struct why *why)
+static enum err runs_running(struct store *s, const struct scope *scope, const int64_t *days, int n,
+                             int64_t now_ms, int64_t *ret_counts, struct why *why)
 {
     (void)why;
     const struct memory *m = memory_of(s);
@@ -181,7 +181,8 @@ static enum err runs_running(struct store *s, const int64_t *days, int n, int64_
         int i = 0;
         while (i < n && ms < days[i])
             i++;
-        if (i < n && phase_open(r->phase) && !waits)
+        if (i < n && phase_open(r->phase) && !waits &&
+            (scope_is_all(scope) || scope_has(scope, r->group_id)))
             ret_counts[i]++;
     }
     return OK;

@@ -309,17 +309,25 @@ static enum err reports_each(struct store *store, int64_t from_ms, int64_t to_ms
     return sql_each(s, q, report_row, &fn, ctx, NULL, why);
 }
 
-static enum err runs_running(struct store *store, const int64_t *days, int n, int64_t now_ms,
-                             int64_t *ret_counts, struct why *why)
+/* The group stands in the log row alone, which is not looked at for all groups. */
+static const char *running_text(const struct scope *scope)
+{
+    if (scope_is_all(scope))
+        return "SELECT iif(kind = ?1, due_ms, moment_ms), 0 FROM peal_run WHERE "
+               "phase BETWEEN 1 AND 4 AND NOT (phase = 1 AND due_ms > ?2)";
+    return "SELECT iif(kind = ?1, due_ms, moment_ms), job_group FROM peal_run "
+           "JOIN xxl_job_log ON id = log_id WHERE phase BETWEEN 1 AND 4 AND NOT (phase = 1 AND "
+           "due_ms > ?2)";
+}
+
+static enum err runs_running(struct store *store, const struct scope *scope, const int64_t *days,
+                             int n, int64_t now_ms, int64_t *ret_counts, struct why *why)
 {
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
-    bool row = true;
+    bool row = true, all = scope_is_all(scope);
     memset(ret_counts, 0, (size_t)n * sizeof(*ret_counts));
-    enum err err = sql_get(s,
-                           "SELECT iif(kind = ?1, due_ms, moment_ms) FROM peal_run WHERE "
-                           "phase BETWEEN 1 AND 4 AND NOT (phase = 1 AND due_ms > ?2)",
-                           &q, why);
+    enum err err = sql_get(s, running_text(scope), &q, why);
     if (err)
         return err;
     bind_i64(q, 1, KIND_RETRY);
@@ -329,7 +337,7 @@ static enum err runs_running(struct store *store, const int64_t *days, int n, in
         int i = 0;
         while (i < n && at < days[i])
             i++;
-        if (i < n)
+        if (i < n && (all || scope_has(scope, col_i64(q, 1, 0))))
             ret_counts[i]++;
     }
     return err;

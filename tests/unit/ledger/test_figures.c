@@ -341,13 +341,19 @@ static void a_report_has_a_row_a_day(void **state)
     end(&c, run_new(&c), OUTCOME_NONE, OUTCOME_SUCCEEDED);
     end(&c, run_new(&c), OUTCOME_NONE, OUTCOME_TIMED_OUT);
     run_new(&c); /* goes on */
-    assert_int_equal(figures_report(c.f, c.b->s, c.now_ms + 600000, days, NULL), OK);
+    assert_int_equal(figures_report(c.f, c.b->s, NULL, c.now_ms + 600000, days, NULL), OK);
     assert_int_equal(days[0].day_ms, c.now_ms);
     assert_int_equal(days[0].succeeded, 1);
     assert_int_equal(days[0].failed, 1);
     assert_int_equal(days[0].running, 1);
     assert_int_equal(days[1].day_ms, c.now_ms - DAY_MS);
     assert_int_equal(days[1].succeeded, 0);
+    const int64_t others[] = { c.group_id + 1 }, own[] = { c.group_id };
+    const struct scope none = { .ids = others, .n = 1 }, some = { .ids = own, .n = 1 };
+    assert_int_equal(figures_report(c.f, c.b->s, &none, c.now_ms + 600000, days, NULL), OK);
+    assert_int_equal(days[0].succeeded + days[0].failed + days[0].running, 0);
+    assert_int_equal(figures_report(c.f, c.b->s, &some, c.now_ms + 600000, days, NULL), OK);
+    assert_int_equal(days[0].succeeded + days[0].failed + days[0].running, 3);
     fold(&c, 400000);
     const struct store_ops *ops = c.b->s->ops;
     assert_int_equal(ops->figures->reports_each(c.b->s, 0, c.now_ms, keep_report, &row, NULL), OK);

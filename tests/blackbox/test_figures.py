@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has become of runs, by day: XXL-JOB's chart and report, a job's page, and that a kill changes nothing."""
+
+import datetime
+import itertools
+
+import pytest
+from support import figures, ledger, webapi
+from support.contract import Contract
+from support.stub_executor import Stub
+from support.wait import wait_until
+from test_api_v1 import COOKIES, ask, log_in, problem
+
+_names = (f"figures-{n}" for n in itertools.count())
+LISTS = {"running": "triggerDayCountRunningList", "succeeded": "triggerDayCountSucList",
+         "failed": "triggerDayCountFailList"}
+TOTALS = {"running": "triggerCountRunningTotal", "succeeded": "triggerCountSucTotal",
+          "failed": "triggerCountFailTotal"}
+
+
+@pytest.fixture
+def stub(center, api):
+    app = next(_names)
+    group = api.add_group(app)
+    with Stub(center, app) as it:
+        it.group = group
+        wait_until(lambda: it.address in api.addresses(app), "the stub in its group")
+        yield it
+
+
+def around_now():
+    """The days from yesterday to tomorrow, as the chart's parameters: a test may run at midnight."""
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    day = datetime.timedelta(days=1)
+    return {"startDate": f"{today - day} 00:00:00", "endDate": f"{today + day} 23:59:59"}
+
+
+def chart(api, **dates):
+    it = api.call("/chartInfo", **(dates or around_now()))
+    days = it["triggerDayList"]
+    assert days == sorted(days)
+    for name, of in LISTS.items():
+        assert len(it[of]) == len(days) and sum(it[of]) == it[TOTALS[name]]
+    return it
+
+
+def totals(api):
+    it = chart(api)
+    return tuple(it[TOTALS[name]] for name in ("running", "succeeded", "failed"))
+
+
+def run(api, stub, job, code):
+    """Trigger the job and end the run so; None: it goes on."""
+    before = len(stub.runs(job))
+    api.trigger(job)
+    log_id = stub.wait_runs(before + 1, job)[before]["logId"]
+    if code:
+        stub.call_back(log_id, code)
+    return log_id
+
+
+def test_the_chart_counts_runs_of_today(center, api, stub):
+    job = api.add_job(stub.group, "counted", executorBlockStrategy="DISCARD_LATER")
+    running, succeeded, failed = totals(api)
+    for code in (200, 500, 502, 200, 77):
+        run(api, stub, job, code)
+    log_id = run(api, stub, job, None)
+    wait_until(lambda: totals(api) == (running + 1, succeeded + 2, failed + 3), "the chart", 20)
+    stub.call_back(log_id)
+    wait_until(lambda: totals(api) == (running, succeeded + 3, failed + 3), "the chart", 20)
+    figures.check(center)
+
+
+def test_the_chart_has_seven_days_of_nothing(api):
+    it = chart(api, startDate="2001-01-01 00:00:00", endDate="2001-02-01 00:00:00")
+    assert len(it["triggerDayList"]) == 7
+    assert it[LISTS["succeeded"]] == [0] * 7
+    first = datetime.date.fromisoformat(it["triggerDayList"][0])
+    assert datetime.date.fromisoformat(it["triggerDayList"][6]) - first == datetime.timedelta(days=6)
+
+
+@pytest.mark.parametrize("dates", [{}, {"startDate": "2001-01-01 00:00:00"},
+                                   {"startDate": "today", "endDate": "2001-01-01 00:00:00"}])
+def test_the_chart_wants_two_dates(api, dates):
+    reply = api.raw("/chartInfo", **dates)
+    assert reply["code"] == 500 and "yyyy-MM-dd HH:mm:ss" in reply["msg"]
+
+
+def test_a_job_tells_how_it_does(center):
+    api = center.api()
+    app = next(_names)
+    group = api.add_group(app)
+    cookie = dict(c.split("=", 1) for c in [f"{COOKIES[0]}={log_in(center).headers['Set-Cookie']}"])
+    cookie = cookie[COOKIES[0]].split(";")[0]
+    with Stub(center, app) as stub:
+        wait_until(lambda: stub.address in api.addresses(app), "the stub in its group")
+        job = api.add_job(group, "told")
+        path = f"/api/v1/jobs/{job}/stats"
+        empty = ask(center, "GET", path, cookie=cookie)
+        assert empty.status == 200
+        assert empty.json == {"window": 0, "durations": None, "days": [], "heat": [0] * 24}
+        for code in (200, 500, 200):
+            run(api, stub, job, code)
+
+        def told():
+            it = ask(center, "GET", path, cookie=cookie)
+            Contract().check("GET", "/jobs/{id}/stats", it.status, it.headers, it.json)
+            return it.json if it.json["window"] == 3 else None
+        it = wait_until(told, "three runs", 20)
+        assert sum(day["succeeded"] for day in it["days"]) == 2
+        assert sum(day["failed"] for day in it["days"]) == 1
+        assert len(it["heat"]) == 24 and sum(it["heat"]) == 3
+        took = it["durations"]
+        assert 0 <= took["p50Ms"] <= took["p95Ms"] <= took["maxMs"] < 60000
+    problem(ask(center, "GET", "/api/v1/jobs/987654/stats", cookie=cookie), 404, "not_found")
+
+
+def test_a_kill_changes_no_figure(center):
+    """Bytes, and rows that were written meanwhile, come to the same in the next life."""
+    api = center.api()
+    app = next(_names)
+    group = api.add_group(app)
+    with Stub(center, app) as stub:
+        wait_until(lambda: stub.address in api.addresses(app), "the stub in its group")
+        job = api.add_job(group, "killed")
+        for code in (200, 500, 502):
+            run(api, stub, job, code)
+        ledger.settle(center, jobs=[job])
+        before = totals(api)
+        for _ in range(2):
+            center.kill()
+            figures.check(center)
+            center.start()
+            assert totals(center.api()) == before
+        assert figures.check(center) == before[1] + before[2]
+        run(center.api(), stub, job, 200)
+        ledger.settle(center, jobs=[job])
+        assert totals(center.api()) == (before[0], before[1] + 1, before[2])
+    center.restart()  # each life writes the report's rows with its first commit
+    days = ledger.wait_for_rows(center, "the report", "SELECT suc_count, fail_count FROM xxl_job_log_report")
+    assert sum(row[0] for row in days) == before[1] + 1 and sum(row[1] for row in days) == before[2]
+
+
+def test_nobody_else_sees_the_chart(center):
+    status, headers, _ = webapi.request(center.port, "GET", "/chartInfo")
+    assert status == 302 or headers.get_content_type() == "application/json"
