@@ -43,6 +43,7 @@ LAYERS = {
     "server": ["base", "cron", "model", "plan", "sched", "wire", "store", "ledger", "net", "transport",
                "server/journal"],
     "server/journal": ["base", "server"],
+    "alarm": ["base", "cron", "model", "wire", "store", "ledger", "server"],
     "api": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "api/xxl",
             "api/v1"],
     "api/xxl": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "api"],
@@ -55,7 +56,7 @@ LAYERS = {
                       "executor/journal"],
     "executor/lib": ["base", "wire", "net", "peal", "executor/run", "executor/core", "executor/process"],
     "executor/agent": ["base", "peal", "executor/run", "executor/process"],
-    "cli": ["base", "cron", "wire", "store", "net", "server", "api", "peal", "executor/agent", "executor/lib"],
+    "cli": ["base", "cron", "wire", "store", "net", "server", "alarm", "api", "peal", "executor/agent", "executor/lib"],
     "peal": [],  # include/peal, the installed header
 }
 PURE = ["cron", "model", "plan", "sched", "wire"]
@@ -76,7 +77,7 @@ OWNERS = {
     "argon2.h": ["api"],
     "jansson.h": ["wire", "server", "api", "executor", "cli"],
     "openssl/": ["base", "net"],
-    "curl/": ["executor"],
+    "curl/": ["executor", "alarm"],
 }
 
 # Symbols that a pure archive may need from outside the code base, as whole names.

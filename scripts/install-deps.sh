@@ -15,7 +15,7 @@ packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
     libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev"
 why[build]="to build Peal"
 packages[test]="git python3 python3-pytest python3-requests python3-yaml libcmocka-dev tzdata
-    g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
+    python3-aiosmtpd openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
     systemd-analyze:systemd libseccomp2"
 why[test]="to test Peal"
 packages[interop]="java,javac:default-jdk-headless mvn:maven node:nodejs npm:npm go:golang-go"

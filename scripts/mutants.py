@@ -58,6 +58,7 @@ WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "wire": ["wire", "transport", "server", "executor"], "net": ["net", "transport", "server", "executor"],
     "transport": ["transport", "server"],
     "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "store", "server"],
+    "alarm": ["alarm"],
     "server": ["server", "api"], "api": ["api"], "executor": ["executor"], "cli": [],
 }
 PROCESSES = ["peal", "libpeal.so", "peal_archive", "peal_stub", "peal_test_executor", "peal_test_host",

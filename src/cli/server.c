@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peal server: settings, the token, the first user, and the center until a signal says stop. */
+#include "alarm/alarm.h"
 #include "api/api.h"
 #include "base/config.h"
 #include "base/file.h"
@@ -74,20 +75,18 @@ static const struct config_row rows[] = {
       0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
-static const struct config_table table = { .rows = rows, .n = countof(rows) };
-
 static int complain(const char *text)
 {
     fprintf(stderr, "peal server: %s\n", text);
     return EXIT_USAGE;
 }
 
-static int print_help(void)
+static int print_help(const struct config_table *table)
 {
     fputs("usage: peal server [OPTIONS]\n\n"
           "The scheduling center: fires jobs on time at executors that register with it.\n\n",
           stdout);
-    config_help(&table, stdout);
+    config_help(table, stdout);
     return EXIT_DONE;
 }
 
@@ -279,13 +278,45 @@ static struct retention_rules retention_rules(const struct config *config)
                                      .job_rows = config_int(config, "log.retention-rows") };
 }
 
+/* The center with what stands on it, from its start to its end. */
+static int serve_by(const struct center_config *cc, const struct api_config *api_config,
+                    struct alarms *alarms, struct greeter *g)
+{
+    struct why why = { "" };
+    int status = EXIT_FAILED;
+    if (center_new(cc, &g->center, &why)) {
+        fprintf(stderr, "peal server: %s\n", why.text);
+        alarms_free(alarms);
+        return EXIT_FAILED;
+    }
+    enum err err = api_new(g->center, api_config, &g->api, &why);
+    if (!err)
+        err = alarms_start(alarms, g->center, api_config->lang, &why);
+    if (err)
+        fprintf(stderr, "peal server: %s\n", why.text);
+    else
+        status = iterate(g->center, g);
+    signal(SIGTERM, SIG_IGN); /* the center is about to go */
+    signal(SIGINT, SIG_IGN);
+    alarms_free(alarms);
+    api_free(g->api);
+    center_free(g->center);
+    log_info("server", "stopped");
+    return status;
+}
+
 static int serve(const struct config *config, const struct api_config *api_config)
 {
     struct why why = { "" };
     char token[TOKEN_MAX + 1];
     struct greeter g = { .config = config, .token = token };
-    if (token_choose(config, token, &g.token_made, &why))
+    struct alarms *alarms;
+    if (alarms_open(config, &alarms, &why))
         return complain(why.text);
+    if (token_choose(config, token, &g.token_made, &why)) {
+        alarms_free(alarms);
+        return complain(why.text);
+    }
     const struct center_config cc = {
         .listen = config_text(config, "listen"),
         .data = config_text(config, "data"),
@@ -298,26 +329,13 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .lane_connections = (int)config_int(config, "lane.connections"),
         .lane_queue = (int)config_int(config, "lane.queue"),
         .retention = retention_rules(config),
+        .alarm_channels = alarms_for_all(alarms),
     };
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");
-    int status = EXIT_FAILED;
     signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a full disk, not an end */
     take_descriptors();
-    if (center_new(&cc, &g.center, &why)) {
-        fprintf(stderr, "peal server: %s\n", why.text);
-        return EXIT_FAILED;
-    }
-    if (api_new(g.center, api_config, &g.api, &why))
-        fprintf(stderr, "peal server: %s\n", why.text);
-    else
-        status = iterate(g.center, &g);
-    signal(SIGTERM, SIG_IGN); /* the center is about to go */
-    signal(SIGINT, SIG_IGN);
-    api_free(g.api);
-    center_free(g.center);
-    log_info("server", "stopped");
-    return status;
+    return serve_by(&cc, api_config, alarms, &g);
 }
 
 static bool log_level(const char *name)
@@ -335,13 +353,15 @@ int cmd_server(int argc, char **argv)
 {
     struct config config;
     struct why why = { "" };
-    int status = EXIT_USAGE;
+    int status = EXIT_USAGE, n;
+    struct config_row *all = alarm_options(rows, countof(rows), &n);
+    const struct config_table table = { .rows = all, .n = n };
     struct api_config api_config;
     api_config_default(&api_config);
     if (config_read(&table, argc, argv, environ, &config, &why)) {
         complain(why.text);
     } else if (config.help) {
-        status = print_help();
+        status = print_help(&table);
     } else if (!log_level(config_text(&config, "log.level"))) {
         complain("log.level must be error, warn, info or debug");
     } else if (!wire_lang_of(slice_text(config_text(&config, "language")), &api_config.lang)) {
@@ -352,5 +372,6 @@ int cmd_server(int argc, char **argv)
         status = serve(&config, &api_config);
     }
     config_done(&config);
+    free(all);
     return status;
 }

@@ -91,6 +91,7 @@ void center_pump(struct center *c)
         struct batch *b = sched_take_batch(c->sched, center_now());
         if (b) {
             c->writing = true;
+            b->alarm_channels = c->config.alarm_channels;
             c->batch.batch = b;
             list_move(&c->batch.writes, &c->writes);
             atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
@@ -182,6 +183,8 @@ static void batch_done(struct center *c)
         flight_file_settle(c->flight);
     }
     c->left_clean |= b->clean;
+    if (b->nalarms && c->on_alarm)
+        c->on_alarm(c->on_alarm_arg);
     sched_batch_done(c->sched, center_now(), b);
     requests_written(c, &c->batch.writes);
     center_pump(
@@ -621,6 +624,12 @@ void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, voi
     c->on_request = fn;
     c->on_head = head;
     c->on_request_arg = arg;
+}
+
+void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg)
+{
+    c->on_alarm = fn;
+    c->on_alarm_arg = arg;
 }
 
 uint16_t center_port(const struct center *c)

@@ -29,10 +29,11 @@ struct center_config {
     const char *token;    /* access token, both directions; "" = none (said in the log) */
     const char *recorder; /* folder of the flight recorder, "none"; NULL: as flight_file.h */
     const char *zone;     /* server's zone by name; NULL or "": the system's */
-    int64_t misfire_threshold_ms;     /* see plan.h */
-    int64_t start_deadline_ms;        /* of jobs that do not say */
-    int lane_connections, lane_queue; /* see sched.h */
-    struct retention_rules retention; /* of the log */
+    int64_t misfire_threshold_ms;      /* see plan.h */
+    int64_t start_deadline_ms;         /* of jobs that do not say */
+    int lane_connections, lane_queue;  /* see sched.h */
+    const char *const *alarm_channels; /* see batch.h; borrowed for good */
+    struct retention_rules retention;  /* of the log */
 };
 
 /* Open the store, load what it holds, listen. Nothing fires before center_run. Text of the config
@@ -43,6 +44,9 @@ MUST_CHECK enum err center_new(const struct center_config *config, struct center
  * to head before (on_head in net/httpd.h). Set before center_run. */
 void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg),
                        size_t (*head)(struct httpd_request *q, void *arg), void *arg);
+/* fn is called on the loop's thread when a commit with new alarms has been heard; it does not
+ * block. Set before center_run. */
+void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg);
 /* Turn until center_stop; then stop accepting, let calls under way end (at most 5 s), write what
  * is to be written. */
 void center_run(struct center *c);

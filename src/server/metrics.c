@@ -4,6 +4,7 @@
 #include "server/metrics.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include <string.h>
 
 #define relaxed memory_order_relaxed
 
@@ -103,6 +104,30 @@ static void log_gone_write(struct metrics *m, struct buf *out)
                    (long long)atomic_load_explicit(&m->log_gone[i], relaxed));
 }
 
+struct metric_channel *metric_channel(struct metrics *m, const char *name)
+{
+    struct metric_channel *c = m->channels;
+    while (c < m->channels + METRIC_CHANNELS - 1 && c->name && strcmp(c->name, name) != 0)
+        c++;
+    c->name = name;
+    return c;
+}
+
+static void channels_write(struct metrics *m, struct buf *out)
+{
+    static const char *const results[] = {
+        [DELIVERY_SENT] = "sent", [DELIVERY_AGAIN] = "failed", [DELIVERY_NEVER] = "given_up"
+    };
+    head(out, "peal_alarms_total", "counter",
+         "Tries to send an alarm to one target, by what they came to.");
+    for (int i = 0; i < METRIC_CHANNELS && m->channels[i].name; i++)
+        for (size_t k = 0; k < countof(results); k++)
+            buf_printf(
+                out, "peal_alarms_total{channel=\"%s\",result=\"%s\"} %llu\n", m->channels[i].name,
+                results[k],
+                (unsigned long long)atomic_load_explicit(&m->channels[i].outcomes[k], relaxed));
+}
+
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
 {
     static const char *const phases[METRIC_PHASES] = { "answer", "run", "commit", "plan" };
@@ -163,6 +188,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     counter(out, "peal_journal_errors_total", "Writes to the journal that failed.",
             atomic_load_explicit(&m->journal_errors, relaxed));
     log_gone_write(m, out);
+    channels_write(m, out);
     counter(out, "peal_http_requests_total", "Requests answered.",
             atomic_load_explicit(&m->http_requests, relaxed));
 }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include "base/buf.h"
 #include "ledger/retention.h"
+#include "model/alarm.h"
 #include "model/model.h"
 #include "sched/sched.h"
 
@@ -20,6 +21,13 @@ struct histogram { /* of microseconds */
 };
 
 enum metric_phase { METRIC_ANSWER, METRIC_RUN, METRIC_COMMIT, METRIC_PLAN, METRIC_PHASES };
+
+#define METRIC_CHANNELS 16
+
+struct metric_channel { /* an alarm channel: what tries came to */
+    const char *name;   /* NULL: free */
+    _Atomic uint64_t outcomes[DELIVERY_NEVER + 1];
+};
 
 struct metrics {
     struct histogram lateness;             /* the send's write() minus the scheduled time */
@@ -40,9 +48,12 @@ struct metrics {
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;
     _Atomic int64_t log_gone[GONE_COUNT]; /* log rows deleted, by enum retention_gone */
+    struct metric_channel channels[METRIC_CHANNELS];
     int64_t started_ms;
 };
 
+/* That of the name, which is lent for good. Before there are threads. */
+struct metric_channel *metric_channel(struct metrics *m, const char *name);
 void histogram_add(struct histogram *h, int64_t us);
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out);
 

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sender.c - the way of an alarm from its row to its end.
+ *
+ *     peal_alarm --read--> window --take--> workers: send() --> report --write--> peal_delivery,
+ *                             ^                                 |              closed, alarm_status
+ *                             +---- again, with back-off -------+
+ *
+ * A crash anywhere leaves the row open, and the next life sends again what this one had not written
+ * down: at least once, under the same id. The thread decides and writes; it never waits for another
+ * machine, only for commits. A report that cannot be written is kept and written later. */
+#include "alarm/sender.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "alarm/workers.h"
+#include "alarm/text.h"
+#include "alarm/window.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "ledger/alarms.h"
+
+#define PAGE 500        /* alarms read at once */
+#define REWRITE_MS 1000 /* between tries to write reports */
+#define REREAD_MS 10000 /* after a read that failed */
+#define IDLE_MS 600000
+
+enum { MESSAGE_WAKE, MESSAGE_TRIED, MESSAGE_STOP };
+
+struct
+try { /* under way */
+    struct workers_try t;
+    struct text *text;
+    struct window_alarm *alarm;
+    int i;
+};
+
+struct report { /* to be written */
+    struct list_node node;
+    struct alarm_report report;
+    struct window_alarm *alarm;
+};
+
+struct sender {
+    struct sender_config c;
+    struct mailbox *in;
+    struct message wake, stop;
+    _Atomic bool woken;
+    pthread_t thread;
+    struct workers *workers; /* NULL: the channel is not set up */
+    int under_way;
+    struct window window;
+    struct list reports;
+    int64_t last_id;           /* the largest that was read */
+    bool more;                 /* there may be alarms beyond it */
+    int64_t begun_ms;          /* boot: no alarm's hour began earlier */
+    int64_t read_ms, write_ms; /* boot: not again before */
+    bool unset_said;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Boot time of the instant at which the alarm was made, or of this life's begin. */
+static int64_t since(const struct sender *s, const struct alarm_record *row)
+{
+    int64_t now_ms = clock_boot_ms(), age_ms = clock_wall_ms() - row->made_ms;
+    if (age_ms < 0)
+        return now_ms;
+    return age_ms < now_ms - s->begun_ms ? now_ms - age_ms : s->begun_ms;
+}
+
+struct page {
+    struct sender *s;
+    struct window_alarm *read[PAGE];
+    int n;
+};
+
+static bool add(void *ctx, const struct alarm_record *row)
+{
+    struct page *p = ctx;
+    p->read[p->n++] = window_add(&p->s->window, row, since(p->s, row));
+    p->s->last_id = row->id;
+    return true;
+}
+
+static bool logged(void *ctx, const struct delivery_record *d)
+{
+    window_logged(ctx, d);
+    return true;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void count(struct sender *s, enum delivery_outcome outcome)
+{
+    atomic_fetch_add_explicit(&s->c.metric->outcomes[outcome], 1, memory_order_relaxed);
+}
+
+/* A target of an alarm was tried, or given up with others. */
+static void report(struct sender *s, struct window_alarm *a, int i, enum delivery_outcome outcome,
+                   int64_t at_ms, int64_t took_ms, const char *said)
+{
+    const struct window_target *t = &a->targets[i];
+    struct report *r = mem_new(sizeof(*r));
+    r->alarm = a->left ? NULL : a;
+    r->report = (struct alarm_report){
+        .tried = { .alarm_id = a->row.id,
+                   .target = mem_dup(t->name),
+                   .n = t->tries,
+                   .at_ms = at_ms,
+                   .took_ms = took_ms,
+                   .outcome = outcome,
+                   .said = mem_dupn(said, utf8_cut(said, strlen(said), ALARM_SAID_MAX)) },
+        .closes = a->left     ? ALARM_CLAIMED
+                  : a->failed ? ALARM_FAILED
+                              : ALARM_SENT,
+    };
+    list_push(&s->reports, &r->node);
+    count(s, outcome);
+}
+
+static void refill(struct sender *s)
+{
+    const struct store_alarms *ops = s->c.reader->ops->alarms;
+    struct page *p = mem_new(sizeof(*p));
+    struct why why = { "" };
+    int room = WINDOW_MAX - s->window.n, max = room < PAGE ? room : PAGE;
+    p->s = s;
+    enum err err = ops->alarms_open(s->c.reader, s->c.ops->name, s->last_id, max, add, p, &why);
+    for (int i = 0; !err && i < p->n; i++)
+        err = ops->deliveries_each(s->c.reader, p->read[i]->row.id, logged, p->read[i], &why);
+    for (int i = 0; !err && i < p->n; i++)
+        if (!p->read[i]->left) /* all that was to be done stands in the log: it is only closed */
+            report(s, p->read[i], 0, DELIVERY_SENT, clock_wall_ms(), 0, "");
+    if (!err)
+        s->more = p->n == max;
+    for (int i = 0; err && i < p->n; i++) { /* none of the page: it is read again */
+        s->last_id = i ? s->last_id : p->read[i]->row.id - 1;
+        window_drop(&s->window, p->read[i]);
+    }
+    if (err) {
+        s->read_ms = clock_boot_ms() + REREAD_MS;
+        log_warn("alarm", "cannot read open alarms, trying again: %s", why.text);
+    }
+    free(p);
+}
+
+static void report_copy(struct alarm_report *to, const struct alarm_report *from)
+{
+    *to = *from;
+    to->tried.target = mem_dup(from->tried.target);
+    to->tried.said = mem_dup(from->tried.said);
+}
+
+/* An asker that gives up leaves its argument with the writer: it gets a copy. */
+static struct alarm_reports *reports_copy(const struct sender *s)
+{
+    struct alarm_reports *a = mem_new(sizeof(*a));
+    a->now_ms = clock_wall_ms();
+    a->reports = mem_new(ALARMS_REPORT_MAX * sizeof(*a->reports));
+    list_each(&s->reports, n, tmp)
+    {
+        if (a->n == ALARMS_REPORT_MAX)
+            break;
+        report_copy(&a->reports[a->n++], &container_of(n, struct report, node)->report);
+    }
+    return a;
+}
+
+static void reports_pop(struct sender *s, int n)
+{
+    for (struct list_node *node; n > 0 && (node = list_pop(&s->reports)); n--) {
+        struct report *r = container_of(node, struct report, node);
+        if (r->alarm)
+            window_drop(&s->window, r->alarm);
+        delivery_record_done(&r->report.tried);
+        free(r);
+    }
+}
+
+static void write_reports(struct sender *s)
+{
+    struct why why = { "" };
+    struct alarm_reports *a = reports_copy(s);
+    int n = a->n;
+    enum err err = center_write(s->c.center, &alarm_reports_write, a, &why);
+    if (!err) {
+        reports_pop(s, n);
+        return;
+    }
+    s->write_ms = clock_boot_ms() + REWRITE_MS;
+    if (err != ERR_STOPPING)
+        log_warn("alarm", "cannot write what became of %d alarms, trying again: %s", n, why.text);
+}
+
+/* ---- tries ----------------------------------------------------------------------------------- */
+
+static struct text *compose(struct sender *s, const struct window_alarm *a, int i)
+{
+    struct zone *zone = NULL;
+    if (zones_get(center_zones(s->c.center), center_zone_name(s->c.center), &zone, NULL))
+        zone = zone_ref(zone_utc());
+    struct text *t = text_new(s->c.reader, &a->row, a->targets[i].name, zone, s->c.lang);
+    zone_unref(zone);
+    return t;
+}
+
+static struct try *try_of(struct message *m)
+{
+    return container_of(container_of(m, struct workers_try, message), struct try, t);
+}
+
+static void try_free(struct try *t)
+{
+    text_free(t->text);
+    free(t);
+}
+
+static void give(struct sender *s, struct window_alarm *a, int i)
+{
+    struct try *t = mem_new(sizeof(*t));
+    t->alarm = a;
+    t->i = i;
+    t->text = compose(s, a, i);
+    t->t.text = text_message(t->text);
+    s->under_way++;
+    workers_give(s->workers, &t->t);
+}
+
+static void say(const struct sender *s, const char *target, enum delivery_outcome outcome,
+                const char *said)
+{
+    if (outcome == DELIVERY_SENT)
+        log_info("alarm", "%s: %s takes alarms again", s->c.ops->name, target);
+    else
+        log_warn("alarm", "%s: an alarm for %s %s: %s", s->c.ops->name, target,
+                 outcome == DELIVERY_AGAIN ? "cannot be sent, trying again for an hour"
+                                           : "is given up",
+                 said);
+}
+
+static void tried(struct sender *s, struct try *t)
+{
+    struct window_alarm *a = t->alarm;
+    const char *target = a->targets[t->i].name;
+    int64_t now_ms = clock_boot_ms();
+    bool first;
+    enum delivery_outcome outcome = window_tried(&s->window, a, t->i, t->t.outcome, now_ms, &first);
+    if (first || outcome == DELIVERY_NEVER)
+        say(s, target, outcome, t->t.said.text);
+    report(s, a, t->i, outcome, t->t.at_ms, t->t.took_ms, t->t.said.text);
+    int i;
+    struct window_alarm *other;
+    while (t->t.outcome == DELIVERY_AGAIN &&
+           (other = window_overdue(&s->window, target, now_ms, &i)))
+        report(s, other, i, DELIVERY_NEVER, t->t.at_ms, 0, t->t.said.text);
+    s->under_way--;
+    try_free(t);
+}
+
+/* Nothing can be tried: the row says so, and why. */
+static void give_none(struct sender *s, struct window_alarm *a, int i)
+{
+    bool first;
+    struct why said = { "" };
+    why_set(&said, "the channel %s is not set up", s->c.ops->name);
+    if (!s->unset_said)
+        log_warn("alarm", "there are alarms for %s, and it is not set up", s->c.ops->name);
+    s->unset_said = true;
+    enum delivery_outcome outcome =
+        window_tried(&s->window, a, i, DELIVERY_NEVER, clock_boot_ms(), &first);
+    report(s, a, i, outcome, clock_wall_ms(), 0, said.text);
+}
+
+static void give_all(struct sender *s)
+{
+    struct window_alarm *a;
+    int i;
+    while (s->under_way < WORKERS && window_take(&s->window, clock_boot_ms(), &a, &i)) {
+        if (s->workers)
+            give(s, a, i);
+        else
+            give_none(s, a, i);
+    }
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static int wait_ms(const struct sender *s)
+{
+    int64_t now_ms = clock_boot_ms(), until_ms = now_ms + IDLE_MS;
+    int64_t next_ms = window_next_ms(&s->window, now_ms);
+    if (s->under_way < WORKERS && next_ms < until_ms)
+        until_ms = next_ms;
+    if (!list_empty(&s->reports) && s->write_ms < until_ms)
+        until_ms = s->write_ms;
+    if (s->more && s->window.n < WINDOW_MAX && s->read_ms < until_ms)
+        until_ms = s->read_ms;
+    return until_ms > now_ms ? (int)(until_ms - now_ms) : 0;
+}
+
+/* False: stop. */
+static bool heard(struct sender *s, struct message *m)
+{
+    if (m->kind == MESSAGE_STOP)
+        return false;
+    if (m->kind == MESSAGE_TRIED) {
+        tried(s, try_of(m));
+        return true;
+    }
+    s->woken = false;
+    s->more = true;
+    return true;
+}
+
+static void work(struct sender *s)
+{
+    int64_t now_ms = clock_boot_ms();
+    if (s->more && s->window.n < WINDOW_MAX && now_ms >= s->read_ms)
+        refill(s);
+    give_all(s);
+    if (!list_empty(&s->reports) && now_ms >= s->write_ms)
+        write_reports(s);
+}
+
+static void *sender_main(void *arg)
+{
+    struct sender *s = arg;
+    struct list incoming;
+    list_init(&incoming);
+    for (bool going = true; going;) {
+        work(s);
+        if (!mailbox_take(s->in, &incoming))
+            mailbox_wait(s->in, wait_ms(s));
+        for (struct list_node *n; going && (n = list_pop(&incoming));)
+            going = heard(s, container_of(n, struct message, node));
+    }
+    workers_free(s->workers);
+    mailbox_take(s->in, &incoming);
+    for (struct list_node *n; (n = list_pop(&incoming));) { /* the next life sends these again */
+        struct message *m = container_of(n, struct message, node);
+        if (m->kind == MESSAGE_TRIED)
+            try_free(try_of(m));
+    }
+    return NULL;
+}
+
+struct sender *sender_new(const struct sender_config *config)
+{
+    struct sender *s = mem_new(sizeof(*s));
+    s->c = *config;
+    s->in = mailbox_new();
+    s->wake.kind = MESSAGE_WAKE;
+    s->stop.kind = MESSAGE_STOP;
+    s->more = true;
+    s->begun_ms = clock_boot_ms();
+    window_init(&s->window);
+    list_init(&s->reports);
+    if (s->c.channel)
+        s->workers = workers_new(s->c.channel, s->in, MESSAGE_TRIED);
+    if (thread_start(&s->thread, "peal-alarm", 0, sender_main, s))
+        abort(); /* no threads at start: nothing can run */
+    return s;
+}
+
+void sender_wake(struct sender *s)
+{
+    if (!atomic_exchange(&s->woken, true))
+        mailbox_send(s->in, &s->wake);
+}
+
+void sender_free(struct sender *s)
+{
+    if (!s)
+        return;
+    mailbox_send(s->in, &s->stop);
+    pthread_join(s->thread, NULL);
+    struct list rest;
+    list_init(&rest);
+    mailbox_take(s->in, &rest); /* messages that are parts of s */
+    mailbox_free(s->in);
+    reports_pop(s, INT32_MAX);
+    window_done(&s->window);
+    if (s->c.channel)
+        s->c.channel->ops->close(s->c.channel);
+    store_close(s->c.reader);
+    free(s);
+}

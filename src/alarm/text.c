@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c - an alarm's row names what happened; what people want to read stands in the rows of the
+ * run, its job and its group. They are read when the message is sent: that costs the transaction
+ * that ends the run nothing. Parameters are left out, because they may hold secrets. */
+#include "alarm/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "cron/rfc3339.h"
+
+struct text {
+    struct alarm_message m;
+    struct log_record log;
+    struct job_record job;
+    struct group_record group;
+    char id[64], when[RFC3339_SIZE];
+};
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* A row that is not there is no error. */
+static void look(enum err err, const struct why *why)
+{
+    if (err && err != ERR_NOTFOUND)
+        log_warn("alarm", "an alarm goes without some of its texts: %s", why->text);
+}
+
+static void rows_read(struct text *t, struct store *reader, const struct alarm_record *row)
+{
+    struct why why = { "" };
+    look(reader->ops->pages->log_get(reader, row->log_id, &t->log, &why), &why);
+    why_clear(&why);
+    look(reader->ops->catalog->job_get(reader, row->job_id, &t->job, &why), &why);
+    why_clear(&why);
+    look(reader->ops->catalog->group_get(reader, row->group_id, &t->group, &why), &why);
+}
+
+static void messages(struct text *t)
+{
+    const struct log_record *l = &t->log;
+    bool refused = l->trigger_code != 0 && l->trigger_code != 200;
+    bool failed = l->handle_code != 0 && l->handle_code != 200;
+    t->m.trigger_msg = refused ? or_empty(l->trigger_msg) : "";
+    t->m.handle_msg = failed ? or_empty(l->handle_msg) : "";
+}
+
+/* The row's number, when it was made and what it says keep ids of different databases apart. */
+static void name(struct text *t, const struct alarm_record *row, const char *target)
+{
+    snprintf(t->id, sizeof(t->id), "alarm-%lld.%llx.%08x%08x", (long long)row->id,
+             (unsigned long long)row->made_ms, (unsigned)row->fingerprint,
+             (unsigned)hash_text(slice_text(target)));
+}
+
+struct text *text_new(struct store *reader, const struct alarm_record *row, const char *target,
+                      struct zone *zone, enum wire_lang lang)
+{
+    struct text *t = mem_new(sizeof(*t));
+    job_record_init(&t->job);
+    t->log.trigger_ms = -1;
+    rows_read(t, reader, row);
+    name(t, row, target);
+    if (t->log.trigger_ms >= 0)
+        rfc3339_format(t->log.trigger_ms, zone, t->when);
+    t->m = (struct alarm_message){
+        .id = t->id,
+        .target = target,
+        .log_id = row->log_id,
+        .job_id = row->job_id,
+        .group_id = row->group_id,
+        .job = or_empty(t->job.description),
+        .handler = or_empty(t->job.handler),
+        .group = or_empty(t->group.title),
+        .app = or_empty(t->group.app),
+        .outcome = phase_text(row->phase),
+        .when = t->when,
+        .address = or_empty(t->log.address),
+        .code = row->code,
+        .cause = or_empty(row->cause),
+        .lang = lang,
+    };
+    messages(t);
+    return t;
+}
+
+const struct alarm_message *text_message(const struct text *t)
+{
+    return &t->m;
+}
+
+void text_free(struct text *t)
+{
+    log_record_done(&t->log);
+    job_record_done(&t->job);
+    group_record_done(&t->group);
+    free(t);
+}
