@@ -5,6 +5,7 @@
  * A run moves on when its scheduled time has come, the watermark on disk covers it, and the address
  * on disk is the one that is used. The simulation asserts each. */
 #include "sched/dispatch.h"
+#include "model/log_outcome.h"
 #include "sched/broadcast.h"
 #include "sched/end.h"
 #include "sched/group.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 
 #define HOPS_MAX 100 /* length of a chain of child jobs */
-#define NOBODY_TEXT "no executor is registered for the job's group, and none is listed"
 
 /* ---- where to -------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static void dispatch_run(struct sched *s, struct now now, struct run *r)
     else if (free_places(s, r->lane) <= 0 && !sticky(r))
         to = dispatch_next_lane(s, r);
     if (!to && !listed)
-        run_refuse(s, now, r, PHASE_UNROUTABLE, NOBODY_TEXT);
+        run_refuse(s, now, r, PHASE_UNROUTABLE, NO_EXECUTOR_TEXT);
     else if (!to || to == r->lane)
         lane_enqueue(s, now, r);
     else

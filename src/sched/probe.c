@@ -8,6 +8,7 @@
  * to nothing, the executor is mute and not the job, so that is the answer for all of them. A burst
  * of such jobs costs a few calls an address, and never the places of its sends. */
 #include "sched/probe.h"
+#include "model/log_outcome.h"
 #include "sched/beat.h"
 #include "sched/end.h"
 #include "sched/group.h"
@@ -181,7 +182,7 @@ static void nobody(struct sched *s, struct now now, struct run *r, int listed)
 {
     bool busy = r->job->def->route == ROUTE_BUSYOVER;
     run_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
-               !listed ? "no executor is registered for the job's group, and none is listed"
+               !listed ? NO_EXECUTOR_TEXT
                : run_choices(r) ? busy
                                       ? "BUSYOVER: none of the addresses given for this run is idle"
                                       : "FAILOVER: none of the addresses given for this run answers"

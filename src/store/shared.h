@@ -37,6 +37,9 @@ char *store_trigger_text(enum kind kind, const char *msg);
  * text of ours, *ret_msg is all of it. */
 enum kind store_trigger_kind(const char *text, const char **ret_msg);
 
+/* Does the row match the filter, apart from its ids? */
+bool store_run_matches(const struct runs_filter *f, const struct log_record *r);
+
 /* The password columns agree: argon2 counts only while the text that it came from still stands,
  * because a Java admin that changes a password knows nothing of ours. */
 bool store_argon2_counts(const char *password, const char *legacy);

@@ -4,6 +4,7 @@
 #include "store/store.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "model/log_outcome.h"
 #include "store/shared.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,34 @@ enum kind store_trigger_kind(const char *text, const char **ret_msg)
         return (enum kind)kind;
     }
     return KIND_COUNT;
+}
+
+static bool job_named(const struct runs_filter *f, int64_t job_id)
+{
+    bool named = f->njobs == 0;
+    for (size_t i = 0; i < f->njobs && !named; i++)
+        named = f->jobs[i] == job_id;
+    return named;
+}
+
+static bool kind_named(const struct runs_filter *f, enum kind kind)
+{
+    return !f->kinds || (kind < KIND_COUNT && f->kinds & 1u << kind);
+}
+
+bool store_run_matches(const struct runs_filter *f, const struct log_record *r)
+{
+    enum log_outcome outcome = log_outcome_of(r->phase, r->trigger_code, r->trigger_msg, r->handle_code,
+                                        r->handle_msg);
+    return (scope_is_all(f->scope) || scope_has(f->scope, r->group_id)) &&
+           (scope_is_all(f->groups) || scope_has(f->groups, r->group_id)) &&
+           job_named(f, r->job_id) && (!f->outcomes || f->outcomes & LOG_OUTCOME_BIT(outcome)) &&
+           kind_named(f, r->kind) &&
+           (!f->address || strcmp(r->address ? r->address : "", f->address) == 0) &&
+           (f->from_ms < 0 || r->trigger_ms >= f->from_ms) &&
+           (f->to_ms < 0 || r->trigger_ms < f->to_ms) &&
+           (f->min_ms <= 0 || r->handle_ms - r->trigger_ms >= f->min_ms) &&
+           (!f->unknown || r->phase == PHASE_UNKNOWN);
 }
 
 bool store_argon2_counts(const char *password, const char *legacy)

@@ -104,6 +104,30 @@ struct logs_filter {
     int64_t now_ms; /* PLANNED runs that are due later are left out; 0: none is */
 };
 
+#define RUNS_LOOK_MAX 200000 /* rows that one runs_page looks at */
+
+struct runs_filter {
+    const struct scope *scope;  /* the asker's groups; NULL: the server itself */
+    const struct scope *groups; /* and of these groups; NULL: any */
+    const int64_t *jobs;        /* of these jobs */
+    size_t njobs;               /* 0: any */
+    unsigned outcomes, kinds;   /* bits of enum log_outcome, of enum kind; 0: any */
+    const char *address;        /* the executor's; NULL: any */
+    int64_t from_ms, to_ms;     /* of trigger_time: from, and before; -1: open */
+    int64_t min_ms;             /* from trigger_time to the end, at least; 0: any */
+    bool unknown;               /* open, and the executor has not said what became of it */
+    int64_t low_id, below_id;   /* ids from here on, and below; INT64_MAX: a first page */
+    int64_t limit, count_max;   /* rows of the page; rows that are counted with it */
+    int64_t now_ms;             /* PLANNED runs that are due later are left out; 0: none is */
+};
+
+struct runs_end {
+    bool more;        /* rows may follow: the next page is below below_id */
+    int64_t below_id;
+    int64_t counted;  /* matches, those of the page among them */
+    bool exact;       /* there are no others from below_id of the filter on */
+};
+
 struct groups_filter {
     const struct scope *scope; /* NULL: all groups */
     const char *app, *title;   /* substring, NULL or "": any */
@@ -293,6 +317,11 @@ struct store_pages {
                                      void *ctx, int64_t *ret_total, struct why *why);
     MUST_CHECK enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn,
                                      void *ctx, int64_t *ret_total, struct why *why);
+    /* By id downwards, from f->below_id on: what comes or goes meanwhile repeats and hides no other
+     * row. Looks at RUNS_LOOK_MAX rows (or as many as it may in a second); then *ret says where to
+     * go on, though the page may not be full. */
+    MUST_CHECK enum err (*runs_page)(struct store *s, const struct runs_filter *f, log_row_fn *fn,
+                                     void *ctx, struct runs_end *ret, struct why *why);
     MUST_CHECK enum err (*groups_page)(struct store *s, const struct groups_filter *f,
                                        group_row_fn *fn, void *ctx, int64_t *ret_total,
                                        struct why *why);

@@ -545,6 +545,7 @@ static const struct store_users users = {
 static const struct store_pages pages = {
     .jobs_page = memory_jobs_page,
     .logs_page = memory_logs_page,
+    .runs_page = memory_runs_page,
     .groups_page = memory_groups_page,
     .log_get = memory_log_get,
 };

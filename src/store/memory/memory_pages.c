@@ -279,6 +279,43 @@ enum err memory_logs_page(struct store *s, const struct logs_filter *f, log_row_
     return OK;
 }
 
+enum err memory_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
+                          struct runs_end *ret, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n, looked = 0;
+    int64_t *keys = mem_keys(m, T_LOG, &n), given = 0;
+    bool enough = false;
+    *ret = (struct runs_end){ .exact = true };
+    while (n-- > 0 && !enough) {
+        const struct log_record *l = mem_find(m, T_LOG, keys[n]);
+        if (l->id >= f->below_id || l->id < f->low_id || (f->now_ms > 0 && ahead(m, l, f->now_ms)))
+            continue;
+        struct log_record lent = log_lend(m, l);
+        if (looked++ == RUNS_LOOK_MAX) {
+            *ret = (struct runs_end){ true, given < f->limit ? l->id + 1 : ret->below_id,
+                                      ret->counted, false };
+            break;
+        }
+        if (!store_run_matches(f, &lent))
+            continue;
+        ret->counted++;
+        if (given >= f->limit) {
+            ret->more = true;
+            enough = ret->counted >= f->count_max;
+        } else {
+            given++;
+            ret->below_id = l->id;
+            enough = !fn(ctx, &lent);
+        }
+    }
+    if (enough)
+        ret->exact = false;
+    free(keys);
+    return OK;
+}
+
 enum err memory_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
                             void *ctx, int64_t *ret_total, struct why *why)
 {

@@ -404,6 +404,7 @@ static const struct store_users users = {
 static const struct store_pages pages = {
     .jobs_page = sqlite_jobs_page,
     .logs_page = sqlite_logs_page,
+    .runs_page = sqlite_runs_page,
     .groups_page = sqlite_groups_page,
     .log_get = sqlite_log_get,
 };

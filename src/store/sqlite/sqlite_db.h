@@ -234,6 +234,10 @@ enum err sqlite_clean_first(struct store *s, struct clean_request *ret, bool *re
 enum err sqlite_clean_put(struct store *s, const struct clean_request *r, bool end,
                           struct why *why);
 
+/* sqlite_runs.c */
+enum err sqlite_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
+                          struct runs_end *ret, struct why *why);
+
 /* sqlite_rows.c */
 enum err sqlite_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
 enum err sqlite_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
@@ -261,6 +265,17 @@ extern const struct store_figures sqlite_figures;
 extern const struct store_alarms sqlite_alarms;
 
 /* sqlite_pages.c */
+#define SQLITE_LOG_COLUMNS                                                                                \
+    "SELECT l.id, l.job_group, l.job_id, l.executor_address, l.executor_handler, "                 \
+    "l.executor_param, l.executor_sharding_param, l.executor_fail_retry_count, l.trigger_time, "   \
+    "l.trigger_code, l.trigger_msg, l.handle_time, l.handle_code, l.handle_msg, l.alarm_status, "  \
+    "r.phase, r.kind, r.moment_ms, r.attempt "
+#define SQLITE_LOG_LIVE " LEFT JOIN peal_run r ON r.log_id = l.id"
+/* The row of SQLITE_LOG_COLUMNS; needs log_record_done. */
+void sqlite_log_read(sqlite3_stmt *q, struct log_record *r);
+/* The ids that rows of a time can have (-1: open); none: high < low. */
+enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
+                         int64_t *ret_high, struct why *why);
 enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
 enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,

@@ -439,13 +439,7 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
 
 /* ---- logs ------------------------------------------------------------------------------------ */
 
-#define LOG_COLUMNS                                                                                \
-    "SELECT l.id, l.job_group, l.job_id, l.executor_address, l.executor_handler, "                 \
-    "l.executor_param, l.executor_sharding_param, l.executor_fail_retry_count, l.trigger_time, "   \
-    "l.trigger_code, l.trigger_msg, l.handle_time, l.handle_code, l.handle_msg, l.alarm_status, "  \
-    "r.phase, r.kind, r.moment_ms, r.attempt "
-#define LOG_LIVE " LEFT JOIN peal_run r ON r.log_id = l.id"
-#define LOG_SELECT LOG_COLUMNS "FROM xxl_job_log l" LOG_LIVE
+#define LOG_SELECT SQLITE_LOG_COLUMNS "FROM xxl_job_log l" SQLITE_LOG_LIVE
 
 /* One job's rows, newest first, found one after the other: the next smaller id of the job in its
  * chunk of INDEX, or else the next chunk that has rows at all. Rows leave in the order in which
@@ -464,14 +458,14 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
                                     and) " IS NULL, (SELECT max(x.id) FROM xxl_job_log x WHERE "   \
                                          "x.id < w.n << 12 AND x.id >= ?3" and                     \
         ") >> 12, w.n), " JOB_LOG_FOUND(                                                           \
-            index, and) " FROM walk w WHERE w.n IS NOT NULL) " LOG_COLUMNS                         \
-                        "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" LOG_LIVE
+            index, and) " FROM walk w WHERE w.n IS NOT NULL) " SQLITE_LOG_COLUMNS                         \
+                        "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" SQLITE_LOG_LIVE
 #define JOB_LOG_COUNT(index, and)                                                                  \
     "WITH RECURSIVE chunk(n) AS (SELECT max(x.id) >> 12 FROM xxl_job_log x WHERE x.id <= ?2" and   \
         " UNION ALL SELECT (SELECT max(x.id) FROM xxl_job_log x WHERE x.id < chunk.n << 12 AND "   \
         "x.id >= ?3" and                                                                           \
         ") >> 12 FROM chunk WHERE chunk.n IS NOT NULL) SELECT l.id AS id FROM chunk CROSS JOIN "   \
-        "xxl_job_log l INDEXED BY " index " ON l.id >> 12 = chunk.n AND l.job_id = ?1" LOG_LIVE
+        "xxl_job_log l INDEXED BY " index " ON l.id >> 12 = chunk.n AND l.job_id = ?1" SQLITE_LOG_LIVE
 
 /* Word for word the condition of the indexes over failures. */
 #define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"
@@ -482,7 +476,7 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
 static const struct log_walk {
     const char *select, *order, *count;
 } log_walks[] = {
-    { LOG_SELECT, " ORDER BY l.id DESC", "SELECT l.id AS id FROM xxl_job_log l" LOG_LIVE },
+    { LOG_SELECT, " ORDER BY l.id DESC", "SELECT l.id AS id FROM xxl_job_log l" SQLITE_LOG_LIVE },
     { JOB_LOG_SELECT(JOB_INDEX, ""), "", JOB_LOG_COUNT(JOB_INDEX, "") },
     { JOB_LOG_SELECT(FAILED_INDEX, " AND " FAILED("x")), "",
       JOB_LOG_COUNT(FAILED_INDEX, " AND " FAILED("x")) },
@@ -507,7 +501,7 @@ static enum kind trigger_read(struct log_record *r)
     return kind;
 }
 
-static void log_read(sqlite3_stmt *q, struct log_record *r)
+void sqlite_log_read(sqlite3_stmt *q, struct log_record *r)
 {
     int i = 0;
     memset(r, 0, sizeof(*r));
@@ -537,18 +531,17 @@ static void log_read(sqlite3_stmt *q, struct log_record *r)
 static bool logs_row(sqlite3_stmt *q, void *fn, void *ctx)
 {
     struct log_record r;
-    log_read(q, &r);
+    sqlite_log_read(q, &r);
     bool more = (*(log_row_fn **)fn)(ctx, &r);
     log_record_done(&r);
     return more;
 }
 
-/* The ids that rows of the filter's time can have; none: high < low. */
-static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t *ret_low,
-                          int64_t *ret_high, struct why *why)
+enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
+                         int64_t *ret_high, struct why *why)
 {
     sqlite3_stmt *q;
-    bool row, timed = f->from_ms >= 0 || f->to_ms >= 0;
+    bool row, timed = from_ms >= 0 || to_ms >= 0;
     enum err err = timed ? sql_get(s,
                                    "SELECT min(first_id), max(last_id) FROM peal_log_span "
                                    "WHERE slot BETWEEN ?1 AND ?2",
@@ -560,8 +553,8 @@ static enum err logs_span(struct sqlite *s, const struct logs_filter *f, int64_t
     if (err)
         return err;
     if (timed) {
-        bind_i64(q, 1, f->from_ms >= 0 ? sqlite_span_slot(f->from_ms) : INT64_MIN);
-        bind_i64(q, 2, f->to_ms >= 0 ? sqlite_span_slot(f->to_ms) : INT64_MAX);
+        bind_i64(q, 1, from_ms >= 0 ? sqlite_span_slot(from_ms) : INT64_MIN);
+        bind_i64(q, 2, to_ms >= 0 ? sqlite_span_slot(to_ms) : INT64_MAX);
     }
     err = sql_step(s, q, &row, why);
     if (err)
@@ -606,7 +599,7 @@ enum err sqlite_logs_page(struct store *store, const struct logs_filter *f, log_
 {
     struct sqlite *s = sqlite_of(store);
     int64_t low, high;
-    enum err err = logs_span(s, f, &low, &high, why);
+    enum err err = sqlite_log_span(s, f->from_ms, f->to_ms, &low, &high, why);
     if (err)
         return err;
     struct query p;
@@ -635,7 +628,7 @@ enum err sqlite_log_get(struct store *store, int64_t id, struct log_record *ret,
     enum err err = sql_by_id(sqlite_of(store), LOG_SELECT " WHERE l.id = ?1", "log", id, &q, why);
     if (err)
         return err;
-    log_read(q, ret);
+    sqlite_log_read(q, ret);
     sqlite3_reset(q);
     return OK;
 }

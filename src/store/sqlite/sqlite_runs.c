@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of runs by key, and a bound of what one page looks at.
+ *
+ * A page walks down in slices. The filter decides what is walked over: live rows, failures by their
+ * index, the rows of some jobs by theirs, chunk by chunk, or all rows. Of each slice it is known
+ * beforehand how many rows it has, so the bound holds whatever the other conditions leave; these
+ * are SQL where that is cheap, and store_run_matches has the last word, as for every engine. */
+#include "base/mem.h"
+#include "model/log_outcome.h"
+#include "store/shared.h"
+#include "store/sqlite/sqlite_db.h"
+
+#define SLICE 4096
+
+/* Word for word the condition of the indexes over failures. */
+#define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"
+
+/* ?1 chunk, ?2 smallest id, ?3 below, ?4 address. {JOBS}: a list of ids. */
+static const struct over {
+    /* The slice: how many rows, and the smallest id; the parts before and behind {JOBS}. */
+    const char *slice, *slice_rest;
+    const char *from; /* the rows of the slice */
+    bool jobs;        /* needs {JOBS}; a slice is a chunk */
+} overs[] = {
+    { "SELECT count(*), min(log_id) FROM (SELECT log_id FROM peal_run WHERE log_id >= ?2 "
+      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096)",
+      "",
+      "FROM peal_run r CROSS JOIN xxl_job_log l ON l.id = r.log_id WHERE r.log_id >= ?2 "
+      "AND r.log_id < ?3",
+      false },
+    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_job_failed "
+      "WHERE " FAILED("x") " AND x.id >> 12 = ?1 AND x.id >= ?2 AND x.id < ?3 AND x.job_id IN (",
+      "))",
+      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQLITE_LOG_LIVE " WHERE " FAILED("l")
+      " AND l.id >> 12 = ?1 AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
+      true },
+    { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log INDEXED BY i_log_jobid "
+      "WHERE id >> 12 = ?1 AND id >= ?2 AND id < ?3 AND job_id IN (",
+      "))",
+      "FROM xxl_job_log l INDEXED BY i_log_jobid" SQLITE_LOG_LIVE " WHERE l.id >> 12 = ?1 "
+      "AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
+      true },
+    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_failed "
+      "WHERE " FAILED("x") " AND x.id >= ?2 AND x.id < ?3 ORDER BY x.id DESC LIMIT 4096)",
+      "",
+      "FROM xxl_job_log l INDEXED BY i_log_failed" SQLITE_LOG_LIVE " WHERE " FAILED("l")
+      " AND l.id >= ?2 AND l.id < ?3",
+      false },
+    { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log WHERE id >= ?2 AND id < ?3 "
+      "ORDER BY id DESC LIMIT 4096)",
+      "",
+      "FROM xxl_job_log l" SQLITE_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3",
+      false },
+};
+
+static const struct over *over_of(const struct runs_filter *f)
+{
+    if (f->unknown || f->outcomes == LOG_OUTCOME_BIT(LOG_OPEN))
+        return &overs[0];
+    bool failed = f->outcomes && !(f->outcomes & ~LOG_OUTCOMES_FAILED);
+    return f->njobs ? &overs[failed ? 1 : 2] : &overs[failed ? 3 : 4];
+}
+
+struct walk {
+    struct sqlite *s;
+    const struct runs_filter *f;
+    const struct over *over;
+    sqlite3_stmt *slice, *rows;
+    log_row_fn *fn;
+    void *ctx;
+    int64_t low, below, looked;
+    struct runs_end *end;
+    int64_t given;
+};
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static void write_ids(struct buf *b, const int64_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_printf(b, "%s%lld", i ? "," : "", (long long)ids[i]);
+    if (n == 0)
+        buf_text(b, "NULL");
+}
+
+static void write_scope(struct buf *b, const struct scope *scope)
+{
+    if (scope_is_all(scope))
+        return;
+    buf_text(b, " AND l.job_group IN (");
+    write_ids(b, scope->ids, scope->n);
+    buf_char(b, ')');
+}
+
+/* Conditions that leave out many rows before they are read whole. */
+static void write_filter(struct buf *b, const struct runs_filter *f)
+{
+    write_scope(b, f->scope);
+    write_scope(b, f->groups);
+    if (f->address)
+        buf_text(b, " AND l.executor_address = ?4");
+    if (f->outcomes == LOG_OUTCOME_BIT(LOG_SUCCEEDED))
+        buf_text(b, " AND l.handle_code = 200");
+    if (f->from_ms >= 0)
+        buf_printf(b, " AND l.trigger_time >= %lld", (long long)f->from_ms);
+    if (f->to_ms >= 0)
+        buf_printf(b, " AND l.trigger_time < %lld", (long long)f->to_ms);
+    if (f->now_ms > 0)
+        buf_printf(b, " AND iif(r.phase = 1, r.due_ms, 0) <= %lld", (long long)f->now_ms);
+}
+
+static enum err prepare(struct walk *w, struct why *why)
+{
+    const struct runs_filter *f = w->f;
+    struct buf slice = BUF_INIT(65536), rows = BUF_INIT(262144);
+    buf_text(&slice, w->over->slice);
+    buf_text(&rows, SQLITE_LOG_COLUMNS);
+    buf_text(&rows, w->over->from);
+    if (w->over->jobs) {
+        write_ids(&slice, f->jobs, f->njobs);
+        write_ids(&rows, f->jobs, f->njobs);
+        buf_char(&rows, ')');
+    }
+    buf_text(&slice, w->over->slice_rest);
+    write_filter(&rows, f);
+    buf_text(&rows, " ORDER BY l.id DESC");
+    enum err err = slice.failed || rows.failed ? ERR_TOOBIG : OK;
+    if (!err)
+        err = sql_prepare(w->s, buf_str(&slice), &w->slice, why);
+    if (!err)
+        err = sql_prepare(w->s, buf_str(&rows), &w->rows, why);
+    buf_done(&slice);
+    buf_done(&rows);
+    return err;
+}
+
+static void bind(const struct walk *w, sqlite3_stmt *q, int64_t low)
+{
+    sqlite3_reset(q);
+    bind_i64(q, 1, low >> 12);
+    bind_i64(q, 2, low);
+    bind_i64(q, 3, w->below);
+    if (w->f->address && q == w->rows)
+        bind_text(q, 4, w->f->address);
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+/* The next slice: *ret_low where it begins, *ret_n its rows. *ret_end: there is none. */
+static enum err next_slice(struct walk *w, int64_t *ret_low, int64_t *ret_n, bool *ret_end,
+                           struct why *why)
+{
+    int64_t low = w->low, newest = 0;
+    sqlite3_stmt *q;
+    bool row;
+    enum err err = OK;
+    if (w->over->jobs) { /* the chunk of the newest row of any job */
+        err = sql_get(w->s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1", &q, why);
+        if (err)
+            return err;
+        bind_i64(q, 1, w->below);
+        err = sql_number(w->s, q, INT64_MIN, &newest, why);
+        if (!err && newest >= low)
+            low = (newest & ~(int64_t)(SLICE - 1)) > low ? newest & ~(int64_t)(SLICE - 1) : low;
+    }
+    *ret_end = w->over->jobs && newest < w->low;
+    if (err || *ret_end)
+        return err;
+    bind(w, w->slice, low);
+    err = sql_step(w->s, w->slice, &row, why);
+    if (err)
+        return err;
+    *ret_n = col_i64(w->slice, 0, 0);
+    *ret_low = w->over->jobs ? low : col_i64(w->slice, 1, low);
+    *ret_end = !w->over->jobs && *ret_n == 0;
+    sqlite3_reset(w->slice);
+    return OK;
+}
+
+/* One row that matches in SQL. False: enough. */
+static bool take(struct walk *w)
+{
+    const struct runs_filter *f = w->f;
+    struct log_record r;
+    sqlite_log_read(w->rows, &r);
+    bool more = true;
+    if (store_run_matches(f, &r)) {
+        w->below = r.id;
+        w->end->counted++;
+        if (w->given >= f->limit) {
+            w->end->more = true;
+            more = w->end->counted < f->count_max;
+        } else {
+            w->given++;
+            w->end->below_id = r.id;
+            more = w->fn(w->ctx, &r);
+        }
+    }
+    log_record_done(&r);
+    return more;
+}
+
+static enum err walk_slice(struct walk *w, int64_t low, bool *ret_enough, struct why *why)
+{
+    bool row = true;
+    enum err err = OK;
+    bind(w, w->rows, low);
+    while (!err && !*ret_enough) {
+        err = sql_step(w->s, w->rows, &row, why);
+        if (err || !row)
+            break;
+        *ret_enough = !take(w);
+    }
+    sqlite3_reset(w->rows);
+    return err;
+}
+
+/* A page that is not full goes on where the walk has stopped. */
+static void stopped(struct walk *w)
+{
+    w->end->more = true;
+    if (w->given < w->f->limit)
+        w->end->below_id = w->below;
+}
+
+static enum err walk_all(struct walk *w, struct why *why)
+{
+    bool enough = false, end = false;
+    enum err err = OK;
+    while (!err && !enough && !end) {
+        int64_t low = w->low, n = 0;
+        if (w->looked >= RUNS_LOOK_MAX) {
+            stopped(w);
+            return OK;
+        }
+        err = next_slice(w, &low, &n, &end, why);
+        if (!err && !end && n > 0)
+            err = walk_slice(w, low, &enough, why);
+        if (!err && !end && !enough) {
+            w->looked += n + 1;
+            w->below = low;
+        }
+    }
+    w->end->exact = !err && end;
+    return err;
+}
+
+enum err sqlite_runs_page(struct store *store, const struct runs_filter *f, log_row_fn *fn,
+                          void *ctx, struct runs_end *ret, struct why *why)
+{
+    struct walk w = { .s = sqlite_of(store), .f = f, .over = over_of(f), .fn = fn, .ctx = ctx,
+                      .end = ret };
+    bool own = false;
+    int64_t high = 0;
+    *ret = (struct runs_end){ 0 };
+    enum err err = sql_page_begin(w.s, &own, why);
+    if (!err)
+        err = sqlite_log_span(w.s, f->from_ms, f->to_ms < 0 ? -1 : f->to_ms - 1, &w.low, &high, why);
+    if (!err)
+        err = prepare(&w, why);
+    if (w.low < f->low_id)
+        w.low = f->low_id;
+    w.below = high < f->below_id - 1 ? high + 1 : f->below_id;
+    if (!err)
+        err = walk_all(&w, why);
+    if (err == ERR_TIMEOUT && w.below < INT64_MAX) { /* the page's second is over */
+        stopped(&w);
+        err = OK;
+    }
+    sql_drop(w.s, w.slice);
+    sql_drop(w.s, w.rows);
+    sql_page_end(w.s, own);
+    return err;
+}
