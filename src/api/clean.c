@@ -47,6 +47,16 @@ struct log_clean clean_walk(int rule, int64_t now_ms, const struct zone *zone)
                                .keep = rules[rule - 1].keep };
 }
 
+struct log_clean clean_walk_now(const struct web_call *call, int rule)
+{
+    struct zone *zone;
+    if (zones_get(center_zones(call->center), center_zone_name(call->center), &zone, NULL))
+        zone = zone_ref(zone_utc());
+    struct log_clean walk = clean_walk(rule, clock_wall_ms(), zone);
+    zone_unref(zone);
+    return walk;
+}
+
 static enum err ask_run(struct store *s, void *arg, struct why *why)
 {
     return retention_ask(s, arg, why);

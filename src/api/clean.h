@@ -15,6 +15,9 @@ extern const char *const clean_rule_names[CLEAN_RULE_MAX]; /* as /api/v1 has the
 /* What the rule takes, of all groups and jobs. Months go back on the zone's calendar. */
 struct log_clean clean_walk(int rule, int64_t now_ms, const struct zone *zone);
 
+/* The same of now, on the server's calendar. */
+struct log_clean clean_walk_now(const struct web_call *call, int rule);
+
 /* Have it done: the request is on disk when this returns, the rows go in steps. */
 MUST_CHECK enum err clean_ask(struct web_call *call, const struct log_clean *walk, struct why *why);
 

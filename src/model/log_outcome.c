@@ -6,8 +6,9 @@
 
 const char *log_outcome_text(enum log_outcome s)
 {
-    static const char *const texts[LOG_OUTCOMES] = { "open", "succeeded", "failed",   "timed_out",
-                                                   "killed", "lost",    "rejected", "unroutable" };
+    static const char *const texts[LOG_OUTCOMES] = {
+        "open", "succeeded", "failed", "timed_out", "killed", "lost", "rejected", "unroutable"
+    };
     return texts[s];
 }
 
@@ -17,7 +18,7 @@ static bool begins(const char *text, const char *with)
 }
 
 enum log_outcome log_outcome_of(enum phase phase, int trigger_code, const char *trigger_msg,
-                            int handle_code, const char *handle_msg)
+                                int handle_code, const char *handle_msg)
 {
     if (phase_open(phase))
         return LOG_OPEN;
@@ -25,8 +26,7 @@ enum log_outcome log_outcome_of(enum phase phase, int trigger_code, const char *
         return handle_code == 200 ? LOG_SUCCEEDED : LOG_LOST;
     if (handle_code == 200)
         return LOG_SUCCEEDED;
-    if (begins(handle_msg, "killed by a user") ||
-        begins(handle_msg, "withdrawn: killed by a user"))
+    if (begins(handle_msg, "killed by a user") || begins(handle_msg, "withdrawn: killed by a user"))
         return LOG_KILLED;
     if (begins(handle_msg, "withdrawn: ") || begins(handle_msg, "skipped: "))
         return LOG_REJECTED;

@@ -19,8 +19,9 @@ enum log_outcome {
 
 #define LOG_OUTCOME_BIT(s) (1u << (s))
 /* States that the indexes over failures have. */
-#define LOG_OUTCOMES_FAILED                                                                          \
-    ((LOG_OUTCOME_BIT(LOG_OUTCOMES) - 1) & ~(LOG_OUTCOME_BIT(LOG_OPEN) | LOG_OUTCOME_BIT(LOG_SUCCEEDED)))
+#define LOG_OUTCOMES_FAILED                                                                        \
+    ((LOG_OUTCOME_BIT(LOG_OUTCOMES) - 1) &                                                         \
+     ~(LOG_OUTCOME_BIT(LOG_OPEN) | LOG_OUTCOME_BIT(LOG_SUCCEEDED)))
 
 #define NO_EXECUTOR_TEXT "no executor is registered for the job's group, and none is listed"
 
@@ -28,6 +29,6 @@ const char *log_outcome_text(enum log_outcome s); /* "timed_out" */
 
 /* phase: of the live row, 0 without one. Messages may be NULL; trigger_msg without the kind. */
 enum log_outcome log_outcome_of(enum phase phase, int trigger_code, const char *trigger_msg,
-                            int handle_code, const char *handle_msg);
+                                int handle_code, const char *handle_msg);
 
 #endif

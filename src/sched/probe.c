@@ -182,7 +182,7 @@ static void nobody(struct sched *s, struct now now, struct run *r, int listed)
 {
     bool busy = r->job->def->route == ROUTE_BUSYOVER;
     run_refuse(s, now, r, listed ? PHASE_REJECTED : PHASE_UNROUTABLE,
-               !listed ? NO_EXECUTOR_TEXT
+               !listed          ? NO_EXECUTOR_TEXT
                : run_choices(r) ? busy
                                       ? "BUSYOVER: none of the addresses given for this run is idle"
                                       : "FAILOVER: none of the addresses given for this run answers"

@@ -138,8 +138,8 @@ static bool kind_named(const struct runs_filter *f, enum kind kind)
 
 bool store_run_matches(const struct runs_filter *f, const struct log_record *r)
 {
-    enum log_outcome outcome = log_outcome_of(r->phase, r->trigger_code, r->trigger_msg, r->handle_code,
-                                        r->handle_msg);
+    enum log_outcome outcome =
+        log_outcome_of(r->phase, r->trigger_code, r->trigger_msg, r->handle_code, r->handle_msg);
     return (scope_is_all(f->scope) || scope_has(f->scope, r->group_id)) &&
            (scope_is_all(f->groups) || scope_has(f->groups, r->group_id)) &&
            job_named(f, r->job_id) && (!f->outcomes || f->outcomes & LOG_OUTCOME_BIT(outcome)) &&

@@ -122,10 +122,10 @@ struct runs_filter {
 };
 
 struct runs_end {
-    bool more;        /* rows may follow: the next page is below below_id */
+    bool more; /* rows may follow: the next page is below below_id */
     int64_t below_id;
-    int64_t counted;  /* matches, those of the page among them */
-    bool exact;       /* there are no others from below_id of the filter on */
+    int64_t counted; /* matches, those of the page among them */
+    bool exact;      /* there are no others from below_id of the filter on */
 };
 
 struct groups_filter {

@@ -19,7 +19,7 @@ NOT_YET = set("""
 listMySessions endMySession setPreferences changePassword listTokens createToken deleteToken getDashboard
 getForecast batchJobs getConsequences listFires getJobStats listJobChanges listScripts publishScript getScript
 previewSchedule listZones listGroups createGroup getGroup updateGroup deleteGroup listExecutors getExecutor
-removeExecutor probeExecutor listRuns getRun killRun rerunRun batchRuns cleanRuns getLog downloadLog streamLog
+removeExecutor probeExecutor streamLog
 streamEvents listUsers createUser getUser updateUser deleteUser listAudit getAudit getSystem listSettings
 getOpenapi
 """.split())

@@ -56,6 +56,9 @@ class Contract:
     def judge(self, schema, value, where):
         """Fail unless the value fits the schema."""
         schema = self._get(schema)
+        if "oneOf" in schema:
+            self._judge_one(schema["oneOf"], value, where)
+            return
         kinds = schema.get("type", [])
         kinds = kinds if isinstance(kinds, list) else [kinds]
         fits = [k for k in kinds if isinstance(value, TYPES[k]) and not (k != "boolean" and isinstance(value, bool))]
@@ -71,6 +74,15 @@ class Contract:
             assert re.search(schema.get("pattern", ""), value), f"{where}: {value!r}"
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             assert schema.get("minimum", value) <= value <= schema.get("maximum", value), f"{where}: {value}"
+
+    def _judge_one(self, schemas, value, where):
+        faults = []
+        for schema in schemas:
+            try:
+                self.judge(schema, value, where)
+            except AssertionError as fault:
+                faults.append(str(fault))
+        assert len(faults) == len(schemas) - 1, faults or f"{where} fits more than one schema"
 
     def _judge_object(self, schema, value, where):
         missing = set(schema.get("required", [])) - set(value)

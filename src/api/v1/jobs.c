@@ -4,17 +4,14 @@
 #include "api/body.h"
 #include "api/edits.h"
 #include "api/gate.h"
-#include "api/run_now.h"
 #include "api/v1/etag.h"
 #include "api/v1/job_json.h"
 #include "api/v1/job_page.h"
+#include "api/v1/trigger.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
 #include <stdio.h>
 #include <string.h>
-
-#define PARAM_MAX 65536
-#define ADDRESSES_MAX 100
 
 static struct etag tag_of(const struct job_record *r)
 {
@@ -291,49 +288,11 @@ void v1_job_stop(struct web_call *call)
 /* ---- run now -----------------------------------------------------------------------------------
  */
 
-struct trigger {
-    struct slice param;
-    struct body_texts addresses;
-};
-
-static const struct body_field trigger_fields[] = {
-    { "param", FIELD_TEXT_OR_NULL, offsetof(struct trigger, param), false, 0, PARAM_MAX },
-    { "addresses", FIELD_TEXTS, offsetof(struct trigger, addresses), false, 0, ADDRESSES_MAX },
-};
-
-static void run(struct web_call *call, const struct job_record *r, const struct trigger *in)
-{
-    struct run_now_names names = { .param = "/param", .addresses = "/addresses" };
-    struct why why = { "" };
-    struct buf list = BUF_INIT(RUN_NOW_LIST_MAX + ADDRESSES_MAX);
-    for (size_t i = 0; i < in->addresses.n; i++) {
-        buf_text(&list, i ? "," : "");
-        buf_slice(&list, body_text(&in->addresses, i));
-    }
-    int64_t log_id = 0;
-    enum err err =
-        run_now(call, r, in->param.p, list.len ? buf_str(&list) : NULL, &names, &log_id, &why);
-    buf_done(&list);
-    if (err == ERR_INVALID || err == ERR_TOOBIG) {
-        v1_refuse_field(call, names.bad, "run", why.text + strlen(names.bad) + 2);
-    } else if (err) {
-        refuse(call, r->id, err, &why);
-    } else {
-        struct jsonw w = jsonw_on(&call->output);
-        v1_created(call, "/runs", log_id);
-        jsonw_object(&w, NULL);
-        jsonw_i64(&w, "runId", log_id);
-        jsonw_object_end(&w);
-    }
-}
-
 void v1_job_trigger(struct web_call *call)
 {
-    struct trigger in = { .param = { NULL, 0 } };
     struct job_record r;
     if (!find(call, &r))
         return;
-    if (body_read(call, trigger_fields, countof(trigger_fields), &in))
-        run(call, &r, &in);
+    v1_trigger(call, &r, NULL);
     job_record_done(&r);
 }

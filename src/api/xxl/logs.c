@@ -320,9 +320,7 @@ void logs_clear(struct web_call *call)
         err = ERR_INVALID;
     }
     if (!err) {
-        struct zone *zone = call_zone(call);
-        struct log_clean walk = clean_walk(rule, clock_wall_ms(), zone);
-        zone_unref(zone);
+        struct log_clean walk = clean_walk_now(call, rule);
         if (group > 0)
             walk.scope = (struct scope){ .ids = &group, .n = 1 };
         walk.job_id = job > 0 ? job : 0;

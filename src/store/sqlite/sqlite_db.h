@@ -265,7 +265,7 @@ extern const struct store_figures sqlite_figures;
 extern const struct store_alarms sqlite_alarms;
 
 /* sqlite_pages.c */
-#define SQLITE_LOG_COLUMNS                                                                                \
+#define SQLITE_LOG_COLUMNS                                                                         \
     "SELECT l.id, l.job_group, l.job_id, l.executor_address, l.executor_handler, "                 \
     "l.executor_param, l.executor_sharding_param, l.executor_fail_retry_count, l.trigger_time, "   \
     "l.trigger_code, l.trigger_msg, l.handle_time, l.handle_code, l.handle_msg, l.alarm_status, "  \

@@ -458,14 +458,15 @@ enum err sqlite_jobs_page(struct store *store, const struct jobs_filter *f, job_
                                     and) " IS NULL, (SELECT max(x.id) FROM xxl_job_log x WHERE "   \
                                          "x.id < w.n << 12 AND x.id >= ?3" and                     \
         ") >> 12, w.n), " JOB_LOG_FOUND(                                                           \
-            index, and) " FROM walk w WHERE w.n IS NOT NULL) " SQLITE_LOG_COLUMNS                         \
+            index, and) " FROM walk w WHERE w.n IS NOT NULL) " SQLITE_LOG_COLUMNS                  \
                         "FROM walk CROSS JOIN xxl_job_log l ON l.id = walk.id" SQLITE_LOG_LIVE
 #define JOB_LOG_COUNT(index, and)                                                                  \
     "WITH RECURSIVE chunk(n) AS (SELECT max(x.id) >> 12 FROM xxl_job_log x WHERE x.id <= ?2" and   \
         " UNION ALL SELECT (SELECT max(x.id) FROM xxl_job_log x WHERE x.id < chunk.n << 12 AND "   \
         "x.id >= ?3" and                                                                           \
         ") >> 12 FROM chunk WHERE chunk.n IS NOT NULL) SELECT l.id AS id FROM chunk CROSS JOIN "   \
-        "xxl_job_log l INDEXED BY " index " ON l.id >> 12 = chunk.n AND l.job_id = ?1" SQLITE_LOG_LIVE
+        "xxl_job_log l INDEXED BY " index                                                          \
+        " ON l.id >> 12 = chunk.n AND l.job_id = ?1" SQLITE_LOG_LIVE
 
 /* Word for word the condition of the indexes over failures. */
 #define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"

@@ -31,8 +31,8 @@ static const struct over {
     { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_job_failed "
       "WHERE " FAILED("x") " AND x.id >> 12 = ?1 AND x.id >= ?2 AND x.id < ?3 AND x.job_id IN (",
       "))",
-      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQLITE_LOG_LIVE " WHERE " FAILED("l")
-      " AND l.id >> 12 = ?1 AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
+      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQLITE_LOG_LIVE
+      " WHERE " FAILED("l") " AND l.id >> 12 = ?1 AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
       true },
     { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log INDEXED BY i_log_jobid "
       "WHERE id >> 12 = ?1 AND id >= ?2 AND id < ?3 AND job_id IN (",
@@ -43,14 +43,12 @@ static const struct over {
     { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_failed "
       "WHERE " FAILED("x") " AND x.id >= ?2 AND x.id < ?3 ORDER BY x.id DESC LIMIT 4096)",
       "",
-      "FROM xxl_job_log l INDEXED BY i_log_failed" SQLITE_LOG_LIVE " WHERE " FAILED("l")
-      " AND l.id >= ?2 AND l.id < ?3",
+      "FROM xxl_job_log l INDEXED BY i_log_failed" SQLITE_LOG_LIVE
+      " WHERE " FAILED("l") " AND l.id >= ?2 AND l.id < ?3",
       false },
     { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log WHERE id >= ?2 AND id < ?3 "
       "ORDER BY id DESC LIMIT 4096)",
-      "",
-      "FROM xxl_job_log l" SQLITE_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3",
-      false },
+      "", "FROM xxl_job_log l" SQLITE_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
 };
 
 static const struct over *over_of(const struct runs_filter *f)
@@ -248,14 +246,16 @@ static enum err walk_all(struct walk *w, struct why *why)
 enum err sqlite_runs_page(struct store *store, const struct runs_filter *f, log_row_fn *fn,
                           void *ctx, struct runs_end *ret, struct why *why)
 {
-    struct walk w = { .s = sqlite_of(store), .f = f, .over = over_of(f), .fn = fn, .ctx = ctx,
-                      .end = ret };
+    struct walk w = {
+        .s = sqlite_of(store), .f = f, .over = over_of(f), .fn = fn, .ctx = ctx, .end = ret
+    };
     bool own = false;
     int64_t high = 0;
     *ret = (struct runs_end){ 0 };
     enum err err = sql_page_begin(w.s, &own, why);
     if (!err)
-        err = sqlite_log_span(w.s, f->from_ms, f->to_ms < 0 ? -1 : f->to_ms - 1, &w.low, &high, why);
+        err =
+            sqlite_log_span(w.s, f->from_ms, f->to_ms < 0 ? -1 : f->to_ms - 1, &w.low, &high, why);
     if (!err)
         err = prepare(&w, why);
     if (w.low < f->low_id)

@@ -179,7 +179,7 @@ static void check_row(const struct router_table *t, const struct web_route *row)
     bool sane = row->path[0] == '/' && row->methods && row->run && !row->at_once &&
                 row->class < WEB_CLASSES && row->permission != PERM_EXECUTOR &&
                 count(row->path, '{') <= ROUTER_PARAMS &&
-                (row->answer == ANSWER_ENVELOPE || row->answer == ANSWER_TEXT) == !t->problems;
+                (row->answer == ANSWER_TEXT || (row->answer == ANSWER_ENVELOPE) == !t->problems);
     if (!sane)
         fail_msg("%s%s", t->prefix, row->path);
     for (const struct web_route *other = t->rows; other < row; other++)

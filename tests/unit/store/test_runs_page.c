@@ -25,10 +25,12 @@ static bool note(void *ctx, const struct log_record *r)
 }
 
 /* Row i: job 1 + i % 3, group 1 + i % 2, one second after the other, of every outcome in turn. */
-static const char *const trigger_msgs[LOG_OUTCOMES] = { [LOG_REJECTED] = "refused",
-                                                        [LOG_UNROUTABLE] = NO_EXECUTOR_TEXT };
-static const char *const handle_msgs[LOG_OUTCOMES] = { [LOG_KILLED] = "killed by a user: done",
-                                                       [LOG_LOST] = "lost: it is gone" };
+static const char *const trigger_msgs[LOG_OUTCOMES] = {
+    [LOG_REJECTED] = "refused", [LOG_UNROUTABLE] = NO_EXECUTOR_TEXT
+};
+static const char *const handle_msgs[LOG_OUTCOMES] = {
+    [LOG_KILLED] = "killed by a user: done", [LOG_LOST] = "lost: it is gone"
+};
 
 static enum log_outcome outcome_of(int i)
 {
@@ -46,7 +48,9 @@ static void end(struct store *s, int i, int64_t id)
         .trigger_code = refused ? 500 : 200,
         .trigger_msg = (char *)trigger_msgs[o],
         .kind = i % 7 ? KIND_CRON : KIND_MANUAL,
-        .handle_code = o == LOG_SUCCEEDED ? 200 : o == LOG_TIMED_OUT ? 502 : 500,
+        .handle_code = o == LOG_SUCCEEDED   ? 200
+                       : o == LOG_TIMED_OUT ? 502
+                                            : 500,
         .handle_ms = BEGIN_MS + i * 1000 + (i % 4) * 500,
         .handle_msg = (char *)handle_msgs[o],
     };
@@ -175,7 +179,9 @@ static void what_comes_or_goes_meanwhile_repeats_and_hides_nothing(void **state)
     OP(s, txn->begin);
     struct run_row r = sample_run(1, BEGIN_MS + 900000);
     OP(s, runs->runs_add, &r, 1);
-    struct log_clean old = { .scope = SCOPE_ALL, .before_ms = NEVER_MS, .from_id = ids[ROWS - 20],
+    struct log_clean old = { .scope = SCOPE_ALL,
+                             .before_ms = NEVER_MS,
+                             .from_id = ids[ROWS - 20],
                              .below_id = ids[ROWS - 11] };
     bool over;
     OP(s, runs->log_clean, &old, 100, &over);
@@ -244,10 +250,11 @@ static void the_bound_of_looks_ends_a_page_not_the_list(void **state)
     int pages = 0;
     if (e->kind == ENGINE_MEMORY)
         return; /* its rows would take a minute */
-    engine_sql(e, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) "
-                  "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, trigger_time, "
-                  "trigger_code, handle_time, handle_code) "
-                  "SELECT i, 1, 1, iif(i IN (7, 250000), 'x', 'y'), 1, 200, 2, 200 FROM n");
+    engine_sql(e,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) "
+               "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, trigger_time, "
+               "trigger_code, handle_time, handle_code) "
+               "SELECT i, 1, 1, iif(i IN (7, 250000), 'x', 'y'), 1, 200, 2, 200 FROM n");
     f.address = "x";
     do {
         OP(e->s, pages->runs_page, &f, note, &g, &end);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of runs, newest first, by key. */
+#include "api/v1/group_filter.h"
+#include "api/v1/run_page.h"
+#include "api/v1/v1.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_MAX 1000 /* rows that are counted beyond a page */
+#define DAYS_MS (INT64_C(7) * 86400000)
+#define JOBS_MAX 100  /* of the parameter job */
+#define FOUND_MAX 500 /* jobs that the words of q find */
+
+struct run_list {
+    struct runs_filter f;
+    bool none; /* what is asked for cannot be */
+    struct scope groups;
+    int64_t group_ids[QUERY_GROUPS_MAX], jobs[FOUND_MAX];
+    uint64_t members;
+    struct run_writer writer;
+};
+
+/* ---- the filter --------------------------------------------------------------------------------
+ */
+
+static const char *const outcomes[LOG_OUTCOMES] = {
+    "open", "succeeded", "failed", "timed_out", "killed", "lost", "rejected", "unroutable"
+};
+static const char *const kinds[KIND_COUNT] = {
+    "CRON", "MISFIRE", "MANUAL", "RETRY", "PARENT", "API"
+};
+
+/* Each code of a cause is one outcome. */
+static void read_cause(struct query *q, struct run_list *l)
+{
+    struct runs_filter *f = &l->f;
+    const char *code = query_text(q, "cause", 20);
+    unsigned bits = 0;
+    if (!code)
+        return;
+    for (int i = 0; i < LOG_OUTCOMES; i++) {
+        const char *of = run_cause_code((enum log_outcome)i);
+        if (of && strcmp(of, code) == 0)
+            bits = LOG_OUTCOME_BIT(i);
+    }
+    if (!bits)
+        query_bad(q, "cause", "enum", "there is no such code");
+    f->outcomes = f->outcomes ? f->outcomes & bits : bits;
+    l->none = l->none || !f->outcomes;
+}
+
+static bool take_job(void *ctx, const struct job_record *r)
+{
+    struct run_list *l = ctx;
+    l->jobs[l->f.njobs++] = r->id;
+    return l->f.njobs < FOUND_MAX;
+}
+
+/* A number is the run of that id; words are those of jobs. */
+static void read_words(struct query *q, struct run_list *l)
+{
+    const char *words = query_text(q, "q", 200);
+    struct store *db = q->call->db;
+    struct why why = { "" };
+    int64_t id, total;
+    if (!words || !words[0])
+        return;
+    if (parse_i64(slice_text(words), &id)) {
+        l->f.low_id = id;
+        l->f.below_id = id < INT64_MAX ? id + 1 : id;
+        return;
+    }
+    if (l->f.njobs) {
+        query_bad(q, "q", "together", "words do not go together with job");
+        return;
+    }
+    const struct jobs_filter f = {
+        .scope = l->f.scope, .words = words, .status = -1, .limit = FOUND_MAX
+    };
+    if (db->ops->pages->jobs_page(db, &f, take_job, l, &total, &why))
+        query_bad(q, "q", "unavailable", "%s", why.text);
+    l->none = l->none || l->f.njobs == 0;
+}
+
+static void not_yet(struct query *q, const char *name)
+{
+    if (query_bool(q, name, false))
+        query_bad(q, name, "unsupported", "this release does not keep what it needs");
+}
+
+static bool read_filter(struct web_call *call, struct run_list *l)
+{
+    struct runs_filter *f = &l->f;
+    struct query q;
+    struct cursor at;
+    query_begin(&q, call);
+    *f = (struct runs_filter){ .scope = actor_scope(call->actor, PERM_READ),
+                               .jobs = l->jobs,
+                               .below_id = INT64_MAX,
+                               .count_max = COUNT_MAX,
+                               .now_ms = clock_wall_ms() };
+    f->limit = query_limit(&q);
+    f->from_ms = query_instant(&q, "from", f->now_ms - DAYS_MS);
+    f->to_ms = query_instant(&q, "to", -1);
+    f->njobs = query_ids(&q, "job", l->jobs, JOBS_MAX);
+    f->outcomes = (unsigned)query_words(&q, "outcome", outcomes, LOG_OUTCOMES);
+    f->kinds = (unsigned)query_words(&q, "kind", kinds, KIND_COUNT);
+    f->address = query_text(&q, "address", 255);
+    f->min_ms = query_i64(&q, "minTookMs", 0, INT64_MAX, 0);
+    f->unknown = query_bool(&q, "unknown", false);
+    l->members = query_words(&q, "fields", run_members, RUN_MEMBERS);
+    read_cause(&q, l);
+    if (query_groups(&q, "group", l->group_ids, &l->groups))
+        f->groups = &l->groups;
+    read_words(&q, l);
+    not_yet(&q, "late");
+    not_yet(&q, "stuck");
+    if (query_cursor(&q, &at) && at.id < f->below_id)
+        f->below_id = at.id;
+    return query_end(&q);
+}
+
+/* ---- the page ----------------------------------------------------------------------------------
+ */
+
+static bool add_row(void *ctx, const struct log_record *r)
+{
+    struct run_list *l = ctx;
+    run_write(&l->writer, NULL, r);
+    return !l->writer.w->out->failed;
+}
+
+static void list(struct web_call *call, struct run_list *l)
+{
+    struct jsonw w = jsonw_on(&call->output);
+    struct runs_end end = { .exact = true };
+    struct why why = { "" };
+    run_writer_init(&l->writer, call, &w, l->members);
+    v1_list_begin(&w);
+    enum err err = OK;
+    if (!l->none)
+        err = call->db->ops->pages->runs_page(call->db, &l->f, add_row, l, &end, &why);
+    run_writer_done(&l->writer);
+    const struct cursor last = { .id = end.below_id };
+    if (err)
+        problem_err(call, err, &why);
+    else
+        v1_list_end(call, &w, end.more ? &last : NULL, end.counted, end.exact);
+}
+
+void v1_runs_list(struct web_call *call)
+{
+    struct run_list *l = mem_new(sizeof(*l));
+    if (read_filter(call, l))
+        list(call, l);
+    free(l);
+}
