@@ -1,145 +1,420 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accounts.c - users and sessions as writes: each argument is a copy, because an asker that gives
- * up leaves it behind with the writer. */
+/* accounts.c - users, sessions and tokens as writes: each argument is a copy, because an asker that
+ * gives up leaves it behind with the writer. What a write makes is told to the asker by a place
+ * that both count. */
 #include "api/accounts.h"
 #include "api/password.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define TOKENS_MAX 100 /* of a user */
+
+/* ---- one kind of write ------------------------------------------------------------------------
+ */
+
+enum account_act {
+    ACT_ADD,
+    ACT_CHANGE,
+    ACT_DELETE,
+    ACT_UPGRADE,
+    ACT_LOG_IN,
+    ACT_LOG_OUT,
+    ACT_TOKEN_ADD,
+    ACT_TOKEN_DELETE,
+    ACT_SESSION_USED,
+    ACT_TOKEN_USED,
+};
+
+struct account { /* owned by the write, counted because the asker reads id after it */
+    _Atomic int refs;
+    enum account_act act;
+    int64_t id; /* of the user or the token; of a new one */
+    int64_t user_id, version, now_ms;
+    struct user_record user; /* new, or its parts that change: */
+    bool rights, xxl;        /* of the user these two */
+    char *argon2, *column;
+    struct session_record session;
+    bool keeps; /* but this session */
+    struct token_record token;
+};
+
+static struct account *account_new(enum account_act act)
+{
+    struct account *a = mem_new(sizeof(*a));
+    atomic_init(&a->refs, 1);
+    a->act = act;
+    return a;
+}
+
+static void account_unref(struct account *a)
+{
+    if (atomic_fetch_sub(&a->refs, 1) != 1)
+        return;
+    user_record_done(&a->user);
+    token_record_done(&a->token);
+    free(a->argon2);
+    free(a->column);
+    free(a);
+}
+
+static void account_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    account_unref(arg);
+}
+
+/* ---- in the transaction ------------------------------------------------------------------------
+ */
+
+static enum err overtaken(int64_t now, int64_t wanted, struct why *why)
+{
+    why_set(why, "the user is at version %lld, the edit was made on %lld", (long long)now,
+            (long long)wanted);
+    return ERR_OVERTAKEN;
+}
+
+static enum err is_last_admin(struct store *s, const struct user_record *u, struct why *why)
+{
+    int64_t admins = 0;
+    if (u->role != 1)
+        return OK;
+    enum err err = s->ops->users->user_count(s, true, &admins, why);
+    if (err || admins > 1)
+        return err;
+    why_set(why, "user %s is the last administrator, and stays one", u->username);
+    return ERR_EXISTS;
+}
+
+/* The user as it is, if the edit was made from that. */
+static enum err user_take(struct store *s, const struct account *a, struct user_record *ret,
+                          struct why *why)
+{
+    enum err err = s->ops->users->user_get(s, a->id, ret, why);
+    if (err || a->version < 0 || ret->version == a->version)
+        return err;
+    err = overtaken(ret->version, a->version, why);
+    user_record_done(ret);
+    return err;
+}
+
+static void text_put(char **to, const char *text)
+{
+    free(*to);
+    *to = mem_dup(text);
+}
+
+/* The parts that change into u. Are there others than preferences? */
+static bool change_apply(const struct account *a, struct user_record *u)
+{
+    bool anew = a->argon2 || a->rights || a->xxl;
+    if (a->rights)
+        user_record_grant(u, &a->user.rights);
+    if (a->xxl)
+        user_record_grant_xxl(u, a->user.role, a->user.permission);
+    if (a->argon2) {
+        text_put(&u->argon2, a->argon2);
+        u->must_change = false;
+    }
+    if (a->column)
+        text_put(&u->password, a->column);
+    if (a->user.preferences)
+        text_put(&u->preferences, a->user.preferences);
+    u->version += anew;
+    return anew;
+}
+
+static enum err run_change(struct store *s, struct account *a, struct why *why)
+{
+    struct user_record u, was;
+    enum err err = user_take(s, a, &u, why);
+    if (err)
+        return err;
+    user_record_copy(&was, &u);
+    (void)change_apply(a, &u);
+    bool other = !rights_same(&u.rights, &was.rights);
+    if (u.role != 1)
+        err = is_last_admin(s, &was, why);
+    if (!err)
+        err = s->ops->users->user_update(s, &u, why);
+    if (!err && (a->argon2 || other))
+        err = s->ops->users->sessions_end(s, a->id, a->keeps ? a->session.digest : NULL, why);
+    user_record_done(&u);
+    user_record_done(&was);
+    return err;
+}
+
+static enum err run_delete(struct store *s, struct account *a, struct why *why)
+{
+    struct user_record u;
+    enum err err = user_take(s, a, &u, why);
+    if (err)
+        return err;
+    err = is_last_admin(s, &u, why);
+    if (!err)
+        err = s->ops->users->user_delete(s, a->id, why);
+    user_record_done(&u);
+    return err;
+}
+
+static bool no_row(void *ctx, const struct token_record *r)
+{
+    (void)ctx;
+    (void)r;
+    return false;
+}
+
+static enum err run_token_add(struct store *s, struct account *a, struct why *why)
+{
+    int64_t n = 0;
+    enum err err = s->ops->users->tokens_of(s, a->token.user_id, 0, 0, no_row, NULL, &n, why);
+    if (!err && n >= TOKENS_MAX) {
+        why_set(why, "a user has at most %d tokens: revoke one first", TOKENS_MAX);
+        err = ERR_EXISTS;
+    }
+    if (!err)
+        err = s->ops->users->token_insert(s, &a->token, why);
+    a->id = a->token.id;
+    return err;
+}
+
+static enum err run_token_delete(struct store *s, const struct account *a, struct why *why)
+{
+    struct token_record t;
+    enum err err = s->ops->users->token_get(s, a->id, &t, why);
+    if (err)
+        return err;
+    bool own = t.user_id == a->user_id;
+    token_record_done(&t);
+    if (own)
+        return s->ops->users->token_delete(s, a->id, why);
+    why_set(why, "token %lld does not exist", (long long)a->id);
+    return ERR_NOTFOUND;
+}
+
+static enum err account_run(struct store *s, void *arg, struct why *why)
+{
+    struct account *a = arg;
+    const struct store_users *users = s->ops->users;
+    enum err err;
+    switch (a->act) {
+    case ACT_ADD:
+        err = users->user_insert(s, &a->user, why);
+        a->id = a->user.id;
+        return err;
+    case ACT_CHANGE:
+        return run_change(s, a, why);
+    case ACT_DELETE:
+        return run_delete(s, a, why);
+    case ACT_UPGRADE:
+        return users->user_upgrade(s, a->id, a->argon2, why);
+    case ACT_LOG_IN:
+        err = users->session_put(s, &a->session, why);
+        return err ? err : users->user_seen(s, a->session.user_id, a->session.created_ms, why);
+    case ACT_LOG_OUT:
+        return users->session_delete(s, a->session.digest, why);
+    case ACT_TOKEN_ADD:
+        return run_token_add(s, a, why);
+    case ACT_TOKEN_DELETE:
+        return run_token_delete(s, a, why);
+    case ACT_SESSION_USED:
+        return users->session_used(s, a->session.digest, a->now_ms, why);
+    case ACT_TOKEN_USED:
+        return users->token_used(s, a->id, a->now_ms, why);
+    }
+    return ERR_INVALID;
+}
+
+static const struct ledger_write account_write = { account_run, account_done };
+
+/* Make the write; ret_id may be NULL. */
+static enum err account_do(struct center *c, struct account *a, int64_t *ret_id, struct why *why)
+{
+    atomic_fetch_add(&a->refs, 1);
+    enum err err = center_write(c, &account_write, a, why);
+    if (!err && ret_id)
+        *ret_id = a->id;
+    account_unref(a);
+    return err;
+}
 
 /* ---- users ------------------------------------------------------------------------------------
  */
 
-static enum err user_run(struct store *s, void *arg, struct why *why)
+enum err account_add(struct center *c, const struct user_record *user, int64_t *ret_id,
+                     struct why *why)
 {
-    return s->ops->users->user_insert(s, arg, why);
+    struct account *a = account_new(ACT_ADD);
+    user_record_copy(&a->user, user);
+    return account_do(c, a, ret_id, why);
 }
 
-static void user_done(void *arg, enum err err, const struct why *why)
-{
-    (void)err;
-    (void)why;
-    user_record_done(arg);
-    free(arg);
-}
-
-enum err account_add(struct center *c, const struct user_record *user, struct why *why)
-{
-    static const struct ledger_write write = { user_run, user_done };
-    struct user_record *u = mem_new(sizeof(*u));
-    u->username = mem_dup(user->username);
-    u->password = mem_dup(user->password);
-    u->argon2 = mem_dup(user->argon2);
-    u->permission = mem_dup(user->permission);
-    u->role = user->role;
-    return center_write(c, &write, u, why);
-}
-
-static enum err make_admin(struct center *c, const char *password, struct why *why)
+static enum err make_admin(struct center *c, const char *password, bool generated, struct why *why)
 {
     char hash[PASSWORD_HASH_SIZE];
     enum err err = password_hash(slice_text(password), hash);
     if (err)
         return err;
-    const struct user_record user = {
-        .username = "admin", .password = "", .argon2 = hash, .role = 1
-    };
-    return account_add(c, &user, why);
+    struct user_record user = { .username = "admin",
+                                .password = "",
+                                .argon2 = hash,
+                                .must_change = generated,
+                                .created_ms = clock_wall_ms() };
+    const struct rights rights = { .center = CENTER_ADMIN };
+    user_record_grant(&user, &rights);
+    err = account_add(c, &user, NULL, why);
+    free(user.permission);
+    return err;
+}
+
+/* Scripts go on with a generated password; each start says so once. */
+static enum err remind(struct store *db, struct why *why)
+{
+    struct user_record u;
+    enum err err = db->ops->users->user_find(db, "admin", &u, why);
+    if (err == ERR_NOTFOUND) {
+        why_clear(why);
+        return OK;
+    }
+    if (err)
+        return err;
+    if (u.must_change)
+        log_warn("server", "the user admin still has the password that the first start printed: "
+                           "change it (PUT /api/v1/me/password, or /user/updatePwd)");
+    user_record_done(&u);
+    return OK;
+}
+
+static enum err users_there(struct center *c, int64_t *ret_count, struct why *why)
+{
+    struct store *db;
+    enum err err = center_reader(c, &db, why);
+    if (err)
+        return err;
+    err = db->ops->users->user_count(db, false, ret_count, why);
+    if (!err && *ret_count > 0)
+        err = remind(db, why);
+    store_close(db);
+    return err;
 }
 
 enum err account_first(struct center *c, const char *wanted, char *ret_password, size_t size,
                        struct why *why)
 {
-    struct store *db;
     int64_t count = 0;
     ret_password[0] = '\0';
-    enum err err = center_reader(c, &db, why);
-    if (err)
-        return err;
-    err = db->ops->users->user_count(db, &count, why);
-    store_close(db);
+    enum err err = users_there(c, &count, why);
     if (err || count > 0)
         return err;
     char password[17];
+    bool given = wanted && wanted[0];
     password_random(password);
-    if (wanted && wanted[0] && password_check(slice_text(wanted), why)) {
+    if (given && password_check(slice_text(wanted), PASSWORD_MAX, why)) {
         struct why rule = *why;
         why_clear(why);
         why_set(why, "admin.%s", rule.text);
         return ERR_INVALID;
     }
-    const char *chosen = wanted && wanted[0] ? wanted : password;
-    err = make_admin(c, chosen, why);
+    const char *chosen = given ? wanted : password;
+    err = make_admin(c, chosen, !given, why);
     if (!err)
         snprintf(ret_password, size, "%s", chosen);
     return err;
 }
 
-struct upgrade {
-    int64_t user_id;
-    char *argon2;
-};
-
-static enum err upgrade_run(struct store *s, void *arg, struct why *why)
+enum err account_change(struct center *c, const struct account_change *change, struct why *why)
 {
-    const struct upgrade *u = arg;
-    return s->ops->users->user_upgrade(s, u->user_id, u->argon2, why);
+    struct account *a = account_new(ACT_CHANGE);
+    a->id = change->user_id;
+    a->version = change->version;
+    a->argon2 = mem_dup(change->argon2);
+    a->column = mem_dup(change->column);
+    a->rights = change->rights != NULL;
+    if (a->rights)
+        rights_copy(&a->user.rights, change->rights);
+    a->xxl = change->xxl;
+    a->user.role = change->role;
+    a->user.permission = mem_dup(change->permission);
+    a->user.preferences = mem_dup(change->preferences);
+    a->keeps = change->session != NULL;
+    if (a->keeps)
+        snprintf(a->session.digest, sizeof(a->session.digest), "%s", change->session);
+    return account_do(c, a, NULL, why);
 }
 
-static void upgrade_done(void *arg, enum err err, const struct why *why)
+enum err account_delete(struct center *c, int64_t user_id, int64_t version, struct why *why)
 {
-    (void)err;
-    (void)why;
-    free(((struct upgrade *)arg)->argon2);
-    free(arg);
+    struct account *a = account_new(ACT_DELETE);
+    a->id = user_id;
+    a->version = version;
+    return account_do(c, a, NULL, why);
 }
 
 enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2, struct why *why)
 {
-    static const struct ledger_write write = { upgrade_run, upgrade_done };
-    struct upgrade *u = mem_new(sizeof(*u));
-    u->user_id = user_id;
-    u->argon2 = mem_dup(argon2);
-    return center_write(c, &write, u, why);
+    struct account *a = account_new(ACT_UPGRADE);
+    a->id = user_id;
+    a->argon2 = mem_dup(argon2);
+    return account_do(c, a, NULL, why);
 }
 
 /* ---- sessions ----------------------------------------------------------------------------------
  */
 
-static void session_done(void *arg, enum err err, const struct why *why)
-{
-    (void)err;
-    (void)why;
-    free(arg);
-}
-
-static struct session_record *session_copy(const struct session_record *from)
-{
-    struct session_record *r = mem_new(sizeof(*r));
-    *r = *from;
-    return r;
-}
-
-static enum err log_in_run(struct store *s, void *arg, struct why *why)
-{
-    return s->ops->users->session_put(s, arg, why);
-}
-
 enum err account_log_in(struct center *c, const struct session_record *session, struct why *why)
 {
-    static const struct ledger_write write = { log_in_run, session_done };
-    return center_write(c, &write, session_copy(session), why);
+    struct account *a = account_new(ACT_LOG_IN);
+    a->session = *session;
+    return account_do(c, a, NULL, why);
 }
 
-static enum err log_out_run(struct store *s, void *arg, struct why *why)
+static struct account *of_session(enum account_act act, const char *digest)
 {
-    return s->ops->users->session_delete(s, ((struct session_record *)arg)->digest, why);
+    struct account *a = account_new(act);
+    snprintf(a->session.digest, sizeof(a->session.digest), "%s", digest);
+    return a;
 }
 
 enum err account_log_out(struct center *c, const char *digest, struct why *why)
 {
-    static const struct ledger_write write = { log_out_run, session_done };
-    struct session_record r = { .user_id = 0 };
-    snprintf(r.digest, sizeof(r.digest), "%s", digest);
-    return center_write(c, &write, session_copy(&r), why);
+    return account_do(c, of_session(ACT_LOG_OUT, digest), NULL, why);
+}
+
+void account_session_used(struct center *c, const char *digest, int64_t now_ms)
+{
+    struct account *a = of_session(ACT_SESSION_USED, digest);
+    a->now_ms = now_ms;
+    center_write_later(c, &account_write, a);
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------
+ */
+
+enum err account_token_add(struct center *c, const struct token_record *token, int64_t *ret_id,
+                           struct why *why)
+{
+    struct account *a = account_new(ACT_TOKEN_ADD);
+    token_record_copy(&a->token, token);
+    return account_do(c, a, ret_id, why);
+}
+
+enum err account_token_delete(struct center *c, int64_t user_id, int64_t id, struct why *why)
+{
+    struct account *a = account_new(ACT_TOKEN_DELETE);
+    a->user_id = user_id;
+    a->id = id;
+    return account_do(c, a, NULL, why);
+}
+
+void account_token_used(struct center *c, int64_t id, int64_t now_ms)
+{
+    struct account *a = account_new(ACT_TOKEN_USED);
+    a->id = id;
+    a->now_ms = now_ms;
+    center_write_later(c, &account_write, a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accounts.h - what is written about users and their sessions. Private to src/api.
+/* accounts.h - what is written about users, their sessions and tokens. Private to src/api.
  *
  * Each call is a write of its own (ledger/write.h): it blocks until the commit was heard. On OK it
  * stands in the database; ERR_TIMEOUT: it may still. Any thread but the scheduler's. */
@@ -8,17 +8,52 @@
 
 #include "server/center.h"
 
-/* The record is copied; its id does not count. ERR_EXISTS: a user of that name is there. */
-MUST_CHECK enum err account_add(struct center *c, const struct user_record *user, struct why *why);
+/* The record is copied; *ret_id is its new id. ERR_EXISTS: a user of that name is there. */
+MUST_CHECK enum err account_add(struct center *c, const struct user_record *user, int64_t *ret_id,
+                                struct why *why);
 /* See api_first_user. */
 MUST_CHECK enum err account_first(struct center *c, const char *wanted, char *ret_password,
                                   size_t size, struct why *why);
+
+struct account_change { /* what is NULL stays */
+    int64_t user_id;
+    int64_t version;             /* that the change was made from; < 0: any */
+    const char *argon2;          /* of a new password, which was chosen by a person */
+    const char *column;          /* for XXL-JOB's column, along with it */
+    const struct rights *rights; /* or: */
+    bool xxl;                    /* as XXL-JOB's columns say (user_record_grant_xxl) */
+    int role;
+    const char *permission;
+    const char *preferences;
+    const char
+        *session; /* digest of the one session that outlives a change of password or rights */
+};
+
+/* Everything is copied. A new password, and other rights, end the user's sessions. ERR_NOTFOUND;
+ * ERR_OVERTAKEN: the version is another; ERR_EXISTS: the last admin stays admin. */
+MUST_CHECK enum err account_change(struct center *c, const struct account_change *change,
+                                   struct why *why);
+/* As account_change. */
+MUST_CHECK enum err account_delete(struct center *c, int64_t user_id, int64_t version,
+                                   struct why *why);
 /* Keep argon2 beside the password as it stands (store.h, user_upgrade). ERR_NOTFOUND. */
 MUST_CHECK enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2,
                                     struct why *why);
+
 MUST_CHECK enum err account_log_in(struct center *c, const struct session_record *session,
                                    struct why *why);
 /* End the session of that digest; OK also when there is none. */
 MUST_CHECK enum err account_log_out(struct center *c, const char *digest, struct why *why);
+
+/* The record is copied; *ret_id is its new id. ERR_EXISTS: the user has 100 already. */
+MUST_CHECK enum err account_token_add(struct center *c, const struct token_record *token,
+                                      int64_t *ret_id, struct why *why);
+/* ERR_NOTFOUND: the user has no such token. */
+MUST_CHECK enum err account_token_delete(struct center *c, int64_t user_id, int64_t id,
+                                         struct why *why);
+
+/* Was used just now. Does not wait. */
+void account_session_used(struct center *c, const char *digest, int64_t now_ms);
+void account_token_used(struct center *c, int64_t id, int64_t now_ms);
 
 #endif

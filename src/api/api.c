@@ -65,7 +65,9 @@ static size_t on_head(struct httpd_request *q, void *arg)
 
 void api_config_default(struct api_config *c)
 {
-    *c = (struct api_config){ .lang = WIRE_LANG_EN, .address = "" };
+    *c = (struct api_config){ .lang = WIRE_LANG_EN,
+                              .address = "",
+                              .session_idle_ms = API_SESSION_IDLE_DAYS * INT64_C(86400000) };
     secret_random(c->cursor_key, sizeof(c->cursor_key));
 }
 

@@ -283,6 +283,9 @@ static void read_member(const struct member *m, void *to)
     case FIELD_OBJECT:
         read_object(m, to);
         break;
+    case FIELD_ANY:
+        *(const json_t **)to = m->value;
+        break;
     case FIELD_REAL: /* no table has one */
         break;
     }

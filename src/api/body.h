@@ -25,6 +25,7 @@ enum field_type {
     FIELD_IDS,    /* struct body_ids: ids of rows, no one twice; bounds of their number */
     FIELD_TEXTS,  /* struct body_texts: not empty, of FIELD_TEXT_MAX characters at most; the same */
     FIELD_OBJECT, /* const struct json_t *, borrowed: body_fields_at reads its members */
+    FIELD_ANY,    /* const struct json_t *, borrowed: the reader looks at it */
     FIELD_REAL,   /* only as a type for body_type_error */
 };
 

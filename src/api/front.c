@@ -134,6 +134,7 @@ static void call_free(struct web_call *call)
     form_done(&call->form);
     wire_json_free(call->json);
     user_record_done(&call->user);
+    token_record_done(&call->token);
     actor_free(call->actor);
     buf_done(&call->headers);
     buf_done(&call->output);

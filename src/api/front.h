@@ -47,6 +47,7 @@ struct web_call {
     struct router_params params;   /* of the path */
     struct json_t *json;           /* the body; NULL unless it is BODY_JSON */
     struct session_record session; /* its digest is "" without a login */
+    struct token_record token;     /* its id is 0 unless the request came with one */
     struct user_record user;
     struct actor *actor; /* what the user may do; NULL without a login. Owned */
 

@@ -4,8 +4,11 @@
  * a contract: no body is parsed, and no password hashed, before the request is known to
  * be of a kind that this path takes and to come from no other site. */
 #include "api/gate.h"
+#include "api/accounts.h"
 #include "api/body.h"
 #include "api/session.h"
+#include "api/token.h"
+#include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -223,23 +226,44 @@ static bool site_ok(struct web_call *call)
 /* ---- permission ---------------------------------------------------------------------------------
  */
 
-/* The user behind the request, and what they may do: once a request, so that a change of rights
- * acts at once. */
-static bool identify(struct web_call *call)
+#define USED_EVERY_MS 60000 /* the last use is known to the minute */
+
+static bool by_token(struct web_call *call)
 {
     struct why why = { "" };
-    if (bearer(call))
-        return refuse(call, PROBLEM_UNAUTHENTICATED, "this token is not known");
+    struct slice text = slice_of(call->authorization.p + 7, call->authorization.n - 7);
+    int64_t now_ms = clock_wall_ms();
+    enum err err = token_find(call, slice_trim(text), &why);
+    if (err == ERR_NOTFOUND)
+        return refuse(call, PROBLEM_UNAUTHENTICATED, "this token is not known, or has ended");
+    if (err)
+        return refuse_err(call, err, &why);
+    if (now_ms - call->token.used_ms >= USED_EVERY_MS)
+        account_token_used(call->center, call->token.id, now_ms);
+    return true;
+}
+
+static bool by_session(struct web_call *call)
+{
+    struct why why = { "" };
+    int64_t now_ms = clock_wall_ms();
     enum err err = session_find(call, &why);
     if (err == ERR_NOTFOUND)
         return refuse(call, PROBLEM_UNAUTHENTICATED, "no session cookie, or its session has ended");
     if (err)
         return refuse_err(call, err, &why);
-    struct rights rights;
-    rights_of_xxl(call->user.role, call->user.permission, &rights);
-    call->actor = actor_new(call->user.id, &rights);
-    rights_done(&rights);
+    call->actor = actor_new(call->user.id, &call->user.rights);
+    if (now_ms - call->session.used_ms >= USED_EVERY_MS)
+        account_session_used(call->center, call->session.digest, now_ms);
     return true;
+}
+
+/* Who is asking, and what they may: once a request, so that a change of rights acts at once. */
+static bool identify(struct web_call *call)
+{
+    if (bearer(call))
+        return by_token(call);
+    return by_session(call);
 }
 
 static bool lacks(struct web_call *call, enum permission wanted, const char *where)

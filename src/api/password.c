@@ -16,14 +16,14 @@
 #define ARGON_KIB_MAX (256 * 1024) /* of a stored hash: another program may have written it */
 #define ARGON_PASSES_MAX 16
 
-enum err password_check(struct slice password, struct why *why)
+enum err password_check(struct slice password, int max, struct why *why)
 {
     size_t n = utf8_units(password.p, password.n);
     if (utf8_valid(password.p, password.n) && slice_trim(password).n == password.n &&
-        n >= PASSWORD_MIN && n <= PASSWORD_MAX)
+        n >= PASSWORD_MIN && n <= (size_t)max && password.n <= PASSWORD_BYTES_MAX)
         return OK;
     why_set(why, "password: must have %d-%d characters, with no blank at either end", PASSWORD_MIN,
-            PASSWORD_MAX);
+            max);
     return ERR_INVALID;
 }
 
@@ -34,6 +34,13 @@ enum err password_hash(struct slice password, char ret[PASSWORD_HASH_SIZE])
     int rc = argon2id_hash_encoded(ARGON_PASSES, ARGON_KIB, 1, password.p, password.n, salt,
                                    sizeof(salt), 32, ret, PASSWORD_HASH_SIZE);
     return rc == ARGON2_OK ? OK : ERR_NOMEM;
+}
+
+void password_shared(struct slice password, char ret[65])
+{
+    unsigned char digest[32];
+    sha256(password.p, password.n, digest);
+    hex_text(digest, sizeof(digest), ret);
 }
 
 /* The number behind name in a PHC string, -1 if there is none. */

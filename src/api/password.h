@@ -14,10 +14,14 @@
 
 #define PASSWORD_MIN 4 /* characters of a new one, as the original's rule */
 #define PASSWORD_MAX 20
+#define PASSWORD_BYTES_MAX 256 /* more is not hashed at all; the JSON API takes as many */
 #define PASSWORD_HASH_SIZE 128
 
-/* Trimmed length within the limits? why names the rule. */
-MUST_CHECK enum err password_check(struct slice password, struct why *why);
+/* PASSWORD_MIN to max characters, at most PASSWORD_BYTES_MAX bytes, no blank at an end? why names
+ * the rule. */
+MUST_CHECK enum err password_check(struct slice password, int max, struct why *why);
+/* As releases from 3.2 on keep it in xxl_job_user.password: hex SHA-256, unsalted. */
+void password_shared(struct slice password, char ret[65]);
 /* PHC string of a new hash with a random salt. */
 MUST_CHECK enum err password_hash(struct slice password, char ret[PASSWORD_HASH_SIZE]);
 /* user NULL: no such user; takes as long, and says no. *ret_upgrade: it matched a legacy

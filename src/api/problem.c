@@ -188,6 +188,8 @@ static enum problem_kind kind_of(enum err err)
         return PROBLEM_TOO_LARGE;
     case ERR_NOTFOUND:
         return PROBLEM_NOT_FOUND;
+    case ERR_EXISTS:
+        return PROBLEM_CONFLICT;
     case ERR_NOMEM:
     case ERR_BUSY:
     case ERR_FULL:

@@ -19,8 +19,7 @@
 #define SESSION_S (7 * 86400)
 #define REMEMBERED_S (30 * 86400)
 #define USERNAME_MAX 50
-#define PASSWORD_BYTES_MAX 256 /* more is not hashed at all */
-#define COOKIES_MAX 4          /* of one name that are looked at */
+#define COOKIES_MAX 4 /* of one name that are looked at */
 
 struct logins {
     pthread_mutex_t lock;
@@ -52,6 +51,11 @@ static void digest_of(struct slice token, char ret[65])
     hex_text(digest, sizeof(digest), ret);
 }
 
+bool session_lives(const struct web_call *call, const struct session_record *r, int64_t now_ms)
+{
+    return r->expires_ms > now_ms && now_ms - r->used_ms < call->config->session_idle_ms;
+}
+
 /* The live session of that token. */
 static enum err session_of(struct web_call *call, struct slice token, struct session_record *ret,
                            struct why *why)
@@ -61,9 +65,7 @@ static enum err session_of(struct web_call *call, struct slice token, struct ses
         return ERR_NOTFOUND;
     digest_of(token, digest);
     enum err err = call->db->ops->users->session_find(call->db, digest, ret, why);
-    if (!err && ret->expires_ms <= clock_wall_ms())
-        return ERR_NOTFOUND;
-    return err;
+    return err || session_lives(call, ret, clock_wall_ms()) ? err : ERR_NOTFOUND;
 }
 
 enum err session_find(struct web_call *call, struct why *why)
@@ -161,6 +163,36 @@ enum err session_login(struct web_call *call, struct slice name, struct slice pa
     return OK;
 }
 
+enum err session_set_password(struct web_call *call, struct slice old, struct slice new,
+                              int64_t *ret_wait_ms, struct why *why)
+{
+    struct slice name = slice_text(call->user.username);
+    int64_t wait_ms = must_wait(call->logins, name, call->peer);
+    if (wait_ms > 0) {
+        *ret_wait_ms = wait_ms;
+        why_set(why, "too many failed logins of this user from this address: wait %lld s",
+                (long long)(wait_ms + 999) / 1000);
+        return ERR_BUSY;
+    }
+    bool legacy, good = old.n <= PASSWORD_BYTES_MAX && password_matches(&call->user, old, &legacy);
+    count_login(call->logins, name, call->peer, good);
+    if (!good) {
+        why_set(why, "the old password is wrong");
+        return ERR_INVALID;
+    }
+    char hash[PASSWORD_HASH_SIZE], column[65];
+    enum err err = password_hash(new, hash);
+    if (err)
+        return err;
+    password_shared(new, column);
+    const struct account_change change = { .user_id = call->user.id,
+                                           .version = -1,
+                                           .argon2 = hash,
+                                           .column = call->config->write_passwords ? column : NULL,
+                                           .session = call->session.digest };
+    return account_change(call->center, &change, why);
+}
+
 enum err session_open(struct web_call *call, bool keep, const char *cookie, bool secure,
                       struct why *why)
 {
@@ -168,6 +200,7 @@ enum err session_open(struct web_call *call, bool keep, const char *cookie, bool
     int64_t age_s = keep ? REMEMBERED_S : SESSION_S;
     char token[SESSION_TOKEN_SIZE];
     *s = (struct session_record){ .user_id = call->user.id, .created_ms = clock_wall_ms() };
+    s->used_ms = s->created_ms;
     secret_token(token, sizeof(token), TOKEN_BYTES);
     digest_of(slice_text(token), s->digest);
     s->expires_ms = s->created_ms + age_s * 1000;

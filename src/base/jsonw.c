@@ -73,6 +73,12 @@ void jsonw_null(struct jsonw *w, const char *key)
     buf_text(w->out, "null");
 }
 
+void jsonw_raw(struct jsonw *w, const char *key, struct slice json)
+{
+    lead(w, key);
+    buf_slice(w->out, json);
+}
+
 void jsonw_slice(struct jsonw *w, const char *key, struct slice v)
 {
     lead(w, key);

@@ -30,6 +30,8 @@ void jsonw_bool(struct jsonw *w, const char *key, bool v);
 void jsonw_null(struct jsonw *w, const char *key);
 void jsonw_slice(struct jsonw *w, const char *key, struct slice v);
 void jsonw_text(struct jsonw *w, const char *key, const char *v); /* NULL writes null */
+/* A value that is JSON already. */
+void jsonw_raw(struct jsonw *w, const char *key, struct slice json);
 /* The quoted, escaped text alone, without key or comma. */
 void jsonw_quote(struct buf *out, struct slice v);
 

@@ -73,6 +73,15 @@ static const struct config_row rows[] = {
       "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
       "can then act for a user who is logged in",
       0, 0 },
+    { "compat.write-passwords", NULL, CONFIG_FLAG, "false", NULL,
+      "write new passwords into xxl_job_user.password, too (SHA-256), for centers of XXL-JOB on "
+      "the\n"
+      "same database; else only an argon2id hash is kept",
+      0, 0 },
+    { "session.idle", NULL, CONFIG_MS, TEXT_OF(API_SESSION_IDLE_DAYS) "d", "DURATION",
+      "a login that was not used for so long has ended", 60000, INT64_C(31536000000) },
+    { "insecure-known-token", NULL, CONFIG_FLAG, "false", NULL,
+      "take an access token that XXL-JOB's documentation names (default_token)", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
 static int complain(const char *text)
@@ -128,6 +137,12 @@ static bool token_write(const char *path, const char *token, struct why *why)
     return ok;
 }
 
+/* Tokens that stand in XXL-JOB's configuration files and on its pages. */
+static bool is_known(const char *token)
+{
+    return strcmp(token, "default_token") == 0;
+}
+
 /* The token in force into to; *ret_made: it was made just now. */
 static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], bool *ret_made,
                              struct why *why)
@@ -137,6 +152,15 @@ static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], boo
     if (given && !given[0] && !config_flag(c, "insecure-no-token")) {
         why_set(why, "token is empty: anybody could register as an executor or end runs; "
                      "--insecure-no-token allows it");
+        return ERR_INVALID;
+    }
+    if (given && is_known(given) && !config_flag(c, "insecure-known-token")) {
+        why_set(why,
+                "token is %s, which everybody knows from XXL-JOB's documentation: anybody could "
+                "register as an executor or end runs. Choose another, here and as "
+                "xxl.job.accessToken of the executors, or leave it out and a random one is made; "
+                "--insecure-known-token allows it",
+                given);
         return ERR_INVALID;
     }
     if (given && strlen(given) > TOKEN_MAX) {
@@ -333,6 +357,11 @@ static int serve(const struct config *config, const struct api_config *api_confi
     };
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");
+    if (is_known(token))
+        log_warn("server",
+                 "the access token is %s, which everybody knows: anybody who can connect "
+                 "can act as an executor",
+                 token);
     signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is a full disk, not an end */
     take_descriptors();
     return serve_by(&cc, api_config, alarms, &g);
@@ -368,6 +397,8 @@ int cmd_server(int argc, char **argv)
         complain("language must be en or zh_CN");
     } else {
         api_config.address = config_text(&config, "listen");
+        api_config.write_passwords = config_flag(&config, "compat.write-passwords");
+        api_config.session_idle_ms = config_int(&config, "session.idle");
         api_config.get_changes = config_flag(&config, "compat.get-changes");
         status = serve(&config, &api_config);
     }

@@ -96,6 +96,8 @@ MUST_CHECK enum err center_edit(struct center *c, struct edit *e, struct edit **
  * same error and the same text as done. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
                                  struct why *why);
+/* The same without waiting, for what may be lost (when something was used last). */
+void center_write_later(struct center *c, const struct ledger_write *write, void *arg);
 /* Run a job now; param and choices of the spawn are taken. */
 MUST_CHECK enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id,
                                    struct why *why);

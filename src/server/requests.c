@@ -372,6 +372,14 @@ enum err center_write(struct center *c, const struct ledger_write *write, void *
     return request_end(a, err, why);
 }
 
+void center_write_later(struct center *c, const struct ledger_write *write, void *arg)
+{
+    struct request *a = request_new(REQUEST_WRITE);
+    a->entry = ledger_entry_new(write, arg);
+    mailbox_send(c->mailbox, &a->message);
+    request_put(a);
+}
+
 enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id, struct why *why)
 {
     struct request *a = request_new(REQUEST_TRIGGER);

@@ -43,5 +43,8 @@ bool store_run_matches(const struct runs_filter *f, const struct log_record *r);
 /* The password columns agree: argon2 counts only while the text that it came from still stands,
  * because a Java admin that changes a password knows nothing of ours. */
 bool store_argon2_counts(const char *password, const char *legacy);
+/* Do our rows of rights hold for a user with these columns, or has another program changed the
+ * columns since? xxl: the text that was remembered, NULL if none was. */
+bool store_rights_count(const struct user_record *r, const char *xxl);
 
 #endif

@@ -11,15 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-void user_record_done(struct user_record *r)
-{
-    free(r->username);
-    free(r->password);
-    free(r->argon2);
-    free(r->permission);
-    memset(r, 0, sizeof(*r));
-}
-
 void log_record_done(struct log_record *r)
 {
     free(r->address);
@@ -149,6 +140,14 @@ bool store_run_matches(const struct runs_filter *f, const struct log_record *r)
            (f->to_ms < 0 || r->trigger_ms < f->to_ms) &&
            (f->min_ms <= 0 || r->handle_ms - r->trigger_ms >= f->min_ms) &&
            (!f->unknown || r->phase == PHASE_UNKNOWN);
+}
+
+bool store_rights_count(const struct user_record *r, const char *xxl)
+{
+    char *now = rights_xxl_text(r->role, r->permission);
+    bool same = xxl && strcmp(now, xxl) == 0;
+    free(now);
+    return same;
 }
 
 bool store_argon2_counts(const char *password, const char *legacy)

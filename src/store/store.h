@@ -18,6 +18,7 @@
 #include "model/job_stat.h"
 #include "model/model.h"
 #include "model/scope.h"
+#include "model/user.h"
 #include "store/clean.h"
 
 struct store {
@@ -28,22 +29,6 @@ struct store_options {
     bool read_only;            /* a handle for pages */
     int64_t node, epoch;       /* owner of the live runs that this handle adds */
     int64_t start_deadline_ms; /* of jobs whose row has none; 0: the column's default */
-};
-
-struct user_record {
-    int64_t id;
-    char *username;
-    char *password;   /* the column that XXL-JOB reads; "" when only ours is set */
-    char *argon2;     /* peal_user: PHC string; NULL if there is none, or if password has changed
-                       * since it was made */
-    char *permission; /* comma separated group ids, NULL = none */
-    int role;         /* 0 normal, 1 admin */
-};
-
-struct session_record {
-    char digest[65]; /* lower-case hex SHA-256 of the token */
-    int64_t user_id, created_ms, expires_ms;
-    char address[64];
 };
 
 struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
@@ -140,6 +125,13 @@ struct report_row { /* of xxl_job_log_report */
     int64_t updated_ms;
 };
 
+struct users_filter {
+    const char *name; /* substring, NULL or "": any */
+    int role;         /* of XXL-JOB, < 0: any */
+    bool by_name;     /* from offset on, by name; else those behind after_id, by id */
+    int64_t offset, after_id, limit;
+};
+
 struct job_stop {
     int64_t job_id;
     const char *reason;
@@ -160,6 +152,9 @@ typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
 typedef bool group_row_fn(void *ctx, const struct group_record *r);
 typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
+typedef bool user_row_fn(void *ctx, const struct user_record *r);
+typedef bool session_row_fn(void *ctx, const struct session_record *r);
+typedef bool token_row_fn(void *ctx, const struct token_record *r);
 typedef bool run_row_fn(void *ctx, const struct run_row *r);
 typedef bool delta_row_fn(void *ctx, int64_t n, struct slice ends);
 typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
@@ -291,17 +286,56 @@ struct store_users {
                                      struct why *why);
     MUST_CHECK enum err (*user_get)(struct store *s, int64_t id, struct user_record *ret,
                                     struct why *why);
-    MUST_CHECK enum err (*user_count)(struct store *s, int64_t *ret, struct why *why);
+    /* Of all users, or of those who may do everything. */
+    MUST_CHECK enum err (*user_count)(struct store *s, bool admins, int64_t *ret, struct why *why);
+    /* With rights, preferences and the rest; login_ms and sessions do not count. role and
+     * permission must be those that belong to the rights (user_record_grant). */
     MUST_CHECK enum err (*user_insert)(struct store *s, struct user_record *r, struct why *why);
+    /* All of that but the name. argon2 is that of the password as it stands in r. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*user_update)(struct store *s, const struct user_record *r,
+                                       struct why *why);
+    /* With grants, tokens and sessions. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*user_delete)(struct store *s, int64_t id, struct why *why);
     /* Set argon2 for the password column as it stands now, which itself is never rewritten. */
     MUST_CHECK enum err (*user_upgrade)(struct store *s, int64_t id, const char *argon2,
                                         struct why *why);
+    /* The time of the last login. */
+    MUST_CHECK enum err (*user_seen)(struct store *s, int64_t id, int64_t login_ms,
+                                     struct why *why);
+    MUST_CHECK enum err (*users_page)(struct store *s, const struct users_filter *f,
+                                      user_row_fn *fn, void *ctx, int64_t *ret_total,
+                                      struct why *why);
+
     MUST_CHECK enum err (*session_put)(struct store *s, const struct session_record *r,
                                        struct why *why);
     MUST_CHECK enum err (*session_find)(struct store *s, const char *digest,
                                         struct session_record *ret, struct why *why);
+    /* Those of a user, the newest first. */
+    MUST_CHECK enum err (*sessions_of)(struct store *s, int64_t user_id, session_row_fn *fn,
+                                       void *ctx, struct why *why);
+    /* OK also if there is none any more; so are the next three. */
+    MUST_CHECK enum err (*session_used)(struct store *s, const char *digest, int64_t used_ms,
+                                        struct why *why);
     MUST_CHECK enum err (*session_delete)(struct store *s, const char *digest, struct why *why);
+    /* All of a user but one (NULL: all). */
+    MUST_CHECK enum err (*sessions_end)(struct store *s, int64_t user_id, const char *but,
+                                        struct why *why);
     MUST_CHECK enum err (*sessions_expire)(struct store *s, int64_t now_ms, struct why *why);
+
+    /* Sets id; used_ms does not count. */
+    MUST_CHECK enum err (*token_insert)(struct store *s, struct token_record *r, struct why *why);
+    MUST_CHECK enum err (*token_get)(struct store *s, int64_t id, struct token_record *ret,
+                                     struct why *why);
+    MUST_CHECK enum err (*token_find)(struct store *s, const char *digest, struct token_record *ret,
+                                      struct why *why);
+    /* Those of a user behind after_id, by id; *ret_total: of all. */
+    MUST_CHECK enum err (*tokens_of)(struct store *s, int64_t user_id, int64_t after_id,
+                                     int64_t limit, token_row_fn *fn, void *ctx, int64_t *ret_total,
+                                     struct why *why);
+    /* OK also if there is none any more. */
+    MUST_CHECK enum err (*token_used)(struct store *s, int64_t id, int64_t used_ms,
+                                      struct why *why);
+    MUST_CHECK enum err (*token_delete)(struct store *s, int64_t id, struct why *why);
 };
 
 /* Any handle. Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all
@@ -406,7 +440,6 @@ struct store_ops {
     const struct store_cluster *cluster; /* NULL: one server owns the data, by a lock */
 };
 
-void user_record_done(struct user_record *r);
 void log_record_done(struct log_record *r);
 
 /* Open by URL ("sqlite:FILE"). Runs the migrations on a writing handle, and takes the lock that

@@ -173,8 +173,8 @@ def test_a_user_without_role_is_a_developer_of_the_permitted_groups(tmp_path):
         center.start()
         bob, eve = log_in(center, "bob", "123456").json, log_in(center, "eve", "123456").json
     assert (bob["center"], eve["center"]) == ("none", "none")
-    assert bob["grants"] == [{"role": "developer", "groups": [3, 1]}]
-    assert bob["rights"] == [{"permissions": GROUP, "groups": [3, 1]}]
+    assert bob["grants"] == [{"role": "developer", "groups": [1, 3]}]
+    assert bob["rights"] == [{"permissions": GROUP, "groups": [1, 3]}]
     assert eve["grants"] == eve["rights"] == []
 
 
@@ -190,7 +190,7 @@ def test_without_a_session_one_is_told_so(center):
 def test_a_token_counts_before_the_cookie(center):
     cookie = cookie_of(log_in(center))
     assert problem(ask(center, "GET", cookie=cookie, Authorization="Bearer pat_" + "x" * 43), 401,
-                   "unauthenticated")["detail"] == "this token is not known"
+                   "unauthenticated")["detail"] == "this token is not known, or has ended"
     assert ask(center, "GET", cookie=cookie, Authorization="Basic YTpi").status == 200  # a proxy's
 
 

@@ -4,77 +4,22 @@
 #include "api/session.h"
 #include "api/body.h"
 #include "api/cookie.h"
+#include "api/v1/rights_json.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
 #include <strings.h>
 
-#define GROUPS_MAX 1000 /* of a user; the column has room for fewer */
-
 /* ---- own user -----------------------------------------------------------------------------------
  */
 
-static void write_texts(struct jsonw *w, const char *key, const char *const *texts, size_t n)
+static void write_session(struct jsonw *w, const struct web_call *call)
 {
-    jsonw_array(w, key);
-    for (size_t i = 0; i < n; i++)
-        jsonw_text(w, NULL, texts[i]);
-    jsonw_array_end(w);
-}
-
-/* The groups of a user of role 0, each once. */
-static size_t groups_of(const struct user_record *user, int64_t ids[GROUPS_MAX])
-{
-    struct slice rest = slice_text(user->permission), one;
-    size_t n = 0;
-    while (n < GROUPS_MAX && slice_item(&rest, &one)) {
-        size_t at = 0;
-        if (!parse_i64(one, &ids[n]) || ids[n] < 1)
-            continue;
-        while (ids[at] != ids[n])
-            at++;
-        n += at == n;
-    }
-    return n;
-}
-
-static void write_groups(struct jsonw *w, const int64_t *ids, size_t n)
-{
-    jsonw_array(w, "groups");
-    for (size_t i = 0; i < n; i++)
-        jsonw_i64(w, NULL, ids[i]);
-    jsonw_array_end(w);
-}
-
-/* Role 1 of XXL-JOB may do everything; role 0 is a developer of the groups of its permission. */
-static void write_rights(struct jsonw *w, const struct user_record *user)
-{
-    static const char *const all[] = { "read",          "run",         "jobs:write",
-                                       "scripts:write", "audit:read",  "executors:write",
-                                       "users:admin",   "system:admin" };
-    enum { OF_GROUPS = 4 };
-    bool admin = user->role == 1;
-    int64_t ids[GROUPS_MAX];
-    size_t n = admin ? 0 : groups_of(user, ids);
-    jsonw_text(w, "center", admin ? "admin" : "none");
-    jsonw_array(w, "grants");
-    if (n) {
-        jsonw_object(w, NULL);
-        jsonw_text(w, "role", "developer");
-        write_groups(w, ids, n);
-        jsonw_object_end(w);
-    }
-    jsonw_array_end(w);
-    jsonw_array(w, "rights");
-    if (admin || n) {
-        jsonw_object(w, NULL);
-        write_texts(w, "permissions", all, admin ? countof(all) : OF_GROUPS);
-        if (admin)
-            jsonw_null(w, "groups");
-        else
-            write_groups(w, ids, n);
-        jsonw_object_end(w);
-    }
-    jsonw_array_end(w);
+    bool token = call->token.id != 0;
+    int64_t ends_ms = token ? call->token.expires_ms : call->session.expires_ms;
+    jsonw_object(w, "session");
+    jsonw_text(w, "kind", token ? "token" : "cookie");
+    v1_instant_or_null(w, "expires", ends_ms);
+    jsonw_object_end(w);
 }
 
 static void write_me(struct web_call *call)
@@ -85,13 +30,12 @@ static void write_me(struct web_call *call)
     jsonw_i64(&w, "id", call->user.id);
     jsonw_text(&w, "name", call->user.username);
     jsonw_object_end(&w);
-    write_rights(&w, &call->user);
-    jsonw_object(&w, "preferences");
-    jsonw_object_end(&w);
-    jsonw_object(&w, "session");
-    jsonw_text(&w, "kind", "cookie");
-    v1_instant(&w, "expires", call->session.expires_ms);
-    jsonw_object_end(&w);
+    rights_json_center(&w, &call->user.rights);
+    rights_json_grants(&w, &call->user.rights);
+    rights_json_actor(&w, call->actor);
+    v1_preferences(&w, "preferences", call->user.preferences);
+    write_session(&w, call);
+    jsonw_bool(&w, "mustChangePassword", call->user.must_change);
     jsonw_object_end(&w);
 }
 
@@ -140,10 +84,12 @@ void v1_session_login(struct web_call *call)
     }
     if (!err)
         err = session_open(call, in.remember, COOKIE_V1, came_by_tls(call), &why);
-    if (err)
+    if (err) {
         problem_err(call, err, &why);
-    else
-        write_me(call);
+        return;
+    }
+    call->actor = actor_new(call->user.id, &call->user.rights);
+    write_me(call);
 }
 
 /* ---- log out ------------------------------------------------------------------------------------
@@ -160,6 +106,5 @@ void v1_session_logout(struct web_call *call)
     for (size_t i = 0; cookie_names[i]; i++)
         if (cookie_has(call, cookie_names[i]))
             cookie_set(call, cookie_names[i], "", 0, false);
-    call->status = 204;
-    call->content_type = NULL;
+    v1_empty(call);
 }

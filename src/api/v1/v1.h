@@ -34,4 +34,11 @@ void v1_list_begin(struct jsonw *w);
 void v1_list_end(struct web_call *call, struct jsonw *w, const struct cursor *last, int64_t total,
                  bool exact);
 
+/* One member with that instant as text; ms <= 0: null. */
+void v1_time(struct jsonw *w, const char *key, int64_t ms);
+/* As v1_instant; ms <= 0: both null. */
+void v1_instant_or_null(struct jsonw *w, const char *name, int64_t ms);
+/* Preferences as they are kept (a JSON object), NULL for none. */
+void v1_preferences(struct jsonw *w, const char *key, const char *text);
+
 #endif

@@ -23,6 +23,35 @@ void v1_instant(struct jsonw *w, const char *name, int64_t ms)
     jsonw_i64(w, key, ms);
 }
 
+void v1_time(struct jsonw *w, const char *key, int64_t ms)
+{
+    char text[V1_INSTANT_SIZE];
+    jsonw_text(w, key, ms > 0 ? v1_instant_text(ms, text) : NULL);
+}
+
+void v1_instant_or_null(struct jsonw *w, const char *name, int64_t ms)
+{
+    char key[64];
+    if (ms > 0) {
+        v1_instant(w, name, ms);
+        return;
+    }
+    snprintf(key, sizeof(key), "%sAt", name);
+    jsonw_null(w, key);
+    snprintf(key, sizeof(key), "%sMs", name);
+    jsonw_null(w, key);
+}
+
+void v1_preferences(struct jsonw *w, const char *key, const char *text)
+{
+    if (text) {
+        jsonw_raw(w, key, slice_text(text));
+        return;
+    }
+    jsonw_object(w, key);
+    jsonw_object_end(w);
+}
+
 /* ---- statuses ----------------------------------------------------------------------------------
  */
 

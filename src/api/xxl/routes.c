@@ -11,6 +11,7 @@
 #include "api/xxl/login.h"
 #include "api/xxl/logs.h"
 #include "api/xxl/reply.h"
+#include "api/xxl/users.h"
 #include "base/mem.h"
 
 static void page_login(struct web_call *call)
@@ -71,6 +72,15 @@ static const struct web_route rows[] = {
     { READS, "/joblog/logDetailCat", READ(READ, WEB_EXECUTOR), logs_detail, NULL },
     { CHANGES, "/joblog/logKill", CHANGE(RUN, WEB_EXECUTOR, 0), logs_kill, NULL },
     { CHANGES, "/joblog/clearLog", CHANGE(JOBS_WRITE, WEB_PAGE, 0), logs_clear, NULL },
+
+    { READS, "/user/pageList", READ(USERS_ADMIN, WEB_PAGE), users_list, NULL },
+    { CHANGES, "/user/add", CHANGE(USERS_ADMIN, WEB_PASSWORD, 0), users_insert, NULL },
+    { CHANGES, "/user/insert", CHANGE(USERS_ADMIN, WEB_PASSWORD, WEB_NEW), users_insert, NULL },
+    { CHANGES, "/user/update", CHANGE(USERS_ADMIN, WEB_PASSWORD, 0), users_update, NULL },
+    { CHANGES, "/user/remove", CHANGE(USERS_ADMIN, WEB_PAGE, 0), users_delete, NULL },
+    { CHANGES, "/user/delete", CHANGE(USERS_ADMIN, WEB_PAGE, WEB_NEW), users_delete, NULL },
+    { CHANGES, "/user/updatePwd", CHANGE(LOGIN, WEB_PASSWORD, 0), users_password, NULL },
+    { CHANGES, "/auth/updatePwd", CHANGE(LOGIN, WEB_PASSWORD, WEB_NEW), users_password, NULL },
 };
 /* clang-format on */
 

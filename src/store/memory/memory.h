@@ -73,6 +73,7 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_REGISTRY, /* struct mem_registry, id */
                  T_USER,     /* struct mem_user, id */
                  T_SESSION,  /* struct mem_session, id */
+                 T_TOKEN,    /* struct token_record, id */
                  T_SEQ,      /* struct mem_seq, id */
                  T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
                  T_CLEAN,    /* struct clean_request, id */
@@ -153,17 +154,36 @@ enum err memory_registry_put(struct store *s, const struct registry_record *rows
                              struct why *why);
 enum err memory_registry_delete(struct store *s, const struct registry_record *rows, int n,
                                 struct why *why);
+
+/* memory_users.c */
 enum err memory_user_find(struct store *s, const char *username, struct user_record *ret,
                           struct why *why);
 enum err memory_user_get(struct store *s, int64_t id, struct user_record *ret, struct why *why);
-enum err memory_user_count(struct store *s, int64_t *ret, struct why *why);
+enum err memory_user_count(struct store *s, bool admins, int64_t *ret, struct why *why);
 enum err memory_user_insert(struct store *s, struct user_record *r, struct why *why);
+enum err memory_user_update(struct store *s, const struct user_record *r, struct why *why);
+enum err memory_user_delete(struct store *s, int64_t id, struct why *why);
 enum err memory_user_upgrade(struct store *s, int64_t id, const char *argon2, struct why *why);
+enum err memory_user_seen(struct store *s, int64_t id, int64_t login_ms, struct why *why);
+enum err memory_users_page(struct store *s, const struct users_filter *f, user_row_fn *fn,
+                           void *ctx, int64_t *ret_total, struct why *why);
 enum err memory_session_put(struct store *s, const struct session_record *r, struct why *why);
 enum err memory_session_find(struct store *s, const char *digest, struct session_record *ret,
                              struct why *why);
+enum err memory_sessions_of(struct store *s, int64_t user_id, session_row_fn *fn, void *ctx,
+                            struct why *why);
+enum err memory_session_used(struct store *s, const char *digest, int64_t used_ms, struct why *why);
 enum err memory_session_delete(struct store *s, const char *digest, struct why *why);
+enum err memory_sessions_end(struct store *s, int64_t user_id, const char *but, struct why *why);
 enum err memory_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
+enum err memory_token_insert(struct store *s, struct token_record *r, struct why *why);
+enum err memory_token_get(struct store *s, int64_t id, struct token_record *ret, struct why *why);
+enum err memory_token_find(struct store *s, const char *digest, struct token_record *ret,
+                           struct why *why);
+enum err memory_tokens_of(struct store *s, int64_t user_id, int64_t after_id, int64_t limit,
+                          token_row_fn *fn, void *ctx, int64_t *ret_total, struct why *why);
+enum err memory_token_used(struct store *s, int64_t id, int64_t used_ms, struct why *why);
+enum err memory_token_delete(struct store *s, int64_t id, struct why *why);
 
 extern const struct store_figures memory_figures;
 

@@ -81,22 +81,23 @@ static void new_passwords_have_4_to_20_characters(void **state)
 {
     (void)state;
     struct why why = { "" };
-    assert_int_equal(password_check(slice_text("abcd"), &why), OK);
-    assert_int_equal(password_check(slice_text("12345678901234567890"), &why), OK);
-    assert_int_equal(password_check(slice_text("abc"), &why), ERR_INVALID);
+    assert_int_equal(password_check(slice_text("abcd"), PASSWORD_MAX, &why), OK);
+    assert_int_equal(password_check(slice_text("12345678901234567890"), PASSWORD_MAX, &why), OK);
+    assert_int_equal(password_check(slice_text("abc"), PASSWORD_MAX, &why), ERR_INVALID);
     assert_non_null(strstr(why.text, "4-20"));
-    assert_int_equal(password_check(slice_text("123456789012345678901"), NULL), ERR_INVALID);
-    assert_int_equal(password_check(slice_text(" abcd"), NULL), ERR_INVALID);
+    assert_int_equal(password_check(slice_text("123456789012345678901"), PASSWORD_MAX, NULL),
+                     ERR_INVALID);
+    assert_int_equal(password_check(slice_text(" abcd"), PASSWORD_MAX, NULL), ERR_INVALID);
     assert_int_equal(password_check(slice_text("ab\xff"
                                                "cd"),
-                                    NULL),
+                                    PASSWORD_MAX, NULL),
                      ERR_INVALID);
     char a[17], b[17];
     password_random(a);
     password_random(b);
     assert_int_equal(strlen(a), 16);
     assert_string_not_equal(a, b);
-    assert_int_equal(password_check(slice_text(a), &why), OK);
+    assert_int_equal(password_check(slice_text(a), PASSWORD_MAX, &why), OK);
 }
 
 static void after_five_failures_each_try_waits_twice_as_long(void **state)

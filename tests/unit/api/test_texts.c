@@ -183,7 +183,9 @@ static void groups_have_names_titles_and_lists(void **state)
 
 static void put_session(struct store *s, const char *token, int64_t user, int64_t expires_ms)
 {
-    struct session_record r = { .user_id = user, .expires_ms = expires_ms };
+    struct session_record r = { .user_id = user,
+                                .expires_ms = expires_ms,
+                                .used_ms = clock_wall_ms() };
     unsigned char digest[32];
     sha256(token, strlen(token), digest);
     hex_text(digest, sizeof(digest), r.digest);
@@ -194,7 +196,8 @@ static void put_session(struct store *s, const char *token, int64_t user, int64_
 
 static enum err who(struct store *s, const char *cookie, int64_t *ret_user)
 {
-    struct web_call call = { .db = s, .cookie = slice_text(cookie) };
+    const struct api_config config = { .session_idle_ms = 1000 };
+    struct web_call call = { .db = s, .config = &config, .cookie = slice_text(cookie) };
     struct why why = { "" };
     enum err err = session_find(&call, &why);
     *ret_user = call.user.id;

@@ -244,6 +244,15 @@ static void dump_users(struct engine *e, struct buf *b)
         put(b, u.password);
         put(b, u.argon2);
         put(b, u.permission);
+        put(b, center_role_text(u.rights.center));
+        for (int i = 0; i < u.rights.n; i++) {
+            put_n(b, u.rights.grants[i].group_id);
+            put(b, role_text(u.rights.grants[i].role));
+        }
+        put(b, u.preferences);
+        put_n(b, u.version);
+        put_n(b, u.login_ms);
+        put_n(b, u.sessions);
         buf_char(b, '\n');
         user_record_done(&u);
     }

@@ -404,7 +404,7 @@ static void users_have_our_hash_beside_theirs(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
     int64_t n;
-    OP(s, users->user_count, &n);
+    OP(s, users->user_count, false, &n);
     assert_int_equal(n, 0);
     struct user_record ann = { .username = "ann", .password = "e10adc", .permission = "1,2" };
     struct user_record bob = { .username = "bob", .argon2 = "$argon2id$x", .role = 1 };
@@ -439,7 +439,8 @@ static void users_have_our_hash_beside_theirs(void **state)
 static void sessions_come_and_expire(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
-    struct session_record a = { "aa", 1, 10, 100, "127.0.0.1" }, b = { "bb", 2, 10, 200, "" }, got;
+    struct session_record a = { "aa", 1, 10, 100, 10, "127.0.0.1" };
+    struct session_record b = { "bb", 2, 10, 200, 10, "" }, got;
     OP(s, txn->begin);
     OP(s, users->session_put, &a);
     OP(s, users->session_put, &b);
