@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "executor/agent/builtin_http.h"
 #include "fuzz.h"
+#include "base/address.h"
 
 enum { HEAD = 2 + 16 + 1 };
 
@@ -22,13 +23,13 @@ static void check_addresses(const uint8_t *a, int family)
     memcpy(mapped.sin6_addr.s6_addr, prefix, sizeof(prefix));
     memcpy(mapped.sin6_addr.s6_addr + 12, a, 4);
     memcpy(any.sin6_addr.s6_addr, a, 16);
-    bool hidden = http_address_private((struct sockaddr *)&v4);
-    CHECK(http_address_private((struct sockaddr *)&mapped) == hidden);
+    bool hidden = address_private((struct sockaddr *)&v4);
+    CHECK(address_private((struct sockaddr *)&mapped) == hidden);
     CHECK(hidden || (a[0] != 127 && a[0] != 10 && a[0] != 0 && a[0] < 224));
-    CHECK(http_address_private((struct sockaddr *)&any) || (a[0] & 0xe0) == 0x20 ||
+    CHECK(address_private((struct sockaddr *)&any) || (a[0] & 0xe0) == 0x20 ||
           memcmp(a, prefix, sizeof(prefix)) == 0 || memcmp(a, "\0\x64\xff\x9b", 4) == 0);
     if (family != AF_INET && family != AF_INET6)
-        CHECK(http_address_private(&other));
+        CHECK(address_private(&other));
 }
 
 static void check_list(const char *host, const char *list, int port)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "executor/agent/builtin.h"
@@ -83,8 +84,7 @@ static const char *refuse_url(const struct builtin_config *c, const char *url)
 static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
     struct request *q = arg;
-    if (purpose != CURLSOCKTYPE_IPCXN ||
-        (!q->config->http_private && http_address_private(&a->addr))) {
+    if (purpose != CURLSOCKTYPE_IPCXN || (!q->config->http_private && address_private(&a->addr))) {
         q->refused = true;
         return CURL_SOCKET_BAD;
     }

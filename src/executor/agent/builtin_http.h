@@ -40,9 +40,6 @@ void http_param_done(struct http_param *p);
 /* Is host on the list? Entries, comma separated: name, *.name (what is below it), any of them with
  * :port, and "*". Without a port every port will do. */
 bool http_host_allowed(const char *list, const char *host, int port);
-/* Is it an address that is not public, or of no use: private, loopback, link-local (clouds'
- * metadata are there), shared, multicast, reserved; also inside an IPv6 address? */
-bool http_address_private(const struct sockaddr *a);
 
 /* The handler; its arg is a struct builtin_config. */
 int builtin_http(struct peal_run *run);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <cmocka.h>
+#include "base/address.h"
 #include "base/mem.h"
 #include "executor/agent/builtin_http.h"
 
@@ -152,9 +153,9 @@ static bool private_text(const char *text)
     struct sockaddr_in v4 = { .sin_family = AF_INET };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
     if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
-        return http_address_private((struct sockaddr *)(void *)&v4);
+        return address_private((struct sockaddr *)(void *)&v4);
     assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
-    return http_address_private((struct sockaddr *)(void *)&v6);
+    return address_private((struct sockaddr *)(void *)&v6);
 }
 
 static void addresses_that_are_not_public(void **state)
@@ -202,7 +203,7 @@ static void addresses_that_are_not_public(void **state)
     for (size_t i = 0; i < countof(outside); i++)
         if (private_text(outside[i]))
             fail_msg("%s is taken for private", outside[i]);
-    assert_true(http_address_private((struct sockaddr *)(void *)&other));
+    assert_true(address_private((struct sockaddr *)(void *)&other));
 }
 
 int main(void)
