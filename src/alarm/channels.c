@@ -2,7 +2,9 @@
 /* channels.c - the table of alarm channels, one row each. */
 #include "alarm/channel.h"
 
-#define TABLE(ROW) ROW(channel_mail)
+#define TABLE(ROW)                                                                                 \
+    ROW(channel_mail)                                                                              \
+    ROW(channel_webhook)
 
 #define DECLARED(ops) extern const struct channel_ops ops;
 TABLE(DECLARED)

@@ -6,18 +6,15 @@
  * says about this recipient or this mail is final. A wrong password or certificate may be mended
  * within the hour, so they are tried again. */
 #include <curl/curl.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "alarm/mime.h"
+#include "alarm/setting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 #define CONNECT_MS 10000
-#define PASSWORD_MAX 512
 #define MAIL_MAX (4u << 20)
 
 static const struct config_row options[] = {
@@ -95,30 +92,6 @@ static enum err server_read(const struct config *config, struct mail *m, struct 
     return refuse(why, "mail.tls must be starttls, tls or none");
 }
 
-static enum err password_file(const char *path, char **ret, struct why *why)
-{
-    char text[PASSWORD_MAX + 2];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
-    int failed = errno;
-    if (fd >= 0)
-        close(fd);
-    if (n < 0) {
-        why_set(why, "mail.password-file: cannot read %s: %s", path, strerror(failed));
-        return ERR_IO;
-    }
-    const char *end = memchr(text, '\n', (size_t)n);
-    struct slice line = slice_trim(slice_of(text, end ? (size_t)(end - text) : (size_t)n));
-    bool good = line.n && line.n <= PASSWORD_MAX && !memchr(line.p, '\0', line.n);
-    if (good)
-        *ret = mem_dupn(line.p, line.n);
-    else
-        why_set(why, "mail.password-file: the first line of %s must be a password of 1-%d bytes",
-                path, PASSWORD_MAX);
-    explicit_bzero(text, sizeof(text));
-    return good ? OK : ERR_INVALID;
-}
-
 static enum err login_read(const struct config *config, struct mail *m, struct why *why)
 {
     const char *user = config_text(config, "mail.user");
@@ -134,7 +107,7 @@ static enum err login_read(const struct config *config, struct mail *m, struct w
         return refuse(why, "mail.password-file (or mail.password) is missing: there is mail.user");
     m->user = mem_dup(user);
     if (file)
-        return password_file(file, &m->password, why);
+        return setting_secret("mail.password-file", file, &m->password, why);
     m->password = mem_dup(password);
     return OK;
 }
@@ -182,10 +155,8 @@ static enum err mail_open(const struct config *config, struct channel **ret, str
         err = login_read(config, m, why);
     if (!err)
         err = from_read(config, m, why);
-    if (!err && ca && access(ca, R_OK)) {
-        why_set(why, "mail.ca: cannot read %s: %s", ca, strerror(errno));
-        err = ERR_INVALID;
-    }
+    if (!err)
+        err = setting_readable("mail.ca", ca, why);
     if (err) {
         mail_close(&m->channel);
         return err;

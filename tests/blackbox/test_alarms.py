@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Alarms by mail, against a mail server that is a process of its own: who is told, what of, how often; a server that is
-down, that refuses, that hangs; and a center that is killed in between."""
+"""Alarms by mail, against a mail server that is a process of its own, and by webhook: who is told, what of, how often; a
+server that is down, that refuses, that hangs; and a center that is killed in between."""
 
 import contextlib
+import hashlib
+import hmac
+import http.server
+import json
 import socket
+import ssl
+import subprocess
+import threading
 import time
 
 import pytest
 from support import ledger
 from support.center import Center, binary, clean_environment, free_port
-from support.mailserver import MailServer
+from support.mailserver import MailServer, certificates
 from support.stub_executor import Stub
 from support.wait import wait_until
 
@@ -218,7 +225,123 @@ def test_a_wrong_certificate_or_password_is_tried_again(tmp_path, server):
     assert not server.all()
 
 
+# ---- webhooks ----
+
+SECRET = "secret-of-the-webhook"
+
+
+class Hook:
+    """An HTTPS server with a CA of its own. answers: status codes, one a request, then 200; 302 leads to /elsewhere."""
+
+    def __init__(self, folder, *answers):
+        folder.mkdir()
+        self.requests, self.answers = [], list(answers)
+        self.ca, cert, key = certificates(folder)
+        self.secret = folder / "secret"
+        self.secret.write_text(SECRET + "\n")
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(cert, key)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"https://127.0.0.1:{self._server.server_port}/hook"
+
+    def _handler(self):
+        hook = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):
+                hook.requests.append((self.path, self.headers, self.rfile.read(int(self.headers["Content-Length"]))))
+                status = hook.answers.pop(0) if hook.answers else 200
+                self.send_response(status)
+                if status == 302:
+                    self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+        return Handler
+
+    def settings(self):
+        return ["--webhook.url", self.url, "--webhook.ca", str(self.ca), "--webhook.secret-file", str(self.secret),
+                "--webhook.private"]
+
+    def __enter__(self):
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def test_a_webhook_is_told_of_every_failure_and_the_request_is_signed(tmp_path):
+    with Hook(tmp_path / "hook") as hook, Center(tmp_path / "center", hook.settings()) as center:
+        api, job = failing_job(center, "", jobDesc="日报 \"x\"\r\n", executorParam="password=secret")
+        api.trigger(job)
+        wait_status(center, job, SENT)
+        (path, headers, body_), = hook.requests
+        assert path == "/hook" and headers["Content-Type"] == "application/json" and b"secret" not in body_
+        sent = json.loads(body_)
+        log = api.logs(job)[0]
+        assert sent["event"] == "run.failed" and sent["outcome"] == "unroutable" and sent["code"] == 500
+        assert (sent["jobId"], sent["runId"], sent["app"]) == (job, log["id"], "nobody")
+        assert sent["job"].startswith('日报 "x"') and sent["triggerMsg"] and sent["handleMsg"] == ""
+        assert headers["Peal-Alarm-Id"] == sent["id"]
+        signed = hmac.new(SECRET.encode(), headers["Peal-Time"].encode() + b"." + body_, hashlib.sha256).hexdigest()
+        assert headers["Peal-Signature"] == "v1=" + signed and abs(time.time() - int(headers["Peal-Time"])) < 600
+
+
+def test_a_webhook_that_fails_is_tried_again_and_redirects_are_not_followed(tmp_path):
+    with Hook(tmp_path / "hook", 503, 302) as hook, Center(tmp_path / "center", hook.settings()) as center:
+        api, job = failing_job(center, "")
+        api.trigger(job)
+        wait_status(center, job, SENT)
+        assert [path for path, _, _ in hook.requests] == ["/hook"] * 3
+        assert len({headers["Peal-Alarm-Id"] for _, headers, _ in hook.requests}) == 1
+        assert [row["said"] for row in ledger.rows(center, "SELECT said FROM peal_delivery ORDER BY n")] == [
+            "HTTP 503", "HTTP 302", "HTTP 200"]
+        hook.answers.append(410)
+        api.trigger(job)
+        wait_status(center, job, SENT, FAILED)
+        assert len(hook.requests) == 4
+
+
+def test_a_webhook_reaches_no_private_address_unless_it_may(tmp_path):
+    with Hook(tmp_path / "hook") as hook, \
+            Center(tmp_path / "center", hook.settings()[:-1]) as center:
+        api, job = failing_job(center, "")
+        api.trigger(job)
+        wait_status(center, job, FAILED)
+        assert "not public" in ledger.rows(center, "SELECT said FROM peal_delivery")[0]["said"]
+        assert not hook.requests
+
+
+def test_a_channel_that_hangs_keeps_no_other_waiting(tmp_path, server):
+    with socket.create_server(("127.0.0.1", 0)) as hangs, Center(tmp_path / "center", [
+            *server.settings(), "--webhook.url", f"http://127.0.0.1:{hangs.getsockname()[1]}/", "--webhook.private",
+    ]) as center:
+        api, job = failing_job(center, "a@example.org")
+        for _ in range(3):
+            api.trigger(job)
+        server.wait(3)
+        ledger.wait_for_rows(center, "the mails to be noted", "SELECT 1 FROM peal_alarm WHERE channel = 'mail' AND "
+                             "(SELECT count(*) FROM peal_alarm WHERE channel = 'mail' AND status = 2) = 3")
+        assert statuses(center, job) == [CLAIMED] * 3  # the webhook has not been told
+        assert ledger.number(center, "SELECT count(*) FROM peal_alarm WHERE closed_ms IS NULL") == 3
+
+
+# ---- settings ----
+
+
 @pytest.mark.parametrize("args, rule", [
+    (["--webhook.url", "ftp://example.org/"], "webhook.url must be http"),
+    (["--webhook.url", "https://user@example.org/"], "webhook.url must be http"),
+    (["--webhook.url", "not a url"], "webhook.url must be http"),
+    (["--webhook.url", "https://example.org/", "--webhook.secret-file", "/nowhere"],
+     "webhook.secret-file: cannot read /nowhere"),
+    (["--webhook.url", "https://example.org/", "--webhook.ca", "/nowhere"], "webhook.ca: cannot read /nowhere"),
     (["--mail.host", "a/b", "--mail.from", "a@b"], "mail.host must be"),
     (["--mail.host", "h"], "mail.from is missing"),
     (["--mail.host", "h", "--mail.from", "nobody"], "mail.from: a mail address is"),
@@ -230,7 +353,6 @@ def test_a_wrong_certificate_or_password_is_tried_again(tmp_path, server):
     (["--mail.host", "h", "--mail.from", "a@b", "--mail.ca", "/nowhere"], "mail.ca: cannot read /nowhere"),
 ])
 def test_a_wrong_setting_is_named_and_nothing_starts(tmp_path, args, rule):
-    import subprocess
     done = subprocess.run([str(binary()), "server", "--data", str(tmp_path / "data"), "--listen",
                            f"127.0.0.1:{free_port()}", *args], env=clean_environment(), capture_output=True, text=True,
                           timeout=60, check=False)
