@@ -269,7 +269,7 @@ static void sqlite_close(struct store *store)
     map_done(&s->statements);
     for (size_t i = 0; i < countof(s->change); i++)
         sqlite3_finalize(s->change[i]);
-    sqlite_job_texts_free(s);
+    sql_done(&s->sql);
     sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         close(s->lock_fd); /* last: the file is at rest now */
@@ -283,17 +283,13 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
                      struct why *why)
 {
     struct sqlite *s = mem_new(sizeof(*s));
-    s->store.ops = &store_sqlite_ops;
     s->path = mem_dup(path);
     s->lock_fd = -1;
     s->read_only = options && options->read_only;
     s->node = options ? options->node : 0;
     s->epoch = options ? options->epoch : 0;
-    s->start_deadline_ms = options && options->start_deadline_ms > 0
-                               ? options->start_deadline_ms
-                               : job_columns[JOB_COLUMN_start_deadline_ms].number;
     map_init(&s->statements);
-    enum err err = sqlite_job_texts_new(s, why);
+    enum err err = sql_init(&s->sql, &store_sqlite_ops, &sqlite_driver, options, why);
     if (!err && !s->read_only && !in_memory(s))
         err = lock_take(s, why);
     if (!err)
@@ -303,10 +299,10 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     if (!err && !s->read_only)
         err = sqlite_ledger_open(s, why);
     if (err) {
-        sqlite_close(&s->store);
+        sqlite_close(&s->sql.store);
         return err;
     }
-    *ret = &s->store;
+    *ret = &s->sql.store;
     return OK;
 }
 
@@ -334,6 +330,8 @@ int64_t store_sqlite_steps(struct store *store)
     void *q;
     for (size_t i = 0; map_next(&s->statements, &i, &q);)
         sql_count_steps(s, q);
+    for (size_t i = 0; map_next(&s->sql.queries, &i, &q);)
+        sql_count_steps(s, ((struct sql_query *)q)->stmt);
     for (size_t i = 0; i < countof(s->change); i++)
         if (s->change[i])
             sql_count_steps(s, s->change[i]);
@@ -347,20 +345,20 @@ static const struct store_txn txn = {
     .savepoint = sqlite_savepoint,
     .savepoint_keep = sqlite_savepoint_keep,
     .savepoint_undo = sqlite_savepoint_undo,
-    .seq_next = sqlite_seq_next,
-    .watermark_get = sqlite_watermark_get,
-    .totals_get = sqlite_totals_get,
+    .seq_next = sql_seq_next,
+    .watermark_get = sql_watermark_get,
+    .totals_get = sql_totals_get,
 };
 
 static const struct store_runs runs = {
     .due_take = sqlite_due_take,
     .due_put = sqlite_due_put,
-    .due_each = sqlite_due_each,
+    .due_each = sql_due_each,
     .runs_add = sqlite_runs_add,
     .runs_change = sqlite_runs_change,
-    .runs_each = sqlite_runs_each,
-    .skips_add = sqlite_skips_add,
-    .late_add = sqlite_late_add,
+    .runs_each = sql_runs_each,
+    .skips_add = sql_skips_add,
+    .late_add = sql_late_add,
     .purge = sqlite_purge,
     .log_clean = sqlite_log_clean,
     .log_before = sqlite_log_before,
@@ -368,25 +366,6 @@ static const struct store_runs runs = {
     .clean_add = sqlite_clean_add,
     .clean_first = sqlite_clean_first,
     .clean_put = sqlite_clean_put,
-};
-
-static const struct store_catalog catalog = {
-    .job_get = sqlite_job_get,
-    .jobs_get = sqlite_jobs_get,
-    .jobs_stop = sqlite_jobs_stop,
-    .job_insert = sqlite_job_insert,
-    .job_update = sqlite_job_update,
-    .job_delete = sqlite_job_delete,
-    .group_get = sqlite_group_get,
-    .groups_get = sqlite_groups_get,
-    .group_jobs = sqlite_group_jobs,
-    .groups_each = sqlite_groups_each,
-    .group_insert = sqlite_group_insert,
-    .group_update = sqlite_group_update,
-    .group_delete = sqlite_group_delete,
-    .registry_each = sqlite_registry_each,
-    .registry_put = sqlite_registry_put,
-    .registry_delete = sqlite_registry_delete,
 };
 
 static const struct store_users users = {
@@ -415,11 +394,11 @@ static const struct store_users users = {
 };
 
 static const struct store_pages pages = {
-    .jobs_page = sqlite_jobs_page,
+    .jobs_page = sql_jobs_page,
     .logs_page = sqlite_logs_page,
     .runs_page = sqlite_runs_page,
-    .groups_page = sqlite_groups_page,
-    .log_get = sqlite_log_get,
+    .groups_page = sql_groups_page,
+    .log_get = sql_log_get,
 };
 
 const struct store_ops store_sqlite_ops = {
@@ -427,7 +406,7 @@ const struct store_ops store_sqlite_ops = {
     .close = sqlite_close,
     .txn = &txn,
     .runs = &runs,
-    .catalog = &catalog,
+    .catalog = &sql_catalog,
     .users = &users,
     .pages = &pages,
     .figures = &sqlite_figures,

@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 #include "base/buf.h"
 #include "base/map.h"
+#include "store/sql/tables.h"
 #include "store/sqlite/sqlite.h"
 
 #define SQLITE_CHANGE_MASKS 64 /* sqlite_ledger.c: one UPDATE for each set of changed columns */
@@ -21,17 +22,8 @@ struct span { /* a row of peal_log_span that this transaction widens */
     int64_t slot, first_id, last_id;
 };
 
-enum sqlite_job_text { /* statements that are composed of the columns of a job */
-                       SQLITE_JOB_GET,
-                       SQLITE_JOB_INSERT,
-                       SQLITE_JOB_UPDATE,
-                       SQLITE_JOB_PUT_OWN,
-                       SQLITE_JOB_PUT_DUE,
-                       SQLITE_JOB_TEXTS
-};
-
 struct sqlite {
-    struct store store;
+    struct sql sql;
     sqlite3 *db;
     char *path;
     int lock_fd; /* -1: none */
@@ -40,11 +32,9 @@ struct sqlite {
     enum err lost; /* the transaction cannot be committed any more, and why */
     char lost_text[512];
     int64_t node, epoch;
-    int64_t start_deadline_ms; /* where the column is NULL */
 
     struct map statements; /* address of the text -> sqlite3_stmt * */
     sqlite3_stmt *change[SQLITE_CHANGE_MASKS];
-    char *job_texts[SQLITE_JOB_TEXTS]; /* their addresses are those of the statements */
 
     int64_t log_id, log_id_read; /* the counter in this transaction; as read. 0: not read yet */
     struct span spans[SQLITE_SPANS];
@@ -177,50 +167,22 @@ char *col_text(sqlite3_stmt *q, int i);             /* owned by the caller, NULL
 enum err sql_page_begin(struct sqlite *s, bool *ret_own, struct why *why);
 void sql_page_end(struct sqlite *s, bool own);
 
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+extern const struct sql_driver sqlite_driver; /* sqlite_driver.c */
+
 /* ---- the operations, by file ----------------------------------------------------------------- */
 
-/* sqlite_jobs.c */
+/* sqlite_purge.c */
+enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why);
+
+/* sqlite_ledger.c */
 enum err sqlite_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
                          struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
 enum err sqlite_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);
-enum err sqlite_due_each(struct store *s, bool rate, int64_t after_id, int max,
-                         struct due_row *rows, int *ret_n, struct why *why);
-enum err sqlite_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);
-enum err sqlite_jobs_get(struct store *s, const int64_t *ids, int n, job_row_fn *fn, void *ctx,
-                         struct why *why);
-enum err sqlite_jobs_stop(struct store *s, const struct job_stop *stops, int n, int64_t now_ms,
-                          struct why *why);
-enum err sqlite_job_insert(struct store *s, struct job_record *r, struct why *why);
-enum err sqlite_job_update(struct store *s, const struct job_record *r, struct why *why);
-enum err sqlite_job_delete(struct store *s, int64_t id, struct why *why);
-enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why);
-
-/* sqlite_job_row.c */
-#define SQLITE_JOB_TABLES                                                                          \
-    " FROM xxl_job_info j LEFT JOIN peal_job p ON p.job_id = j.id"                                 \
-    " LEFT JOIN peal_due d ON d.job_id = j.id "
-/* Makes the texts of the handle, once, before a job is asked for. ERR_NOMEM. */
-enum err sqlite_job_texts_new(struct sqlite *s, struct why *why);
-void sqlite_job_texts_free(struct sqlite *s);
-/* What sqlite_job_read reads, as a list for SELECT … FROM SQLITE_JOB_TABLES. */
-void sqlite_job_columns(struct buf *text);
-/* Returns how many columns it has read: the place of the next. */
-int sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *ret);
-/* Binds the columns of one table to the parameters from first on. Returns the next parameter. */
-int sqlite_job_bind(sqlite3_stmt *q, int first, const struct job_record *r, enum job_table t);
-
-/* sqlite_ledger.c */
 enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
 enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, int64_t *ret_missed,
                             struct why *why);
-enum err sqlite_skips_add(struct store *s, const struct skip_row *rows, int n, struct why *why);
-enum err sqlite_late_add(struct store *s, const struct late_result *late, int n, int *ret_noted,
-                         struct why *why);
-enum err sqlite_seq_next(struct store *s, const char *name, int n, int64_t *ret_first,
-                         struct why *why);
-enum err sqlite_watermark_get(struct store *s, struct watermark *ret, struct why *why);
-enum err sqlite_totals_get(struct store *s, struct totals *ret, int64_t *ret_open, struct why *why);
-enum err sqlite_runs_each(struct store *s, run_row_fn *fn, void *ctx, struct why *why);
 
 /* sqlite_clean.c */
 enum err sqlite_log_clean(struct store *s, struct log_clean *c, int max, bool *ret_end,
@@ -237,17 +199,6 @@ enum err sqlite_clean_put(struct store *s, const struct clean_request *r, bool e
 /* sqlite_runs.c */
 enum err sqlite_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
                           struct runs_end *ret, struct why *why);
-
-/* sqlite_rows.c */
-enum err sqlite_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
-enum err sqlite_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
-enum err sqlite_group_insert(struct store *s, struct group_record *r, struct why *why);
-enum err sqlite_group_update(struct store *s, const struct group_record *r, struct why *why);
-enum err sqlite_group_delete(struct store *s, int64_t id, struct why *why);
-enum err sqlite_registry_put(struct store *s, const struct registry_record *rows, int n,
-                             struct why *why);
-enum err sqlite_registry_delete(struct store *s, const struct registry_record *rows, int n,
-                                struct why *why);
 
 /* sqlite_users.c */
 enum err sqlite_user_find(struct store *s, const char *username, struct user_record *ret,
@@ -283,31 +234,13 @@ extern const struct store_figures sqlite_figures;
 /* sqlite_alarms.c */
 extern const struct store_alarms sqlite_alarms;
 
-/* sqlite_pages.c */
-#define SQLITE_LOG_COLUMNS                                                                         \
-    "SELECT l.id, l.job_group, l.job_id, l.executor_address, l.executor_handler, "                 \
-    "l.executor_param, l.executor_sharding_param, l.executor_fail_retry_count, l.trigger_time, "   \
-    "l.trigger_code, l.trigger_msg, l.handle_time, l.handle_code, l.handle_msg, l.alarm_status, "  \
-    "r.phase, r.kind, r.moment_ms, r.attempt "
-#define SQLITE_LOG_LIVE " LEFT JOIN peal_run r ON r.log_id = l.id"
-/* The row of SQLITE_LOG_COLUMNS; needs log_record_done. */
-void sqlite_log_read(sqlite3_stmt *q, struct log_record *r);
+/* sqlite_logs.c */
+enum err sqlite_last_fired(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
+                           struct why *why);
 /* The ids that rows of a time can have (-1: open); none: high < low. */
 enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
                          int64_t *ret_high, struct why *why);
-enum err sqlite_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,
-                          int64_t *ret_total, struct why *why);
 enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
-enum err sqlite_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
-                            void *ctx, int64_t *ret_total, struct why *why);
-enum err sqlite_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
-enum err sqlite_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
-enum err sqlite_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
-                           struct why *why);
-enum err sqlite_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
-#define SQLITE_GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
-void sqlite_group_read(sqlite3_stmt *q, struct group_record *ret);
-bool sqlite_group_row(sqlite3_stmt *q, void *fn, void *ctx); /* a sql_row_fn for group_row_fn */
 
 #endif

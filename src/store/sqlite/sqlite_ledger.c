@@ -15,6 +15,69 @@
 #define ID_MAX (INT64_C(1) << 53) /* larger ids do not survive JSON readers; never given */
 #define ID_JUMP (INT64_C(1) << 24)
 
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static void due_read(sqlite3_stmt *q, struct due_row *ret)
+{
+    ret->job_id = sqlite3_column_int64(q, 0);
+    ret->next_ms = col_i64(q, 1, NEVER_MS);
+    ret->last_ms = sqlite3_column_int64(q, 2);
+    ret->planned_until_ms = sqlite3_column_int64(q, 3);
+    ret->version = sqlite3_column_int64(q, 4);
+}
+
+enum err sqlite_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    /* one walk along the index: the row after the last taken tells the next scheduled time */
+    enum err err = sql_get(s,
+                           "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
+                           "FROM peal_due WHERE next_ms >= ? ORDER BY next_ms, job_id",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, from_ms);
+    int n = 0;
+    int64_t next_ms = NEVER_MS;
+    for (;;) {
+        bool row;
+        err = sql_step(s, q, &row, why);
+        if (err)
+            return err;
+        if (!row)
+            break;
+        next_ms = sqlite3_column_int64(q, 1);
+        if (next_ms > until_ms || n == max)
+            break;
+        due_read(q, &rows[n++]);
+        next_ms = NEVER_MS;
+    }
+    sqlite3_reset(q);
+    *ret_n = n;
+    *ret_next_ms = next_ms;
+    return OK;
+}
+
+enum err sqlite_due_put(struct store *store, const struct due_row *rows, int n, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "UPDATE peal_due SET next_ms = ?2, last_ms = ?3, planned_until_ms = ?4 "
+                           "WHERE job_id = ?1",
+                           &q, why);
+    for (int i = 0; !err && i < n; i++) {
+        bind_i64(q, 1, rows[i].job_id);
+        bind_scheduled(q, 2, rows[i].next_ms, NEVER_MS);
+        bind_i64(q, 3, rows[i].last_ms);
+        bind_i64(q, 4, rows[i].planned_until_ms);
+        err = sql_run(s, q, why);
+    }
+    return err;
+}
+
 /* ---- log ids --------------------------------------------------------------------------------- */
 
 static enum err log_id_load(struct sqlite *s, struct why *why)
@@ -489,269 +552,4 @@ enum err sqlite_runs_change(struct store *store, struct run_change *changes, int
     if (!err)
         *ret_missed = missed;
     return err;
-}
-
-/* ---- beside the rows ------------------------------------------------------------------------- */
-
-static enum err skip_extend(struct sqlite *s, const struct skip_row *k, bool *ret_done,
-                            struct why *why)
-{
-    sqlite3_stmt *q;
-    enum err err =
-        sql_get(s,
-                "UPDATE peal_skip SET to_ms = max(to_ms, ?2), count = count + ?3 WHERE id = "
-                "(SELECT max(id) FROM peal_skip WHERE job_id = ?1)",
-                &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, k->job_id);
-    bind_i64(q, 2, k->to_ms);
-    bind_i64(q, 3, k->count);
-    err = sql_run(s, q, why);
-    *ret_done = !err && sqlite3_changes(s->db) > 0;
-    return err;
-}
-
-static enum err skip_insert(struct sqlite *s, const struct skip_row *k, struct why *why)
-{
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "INSERT INTO peal_skip (job_id, from_ms, to_ms, count, policy) "
-                           "VALUES (?1, ?2, ?3, ?4, ?5)",
-                           &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, k->job_id);
-    bind_i64(q, 2, k->from_ms);
-    bind_i64(q, 3, k->to_ms);
-    bind_i64(q, 4, k->count);
-    bind_text(q, 5, misfire_text(k->policy));
-    return sql_run(s, q, why);
-}
-
-enum err sqlite_skips_add(struct store *store, const struct skip_row *rows, int n, struct why *why)
-{
-    struct sqlite *s = sqlite_of(store);
-    enum err err = OK;
-    for (int i = 0; !err && i < n; i++) {
-        bool done = false;
-        if (rows[i].extend)
-            err = skip_extend(s, &rows[i], &done, why);
-        if (!err && !done)
-            err = skip_insert(s, &rows[i], why);
-    }
-    return err;
-}
-
-/* What a late result is added to: handle_msg of a closed row that was given up, or what stands for
- * it in one without an end; NULL for any other. Owned. */
-static enum err late_to(struct sqlite *s, int64_t log_id, char **ret, bool *ret_open,
-                        struct why *why)
-{
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "SELECT handle_msg, trigger_code, handle_code FROM xxl_job_log "
-                           "WHERE id = ?1 AND NOT EXISTS "
-                           "(SELECT 1 FROM peal_run WHERE log_id = ?1)",
-                           &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, log_id);
-    bool row;
-    err = sql_step(s, q, &row, why);
-    if (err || !row)
-        return err;
-    char *text = col_text(q, 0);
-    *ret_open = store_no_end((int)col_i64(q, 1, 0), (int)col_i64(q, 2, 0));
-    sqlite3_reset(q);
-    if (*ret_open || !store_given_up(text)) {
-        free(text);
-        text = *ret_open ? mem_dup(STORE_NO_LIVE_ROW) : NULL;
-    }
-    *ret = text;
-    return OK;
-}
-
-static enum err late_one(struct sqlite *s, const struct late_result *late, int *noted,
-                         struct why *why)
-{
-    char *old = NULL;
-    bool open = false;
-    enum err err = late_to(s, late->log_id, &old, &open, why);
-    if (err || !old)
-        return err;
-    char *text = store_late_text(old, late);
-    free(old);
-    if (!text)
-        return OK;
-    sqlite3_stmt *q;
-    err = sql_get(s,
-                  open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
-                         "handle_time = ?4 WHERE id = ?1"
-                       : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
-                  &q, why);
-    if (!err) {
-        bind_i64(q, 1, late->log_id);
-        bind_text(q, 2, text);
-        if (open) {
-            bind_i64(q, 3, late->code);
-            bind_i64(q, 4, late->at_ms);
-        }
-        err = sql_run(s, q, why);
-        ++*noted;
-    }
-    free(text);
-    return err;
-}
-
-enum err sqlite_late_add(struct store *store, const struct late_result *late, int n, int *ret_noted,
-                         struct why *why)
-{
-    enum err err = OK;
-    int noted = 0;
-    for (int i = 0; !err && i < n; i++)
-        err = late_one(sqlite_of(store), &late[i], &noted, why);
-    if (!err)
-        *ret_noted = noted;
-    return err;
-}
-
-enum err sqlite_seq_next(struct store *store, const char *name, int n, int64_t *ret_first,
-                         struct why *why)
-{
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "INSERT INTO peal_seq (name, value) VALUES (?1, ?2) ON CONFLICT (name) "
-                           "DO UPDATE SET value = value + ?2 RETURNING value - ?2 + 1",
-                           &q, why);
-    if (err)
-        return err;
-    bind_text(q, 1, name);
-    bind_i64(q, 2, n);
-    return sql_number(s, q, 0, ret_first, why);
-}
-
-/* ---- start ----------------------------------------------------------------------------------- */
-
-enum err sqlite_watermark_get(struct store *store, struct watermark *ret, struct why *why)
-{
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    struct watermark m = { 0 };
-    bool row = false;
-    enum err err = sql_get(s,
-                           "SELECT watermark_ms, clean, recorder, renewals, batch "
-                           "FROM peal_epoch WHERE epoch = 1",
-                           &q, why);
-    if (!err)
-        err = sql_step(s, q, &row, why);
-    if (err)
-        return err;
-    if (row) {
-        m.until_ms = col_i64(q, 0, 0);
-        m.clean = col_i64(q, 1, 0) == 1;
-        text_copy(m.recorder, sizeof(m.recorder),
-                  slice_text((const char *)sqlite3_column_text(q, 2)));
-        m.renewals = col_i64(q, 3, 0);
-        m.batch = col_i64(q, 4, 0);
-    }
-    sqlite3_reset(q);
-    err = sql_get(s, "SELECT value FROM peal_seq WHERE name = 'log'", &q, why);
-    if (!err)
-        err = sql_number(s, q, 0, &m.last_id, why);
-    if (!err)
-        *ret = m;
-    return err;
-}
-
-static enum err totals_read(struct sqlite *s, struct totals *ret, int64_t *ret_open,
-                            struct why *why)
-{
-    sqlite3_stmt *q;
-    bool row = false;
-    enum err err = sql_get(s, "SELECT " TOTAL_COLUMNS " FROM peal_epoch WHERE epoch = 1", &q, why);
-    if (!err)
-        err = sql_step(s, q, &row, why);
-    for (int i = 0; !err && row && i < TOTAL_COUNT; i++)
-        ret->n[i] = col_i64(q, i, 0);
-    if (!err && row)
-        sqlite3_reset(q);
-    if (!err)
-        err = sql_get(s, "SELECT count(*) FROM peal_run WHERE phase BETWEEN 1 AND 4", &q, why);
-    return err ? err : sql_number(s, q, 0, ret_open, why);
-}
-
-/* One snapshot: a commit between the two queries would look like runs unaccounted for. */
-enum err sqlite_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
-                           struct why *why)
-{
-    struct sqlite *s = sqlite_of(store);
-    struct totals sums = { { 0 } };
-    int64_t open = 0;
-    bool own;
-    enum err err = sql_page_begin(s, &own, why);
-    if (!err)
-        err = totals_read(s, &sums, &open, why);
-    sql_page_end(s, own);
-    if (err)
-        return err;
-    *ret = sums;
-    *ret_open = open;
-    return OK;
-}
-
-/* A phase that no release knows is treated as doubt: the executor is asked, nothing is sent
- * blindly. A kind that none knows becomes a manual run, which planning never counts on. */
-static void run_read(sqlite3_stmt *q, struct run_row *r)
-{
-    int i = 0;
-    memset(r, 0, sizeof(*r));
-    r->log_id = col_i64(q, i++, 0);
-    r->job_id = col_i64(q, i++, 0);
-    int64_t kind = col_i64(q, i++, -1);
-    r->kind = kind < 0 || kind >= KIND_COUNT ? KIND_MANUAL : (enum kind)kind;
-    r->scheduled_ms = col_i64(q, i++, 0);
-    r->shard = col_int(q, i++, 0);
-    r->shard_total = col_int(q, i++, 1);
-    r->attempt = col_int(q, i++, 0);
-    r->cause = col_i64(q, i++, 0);
-    int64_t phase = col_i64(q, i++, 0);
-    bool known = phase >= PHASE_PLANNED && phase <= PHASE_LOST;
-    r->phase = known ? (enum phase)phase : PHASE_UNKNOWN;
-    r->doubted = col_i64(q, i++, 0) != 0 || !known;
-    r->broadcast = col_i64(q, i++, 0) != 0;
-    r->retries_left = col_int(q, i++, 0);
-    r->due_ms = col_i64(q, i++, 0);
-    r->version = col_i64(q, i++, 0);
-    r->address = col_text(q, i++);
-    r->choices = col_text(q, i++);
-    r->group_id = col_i64(q, i++, 0);
-    r->handler = col_text(q, i++);
-    r->param = col_text(q, i++);
-    r->log_ms = col_i64(q, i++, -1);
-}
-
-static bool runs_row(sqlite3_stmt *q, void *fn, void *ctx)
-{
-    struct run_row r;
-    run_read(q, &r);
-    bool more = (*(run_row_fn **)fn)(ctx, &r);
-    run_row_done(&r);
-    return more;
-}
-
-enum err sqlite_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why)
-{
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err = sql_get(
-        s,
-        "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "
-        "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "
-        "r.choices, l.job_group, l.executor_handler, l.executor_param, "
-        "l.trigger_time FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY "
-        "r.log_id",
-        &q, why);
-    return err ? err : sql_each(s, q, runs_row, &fn, ctx, NULL, why);
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/log_outcome.h"
 #include "store/shared.h"
+#include "store/sql/log_row.h"
 #include "store/sqlite/sqlite_db.h"
 
 #define SLICE 4096
@@ -31,24 +32,24 @@ static const struct over {
     { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_job_failed "
       "WHERE " FAILED("x") " AND x.id >> 12 = ?1 AND x.id >= ?2 AND x.id < ?3 AND x.job_id IN (",
       "))",
-      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQLITE_LOG_LIVE
+      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQL_LOG_LIVE
       " WHERE " FAILED("l") " AND l.id >> 12 = ?1 AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
       true },
     { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log INDEXED BY i_log_jobid "
       "WHERE id >> 12 = ?1 AND id >= ?2 AND id < ?3 AND job_id IN (",
       "))",
-      "FROM xxl_job_log l INDEXED BY i_log_jobid" SQLITE_LOG_LIVE " WHERE l.id >> 12 = ?1 "
+      "FROM xxl_job_log l INDEXED BY i_log_jobid" SQL_LOG_LIVE " WHERE l.id >> 12 = ?1 "
       "AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
       true },
     { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_failed "
       "WHERE " FAILED("x") " AND x.id >= ?2 AND x.id < ?3 ORDER BY x.id DESC LIMIT 4096)",
       "",
-      "FROM xxl_job_log l INDEXED BY i_log_failed" SQLITE_LOG_LIVE
+      "FROM xxl_job_log l INDEXED BY i_log_failed" SQL_LOG_LIVE
       " WHERE " FAILED("l") " AND l.id >= ?2 AND l.id < ?3",
       false },
     { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log WHERE id >= ?2 AND id < ?3 "
       "ORDER BY id DESC LIMIT 4096)",
-      "", "FROM xxl_job_log l" SQLITE_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
+      "", "FROM xxl_job_log l" SQL_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
 };
 
 static const struct over *over_of(const struct runs_filter *f)
@@ -63,7 +64,7 @@ struct walk {
     struct sqlite *s;
     const struct runs_filter *f;
     const struct over *over;
-    sqlite3_stmt *slice, *rows;
+    struct sql_query *slice, *rows;
     log_row_fn *fn;
     void *ctx;
     int64_t low, below, looked;
@@ -112,7 +113,7 @@ static enum err prepare(struct walk *w, struct why *why)
     const struct runs_filter *f = w->f;
     struct buf slice = BUF_INIT(65536), rows = BUF_INIT(262144);
     buf_text(&slice, w->over->slice);
-    buf_text(&rows, SQLITE_LOG_COLUMNS);
+    buf_text(&rows, SQL_LOG_COLUMNS);
     buf_text(&rows, w->over->from);
     if (w->over->jobs) {
         write_ids(&slice, f->jobs, f->njobs);
@@ -124,22 +125,22 @@ static enum err prepare(struct walk *w, struct why *why)
     buf_text(&rows, " ORDER BY l.id DESC");
     enum err err = slice.failed || rows.failed ? ERR_TOOBIG : OK;
     if (!err)
-        err = sql_prepare(w->s, buf_str(&slice), &w->slice, why);
+        err = sql_query_once(&w->s->sql, buf_str(&slice), &w->slice, why);
     if (!err)
-        err = sql_prepare(w->s, buf_str(&rows), &w->rows, why);
+        err = sql_query_once(&w->s->sql, buf_str(&rows), &w->rows, why);
     buf_done(&slice);
     buf_done(&rows);
     return err;
 }
 
-static void bind(const struct walk *w, sqlite3_stmt *q, int64_t low)
+static void bind(const struct walk *w, struct sql_query *q, int64_t low)
 {
-    sqlite3_reset(q);
-    bind_i64(q, 1, low >> 12);
-    bind_i64(q, 2, low);
-    bind_i64(q, 3, w->below);
+    sql_reset(q);
+    sql_bind_i64(q, 1, low >> 12);
+    sql_bind_i64(q, 2, low);
+    sql_bind_i64(q, 3, w->below);
     if (w->f->address && q == w->rows)
-        bind_text(q, 4, w->f->address);
+        sql_bind_text(q, 4, w->f->address);
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
@@ -165,13 +166,13 @@ static enum err next_slice(struct walk *w, int64_t *ret_low, int64_t *ret_n, boo
     if (err || *ret_end)
         return err;
     bind(w, w->slice, low);
-    err = sql_step(w->s, w->slice, &row, why);
+    err = sql_next(w->slice, &row, why);
     if (err)
         return err;
-    *ret_n = col_i64(w->slice, 0, 0);
-    *ret_low = w->over->jobs ? low : col_i64(w->slice, 1, low);
+    *ret_n = sql_i64(w->slice, 0, 0);
+    *ret_low = w->over->jobs ? low : sql_i64(w->slice, 1, low);
     *ret_end = !w->over->jobs && *ret_n == 0;
-    sqlite3_reset(w->slice);
+    sql_reset(w->slice);
     return OK;
 }
 
@@ -180,7 +181,7 @@ static bool take(struct walk *w)
 {
     const struct runs_filter *f = w->f;
     struct log_record r;
-    sqlite_log_read(w->rows, &r);
+    sql_log_read(w->rows, &r);
     bool more = true;
     if (store_run_matches(f, &r)) {
         w->below = r.id;
@@ -204,12 +205,12 @@ static enum err walk_slice(struct walk *w, int64_t low, bool *ret_enough, struct
     enum err err = OK;
     bind(w, w->rows, low);
     while (!err && !*ret_enough) {
-        err = sql_step(w->s, w->rows, &row, why);
+        err = sql_next(w->rows, &row, why);
         if (err || !row)
             break;
         *ret_enough = !take(w);
     }
-    sqlite3_reset(w->rows);
+    sql_reset(w->rows);
     return err;
 }
 
@@ -267,8 +268,8 @@ enum err sqlite_runs_page(struct store *store, const struct runs_filter *f, log_
         stopped(&w);
         err = OK;
     }
-    sql_drop(w.s, w.slice);
-    sql_drop(w.s, w.rows);
+    sql_query_end(w.slice);
+    sql_query_end(w.rows);
     sql_page_end(w.s, own);
     return err;
 }

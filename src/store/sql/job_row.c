@@ -3,7 +3,7 @@
  * composed once a handle, and what is bound and read follows the same order, so that no place of a
  * column is counted by hand. */
 #include "base/buf.h"
-#include "store/sqlite/sqlite_db.h"
+#include "store/sql/job_row.h"
 #include <stdlib.h>
 
 #define STATEMENT_MAX 8192
@@ -18,7 +18,7 @@ static const struct {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-void sqlite_job_columns(struct buf *text)
+void sql_job_columns(struct buf *text)
 {
     buf_text(text, "j.id");
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
@@ -38,19 +38,22 @@ static void list(struct buf *text, enum job_table t, const char *comma, const ch
 static void compose_get(struct buf *text)
 {
     buf_text(text, "SELECT ");
-    sqlite_job_columns(text);
-    buf_text(text, SQLITE_JOB_TABLES "WHERE j.id = ?1");
+    sql_job_columns(text);
+    buf_text(text, SQL_JOB_TABLES "WHERE j.id = ?1");
 }
 
-/* The key is the first parameter. */
-static void compose_insert(struct buf *text, const char *verb, enum job_table t)
+/* key: that is the first parameter; else the database gives it. */
+static void compose_insert(struct buf *text, bool key, enum job_table t)
 {
-    buf_printf(text, "%s INTO %s (%s", verb, tables[t].name, tables[t].key);
-    list(text, t, ", ", "");
-    buf_text(text, ") VALUES (?");
+    const char *comma = key ? ", " : "";
+    buf_printf(text, "INSERT INTO %s (%s", tables[t].name, key ? tables[t].key : "");
+    list(text, t, comma, "");
+    buf_text(text, key ? ") VALUES (?" : ") VALUES (");
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
-        if (c->table == t)
-            buf_text(text, ", ?");
+        if (c->table == t) {
+            buf_printf(text, "%s?", comma);
+            comma = ", ";
+        }
     buf_char(text, ')');
 }
 
@@ -62,28 +65,28 @@ static void compose_update(struct buf *text, enum job_table t)
     buf_printf(text, " WHERE %s = ?", tables[t].key);
 }
 
-enum err sqlite_job_texts_new(struct sqlite *s, struct why *why)
+enum err sql_job_texts_new(struct sql *s, struct why *why)
 {
     bool failed = false;
-    for (int i = 0; i < SQLITE_JOB_TEXTS; i++) {
+    for (int i = 0; i < SQL_JOB_TEXTS; i++) {
         struct buf text = BUF_INIT(STATEMENT_MAX);
-        switch ((enum sqlite_job_text)i) {
-        case SQLITE_JOB_GET:
+        switch ((enum sql_job_text)i) {
+        case SQL_JOB_GET:
             compose_get(&text);
             break;
-        case SQLITE_JOB_INSERT:
-            compose_insert(&text, "INSERT", JOB_INFO);
+        case SQL_JOB_INSERT:
+            compose_insert(&text, false, JOB_INFO);
             break;
-        case SQLITE_JOB_UPDATE:
+        case SQL_JOB_UPDATE:
             compose_update(&text, JOB_INFO);
             break;
-        case SQLITE_JOB_PUT_OWN:
-            compose_insert(&text, "INSERT OR REPLACE", JOB_OWN);
+        case SQL_JOB_PUT_OWN:
+            compose_insert(&text, true, JOB_OWN);
             break;
-        case SQLITE_JOB_PUT_DUE:
-            compose_insert(&text, "INSERT OR REPLACE", JOB_DUE);
+        case SQL_JOB_PUT_DUE:
+            compose_insert(&text, true, JOB_DUE);
             break;
-        case SQLITE_JOB_TEXTS:
+        case SQL_JOB_TEXTS:
             break;
         }
         failed |= text.failed;
@@ -94,27 +97,28 @@ enum err sqlite_job_texts_new(struct sqlite *s, struct why *why)
     return failed ? ERR_NOMEM : OK;
 }
 
-void sqlite_job_texts_free(struct sqlite *s)
+void sql_job_texts_free(struct sql *s)
 {
-    for (int i = 0; i < SQLITE_JOB_TEXTS; i++)
+    for (int i = 0; i < SQL_JOB_TEXTS; i++)
         free(s->job_texts[i]);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void bind_column(sqlite3_stmt *q, int i, struct job_record *r, const struct job_column *c)
+static void bind_column(struct sql_query *q, int i, struct job_record *r,
+                        const struct job_column *c)
 {
     if (c->type >= JOB_TEXT)
-        bind_text(q, i, job_stored_text(r, c));
+        sql_bind_text(q, i, job_stored_text(r, c));
     else if (c->type == JOB_REAL)
-        sqlite3_bind_double(q, i, *job_real(r, c));
+        sql_bind_real(q, i, *job_real(r, c));
     else if (c->type == JOB_NEXT)
-        bind_scheduled(q, i, job_number(r, c), NEVER_MS);
+        sql_bind_unless(q, i, job_number(r, c), NEVER_MS);
     else
-        bind_i64(q, i, job_number(r, c));
+        sql_bind_i64(q, i, job_number(r, c));
 }
 
-int sqlite_job_bind(sqlite3_stmt *q, int first, const struct job_record *r, enum job_table t)
+int sql_job_bind(struct sql_query *q, int first, const struct job_record *r, enum job_table t)
 {
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
         if (c->table == t)
@@ -123,24 +127,25 @@ int sqlite_job_bind(sqlite3_stmt *q, int first, const struct job_record *r, enum
 }
 
 /* What stands in the record is the default. */
-static void read_column(sqlite3_stmt *q, int i, struct job_record *r, const struct job_column *c)
+static void read_column(struct sql_query *q, int i, struct job_record *r,
+                        const struct job_column *c)
 {
     if (c->type >= JOB_TEXT)
-        *job_text(r, c) = col_text(q, i);
+        *job_text(r, c) = sql_text(q, i);
     else if (c->type == JOB_INT)
-        job_number_set(r, c, col_int(q, i, (int)job_number(r, c)));
+        job_number_set(r, c, sql_int(q, i, (int)job_number(r, c)));
     else if (c->type != JOB_REAL)
-        job_number_set(r, c, col_i64(q, i, job_number(r, c)));
-    else if (sqlite3_column_type(q, i) != SQLITE_NULL)
-        *job_real(r, c) = sqlite3_column_double(q, i);
+        job_number_set(r, c, sql_i64(q, i, job_number(r, c)));
+    else
+        *job_real(r, c) = sql_real(q, i, *job_real(r, c));
 }
 
-int sqlite_job_read(const struct sqlite *s, sqlite3_stmt *q, struct job_record *r)
+int sql_job_read(const struct sql *s, struct sql_query *q, struct job_record *r)
 {
     int i = 0;
     job_record_init(r);
     r->start_deadline_ms = s->start_deadline_ms;
-    r->id = col_i64(q, i++, 0);
+    r->id = sql_i64(q, i++, 0);
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
         read_column(q, i++, r, c);
     return i;

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups, and which executors have registered, on any engine that speaks SQL. */
+#include "store/sql/page.h"
+#include "store/sql/tables.h"
+#include <stdlib.h>
+
+#define GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void group_read(struct sql_query *q, struct group_record *r)
+{
+    r->id = sql_i64(q, 0, 0);
+    r->app = sql_text(q, 1);
+    r->title = sql_text(q, 2);
+    r->address_type = sql_int(q, 3, 0);
+    r->address_list = sql_text(q, 4);
+    r->updated_ms = sql_i64(q, 5, 0);
+}
+
+static void bind_group(struct sql_query *q, const struct group_record *r)
+{
+    sql_bind_text_or(q, 1, r->app, "");
+    sql_bind_text_or(q, 2, r->title, "");
+    sql_bind_i64(q, 3, r->address_type);
+    sql_bind_text(q, 4, r->address_list);
+    sql_bind_i64(q, 5, r->updated_ms);
+}
+
+static bool group_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct group_record r;
+    group_read(q, &r);
+    bool more = (*(group_row_fn **)fn)(ctx, &r);
+    group_record_done(&r);
+    return more;
+}
+
+enum err sql_groups_each(struct store *store, group_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s, "SELECT " GROUP_COLUMNS " FROM xxl_job_group ORDER BY id", &q, why);
+    return err ? err : sql_rows(q, group_lend, &fn, ctx, why);
+}
+
+enum err sql_group_insert(struct store *store, struct group_record *r, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "INSERT INTO xxl_job_group (app_name, title, address_type, "
+                             "address_list, update_time) VALUES (?1, ?2, ?3, ?4, ?5)",
+                             &q, why);
+    if (err)
+        return err;
+    bind_group(q, r);
+    return sql_insert(q, &r->id, why);
+}
+
+enum err sql_group_update(struct store *store, const struct group_record *r, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err =
+        sql_query(s,
+                  "UPDATE xxl_job_group SET app_name = ?1, title = ?2, address_type = ?3, "
+                  "address_list = ?4, update_time = ?5 WHERE id = ?6",
+                  &q, why);
+    if (err)
+        return err;
+    bind_group(q, r);
+    sql_bind_i64(q, 6, r->id);
+    int64_t rows = 0;
+    err = sql_change(q, &rows, why);
+    return err || rows ? err : sql_none("group", r->id, why);
+}
+
+enum err sql_group_delete(struct store *store, int64_t id, struct why *why)
+{
+    int64_t rows = 0;
+    enum err err =
+        sql_change_by_id(sql_of(store), "DELETE FROM xxl_job_group WHERE id = ?1", id, &rows, why);
+    return err || rows ? err : sql_none("group", id, why);
+}
+
+enum err sql_groups_page(struct store *store, const struct groups_filter *f, group_row_fn *fn,
+                         void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct sql_where p;
+    where_init(&p, sql_of(store));
+    where_scope(&p, "id", f->scope, 0);
+    where_has(&p, "app_name", f->app);
+    where_has(&p, "title", f->title);
+    const struct sql_page page = {
+        .select = "SELECT " GROUP_COLUMNS " FROM xxl_job_group",
+        .order = " ORDER BY id",
+        .count = "SELECT id FROM xxl_job_group",
+        .count_max = SQL_COUNT_MAX,
+        .offset = f->offset,
+        .limit = f->limit,
+        .lend = group_lend,
+        .fn = &fn,
+        .ctx = ctx,
+    };
+    return sql_page_run(sql_of(store), &page, &p, ret_total, why);
+}
+
+enum err sql_group_get(struct store *store, int64_t id, struct group_record *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_row_by_id(sql_of(store), "SELECT " GROUP_COLUMNS " FROM xxl_job_group WHERE id = ?1",
+                      "group", id, &q, why);
+    if (err)
+        return err;
+    group_read(q, ret);
+    sql_reset(q);
+    return OK;
+}
+
+enum err sql_groups_get(struct store *store, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
+                        struct why *why)
+{
+    bool more = true;
+    for (int i = 0; more && i < n; i++) { /* as sql_jobs_get */
+        struct why missing = { "" };
+        struct group_record g = { 0 };
+        enum err err = sql_group_get(store, ids[i], &g, &missing);
+        if (err == ERR_NOTFOUND)
+            continue;
+        if (err) {
+            why_set(why, "%s", missing.text);
+            return err;
+        }
+        more = fn(ctx, &g);
+        group_record_done(&g);
+    }
+    return OK;
+}
+
+enum err sql_group_jobs(struct store *store, int64_t group_id, int64_t *ret_count, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s, "SELECT count(*) FROM xxl_job_info WHERE job_group = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, group_id);
+    return sql_one(q, 0, ret_count, why);
+}
+
+/* ---- the registry ---------------------------------------------------------------------------- */
+
+static bool registry_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct registry_record r = { sql_text(q, 0), sql_text(q, 1), sql_text(q, 2), sql_i64(q, 3, 0) };
+    bool more = (*(registry_row_fn **)fn)(ctx, &r);
+    registry_record_done(&r);
+    return more;
+}
+
+enum err sql_registry_each(struct store *store, registry_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "SELECT registry_group, registry_key, registry_value, update_time "
+                             "FROM xxl_job_registry ORDER BY id",
+                             &q, why);
+    return err ? err : sql_rows(q, registry_lend, &fn, ctx, why);
+}
+
+/* The three columns of its key; the caller binds what else there is. */
+static enum err registry_query(struct sql *s, const char *text, const struct registry_record *r,
+                               struct sql_query **ret, struct why *why)
+{
+    enum err err = sql_query(s, text, ret, why);
+    if (err)
+        return err;
+    sql_bind_text_or(*ret, 1, r->group, "");
+    sql_bind_text_or(*ret, 2, r->key, "");
+    sql_bind_text_or(*ret, 3, r->value, "");
+    return OK;
+}
+
+/* A beat finds its row; an upsert would write the id counter each time, too. */
+static enum err registry_put_one(struct sql *s, const struct registry_record *r, struct why *why)
+{
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = registry_query(s,
+                                  "UPDATE xxl_job_registry SET update_time = ?4 WHERE "
+                                  "registry_group = ?1 AND registry_key = ?2 AND "
+                                  "registry_value = ?3",
+                                  r, &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 4, r->updated_ms);
+    err = sql_change(q, &rows, why);
+    if (err || rows)
+        return err;
+    err = registry_query(s,
+                         "INSERT INTO xxl_job_registry (registry_group, registry_key, "
+                         "registry_value, update_time) VALUES (?1, ?2, ?3, ?4)",
+                         r, &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 4, r->updated_ms);
+    return sql_do(q, why);
+}
+
+enum err sql_registry_put(struct store *store, const struct registry_record *rows, int n,
+                          struct why *why)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < n; i++)
+        err = registry_put_one(sql_of(store), &rows[i], why);
+    return err;
+}
+
+enum err sql_registry_delete(struct store *store, const struct registry_record *rows, int n,
+                             struct why *why)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < n; i++) {
+        struct sql_query *q;
+        err = registry_query(sql_of(store),
+                             "DELETE FROM xxl_job_registry WHERE registry_group = ?1 AND "
+                             "registry_key = ?2 AND registry_value = ?3",
+                             &rows[i], &q, why);
+        if (!err)
+            err = sql_do(q, why);
+    }
+    return err;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sql.h - one driver for engines that speak SQL, and statements on it. Private to src/store.
+ *
+ * What is read and written row by row stands in this folder once, for all of these engines. An
+ * engine brings a struct sql_driver: a dozen functions that prepare, bind, step and read. What
+ * every firing costs, and what an index of one engine serves, stays with the engine.
+ *
+ * Texts keep to what SQLite, MySQL and PostgreSQL have in common: no upsert, no RETURNING, no
+ * functions but count, min, max, lower and coalesce. Parameters are ?1, ?2, …; a driver may have
+ * to write $1 for them, or ? and remember which number stands where. */
+#ifndef PEAL_STORE_SQL_SQL_H
+#define PEAL_STORE_SQL_SQL_H
+
+#include "base/map.h"
+#include "store/store.h"
+
+struct sql;
+
+/* stmt is the engine's prepared statement. A function that fails marks the transaction as lost, if
+ * there is one, and says in why what an operator can do. */
+struct sql_driver {
+    /* A condition: the column (%s) contains parameter %d, ASCII letters in either case. */
+    const char *contains;
+    /* A condition: the column (%s) is among the numbers of parameter %d, a JSON array. */
+    const char *among;
+    const char *least; /* the function that gives the smallest of its arguments */
+
+    /* kept: it will be used again. */
+    enum err (*prepare)(struct sql *s, const char *text, bool kept, void **ret, struct why *why);
+    void (*finalize)(struct sql *s, void *stmt);
+    void (*bind_null)(void *stmt, int i);
+    void (*bind_i64)(void *stmt, int i, int64_t v);
+    void (*bind_real)(void *stmt, int i, double v);
+    /* Lent until the statement is reset. What is too large makes the next step fail. */
+    void (*bind_text)(void *stmt, int i, const char *text);
+    /* Next row; false after the last one, and then as on failure the statement is reset. */
+    enum err (*step)(struct sql *s, void *stmt, bool *ret_row, struct why *why);
+    void (*reset)(void *stmt);
+    /* Of the statement that ran last: rows that it found to change; id that its INSERT was given.
+     */
+    int64_t (*changes)(struct sql *s);
+    int64_t (*inserted)(struct sql *s);
+
+    /* Columns of the row, from 0 on, whatever type another program has put there. */
+    bool (*is_null)(void *stmt, int i);
+    int64_t (*i64)(void *stmt, int i);
+    double (*real)(void *stmt, int i);
+    const char *(*text)(void *stmt, int i, size_t *ret_n); /* lent until the next step */
+
+    /* A page's own snapshot, with a second to finish (ERR_TIMEOUT); within a transaction that. End
+     * in any case, with what begin said. */
+    enum err (*page_begin)(struct sql *s, bool *ret_own, struct why *why);
+    void (*page_end)(struct sql *s, bool own);
+    /* The newest run of the job's schedule whose scheduled time is not behind now; 0 if the newest
+     * rows of the log do not tell. By the engine's index on the log. */
+    enum err (*last_fired)(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
+                           struct why *why);
+};
+
+enum sql_job_text { /* statements that are composed of the columns of a job */
+                    SQL_JOB_GET,
+                    SQL_JOB_INSERT,
+                    SQL_JOB_UPDATE,
+                    SQL_JOB_PUT_OWN,
+                    SQL_JOB_PUT_DUE,
+                    SQL_JOB_TEXTS
+};
+
+struct sql { /* an engine's handle begins with it */
+    struct store store;
+    const struct sql_driver *driver;
+    struct map queries;             /* address of the text -> struct sql_query * */
+    char *job_texts[SQL_JOB_TEXTS]; /* their addresses are those of the statements */
+    int64_t start_deadline_ms;      /* of jobs whose column is NULL */
+};
+
+struct sql_query {
+    struct sql *s;
+    void *stmt;
+};
+
+static inline struct sql *sql_of(struct store *s)
+{
+    return (struct sql *)s;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* The kept statement of this text (a literal), reset and ready to be bound. */
+MUST_CHECK enum err sql_query(struct sql *s, const char *text, struct sql_query **ret,
+                              struct why *why);
+/* One that is composed and used once; release with sql_query_end (NULL is fine). */
+MUST_CHECK enum err sql_query_once(struct sql *s, const char *text, struct sql_query **ret,
+                                   struct why *why);
+void sql_query_end(struct sql_query *q);
+/* Run a statement without rows, to its end. */
+MUST_CHECK enum err sql_do(struct sql_query *q, struct why *why);
+/* The same, and how many rows it found to change. */
+MUST_CHECK enum err sql_change(struct sql_query *q, int64_t *ret_rows, struct why *why);
+/* The same, of an INSERT of one row, and its id. */
+MUST_CHECK enum err sql_insert(struct sql_query *q, int64_t *ret_id, struct why *why);
+/* The same as sql_change for a text whose only parameter is an id. ret_rows may be NULL. */
+MUST_CHECK enum err sql_change_by_id(struct sql *s, const char *text, int64_t id, int64_t *ret_rows,
+                                     struct why *why);
+/* Next row. False and OK at the end, after which the statement is reset. */
+MUST_CHECK enum err sql_next(struct sql_query *q, bool *ret_row, struct why *why);
+void sql_reset(struct sql_query *q);
+/* One number from a statement that is bound already: its first column, otherwise where there is no
+ * row or NULL. */
+MUST_CHECK enum err sql_one(struct sql_query *q, int64_t otherwise, int64_t *ret, struct why *why);
+/* Bind ?1 = id, step to the only row, which the caller reads before it resets the statement.
+ * ERR_NOTFOUND: sql_none(what, id). */
+MUST_CHECK enum err sql_row_by_id(struct sql *s, const char *text, const char *what, int64_t id,
+                                  struct sql_query **ret, struct why *why);
+enum err sql_none(const char *what, int64_t id, struct why *why); /* ERR_NOTFOUND */
+/* Reads the statement's row and hands it to the function whose address is fn; false stops. */
+typedef bool sql_lend_fn(struct sql_query *q, void *fn, void *ctx);
+/* The rows of a statement that is bound, then reset it. */
+MUST_CHECK enum err sql_rows(struct sql_query *q, sql_lend_fn *lend, void *fn, void *ctx,
+                             struct why *why);
+
+/* ---- parameters and columns ------------------------------------------------------------------ */
+
+static inline void sql_bind_null(struct sql_query *q, int i)
+{
+    q->s->driver->bind_null(q->stmt, i);
+}
+
+static inline void sql_bind_i64(struct sql_query *q, int i, int64_t v)
+{
+    q->s->driver->bind_i64(q->stmt, i, v);
+}
+
+static inline void sql_bind_real(struct sql_query *q, int i, double v)
+{
+    q->s->driver->bind_real(q->stmt, i, v);
+}
+
+/* none stands for NULL. */
+static inline void sql_bind_unless(struct sql_query *q, int i, int64_t v, int64_t none)
+{
+    if (v == none)
+        sql_bind_null(q, i);
+    else
+        sql_bind_i64(q, i, v);
+}
+
+/* NULL is NULL. Lent until the statement has run. */
+static inline void sql_bind_text(struct sql_query *q, int i, const char *text)
+{
+    q->s->driver->bind_text(q->stmt, i, text);
+}
+
+static inline void sql_bind_text_or(struct sql_query *q, int i, const char *text,
+                                    const char *otherwise)
+{
+    sql_bind_text(q, i, text ? text : otherwise);
+}
+
+/* Columns as another program may have left them: NULL gives the default, too big is cut. */
+int64_t sql_i64(struct sql_query *q, int i, int64_t otherwise);
+int sql_int(struct sql_query *q, int i, int otherwise); /* out of int's range: otherwise */
+double sql_real(struct sql_query *q, int i, double otherwise);
+char *sql_text(struct sql_query *q, int i); /* owned by the caller, NULL for NULL */
+void sql_text_copy(struct sql_query *q, int i, char *to, size_t size);
+
+#endif

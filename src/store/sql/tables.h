@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.h - the functions of store.h that engines which speak SQL share. An engine takes the
+ * tables whole, or puts single functions into its own. Private to src/store. */
+#ifndef PEAL_STORE_SQL_TABLES_H
+#define PEAL_STORE_SQL_TABLES_H
+
+#include "store/sql/sql.h"
+
+extern const struct store_catalog sql_catalog;
+
+/* Before anything else, with the engine's functions. ERR_NOMEM. */
+MUST_CHECK enum err sql_init(struct sql *s, const struct store_ops *ops,
+                             const struct sql_driver *driver, const struct store_options *options,
+                             struct why *why);
+/* Finalizes all statements, while the engine's connection is open still. Fine without sql_init. */
+void sql_done(struct sql *s);
+
+/* jobs.c */
+MUST_CHECK enum err sql_job_get(struct store *store, int64_t id, struct job_record *ret,
+                                struct why *why);
+MUST_CHECK enum err sql_job_insert(struct store *store, struct job_record *r, struct why *why);
+MUST_CHECK enum err sql_job_update(struct store *store, const struct job_record *r,
+                                   struct why *why);
+MUST_CHECK enum err sql_jobs_get(struct store *store, const int64_t *ids, int n, job_row_fn *fn,
+                                 void *ctx, struct why *why);
+MUST_CHECK enum err sql_jobs_stop(struct store *store, const struct job_stop *stops, int n,
+                                  int64_t now_ms, struct why *why);
+MUST_CHECK enum err sql_job_delete(struct store *store, int64_t id, struct why *why);
+MUST_CHECK enum err sql_jobs_page(struct store *store, const struct jobs_filter *f, job_row_fn *fn,
+                                  void *ctx, int64_t *ret_total, struct why *why);
+
+/* groups.c */
+MUST_CHECK enum err sql_groups_each(struct store *store, group_row_fn *fn, void *ctx,
+                                    struct why *why);
+MUST_CHECK enum err sql_group_insert(struct store *store, struct group_record *r, struct why *why);
+MUST_CHECK enum err sql_group_update(struct store *store, const struct group_record *r,
+                                     struct why *why);
+MUST_CHECK enum err sql_group_delete(struct store *store, int64_t id, struct why *why);
+MUST_CHECK enum err sql_groups_page(struct store *store, const struct groups_filter *f,
+                                    group_row_fn *fn, void *ctx, int64_t *ret_total,
+                                    struct why *why);
+MUST_CHECK enum err sql_group_get(struct store *store, int64_t id, struct group_record *ret,
+                                  struct why *why);
+MUST_CHECK enum err sql_groups_get(struct store *store, const int64_t *ids, int n, group_row_fn *fn,
+                                   void *ctx, struct why *why);
+MUST_CHECK enum err sql_group_jobs(struct store *store, int64_t group_id, int64_t *ret_count,
+                                   struct why *why);
+MUST_CHECK enum err sql_registry_each(struct store *store, registry_row_fn *fn, void *ctx,
+                                      struct why *why);
+MUST_CHECK enum err sql_registry_put(struct store *store, const struct registry_record *rows, int n,
+                                     struct why *why);
+MUST_CHECK enum err sql_registry_delete(struct store *store, const struct registry_record *rows,
+                                        int n, struct why *why);
+
+/* logs.c */
+MUST_CHECK enum err sql_log_get(struct store *store, int64_t id, struct log_record *ret,
+                                struct why *why);
+
+/* ledger.c */
+MUST_CHECK enum err sql_due_each(struct store *store, bool rate, int64_t after_id, int max,
+                                 struct due_row *rows, int *ret_n, struct why *why);
+MUST_CHECK enum err sql_skips_add(struct store *store, const struct skip_row *rows, int n,
+                                  struct why *why);
+MUST_CHECK enum err sql_late_add(struct store *store, const struct late_result *late, int n,
+                                 int *ret_noted, struct why *why);
+MUST_CHECK enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret_first,
+                                 struct why *why);
+MUST_CHECK enum err sql_watermark_get(struct store *store, struct watermark *ret, struct why *why);
+MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
+                                   struct why *why);
+MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
+
+#endif
