@@ -309,7 +309,7 @@ enum err sql_jobs_page(struct store *store, const struct jobs_filter *f, job_row
     where_after(&p, f, buf_str(&key));
     compose_jobs(f, buf_str(&key), way, &order, &rest);
     const struct sql_page page = {
-        .select = "WITH picked(id) AS MATERIALIZED (SELECT j.id FROM xxl_job_info j "
+        .select = "WITH picked(id) AS (SELECT j.id FROM xxl_job_info j "
                   "LEFT JOIN peal_due d ON d.job_id = j.id",
         .order = buf_str(&order),
         .rest = buf_str(&rest),

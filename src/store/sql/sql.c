@@ -179,3 +179,8 @@ void sql_text_copy(struct sql_query *q, int i, char *to, size_t size)
     const char *text = q->s->driver->text(q->stmt, i, &n);
     text_copy(to, size, slice_of(text ? text : "", text ? strnlen(text, n) : 0));
 }
+
+struct slice sql_blob(struct sql_query *q, int i)
+{
+    return q->s->driver->blob(q->stmt, i);
+}

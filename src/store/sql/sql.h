@@ -33,6 +33,7 @@ struct sql_driver {
     void (*bind_real)(void *stmt, int i, double v);
     /* Lent until the statement is reset. What is too large makes the next step fail. */
     void (*bind_text)(void *stmt, int i, const char *text);
+    void (*bind_blob)(void *stmt, int i, struct slice bytes); /* the same */
     /* Next row; false after the last one, and then as on failure the statement is reset. */
     enum err (*step)(struct sql *s, void *stmt, bool *ret_row, struct why *why);
     void (*reset)(void *stmt);
@@ -46,6 +47,8 @@ struct sql_driver {
     int64_t (*i64)(void *stmt, int i);
     double (*real)(void *stmt, int i);
     const char *(*text)(void *stmt, int i, size_t *ret_n); /* lent until the next step */
+
+    struct slice (*blob)(void *stmt, int i); /* the same; empty for NULL */
 
     /* A page's own snapshot, with a second to finish (ERR_TIMEOUT); within a transaction that. End
      * in any case, with what begin said. */
@@ -72,6 +75,7 @@ struct sql { /* an engine's handle begins with it */
     struct map queries;             /* address of the text -> struct sql_query * */
     char *job_texts[SQL_JOB_TEXTS]; /* their addresses are those of the statements */
     int64_t start_deadline_ms;      /* of jobs whose column is NULL */
+    int64_t node, epoch;            /* owner of the rows that this handle adds */
 };
 
 struct sql_query {
@@ -151,6 +155,12 @@ static inline void sql_bind_text(struct sql_query *q, int i, const char *text)
     q->s->driver->bind_text(q->stmt, i, text);
 }
 
+/* Lent until the statement has run. */
+static inline void sql_bind_blob(struct sql_query *q, int i, struct slice bytes)
+{
+    q->s->driver->bind_blob(q->stmt, i, bytes);
+}
+
 static inline void sql_bind_text_or(struct sql_query *q, int i, const char *text,
                                     const char *otherwise)
 {
@@ -161,7 +171,8 @@ static inline void sql_bind_text_or(struct sql_query *q, int i, const char *text
 int64_t sql_i64(struct sql_query *q, int i, int64_t otherwise);
 int sql_int(struct sql_query *q, int i, int otherwise); /* out of int's range: otherwise */
 double sql_real(struct sql_query *q, int i, double otherwise);
-char *sql_text(struct sql_query *q, int i); /* owned by the caller, NULL for NULL */
+char *sql_text(struct sql_query *q, int i);        /* owned by the caller, NULL for NULL */
+struct slice sql_blob(struct sql_query *q, int i); /* lent until the next step */
 void sql_text_copy(struct sql_query *q, int i, char *to, size_t size);
 
 #endif

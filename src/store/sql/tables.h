@@ -6,7 +6,8 @@
 
 #include "store/sql/sql.h"
 
-extern const struct store_catalog sql_catalog;
+extern const struct store_catalog sql_catalog; /* tables.c */
+extern const struct store_figures sql_figures; /* figures.c */
 
 /* Before anything else, with the engine's functions. ERR_NOMEM. */
 MUST_CHECK enum err sql_init(struct sql *s, const struct store_ops *ops,
@@ -69,5 +70,12 @@ MUST_CHECK enum err sql_watermark_get(struct store *store, struct watermark *ret
 MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
                                    struct why *why);
 MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
+
+/* clean.c */
+MUST_CHECK enum err sql_clean_add(struct store *store, struct clean_request *r, struct why *why);
+MUST_CHECK enum err sql_clean_first(struct store *store, struct clean_request *ret, bool *ret_any,
+                                    struct why *why);
+MUST_CHECK enum err sql_clean_put(struct store *store, const struct clean_request *r, bool end,
+                                  struct why *why);
 
 #endif

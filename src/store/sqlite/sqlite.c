@@ -286,8 +286,6 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     s->path = mem_dup(path);
     s->lock_fd = -1;
     s->read_only = options && options->read_only;
-    s->node = options ? options->node : 0;
-    s->epoch = options ? options->epoch : 0;
     map_init(&s->statements);
     enum err err = sql_init(&s->sql, &store_sqlite_ops, &sqlite_driver, options, why);
     if (!err && !s->read_only && !in_memory(s))
@@ -363,9 +361,9 @@ static const struct store_runs runs = {
     .log_clean = sqlite_log_clean,
     .log_before = sqlite_log_before,
     .log_counts = sqlite_log_counts,
-    .clean_add = sqlite_clean_add,
-    .clean_first = sqlite_clean_first,
-    .clean_put = sqlite_clean_put,
+    .clean_add = sql_clean_add,
+    .clean_first = sql_clean_first,
+    .clean_put = sql_clean_put,
 };
 
 static const struct store_users users = {
@@ -409,6 +407,6 @@ const struct store_ops store_sqlite_ops = {
     .catalog = &sql_catalog,
     .users = &users,
     .pages = &pages,
-    .figures = &sqlite_figures,
+    .figures = &sql_figures,
     .alarms = &sqlite_alarms,
 };

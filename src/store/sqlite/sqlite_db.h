@@ -31,7 +31,6 @@ struct sqlite {
     bool in_transaction;
     enum err lost; /* the transaction cannot be committed any more, and why */
     char lost_text[512];
-    int64_t node, epoch;
 
     struct map statements; /* address of the text -> sqlite3_stmt * */
     sqlite3_stmt *change[SQLITE_CHANGE_MASKS];
@@ -190,11 +189,6 @@ enum err sqlite_log_clean(struct store *s, struct log_clean *c, int max, bool *r
 enum err sqlite_log_before(struct store *s, int64_t ms, int64_t *ret_id, struct why *why);
 enum err sqlite_log_counts(struct store *s, int64_t below_id, log_count_fn *fn, void *ctx,
                            int64_t *ret_from_id, struct why *why);
-enum err sqlite_clean_add(struct store *s, struct clean_request *r, struct why *why);
-enum err sqlite_clean_first(struct store *s, struct clean_request *ret, bool *ret_any,
-                            struct why *why);
-enum err sqlite_clean_put(struct store *s, const struct clean_request *r, bool end,
-                          struct why *why);
 
 /* sqlite_runs.c */
 enum err sqlite_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
@@ -230,7 +224,6 @@ enum err sqlite_tokens_of(struct store *s, int64_t user_id, int64_t after_id, in
 enum err sqlite_token_used(struct store *s, int64_t id, int64_t used_ms, struct why *why);
 enum err sqlite_token_delete(struct store *s, int64_t id, struct why *why);
 
-extern const struct store_figures sqlite_figures;
 /* sqlite_alarms.c */
 extern const struct store_alarms sqlite_alarms;
 

@@ -41,6 +41,11 @@ static void text_bind(void *stmt, int i, const char *text)
     bind_text(stmt, i, text);
 }
 
+static void blob_bind(void *stmt, int i, struct slice bytes)
+{
+    bind_blob(stmt, i, bytes);
+}
+
 static enum err step(struct sql *s, void *stmt, bool *ret_row, struct why *why)
 {
     return sql_step(of(s), stmt, ret_row, why);
@@ -83,6 +88,12 @@ static const char *text(void *stmt, int i, size_t *ret_n)
     return t;
 }
 
+static struct slice blob(void *stmt, int i)
+{
+    const void *p = sqlite3_column_blob(stmt, i); /* before its length is asked for */
+    return slice_of(p, (size_t)sqlite3_column_bytes(stmt, i));
+}
+
 static enum err page_begin(struct sql *s, bool *ret_own, struct why *why)
 {
     return sql_page_begin(of(s), ret_own, why);
@@ -103,6 +114,7 @@ const struct sql_driver sqlite_driver = {
     .bind_i64 = i64_bind,
     .bind_real = real_bind,
     .bind_text = text_bind,
+    .bind_blob = blob_bind,
     .step = step,
     .reset = reset,
     .changes = changes,
@@ -111,6 +123,7 @@ const struct sql_driver sqlite_driver = {
     .i64 = i64,
     .real = real,
     .text = text,
+    .blob = blob,
     .page_begin = page_begin,
     .page_end = page_end,
     .last_fired = sqlite_last_fired,

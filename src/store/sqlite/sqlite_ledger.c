@@ -273,8 +273,8 @@ static enum err live_insert(struct sqlite *s, sqlite3_stmt *q, const struct run_
     bind_i64(q, 12, r->retries_left);
     bind_i64(q, 13, r->due_ms);
     bind_i64(q, 14, r->version);
-    bind_i64(q, 15, s->node);
-    bind_i64(q, 16, s->epoch);
+    bind_i64(q, 15, s->sql.node);
+    bind_i64(q, 16, s->sql.epoch);
     bind_text(q, 17, r->address);
     bind_text(q, 18, r->choices);
     int rc = sql_step_rc(q);
