@@ -408,5 +408,5 @@ const struct store_ops store_sqlite_ops = {
     .users = &users,
     .pages = &pages,
     .figures = &sql_figures,
-    .alarms = &sqlite_alarms,
+    .alarms = &sql_alarms,
 };

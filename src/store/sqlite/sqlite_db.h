@@ -224,9 +224,6 @@ enum err sqlite_tokens_of(struct store *s, int64_t user_id, int64_t after_id, in
 enum err sqlite_token_used(struct store *s, int64_t id, int64_t used_ms, struct why *why);
 enum err sqlite_token_delete(struct store *s, int64_t id, struct why *why);
 
-/* sqlite_alarms.c */
-extern const struct store_alarms sqlite_alarms;
-
 /* sqlite_logs.c */
 enum err sqlite_last_fired(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
                            struct why *why);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Alarms and the log of their deliveries, on any engine that speaks SQL. The keys of their rows
+ * make a write that is made again harmless. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "store/sql/tables.h"
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static enum err alarm_there(struct sql *s, const struct alarm_record *r, int64_t *ret,
+                            struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_query(s, "SELECT 1 FROM peal_alarm WHERE log_id = ?1 AND channel = ?2", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->log_id);
+    sql_bind_text(q, 2, r->channel);
+    return sql_one(q, 0, ret, why);
+}
+
+static enum err alarm_add(struct sql *s, struct alarm_record *r, struct why *why)
+{
+    struct sql_query *q;
+    int64_t there = 0;
+    enum err err = alarm_there(s, r, &there, why);
+    r->id = 0;
+    if (err || there)
+        return err;
+    err = sql_query(s,
+                    "INSERT INTO peal_alarm (log_id, job_id, group_id, channel, targets, "
+                    "made_ms, phase, code, cause, fingerprint) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                    &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->log_id);
+    sql_bind_i64(q, 2, r->job_id);
+    sql_bind_i64(q, 3, r->group_id);
+    sql_bind_text(q, 4, r->channel);
+    sql_bind_text(q, 5, r->targets);
+    sql_bind_i64(q, 6, r->made_ms);
+    sql_bind_i64(q, 7, r->phase);
+    sql_bind_i64(q, 8, r->code);
+    sql_bind_text_or(q, 9, r->cause, "");
+    sql_bind_i64(q, 10, (int64_t)r->fingerprint);
+    return sql_insert(q, &r->id, why);
+}
+
+static enum err alarms_add(struct store *store, struct alarm_record *rows, int n, struct why *why)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < n; i++)
+        err = alarm_add(sql_of(store), &rows[i], why);
+    return err;
+}
+
+static enum err delivery_there(struct sql *s, const struct delivery_record *r, int64_t *ret,
+                               struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(
+        s, "SELECT 1 FROM peal_delivery WHERE alarm_id = ?1 AND target = ?2 AND n = ?3", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->alarm_id);
+    sql_bind_text_or(q, 2, r->target, "");
+    sql_bind_i64(q, 3, r->n);
+    return sql_one(q, 0, ret, why);
+}
+
+static enum err delivery_add(struct store *store, const struct delivery_record *r, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t there = 0;
+    enum err err = delivery_there(s, r, &there, why);
+    if (err || there)
+        return err;
+    err = sql_query(s,
+                    "INSERT INTO peal_delivery (alarm_id, target, n, at_ms, took_ms, "
+                    "outcome, said) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->alarm_id);
+    sql_bind_text_or(q, 2, r->target, "");
+    sql_bind_i64(q, 3, r->n);
+    sql_bind_i64(q, 4, r->at_ms);
+    sql_bind_i64(q, 5, r->took_ms);
+    sql_bind_i64(q, 6, r->outcome);
+    sql_bind_text(q, 7, r->said);
+    return sql_do(q, why);
+}
+
+/* ---- closing --------------------------------------------------------------------------------- */
+
+static enum err log_settle(struct sql *s, int64_t id, struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_query(s,
+                  "UPDATE xxl_job_log SET alarm_status = (SELECT max(status) FROM peal_alarm "
+                  "WHERE log_id = xxl_job_log.id) WHERE id = (SELECT log_id FROM peal_alarm "
+                  "WHERE id = ?1) AND alarm_status = -1 AND NOT EXISTS (SELECT 1 FROM peal_alarm "
+                  "WHERE log_id = xxl_job_log.id AND closed_ms IS NULL)",
+                  &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    return sql_do(q, why);
+}
+
+static enum err alarm_close(struct store *store, int64_t id, enum alarm_status status,
+                            int64_t now_ms, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "UPDATE peal_alarm SET closed_ms = ?2, status = ?3 "
+                             "WHERE id = ?1 AND closed_ms IS NULL",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    sql_bind_i64(q, 2, now_ms);
+    sql_bind_i64(q, 3, status);
+    int64_t rows = 0;
+    err = sql_change(q, &rows, why);
+    return err || !rows ? err : log_settle(s, id, why);
+}
+
+static enum err purge_step(struct sql *s, const char *text, int64_t before_ms, int max,
+                           int64_t *ret_gone, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s, text, &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, before_ms);
+    sql_bind_i64(q, 2, max);
+    return sql_change(q, ret_gone, why);
+}
+
+#define OLDEST                                                                                     \
+    "(SELECT id FROM (SELECT id FROM peal_alarm WHERE closed_ms IS NOT NULL AND closed_ms < ?1 "   \
+    "ORDER BY closed_ms, id LIMIT ?2) AS old)"
+
+static enum err alarms_purge(struct store *store, int64_t before_ms, int max, bool *ret_more,
+                             struct why *why)
+{
+    struct sql *s = sql_of(store);
+    int64_t gone = 0;
+    enum err err = purge_step(s, "DELETE FROM peal_delivery WHERE alarm_id IN " OLDEST, before_ms,
+                              max, &gone, why);
+    if (!err)
+        err =
+            purge_step(s, "DELETE FROM peal_alarm WHERE id IN " OLDEST, before_ms, max, &gone, why);
+    if (!err)
+        *ret_more = gone >= max;
+    return err;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static enum phase phase_read(int64_t phase)
+{
+    return phase > 0 && phase < PHASE_COUNT ? (enum phase)phase : PHASE_FAILED;
+}
+
+static bool alarm_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    int i = 0;
+    struct alarm_record r = { .id = sql_i64(q, i++, 0) };
+    r.log_id = sql_i64(q, i++, 0);
+    r.job_id = sql_i64(q, i++, 0);
+    r.group_id = sql_i64(q, i++, 0);
+    r.channel = sql_text(q, i++);
+    r.targets = sql_text(q, i++);
+    r.made_ms = sql_i64(q, i++, 0);
+    r.phase = phase_read(sql_i64(q, i++, 0));
+    r.code = sql_int(q, i++, 0);
+    r.cause = sql_text(q, i++);
+    r.fingerprint = (uint64_t)sql_i64(q, i++, 0);
+    r.closed_ms = sql_i64(q, i++, -1);
+    int status = sql_int(q, i++, ALARM_CLAIMED);
+    r.status = status >= ALARM_CLAIMED && status <= ALARM_FAILED ? (enum alarm_status)status
+                                                                 : ALARM_CLAIMED;
+    bool more = (*(alarm_row_fn **)fn)(ctx, &r);
+    alarm_record_done(&r);
+    return more;
+}
+
+static enum err alarms_open(struct store *store, const char *channel, int64_t after_id, int max,
+                            alarm_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err =
+        sql_query(s,
+                  "SELECT id, log_id, job_id, group_id, channel, targets, made_ms, phase, "
+                  "code, cause, fingerprint, closed_ms, status FROM peal_alarm "
+                  "WHERE channel = ?1 AND closed_ms IS NULL AND id > ?2 "
+                  "ORDER BY id LIMIT ?3",
+                  &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, channel);
+    sql_bind_i64(q, 2, after_id);
+    sql_bind_i64(q, 3, max);
+    return sql_rows(q, alarm_lend, &fn, ctx, why);
+}
+
+static bool delivery_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    int i = 0;
+    struct delivery_record r = { .alarm_id = sql_i64(q, i++, 0) };
+    r.target = sql_text(q, i++);
+    r.n = sql_int(q, i++, 0);
+    r.at_ms = sql_i64(q, i++, 0);
+    r.took_ms = sql_i64(q, i++, 0);
+    int outcome = sql_int(q, i++, DELIVERY_AGAIN);
+    r.outcome = outcome >= DELIVERY_SENT && outcome <= DELIVERY_NEVER
+                    ? (enum delivery_outcome)outcome
+                    : DELIVERY_AGAIN;
+    r.said = sql_text(q, i++);
+    bool more = (*(delivery_row_fn **)fn)(ctx, &r);
+    delivery_record_done(&r);
+    return more;
+}
+
+static enum err deliveries_each(struct store *store, int64_t alarm_id, delivery_row_fn *fn,
+                                void *ctx, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "SELECT alarm_id, target, n, at_ms, took_ms, outcome, said "
+                             "FROM peal_delivery WHERE alarm_id = ?1 ORDER BY target, n",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, alarm_id);
+    return sql_rows(q, delivery_lend, &fn, ctx, why);
+}
+
+const struct store_alarms sql_alarms = {
+    .alarms_add = alarms_add,
+    .alarms_open = alarms_open,
+    .deliveries_each = deliveries_each,
+    .delivery_add = delivery_add,
+    .alarm_close = alarm_close,
+    .alarms_purge = alarms_purge,
+};
