@@ -89,6 +89,12 @@ static enum err where_prepare(struct sql *s, const struct sql_where *p, const ch
     return err;
 }
 
+enum err where_query(const struct sql_where *p, struct sql *s, const char *before,
+                     const char *after, struct sql_query **ret, struct why *why)
+{
+    return where_prepare(s, p, before, after, false, ret, why);
+}
+
 void where_done(struct sql_where *p)
 {
     buf_done(&p->where);

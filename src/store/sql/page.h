@@ -37,6 +37,9 @@ void where_scope(struct sql_where *p, const char *column, const struct scope *sc
                  int64_t group_id);
 /* The next parameter, for a condition that the caller writes. Text is lent. Returns its number. */
 int where_param(struct sql_where *p, const char *text, int64_t number);
+/* The statement: before, the clause, after; release with sql_query_end. */
+MUST_CHECK enum err where_query(const struct sql_where *p, struct sql *s, const char *before,
+                                const char *after, struct sql_query **ret, struct why *why);
 void where_done(struct sql_where *p);
 
 struct sql_page {

@@ -7,6 +7,7 @@
 #include "store/sql/sql.h"
 
 extern const struct store_catalog sql_catalog; /* tables.c */
+extern const struct store_users sql_users;     /* users.c */
 extern const struct store_figures sql_figures; /* figures.c */
 extern const struct store_alarms sql_alarms;   /* alarms.c */
 

@@ -366,31 +366,6 @@ static const struct store_runs runs = {
     .clean_put = sql_clean_put,
 };
 
-static const struct store_users users = {
-    .user_find = sqlite_user_find,
-    .user_get = sqlite_user_get,
-    .user_count = sqlite_user_count,
-    .user_insert = sqlite_user_insert,
-    .user_update = sqlite_user_update,
-    .user_delete = sqlite_user_delete,
-    .user_upgrade = sqlite_user_upgrade,
-    .user_seen = sqlite_user_seen,
-    .users_page = sqlite_users_page,
-    .session_put = sqlite_session_put,
-    .session_find = sqlite_session_find,
-    .sessions_of = sqlite_sessions_of,
-    .session_used = sqlite_session_used,
-    .session_delete = sqlite_session_delete,
-    .sessions_end = sqlite_sessions_end,
-    .sessions_expire = sqlite_sessions_expire,
-    .token_insert = sqlite_token_insert,
-    .token_get = sqlite_token_get,
-    .token_find = sqlite_token_find,
-    .tokens_of = sqlite_tokens_of,
-    .token_used = sqlite_token_used,
-    .token_delete = sqlite_token_delete,
-};
-
 static const struct store_pages pages = {
     .jobs_page = sql_jobs_page,
     .logs_page = sqlite_logs_page,
@@ -405,7 +380,7 @@ const struct store_ops store_sqlite_ops = {
     .txn = &txn,
     .runs = &runs,
     .catalog = &sql_catalog,
-    .users = &users,
+    .users = &sql_users,
     .pages = &pages,
     .figures = &sql_figures,
     .alarms = &sql_alarms,

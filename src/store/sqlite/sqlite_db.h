@@ -194,36 +194,6 @@ enum err sqlite_log_counts(struct store *s, int64_t below_id, log_count_fn *fn, 
 enum err sqlite_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
                           struct runs_end *ret, struct why *why);
 
-/* sqlite_users.c */
-enum err sqlite_user_find(struct store *s, const char *username, struct user_record *ret,
-                          struct why *why);
-enum err sqlite_user_get(struct store *s, int64_t id, struct user_record *ret, struct why *why);
-enum err sqlite_user_count(struct store *s, bool admins, int64_t *ret, struct why *why);
-enum err sqlite_user_insert(struct store *s, struct user_record *r, struct why *why);
-enum err sqlite_user_update(struct store *s, const struct user_record *r, struct why *why);
-enum err sqlite_user_delete(struct store *s, int64_t id, struct why *why);
-enum err sqlite_user_upgrade(struct store *s, int64_t id, const char *argon2, struct why *why);
-enum err sqlite_user_seen(struct store *s, int64_t id, int64_t login_ms, struct why *why);
-enum err sqlite_users_page(struct store *s, const struct users_filter *f, user_row_fn *fn,
-                           void *ctx, int64_t *ret_total, struct why *why);
-enum err sqlite_session_put(struct store *s, const struct session_record *r, struct why *why);
-enum err sqlite_session_find(struct store *s, const char *digest, struct session_record *ret,
-                             struct why *why);
-enum err sqlite_sessions_of(struct store *s, int64_t user_id, session_row_fn *fn, void *ctx,
-                            struct why *why);
-enum err sqlite_session_used(struct store *s, const char *digest, int64_t used_ms, struct why *why);
-enum err sqlite_session_delete(struct store *s, const char *digest, struct why *why);
-enum err sqlite_sessions_end(struct store *s, int64_t user_id, const char *but, struct why *why);
-enum err sqlite_sessions_expire(struct store *s, int64_t now_ms, struct why *why);
-enum err sqlite_token_insert(struct store *s, struct token_record *r, struct why *why);
-enum err sqlite_token_get(struct store *s, int64_t id, struct token_record *ret, struct why *why);
-enum err sqlite_token_find(struct store *s, const char *digest, struct token_record *ret,
-                           struct why *why);
-enum err sqlite_tokens_of(struct store *s, int64_t user_id, int64_t after_id, int64_t limit,
-                          token_row_fn *fn, void *ctx, int64_t *ret_total, struct why *why);
-enum err sqlite_token_used(struct store *s, int64_t id, int64_t used_ms, struct why *why);
-enum err sqlite_token_delete(struct store *s, int64_t id, struct why *why);
-
 /* sqlite_logs.c */
 enum err sqlite_last_fired(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
                            struct why *why);
