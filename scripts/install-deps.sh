@@ -12,9 +12,10 @@ set -euo pipefail
 
 declare -A packages why
 packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
-    libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev"
+    libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev
+    python3 python3-yaml"
 why[build]="to build Peal"
-packages[test]="git python3 python3-pytest python3-requests python3-yaml libcmocka-dev tzdata
+packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
     python3-aiosmtpd openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
     systemd-analyze:systemd libseccomp2"
 why[test]="to test Peal"

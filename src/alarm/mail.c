@@ -31,7 +31,7 @@ static const struct config_row options[] = {
       "certificates (PEM) that the server's is checked with (default: the system's)", 0, 0 },
     { "mail.user", "spring.mail.username", CONFIG_TEXT, NULL, "NAME",
       "user for AUTH; without it there is none", 0, 0 },
-    { "mail.password", "spring.mail.password", CONFIG_TEXT, NULL, "TEXT",
+    { "mail.password", "spring.mail.password", CONFIG_SECRET, NULL, "TEXT",
       "its password. On a command line others can read it", 0, 0 },
     { "mail.password-file", NULL, CONFIG_TEXT, NULL, "FILE",
       "file whose first line is the password, instead of mail.password", 0, 0 },

@@ -8,6 +8,7 @@
 #include "base/properties.h"
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,7 @@ static enum err check(const struct config_row *row, struct slice value, const ch
     }
     switch (row->type) {
     case CONFIG_TEXT:
+    case CONFIG_SECRET:
         return OK;
     case CONFIG_FLAG:
         if (parse_flag(value, &flag))
@@ -182,6 +184,8 @@ static enum err set(struct config *c, int i, struct slice value, enum config_ori
     free(c->values[i]);
     c->values[i] = mem_dupn(value.n ? value.p : "", value.n);
     c->origin[i] = origin;
+    free(c->places[i]);
+    c->places[i] = origin == CONFIG_FILE ? mem_dup(where) : NULL;
     return OK;
 }
 
@@ -198,8 +202,13 @@ static enum err file_entry(void *ctx, struct slice key, struct slice value, int 
     struct file *f = ctx;
     const struct config_table *t = f->c->table;
     int i = find(t, key);
-    if (i >= 0) /* blanks at the end of a line are never meant */
-        return set(f->c, i, slice_trim(value), CONFIG_FILE, f->name, why);
+    if (i >= 0) { /* blanks at the end of a line are never meant */
+        struct buf where = BUF_INIT(PATH_MAX + 16);
+        buf_printf(&where, "%s:%d", f->name, line);
+        enum err err = set(f->c, i, slice_trim(value), CONFIG_FILE, buf_str(&where), why);
+        buf_done(&where);
+        return err;
+    }
     if (t->shared_file && (key.n < 5 || memcmp(key.p, "peal.", 5) != 0))
         return OK;
     char meant[HINT_SIZE];
@@ -411,7 +420,8 @@ void config_begin(const struct config_table *table, struct config *ret)
     size_t n = (size_t)table->n;
     *ret = (struct config){ .table = table,
                             .values = mem_new(n * sizeof(char *)),
-                            .origin = mem_new(n * sizeof(*ret->origin)) };
+                            .origin = mem_new(n * sizeof(*ret->origin)),
+                            .places = mem_new(n * sizeof(char *)) };
     for (size_t i = 0; i < n; i++)
         ret->values[i] = mem_dup(table->rows[i].fallback);
 }
@@ -452,9 +462,12 @@ enum err config_read(const struct config_table *table, int argc, char **argv, ch
 
 void config_done(struct config *c)
 {
-    for (int i = 0; i < c->table->n; i++)
+    for (int i = 0; i < c->table->n; i++) {
         free(c->values[i]);
+        free(c->places[i]);
+    }
     free(c->values);
+    free(c->places);
     free(c->origin);
 }
 
@@ -479,6 +492,15 @@ bool config_flag(const struct config *c, const char *key)
 enum config_origin config_origin(const struct config *c, const char *key)
 {
     return c->origin[must_find(c, key)];
+}
+
+const char *config_place(const struct config *c, const char *key)
+{
+    static const char *const places[] = { [CONFIG_DEFAULT] = "default",
+                                          [CONFIG_ENV] = "environment",
+                                          [CONFIG_ARGUMENT] = "command line" };
+    int i = must_find(c, key);
+    return c->places[i] ? c->places[i] : places[c->origin[i]];
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */

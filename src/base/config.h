@@ -18,7 +18,8 @@
 
 enum config_type {
     CONFIG_TEXT,
-    CONFIG_INT,  /* decimal, within min and max */
+    CONFIG_SECRET, /* text that is not to be shown */
+    CONFIG_INT,    /* decimal, within min and max */
     CONFIG_MS,   /* a duration: plain milliseconds, or 250ms, 5s, 10m, 2h, 1d; in ms min and max */
     CONFIG_FLAG, /* true or false; on the command line the bare key means true */
 };
@@ -45,6 +46,7 @@ struct config {
     const struct config_table *table;
     char **values;              /* owned; NULL: not set */
     enum config_origin *origin; /* of each value */
+    char **places;              /* owned: "FILE:12" of a value of the file; else NULL */
     bool help;                  /* --help or -h was given: nothing else has been looked at */
 };
 
@@ -67,6 +69,8 @@ const char *config_text(const struct config *c, const char *key);
 int64_t config_int(const struct config *c, const char *key);
 bool config_flag(const struct config *c, const char *key);
 enum config_origin config_origin(const struct config *c, const char *key);
+/* Where the value comes from, for people: "default", "FILE:12", "environment", "command line". */
+const char *config_place(const struct config *c, const char *key);
 
 /* Take a secret out of this process's environment and arguments under all its names, so that no
  * child inherits it, and overwrite it where it stood, so that it is not read in /proc/PID/environ

@@ -37,13 +37,13 @@ static const struct config_row rows[] = {
       "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
       "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
       0, 0 },
-    { "token", "access.token, xxl.job.accessToken", CONFIG_TEXT, NULL, "TEXT",
+    { "token", "access.token, xxl.job.accessToken", CONFIG_SECRET, NULL, "TEXT",
       "access token of executors, in both directions; a random one is made and kept in\n"
       "the data folder if none is given",
       0, 0 },
     { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
       "take an empty token: anybody who can connect can register as an executor", 0, 0 },
-    { "admin.password", NULL, CONFIG_TEXT, NULL, "TEXT",
+    { "admin.password", NULL, CONFIG_SECRET, NULL, "TEXT",
       "password of the user admin that the first start makes, 4-20 characters; random if\n"
       "left out; ignored once there are users. On a command line others can read it",
       0, 0 },
@@ -400,6 +400,7 @@ int cmd_server(int argc, char **argv)
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");
         api_config.session_idle_ms = config_int(&config, "session.idle");
         api_config.get_changes = config_flag(&config, "compat.get-changes");
+        api_config.settings = &config;
         status = serve(&config, &api_config);
     }
     config_done(&config);

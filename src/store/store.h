@@ -342,6 +342,11 @@ struct store_users {
  * matches. Of the log it is exact up to 10,000, and on a page that is not full; beyond, it may be
  * too high (by the ids that other rows have), never too low. Of jobs and groups it is exact up to a
  * million, or if counting takes too long, the rows seen and one more. */
+struct store_facts {
+    int64_t bytes, log_bytes; /* of the database; of what is written ahead of it. 0: in memory */
+    int64_t oldest_ms; /* trigger_time of the row of the log with the smallest id; -1: none */
+};
+
 struct store_pages {
     /* next_ms is the next scheduled time behind now that will really fire: the earliest planned
      * cron run's, else where planning stands. last_ms is the last before it that did; what the
@@ -361,6 +366,7 @@ struct store_pages {
                                        struct why *why);
     MUST_CHECK enum err (*log_get)(struct store *s, int64_t id, struct log_record *ret,
                                    struct why *why);
+    MUST_CHECK enum err (*facts)(struct store *s, struct store_facts *ret, struct why *why);
 };
 
 /* What has become of runs, by time; ledger/figures.h says what the rows mean together. */

@@ -561,6 +561,7 @@ static const struct store_pages pages = {
     .runs_page = memory_runs_page,
     .groups_page = memory_groups_page,
     .log_get = memory_log_get,
+    .facts = memory_facts,
 };
 
 const struct store_ops store_memory_ops = {

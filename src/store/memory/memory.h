@@ -211,6 +211,7 @@ enum err memory_groups_page(struct store *s, const struct groups_filter *f, grou
 enum err memory_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
                           struct runs_end *ret, struct why *why);
 enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, struct why *why);
+enum err memory_facts(struct store *s, struct store_facts *ret, struct why *why);
 enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
 enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
                            struct why *why);

@@ -354,6 +354,19 @@ enum err memory_log_get(struct store *s, int64_t id, struct log_record *ret, str
     return OK;
 }
 
+enum err memory_facts(struct store *s, struct store_facts *ret, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_LOG, &n);
+    *ret = (struct store_facts){ .oldest_ms = -1 };
+    if (n)
+        ret->oldest_ms = ((const struct log_record *)mem_find(m, T_LOG, keys[0]))->trigger_ms;
+    free(keys);
+    return OK;
+}
+
 enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why)
 {
     const struct group_record *g = mem_find(memory_of(s), T_GROUP, id);

@@ -372,6 +372,7 @@ static const struct store_pages pages = {
     .runs_page = sqlite_runs_page,
     .groups_page = sql_groups_page,
     .log_get = sql_log_get,
+    .facts = sqlite_facts,
 };
 
 const struct store_ops store_sqlite_ops = {

@@ -202,5 +202,6 @@ enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64
                          int64_t *ret_high, struct why *why);
 enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
+enum err sqlite_facts(struct store *s, struct store_facts *ret, struct why *why);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows a page of the log has, by the indexes that SQLite has for it: chunks of 4,096 ids. */
+#include "base/mem.h"
 #include "store/sql/log_row.h"
 #include "store/sql/page.h"
 #include "store/sqlite/sqlite_db.h"
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #define LOGS_COUNT_MAX 10001 /* rows of the log that are counted */
 
@@ -170,4 +173,28 @@ enum err sqlite_last_fired(struct sql *sql, int64_t job_id, int64_t now_ms, int6
     bind_i64(q, 1, job_id);
     bind_i64(q, 2, now_ms);
     return sql_number(s, q, 0, ret_ms, why);
+}
+
+enum err sqlite_facts(struct store *store, struct store_facts *ret, struct why *why)
+{
+    struct sqlite *s = sqlite_of(store);
+    sqlite3_stmt *q;
+    bool row;
+    struct stat st;
+    enum err err = sql_get(s,
+                           "SELECT page_count * page_size, "
+                           "(SELECT trigger_time FROM xxl_job_log ORDER BY id LIMIT 1) "
+                           "FROM pragma_page_count, pragma_page_size",
+                           &q, why);
+    if (!err)
+        err = sql_step(s, q, &row, why);
+    if (err)
+        return err;
+    *ret = (struct store_facts){ .bytes = col_i64(q, 0, 0), .oldest_ms = col_i64(q, 1, -1) };
+    sqlite3_reset(q);
+    char *wal = mem_join(s->path, "-wal");
+    if (stat(wal, &st) == 0)
+        ret->log_bytes = (int64_t)st.st_size;
+    free(wal);
+    return OK;
 }

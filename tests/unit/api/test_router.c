@@ -224,7 +224,8 @@ static void nothing_else_is_public(void **state)
     }
     for (size_t i = 0; i < v1_routes.n; i++)
         if (v1_routes.rows[i].permission == PERM_PUBLIC)
-            assert_ptr_equal(v1_routes.rows[i].run, v1_session_login);
+            assert_true(v1_routes.rows[i].run == v1_session_login ||
+                        v1_routes.rows[i].run == v1_openapi_get);
 }
 
 int main(void)

@@ -116,6 +116,11 @@ static void flag_beats_environment_beats_file_beats_default(void **state)
     assert_false(config_flag(&c, "loose-end"));
     assert_int_equal(config_origin(&c, "wait"), CONFIG_FILE);
     assert_int_equal(config_origin(&c, "loose-end"), CONFIG_DEFAULT);
+    snprintf(words, sizeof(words), "%s:3", path);
+    assert_string_equal(config_place(&c, "wait"), words);
+    assert_string_equal(config_place(&c, "name"), "environment");
+    assert_string_equal(config_place(&c, "lane.queue"), "command line");
+    assert_string_equal(config_place(&c, "loose-end"), "default");
     config_done(&c);
     assert_int_equal(read_words("E:PEAL_OTHER_NAME=x --wait 250ms --loose-end", &c, &why), OK);
     assert_string_equal(config_text(&c, "name"), "x");

@@ -323,6 +323,22 @@ static void logs_are_listed_newest_first_through_filters(void **state)
     }
 }
 
+static void facts_of_the_database(void **state)
+{
+    struct engine *e = *state;
+    struct store *s = e->s;
+    struct store_facts f;
+    OP(s, pages->facts, &f);
+    assert_int_equal(f.oldest_ms, -1);
+    OP(s, txn->begin);
+    struct run_row r[] = { sample_run(sample_job_add(s, "a", 9000), 8000), sample_run(1, 5000) };
+    OP(s, runs->runs_add, r, 2);
+    OP(s, txn->commit, NULL);
+    OP(s, pages->facts, &f);
+    assert_int_equal(f.oldest_ms, 8000); /* by id */
+    assert_int_equal(f.bytes > 0, s->ops == &store_sqlite_ops);
+}
+
 static void a_page_stops_when_its_reader_has_enough(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -402,6 +418,7 @@ int main(void)
         BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),
         BOTH(rows_ahead_of_their_time_are_left_out),
         BOTH(logs_are_listed_newest_first_through_filters),
+        BOTH(facts_of_the_database),
         BOTH(a_page_stops_when_its_reader_has_enough),
         BOTH(readers_see_their_groups_only),
     };
