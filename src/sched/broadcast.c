@@ -25,6 +25,11 @@ static bool unsent_broadcast(const struct run *r)
            !run_choices(r);
 }
 
+static bool has_left(const struct run *r)
+{
+    return !run_never_left(r) || r->flags & RUN_LEFT || run_held(r);
+}
+
 /* Shards that are gone from memory have left and ended. */
 static bool any_shard_left(const struct run *like)
 {
@@ -34,7 +39,7 @@ static bool any_shard_left(const struct run *like)
         const struct run *r = container_of(n, struct run, of_job);
         if (!run_same_firing(r, like) || r->flags & RUN_CLOSED)
             continue;
-        if (!run_never_left(r) || r->flags & RUN_LEFT || run_held(r))
+        if (has_left(r))
             return true;
         there++;
     }
@@ -71,19 +76,29 @@ static void replan(struct sched *s, struct now now, struct run *like)
     spawn_add(s, &spawn);
 }
 
+static bool as_many(const struct group_view *v, const struct run *r)
+{
+    return r->shard_total == (v->n ? v->n : 1);
+}
+
+static bool at_its_place(const struct group_view *v, const struct run *r)
+{
+    if (v->n == 0 && !r->lane)
+        return true;
+    return r->shard < v->n && r->lane && strcmp(r->lane->address, v->addresses[r->shard]) == 0;
+}
+
 /* Is the firing of this unsent shard planned as the group's list stands now? */
 static bool as_listed(const struct group_view *v, const struct run *like)
 {
-    if (like->shard_total != (v->n ? v->n : 1))
+    if (!as_many(v, like))
         return false;
     list_each(&like->job->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_job);
         if (!run_same_firing(r, like) || r->flags & RUN_CLOSED)
             continue;
-        if (v->n == 0 && !r->lane)
-            continue;
-        if (r->shard >= v->n || !r->lane || strcmp(r->lane->address, v->addresses[r->shard]) != 0)
+        if (!at_its_place(v, r))
             return false;
     }
     return true;
@@ -124,6 +139,60 @@ void broadcast_entered(struct sched *s, struct now now, struct run *r)
         broadcast_check(s, now, r);
 }
 
+/* ---- all firings of a job in one pass ------------------------------------------------------- */
+
+struct firing {
+    const struct run *first; /* its shard 0 */
+    int there;               /* of its shards */
+    bool left;               /* one has, or is held */
+    bool listed;             /* all are planned as the group's list stands now */
+    bool unsure;             /* another stands under its key: it is looked at by itself */
+};
+
+static uint64_t key_of_firing(const struct run *r)
+{
+    uint64_t h = hash_u64((uint64_t)r->scheduled_ms) ^ (uint64_t)r->kind;
+    return hash_u64(h) ^ (uint64_t)r->cause;
+}
+
+static void count_shard(const struct map *firings, const struct group_view *v, const struct run *r)
+{
+    struct firing *f = map_find(firings, key_of_firing(r));
+    if (!f || !run_same_firing(r, f->first) || r->flags & RUN_CLOSED)
+        return;
+    f->there++;
+    f->left |= has_left(r);
+    f->listed &= at_its_place(v, r);
+}
+
+/* Keeps those of a job's firings, by their first shards, that may have to be planned again; returns
+ * their number. With thousands of addresses and a minute's firings that wait, to look at each by
+ * itself would be many times through all runs of the job, once a second. */
+static int keep_unfit(const struct live_job *j, const struct group_view *v, struct run **firsts,
+                      int n)
+{
+    struct firing *firings = mem_new((size_t)(n + 1) * sizeof(*firings));
+    struct map by_key;
+    map_init(&by_key);
+    for (int i = 0; i < n; i++) {
+        firings[i] = (struct firing){ .first = firsts[i], .listed = as_many(v, firsts[i]) };
+        firings[i].unsure = map_find(&by_key, key_of_firing(firsts[i])) != NULL;
+        if (!firings[i].unsure)
+            map_set(&by_key, key_of_firing(firsts[i]), &firings[i]);
+    }
+    list_each(&j->runs, node, tmp) count_shard(&by_key, v, container_of(node, struct run, of_job));
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        const struct firing *f = &firings[i];
+        bool whole = !f->left && f->there >= f->first->shard_total;
+        if (f->unsure || (whole && !f->listed))
+            firsts[kept++] = firsts[i];
+    }
+    map_done(&by_key);
+    free(firings);
+    return kept;
+}
+
 /* Lays the unsent broadcasts anew of all groups that are marked so. */
 static void relay(struct sched *s, struct now now)
 {
@@ -133,14 +202,17 @@ static void relay(struct sched *s, struct now now)
     {
         struct live_job *j = container_of(node, struct live_job, broadcast);
         const struct group *g = group_of(s, j->def->group_id);
-        if (!g || !g->relay)
+        if (!g || !g->relay || !g->view)
             continue;
+        int before = n;
         list_each(&j->runs, m, tmp2)
         {
             struct run *r = container_of(m, struct run, of_job);
             if (r->phase == PHASE_PLANNED && r->shard == 0 && unsent_broadcast(r))
                 array_push(runs, n, r);
         }
+        if (n > before)
+            n = before + keep_unfit(j, g->view, runs + before, n - before);
     }
     for (int i = 0; i < n; i++)
         broadcast_check(s, now, runs[i]);
