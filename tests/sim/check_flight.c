@@ -25,12 +25,18 @@ void check_word(struct sim *s, int64_t log_id)
 /* Rows that the next life must know as not sent. */
 static void note_unsent(struct sim *s, const struct flight_head *h)
 {
+    struct map words;
+    map_init(&words);
+    for (uint32_t i = 0; h && i < h->slots; i++)
+        map_set(&words, flight_words((struct flight_head *)h)[i] >> 8, s);
     for (int64_t id = 1; id <= s->last_id; id++) {
         struct ghost *g = &s->ghosts[id];
         const struct mem_run *r = g->born && !g->end && !g->dropped ? live_row(s, id) : NULL;
-        g->unsent = h && r && r->row.phase == PHASE_PLANNED && !r->row.doubted && !has_word(h, id);
+        g->unsent = h && r && r->row.phase == PHASE_PLANNED && !r->row.doubted &&
+                    !map_find(&words, (uint64_t)id);
         g->sends_before = g->sends;
     }
+    map_done(&words);
 }
 
 void check_flight_end(struct sim *s, enum end_kind how)

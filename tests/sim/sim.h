@@ -272,6 +272,7 @@ struct sim {
     struct planner *planner;
     struct figures *figures;
     struct zone *figures_zone; /* hours and days are cut by it */
+    int64_t figures_next;      /* at so many commits they are counted again */
     struct batch *writing;
     struct list acks, calls;
     bool pumping;
