@@ -41,6 +41,7 @@ struct account { /* owned by the write, counted because the asker reads id after
     struct session_record session;
     bool keeps; /* but this session */
     struct token_record token;
+    struct audit *audit; /* owned; NULL: none */
 };
 
 static struct account *account_new(enum account_act act)
@@ -57,6 +58,7 @@ static void account_unref(struct account *a)
         return;
     user_record_done(&a->user);
     token_record_done(&a->token);
+    audit_free(a->audit);
     free(a->argon2);
     free(a->column);
     free(a);
@@ -89,6 +91,38 @@ static enum err is_last_admin(struct store *s, const struct user_record *u, stru
         return err;
     why_set(why, "user %s is the last administrator, and stays one", u->username);
     return ERR_EXISTS;
+}
+
+/* Rights as JSON, for the audit. */
+static char *rights_text(const struct rights *r)
+{
+    struct buf b = BUF_INIT(48 * (GRANTS_MAX + 1));
+    buf_char(&b, '[');
+    for (int i = 0; i < r->n; i++)
+        buf_printf(&b, "%s\"%s@%lld\"", i ? "," : "", role_text(r->grants[i].role),
+                   (long long)r->grants[i].group_id);
+    buf_char(&b, ']');
+    return buf_take(&b);
+}
+
+/* was or now NULL: the user is new, or goes. */
+static void audit_user(struct audit *audit, const struct user_record *was,
+                       const struct user_record *now)
+{
+    const struct user_record *some = now ? now : was;
+    char *before = was ? rights_text(&was->rights) : NULL;
+    char *after = now ? rights_text(&now->rights) : NULL;
+    audit_thing(audit, some->id, some->username);
+    audit_text(audit, "/center", was ? center_role_text(was->rights.center) : NULL,
+               now ? center_role_text(now->rights.center) : NULL);
+    audit_json(audit, "/grants", before, after);
+    free(before);
+    free(after);
+}
+
+static enum err audit_end(struct account *a, struct store *s, struct why *why)
+{
+    return a->audit ? audit_put(a->audit, s, why) : OK;
 }
 
 /* The user as it is, if the edit was made from that. */
@@ -144,6 +178,12 @@ static enum err run_change(struct store *s, struct account *a, struct why *why)
         err = s->ops->users->user_update(s, &u, why);
     if (!err && (a->argon2 || other))
         err = s->ops->users->sessions_end(s, a->id, a->keeps ? a->session.digest : NULL, why);
+    if (a->audit)
+        audit_user(a->audit, &was, &u);
+    if (a->audit && a->argon2)
+        audit_secret(a->audit, "/password");
+    if (!err)
+        err = audit_end(a, s, why);
     user_record_done(&u);
     user_record_done(&was);
     return err;
@@ -158,6 +198,10 @@ static enum err run_delete(struct store *s, struct account *a, struct why *why)
     err = is_last_admin(s, &u, why);
     if (!err)
         err = s->ops->users->user_delete(s, a->id, why);
+    if (a->audit)
+        audit_user(a->audit, &u, NULL);
+    if (!err)
+        err = audit_end(a, s, why);
     user_record_done(&u);
     return err;
 }
@@ -167,6 +211,18 @@ static bool no_row(void *ctx, const struct token_record *r)
     (void)ctx;
     (void)r;
     return false;
+}
+
+static void audit_token(struct audit *audit, const struct token_record *t, bool made)
+{
+    struct buf b = BUF_INIT(1000);
+    char *groups = token_groups_write(t);
+    permissions_write(t->permissions, &b);
+    audit_thing(audit, t->id, t->name);
+    audit_text(audit, "/permissions", made ? NULL : buf_str(&b), made ? buf_str(&b) : NULL);
+    audit_text(audit, "/groups", made ? NULL : groups, made ? groups : NULL);
+    free(groups);
+    buf_done(&b);
 }
 
 static enum err run_token_add(struct store *s, struct account *a, struct why *why)
@@ -180,19 +236,25 @@ static enum err run_token_add(struct store *s, struct account *a, struct why *wh
     if (!err)
         err = s->ops->users->token_insert(s, &a->token, why);
     a->id = a->token.id;
-    return err;
+    if (a->audit)
+        audit_token(a->audit, &a->token, true);
+    return err ? err : audit_end(a, s, why);
 }
 
-static enum err run_token_delete(struct store *s, const struct account *a, struct why *why)
+static enum err run_token_delete(struct store *s, struct account *a, struct why *why)
 {
     struct token_record t;
     enum err err = s->ops->users->token_get(s, a->id, &t, why);
     if (err)
         return err;
     bool own = t.user_id == a->user_id;
+    if (own && a->audit)
+        audit_token(a->audit, &t, false);
     token_record_done(&t);
-    if (own)
-        return s->ops->users->token_delete(s, a->id, why);
+    if (own) {
+        err = s->ops->users->token_delete(s, a->id, why);
+        return err ? err : audit_end(a, s, why);
+    }
     why_set(why, "token %lld does not exist", (long long)a->id);
     return ERR_NOTFOUND;
 }
@@ -206,7 +268,9 @@ static enum err account_run(struct store *s, void *arg, struct why *why)
     case ACT_ADD:
         err = users->user_insert(s, &a->user, why);
         a->id = a->user.id;
-        return err;
+        if (a->audit)
+            audit_user(a->audit, NULL, &a->user);
+        return err ? err : audit_end(a, s, why);
     case ACT_CHANGE:
         return run_change(s, a, why);
     case ACT_DELETE:
@@ -215,9 +279,12 @@ static enum err account_run(struct store *s, void *arg, struct why *why)
         return users->user_upgrade(s, a->id, a->argon2, why);
     case ACT_LOG_IN:
         err = users->session_put(s, &a->session, why);
-        return err ? err : users->user_seen(s, a->session.user_id, a->session.created_ms, why);
+        if (!err)
+            err = users->user_seen(s, a->session.user_id, a->session.created_ms, why);
+        return err ? err : audit_end(a, s, why);
     case ACT_LOG_OUT:
-        return users->session_delete(s, a->session.digest, why);
+        err = users->session_delete(s, a->session.digest, why);
+        return err ? err : audit_end(a, s, why);
     case ACT_TOKEN_ADD:
         return run_token_add(s, a, why);
     case ACT_TOKEN_DELETE:
@@ -246,11 +313,12 @@ static enum err account_do(struct center *c, struct account *a, int64_t *ret_id,
 /* ---- users ------------------------------------------------------------------------------------
  */
 
-enum err account_add(struct center *c, const struct user_record *user, int64_t *ret_id,
-                     struct why *why)
+enum err account_add(struct center *c, const struct user_record *user, struct audit *audit,
+                     int64_t *ret_id, struct why *why)
 {
     struct account *a = account_new(ACT_ADD);
     user_record_copy(&a->user, user);
+    a->audit = audit;
     return account_do(c, a, ret_id, why);
 }
 
@@ -267,7 +335,7 @@ static enum err make_admin(struct center *c, const char *password, bool generate
                                 .created_ms = clock_wall_ms() };
     const struct rights rights = { .center = CENTER_ADMIN };
     user_record_grant(&user, &rights);
-    err = account_add(c, &user, NULL, why);
+    err = account_add(c, &user, audit_new_center("user.create", 0), NULL, why);
     free(user.permission);
     return err;
 }
@@ -327,9 +395,11 @@ enum err account_first(struct center *c, const char *wanted, char *ret_password,
     return err;
 }
 
-enum err account_change(struct center *c, const struct account_change *change, struct why *why)
+enum err account_change(struct center *c, const struct account_change *change, struct audit *audit,
+                        struct why *why)
 {
     struct account *a = account_new(ACT_CHANGE);
+    a->audit = audit;
     a->id = change->user_id;
     a->version = change->version;
     a->argon2 = mem_dup(change->argon2);
@@ -347,9 +417,11 @@ enum err account_change(struct center *c, const struct account_change *change, s
     return account_do(c, a, NULL, why);
 }
 
-enum err account_delete(struct center *c, int64_t user_id, int64_t version, struct why *why)
+enum err account_delete(struct center *c, int64_t user_id, int64_t version, struct audit *audit,
+                        struct why *why)
 {
     struct account *a = account_new(ACT_DELETE);
+    a->audit = audit;
     a->id = user_id;
     a->version = version;
     return account_do(c, a, NULL, why);
@@ -366,9 +438,11 @@ enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2, 
 /* ---- sessions ----------------------------------------------------------------------------------
  */
 
-enum err account_log_in(struct center *c, const struct session_record *session, struct why *why)
+enum err account_log_in(struct center *c, const struct session_record *session, struct audit *audit,
+                        struct why *why)
 {
     struct account *a = account_new(ACT_LOG_IN);
+    a->audit = audit;
     a->session = *session;
     return account_do(c, a, NULL, why);
 }
@@ -380,9 +454,11 @@ static struct account *of_session(enum account_act act, const char *digest)
     return a;
 }
 
-enum err account_log_out(struct center *c, const char *digest, struct why *why)
+enum err account_log_out(struct center *c, const char *digest, struct audit *audit, struct why *why)
 {
-    return account_do(c, of_session(ACT_LOG_OUT, digest), NULL, why);
+    struct account *a = of_session(ACT_LOG_OUT, digest);
+    a->audit = audit;
+    return account_do(c, a, NULL, why);
 }
 
 void account_session_used(struct center *c, const char *digest, int64_t now_ms)
@@ -395,17 +471,20 @@ void account_session_used(struct center *c, const char *digest, int64_t now_ms)
 /* ---- tokens ------------------------------------------------------------------------------------
  */
 
-enum err account_token_add(struct center *c, const struct token_record *token, int64_t *ret_id,
-                           struct why *why)
+enum err account_token_add(struct center *c, const struct token_record *token, struct audit *audit,
+                           int64_t *ret_id, struct why *why)
 {
     struct account *a = account_new(ACT_TOKEN_ADD);
+    a->audit = audit;
     token_record_copy(&a->token, token);
     return account_do(c, a, ret_id, why);
 }
 
-enum err account_token_delete(struct center *c, int64_t user_id, int64_t id, struct why *why)
+enum err account_token_delete(struct center *c, int64_t user_id, int64_t id, struct audit *audit,
+                              struct why *why)
 {
     struct account *a = account_new(ACT_TOKEN_DELETE);
+    a->audit = audit;
     a->user_id = user_id;
     a->id = id;
     return account_do(c, a, NULL, why);

@@ -2,15 +2,16 @@
 /* accounts.h - what is written about users, their sessions and tokens. Private to src/api.
  *
  * Each call is a write of its own (ledger/write.h): it blocks until the commit was heard. On OK it
- * stands in the database; ERR_TIMEOUT: it may still. Any thread but the scheduler's. */
+ * stands in the database; ERR_TIMEOUT: it may still. Any thread but the scheduler's. The entry of
+ * the audit (NULL: none) is taken, and written in the same transaction. */
 #ifndef PEAL_API_ACCOUNTS_H
 #define PEAL_API_ACCOUNTS_H
 
-#include "server/center.h"
+#include "api/audit.h"
 
 /* The record is copied; *ret_id is its new id. ERR_EXISTS: a user of that name is there. */
-MUST_CHECK enum err account_add(struct center *c, const struct user_record *user, int64_t *ret_id,
-                                struct why *why);
+MUST_CHECK enum err account_add(struct center *c, const struct user_record *user,
+                                struct audit *audit, int64_t *ret_id, struct why *why);
 /* See api_first_user. */
 MUST_CHECK enum err account_first(struct center *c, const char *wanted, char *ret_password,
                                   size_t size, struct why *why);
@@ -32,25 +33,26 @@ struct account_change { /* what is NULL stays */
 /* Everything is copied. A new password, and other rights, end the user's sessions. ERR_NOTFOUND;
  * ERR_OVERTAKEN: the version is another; ERR_EXISTS: the last admin stays admin. */
 MUST_CHECK enum err account_change(struct center *c, const struct account_change *change,
-                                   struct why *why);
+                                   struct audit *audit, struct why *why);
 /* As account_change. */
 MUST_CHECK enum err account_delete(struct center *c, int64_t user_id, int64_t version,
-                                   struct why *why);
+                                   struct audit *audit, struct why *why);
 /* Keep argon2 beside the password as it stands (store.h, user_upgrade). ERR_NOTFOUND. */
 MUST_CHECK enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2,
                                     struct why *why);
 
 MUST_CHECK enum err account_log_in(struct center *c, const struct session_record *session,
-                                   struct why *why);
+                                   struct audit *audit, struct why *why);
 /* End the session of that digest; OK also when there is none. */
-MUST_CHECK enum err account_log_out(struct center *c, const char *digest, struct why *why);
+MUST_CHECK enum err account_log_out(struct center *c, const char *digest, struct audit *audit,
+                                    struct why *why);
 
 /* The record is copied; *ret_id is its new id. ERR_EXISTS: the user has 100 already. */
 MUST_CHECK enum err account_token_add(struct center *c, const struct token_record *token,
-                                      int64_t *ret_id, struct why *why);
+                                      struct audit *audit, int64_t *ret_id, struct why *why);
 /* ERR_NOTFOUND: the user has no such token. */
 MUST_CHECK enum err account_token_delete(struct center *c, int64_t user_id, int64_t id,
-                                         struct why *why);
+                                         struct audit *audit, struct why *why);
 
 /* Was used just now. Does not wait. */
 void account_session_used(struct center *c, const char *digest, int64_t now_ms);

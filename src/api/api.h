@@ -15,12 +15,14 @@ struct api;
 struct config;
 
 #define API_SESSION_IDLE_DAYS 7
+#define API_AUDIT_KEEP_DAYS 400
 
 struct api_config {
     enum wire_lang lang;           /* of the messages in the trigger log */
     const char *address;           /* of this center, shown there; borrowed for good */
     bool get_changes;              /* GET may change something too, as in XXL-JOB (false) */
     bool write_passwords;          /* new passwords go into XXL-JOB's column, too (false) */
+    int64_t audit_keep_ms;         /* entries that are older go; 0: none do */
     int64_t session_idle_ms;       /* a session that was not used for so long has ended */
     const struct config *settings; /* to be shown; borrowed for good. NULL: none */
     unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */

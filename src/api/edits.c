@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both APIs come through here, so that what goes along with every edit has one place. */
 #include "api/edits.h"
+#include "api/audit.h"
 
 enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
 {
     struct edit *done;
+    audit_edit(call, e);
     enum err err = center_edit(call->center, e, &done, why);
     if (err)
         return err;

@@ -2,6 +2,7 @@
 /* A request must not make the center call anywhere else than where the group's executors are, so
  * each address is looked up before the scheduler is asked. */
 #include "api/run_now.h"
+#include "api/audit.h"
 #include "base/mem.h"
 #include <string.h>
 
@@ -52,6 +53,8 @@ enum err run_now(struct web_call *call, const struct job_record *job, const char
                                .choices = choices.len ? mem_dup(buf_str(&choices)) : NULL };
         err = center_trigger(call->center, &spawn, ret_log_id, why);
     }
+    if (!err)
+        audit_note(call, "run.trigger", *ret_log_id, job->description);
     buf_done(&choices);
     return err;
 }

@@ -190,7 +190,7 @@ enum err session_set_password(struct web_call *call, struct slice old, struct sl
                                            .argon2 = hash,
                                            .column = call->config->write_passwords ? column : NULL,
                                            .session = call->session.digest };
-    return account_change(call->center, &change, why);
+    return account_change(call->center, &change, audit_new(call, "user.password"), why);
 }
 
 enum err session_open(struct web_call *call, bool keep, const char *cookie, bool secure,
@@ -205,7 +205,7 @@ enum err session_open(struct web_call *call, bool keep, const char *cookie, bool
     digest_of(slice_text(token), s->digest);
     s->expires_ms = s->created_ms + age_s * 1000;
     snprintf(s->address, sizeof(s->address), "%s", call->peer);
-    enum err err = account_log_in(call->center, s, why);
+    enum err err = account_log_in(call->center, s, audit_session(call, "session.login"), why);
     if (!err)
         cookie_set(call, cookie, token, keep ? age_s : -1, secure);
     return err;
@@ -213,6 +213,15 @@ enum err session_open(struct web_call *call, bool keep, const char *cookie, bool
 
 /* ---- log out -----------------------------------------------------------------------------------
  */
+
+/* Its user may be another than the asker: the cookie is all that a logout needs. */
+static enum err log_out(struct web_call *call, const struct session_record *s, struct why *why)
+{
+    if (!call->user.id && call->db->ops->users->user_get(call->db, s->user_id, &call->user, NULL))
+        call->user.id = 0; /* gone meanwhile */
+    struct audit *audit = audit_session(call, "session.logout");
+    return account_log_out(call->center, s->digest, audit, why);
+}
 
 enum err session_end(struct web_call *call, struct why *why)
 {
@@ -224,7 +233,7 @@ enum err session_end(struct web_call *call, struct why *why)
                 why_clear(why);
                 continue;
             }
-            enum err err = account_log_out(call->center, s.digest, why);
+            enum err err = log_out(call, &s, why);
             if (err)
                 return err;
         }

@@ -78,6 +78,8 @@ static const struct config_row rows[] = {
       "the\n"
       "same database; else only an argon2id hash is kept",
       0, 0 },
+    { "audit.keep", NULL, CONFIG_MS, TEXT_OF(API_AUDIT_KEEP_DAYS) "d", "DURATION",
+      "entries of the audit that are older are deleted; 0: none are", 0, INT64_C(315360000000) },
     { "session.idle", NULL, CONFIG_MS, TEXT_OF(API_SESSION_IDLE_DAYS) "d", "DURATION",
       "a login that was not used for so long has ended", 60000, INT64_C(31536000000) },
     { "insecure-known-token", NULL, CONFIG_FLAG, "false", NULL,
@@ -398,6 +400,7 @@ int cmd_server(int argc, char **argv)
     } else {
         api_config.address = config_text(&config, "listen");
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");
+        api_config.audit_keep_ms = config_int(&config, "audit.keep");
         api_config.session_idle_ms = config_int(&config, "session.idle");
         api_config.get_changes = config_flag(&config, "compat.get-changes");
         api_config.settings = &config;

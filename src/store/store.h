@@ -16,6 +16,7 @@
 
 #include "model/alarm.h"
 #include "model/job_stat.h"
+#include "model/audit.h"
 #include "model/model.h"
 #include "model/scope.h"
 #include "model/user.h"
@@ -125,6 +126,14 @@ struct report_row { /* of xxl_job_log_report */
     int64_t updated_ms;
 };
 
+struct audit_filter {          /* NULL or "": any; newest first */
+    const char *words;         /* part of the user's or the thing's name, or its id */
+    const char *user, *action; /* action "job.*": all that begin with "job." */
+    const char *kind, *object;
+    int64_t from_ms, to_ms; /* to_ms not included; -1: open */
+    int64_t before_id, limit;
+};
+
 struct users_filter {
     const char *name; /* substring, NULL or "": any */
     int role;         /* of XXL-JOB, < 0: any */
@@ -152,6 +161,7 @@ typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
 typedef bool group_row_fn(void *ctx, const struct group_record *r);
 typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
+typedef bool audit_row_fn(void *ctx, const struct audit_record *r);
 typedef bool user_row_fn(void *ctx, const struct user_record *r);
 typedef bool session_row_fn(void *ctx, const struct session_record *r);
 typedef bool token_row_fn(void *ctx, const struct token_record *r);
@@ -336,6 +346,18 @@ struct store_users {
     MUST_CHECK enum err (*token_used)(struct store *s, int64_t id, int64_t used_ms,
                                       struct why *why);
     MUST_CHECK enum err (*token_delete)(struct store *s, int64_t id, struct why *why);
+
+    MUST_CHECK enum err (*audit_add)(struct store *s, const struct audit_record *r,
+                                     struct why *why);
+    /* *ret_total: all matches, counted up to 10,001. */
+    MUST_CHECK enum err (*audit_page)(struct store *s, const struct audit_filter *f,
+                                      audit_row_fn *fn, void *ctx, int64_t *ret_total,
+                                      struct why *why);
+    MUST_CHECK enum err (*audit_get)(struct store *s, int64_t id, struct audit_record *ret,
+                                     struct why *why);
+    /* Delete those of the max oldest rows that are older than before_ms. */
+    MUST_CHECK enum err (*audit_expire)(struct store *s, int64_t before_ms, int max,
+                                        struct why *why);
 };
 
 /* Any handle. Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all

@@ -108,7 +108,7 @@ void v1_session_end(struct web_call *call)
         return;
     }
     if (!err)
-        err = account_log_out(call->center, s.digest, &why);
+        err = account_log_out(call->center, s.digest, audit_session(call, "session.end"), &why);
     if (err)
         problem_err(call, err, &why);
     else
@@ -195,7 +195,7 @@ void v1_preferences_set(struct web_call *call)
     struct account_change change = { .user_id = call->user.id, .version = -1, .preferences = text };
     enum err err = !text || strlen(text) > PREFERENCES_MAX
                        ? ERR_TOOBIG
-                       : account_change(call->center, &change, &why);
+                       : account_change(call->center, &change, NULL, &why);
     if (err)
         problem_err(call, err, &why);
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be done with runs: end one, run its job again, either of them for many; delete old ones.
  * The rules are those of the form API: center_kill, run_now.h, clean.h. */
+#include "api/audit.h"
 #include "api/body.h"
 #include "api/clean.h"
 #include "api/gate.h"
@@ -38,6 +39,8 @@ static enum err kill_one(struct web_call *call, const struct log_record *r,
                          const char **ret_outcome, char *said, struct why *why)
 {
     enum err err = r->phase ? center_kill(call->center, r->id, said, why) : ERR_NOTFOUND;
+    if (!err)
+        audit_note(call, "run.kill", r->id, r->handler);
     *ret_outcome = strncmp(said, "withdrawn", 9) == 0 ? "withdrawn" : "killed";
     if (err == ERR_NOTFOUND) {
         *ret_outcome = "ended_before";

@@ -169,7 +169,8 @@ void v1_token_create(struct web_call *call)
         return;
     }
     token_make(secret, t.digest, t.prefix);
-    enum err err = account_token_add(call->center, &t, &t.id, &why);
+    enum err err =
+        account_token_add(call->center, &t, audit_new(call, "token.create"), &t.id, &why);
     if (err)
         problem_err(call, err, &why);
     else
@@ -183,8 +184,8 @@ void v1_token_create(struct web_call *call)
 void v1_token_delete(struct web_call *call)
 {
     struct why why = { "" };
-    enum err err =
-        account_token_delete(call->center, call->user.id, call->params.items[0].number, &why);
+    enum err err = account_token_delete(call->center, call->user.id, call->params.items[0].number,
+                                        audit_new(call, "token.delete"), &why);
     if (err)
         problem_err(call, err, &why);
     else

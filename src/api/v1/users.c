@@ -260,7 +260,7 @@ static enum err make(struct web_call *call, const struct user_in *in, const stru
                              .argon2 = hash,
                              .created_ms = clock_wall_ms() };
     user_record_grant(&u, rights);
-    err = account_add(call->center, &u, ret_id, why);
+    err = account_add(call->center, &u, audit_new(call, "user.create"), ret_id, why);
     rights_done(&u.rights);
     free(u.permission);
     free(name);
@@ -304,7 +304,7 @@ static void change(struct web_call *call, const struct user_record *u, const str
     }
     enum err err = anew ? password_hash(in->password, hash) : OK;
     if (!err && (anew || other))
-        err = account_change(call->center, &c, &why);
+        err = account_change(call->center, &c, audit_new(call, "user.update"), &why);
     struct user_record now;
     if (err && err != ERR_OVERTAKEN) {
         problem_err(call, err, &why);
@@ -348,7 +348,8 @@ void v1_user_delete(struct web_call *call)
     if (u.id == call->user.id) {
         problem(call, PROBLEM_CONFLICT, "users cannot delete themselves");
     } else {
-        enum err err = account_delete(call->center, u.id, u.version, &why);
+        enum err err =
+            account_delete(call->center, u.id, u.version, audit_new(call, "user.delete"), &why);
         if (err == ERR_OVERTAKEN)
             etag_changed(call, tag_of(&u), "the user");
         else if (err)

@@ -3,6 +3,7 @@
  * (trigger_msg) are put together when they are read. The rolling log is the executor's: it is
  * fetched for each request. */
 #include "api/xxl/logs.h"
+#include "api/audit.h"
 #include "api/clean.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
@@ -293,6 +294,8 @@ void logs_kill(struct web_call *call)
     }
     if (!err)
         err = center_kill(call->center, r.id, text, &why);
+    if (!err)
+        audit_note(call, "run.kill", r.id, r.handler);
     log_record_done(&r);
     if (err)
         reply_err(call, err, &why);

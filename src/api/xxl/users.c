@@ -147,7 +147,7 @@ static enum err insert(struct web_call *call, struct why *why)
                              .role = -1,
                              .created_ms = clock_wall_ms() };
     user_record_grant_xxl(&u, words.role, words.permission);
-    err = account_add(call->center, &u, NULL, why);
+    err = account_add(call->center, &u, audit_new(call, "user.create"), NULL, why);
     rights_done(&u.rights);
     free(u.permission);
     free(username);
@@ -216,7 +216,7 @@ static enum err update(struct web_call *call, struct why *why)
         return err;
     err = update_read(call, &u, &change, hash, column, why);
     if (!err)
-        err = account_change(call->center, &change, why);
+        err = account_change(call->center, &change, audit_new(call, "user.update"), why);
     user_record_done(&u);
     return err;
 }
@@ -232,7 +232,7 @@ void users_delete(struct web_call *call)
     struct user_record u;
     enum err err = other_user(call, &u, &why);
     if (!err) {
-        err = account_delete(call->center, u.id, -1, &why);
+        err = account_delete(call->center, u.id, -1, audit_new(call, "user.delete"), &why);
         user_record_done(&u);
     }
     if (err)

@@ -73,6 +73,7 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_REGISTRY, /* struct mem_registry, id */
                  T_USER,     /* struct mem_user, id */
                  T_SESSION,  /* struct mem_session, id */
+                 T_AUDIT,    /* struct audit_record, id */
                  T_TOKEN,    /* struct token_record, id */
                  T_SEQ,      /* struct mem_seq, id */
                  T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
@@ -184,6 +185,13 @@ enum err memory_tokens_of(struct store *s, int64_t user_id, int64_t after_id, in
                           token_row_fn *fn, void *ctx, int64_t *ret_total, struct why *why);
 enum err memory_token_used(struct store *s, int64_t id, int64_t used_ms, struct why *why);
 enum err memory_token_delete(struct store *s, int64_t id, struct why *why);
+
+/* memory_audit.c */
+enum err memory_audit_add(struct store *s, const struct audit_record *r, struct why *why);
+enum err memory_audit_page(struct store *s, const struct audit_filter *f, audit_row_fn *fn,
+                           void *ctx, int64_t *ret_total, struct why *why);
+enum err memory_audit_get(struct store *s, int64_t id, struct audit_record *ret, struct why *why);
+enum err memory_audit_expire(struct store *s, int64_t before_ms, int max, struct why *why);
 
 extern const struct store_figures memory_figures;
 

@@ -30,6 +30,9 @@ void mem_row_free(enum mem_table t, void *row)
         user_record_done(&((struct mem_user *)row)->row);
         free(((struct mem_user *)row)->legacy);
         break;
+    case T_AUDIT:
+        audit_record_done(row);
+        break;
     case T_TOKEN:
         token_record_done(row);
         break;

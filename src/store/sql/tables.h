@@ -55,6 +55,17 @@ MUST_CHECK enum err sql_registry_put(struct store *store, const struct registry_
 MUST_CHECK enum err sql_registry_delete(struct store *store, const struct registry_record *rows,
                                         int n, struct why *why);
 
+/* audit.c */
+MUST_CHECK enum err sql_audit_add(struct store *store, const struct audit_record *r,
+                                  struct why *why);
+MUST_CHECK enum err sql_audit_page(struct store *store, const struct audit_filter *f,
+                                   audit_row_fn *fn, void *ctx, int64_t *ret_total,
+                                   struct why *why);
+MUST_CHECK enum err sql_audit_get(struct store *store, int64_t id, struct audit_record *ret,
+                                  struct why *why);
+MUST_CHECK enum err sql_audit_expire(struct store *store, int64_t before_ms, int max,
+                                     struct why *why);
+
 /* logs.c */
 MUST_CHECK enum err sql_log_get(struct store *store, int64_t id, struct log_record *ret,
                                 struct why *why);

@@ -674,4 +674,8 @@ const struct store_users sql_users = {
     .tokens_of = tokens_of,
     .token_used = token_used,
     .token_delete = token_delete,
+    .audit_add = sql_audit_add,
+    .audit_page = sql_audit_page,
+    .audit_get = sql_audit_get,
+    .audit_expire = sql_audit_expire,
 };

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The audit as a list, newest first, and one entry. */
+#include "api/v1/query.h"
+#include "api/v1/v1.h"
+#include "base/mem.h"
+#include <string.h>
+
+#define TOTAL_MAX 10000 /* counted exactly up to here */
+
+static const char *const members[] = { "id",      "actor", "via",    "address", "action", "object",
+                                       "changes", "items", "reason", "at",      "ms" };
+enum { ACTOR = 1, VIA, ADDRESS, ACTION, OBJECT, CHANGES, ITEMS, REASON, AT, MS };
+#define ALL_MEMBERS ((UINT64_C(1) << countof(members)) - 1)
+#define HAS(set, member) ((set) >> (member)&1)
+
+static void write_actor(struct jsonw *w, const struct audit_record *r)
+{
+    if (!r->user_id) {
+        jsonw_null(w, "actor");
+        return;
+    }
+    jsonw_object(w, "actor");
+    jsonw_i64(w, "id", r->user_id);
+    jsonw_text(w, "name", r->user);
+    jsonw_object_end(w);
+}
+
+static void write_object(struct jsonw *w, const struct audit_record *r)
+{
+    jsonw_object(w, "object");
+    jsonw_text(w, "kind", r->kind);
+    jsonw_text(w, "id", r->object);
+    jsonw_text(w, "name", r->name);
+    jsonw_object_end(w);
+}
+
+static void write_entry(struct jsonw *w, const struct audit_record *r, uint64_t set)
+{
+    jsonw_object(w, NULL);
+    jsonw_i64(w, "id", r->id);
+    if (HAS(set, ACTOR))
+        write_actor(w, r);
+    if (HAS(set, VIA))
+        jsonw_text(w, "via", r->via);
+    if (HAS(set, ADDRESS))
+        jsonw_text(w, "address", r->address);
+    if (HAS(set, ACTION))
+        jsonw_text(w, "action", r->action);
+    if (HAS(set, OBJECT))
+        write_object(w, r);
+    if (HAS(set, CHANGES))
+        jsonw_raw(w, "changes", slice_text(r->changes && r->changes[0] ? r->changes : "[]"));
+    if (HAS(set, ITEMS))
+        jsonw_i64(w, "items", 0);
+    if (HAS(set, REASON))
+        jsonw_null(w, "reason");
+    if (HAS(set, AT))
+        v1_time(w, "at", r->at_ms);
+    if (HAS(set, MS))
+        jsonw_i64(w, "ms", r->at_ms);
+    jsonw_object_end(w);
+}
+
+struct listing {
+    struct jsonw w;
+    int64_t limit, shown;
+    uint64_t members;
+    struct cursor last;
+    bool more;
+};
+
+static bool add_entry(void *ctx, const struct audit_record *r)
+{
+    struct listing *l = ctx;
+    l->more = l->shown == l->limit;
+    if (l->more)
+        return false;
+    l->shown++;
+    l->last.id = r->id;
+    write_entry(&l->w, r, l->members);
+    return true;
+}
+
+/* "job:42" into kind and id. */
+static void read_object(struct query *q, char kind[81], struct audit_filter *f)
+{
+    const char *text = query_text(q, "object", 80);
+    const char *mark = text ? strchr(text, ':') : NULL;
+    if (!text)
+        return;
+    if (!mark || !mark[1] || mark == text) {
+        query_bad(q, "object", "audit.object", "must be a kind and an id, such as job:42");
+        return;
+    }
+    text_copy(kind, 81, slice_of(text, (size_t)(mark - text)));
+    f->kind = kind;
+    f->object = mark + 1;
+}
+
+void v1_audit_list(struct web_call *call)
+{
+    struct why why = { "" };
+    struct query q;
+    struct cursor before = { .id = 0 };
+    struct listing l = { .w = jsonw_on(&call->output) };
+    struct audit_filter f = { .from_ms = -1 };
+    char kind[81];
+    int64_t total = 0;
+    query_begin(&q, call);
+    l.limit = query_limit(&q);
+    l.members = query_words(&q, "fields", members, countof(members));
+    f.words = query_text(&q, "q", 200);
+    f.from_ms = query_instant(&q, "from", -1);
+    f.to_ms = query_instant(&q, "to", -1);
+    f.user = query_text(&q, "actor", 64);
+    f.action = query_text(&q, "action", 64);
+    read_object(&q, kind, &f);
+    if (query_cursor(&q, &before))
+        f.before_id = before.id;
+    if (!query_end(&q))
+        return;
+    f.limit = l.limit + 1;
+    l.members = l.members ? l.members : ALL_MEMBERS;
+    v1_list_begin(&l.w);
+    enum err err = call->db->ops->users->audit_page(call->db, &f, add_entry, &l, &total, &why);
+    if (err) {
+        problem_err(call, err, &why);
+        return;
+    }
+    bool exact = total <= TOTAL_MAX;
+    v1_list_end(call, &l.w, l.more ? &l.last : NULL, exact ? total : TOTAL_MAX, exact);
+}
+
+void v1_audit_get(struct web_call *call)
+{
+    struct why why = { "" };
+    struct audit_record r;
+    struct jsonw w = jsonw_on(&call->output);
+    enum err err =
+        call->db->ops->users->audit_get(call->db, call->params.items[0].number, &r, &why);
+    if (err) {
+        problem_err(call, err, &why);
+        return;
+    }
+    write_entry(&w, &r, ALL_MEMBERS);
+    audit_record_done(&r);
+}
