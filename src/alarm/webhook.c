@@ -186,6 +186,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static size_t ignore(char *p, size_t size, size_t n, void *arg)
 {
     (void)p, (void)arg;
