@@ -91,16 +91,6 @@ enum err sql_step(struct sqlite *s, sqlite3_stmt *q, bool *ret_row, struct why *
  * row or NULL. */
 enum err sql_number(struct sqlite *s, sqlite3_stmt *q, int64_t otherwise, int64_t *ret,
                     struct why *why);
-/* Bind ?1 = id, step to the only row, which the caller reads before it resets the statement.
- * ERR_NOTFOUND: sql_missing(what, id). text: as for sql_get. */
-enum err sql_by_id(struct sqlite *s, const char *text, const char *what, int64_t id,
-                   sqlite3_stmt **ret, struct why *why);
-enum err sql_missing(const char *what, int64_t id, struct why *why); /* ERR_NOTFOUND */
-/* Reads the statement's row and hands it to the function whose address is fn; false stops. */
-typedef bool sql_row_fn(sqlite3_stmt *q, void *fn, void *ctx);
-/* The rows of a statement that is bound, then reset it. ret_seen may be NULL. */
-enum err sql_each(struct sqlite *s, sqlite3_stmt *q, sql_row_fn *row, void *fn, void *ctx,
-                  int64_t *ret_seen, struct why *why);
 enum err sql_exec(struct sqlite *s, const char *text, struct why *why);
 
 static inline void bind_i64(sqlite3_stmt *q, int i, int64_t v)
@@ -143,11 +133,6 @@ static inline int sql_step_rc(sqlite3_stmt *q)
     return rc ? rc : sqlite3_step(q);
 }
 
-static inline void bind_text_or(sqlite3_stmt *q, int i, const char *text, const char *otherwise)
-{
-    bind_text(q, i, text ? text : otherwise);
-}
-
 /* none stands for NULL. */
 static inline void bind_scheduled(sqlite3_stmt *q, int i, int64_t v, int64_t none)
 {
@@ -159,8 +144,6 @@ static inline void bind_scheduled(sqlite3_stmt *q, int i, int64_t v, int64_t non
 
 /* Columns as another program may have left them: NULL gives the default, too big is cut. */
 int64_t col_i64(sqlite3_stmt *q, int i, int64_t otherwise);
-int col_int(sqlite3_stmt *q, int i, int otherwise); /* out of int's range: otherwise */
-char *col_text(sqlite3_stmt *q, int i);             /* owned by the caller, NULL for NULL */
 
 /* A page's own snapshot, with a second to finish: begin, then end in any case. */
 enum err sql_page_begin(struct sqlite *s, bool *ret_own, struct why *why);

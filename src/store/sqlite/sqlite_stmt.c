@@ -2,15 +2,13 @@
 /* Statements of the embedded database, and what its errors mean. All other files of this folder
  * stand on this one. */
 #include "base/clock.h"
-#include "base/mem.h"
 #include "sql/sqlerr.h"
 #include "store/sqlite/sqlite_db.h"
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    PAGE_MS = 1000,              /* the longest snapshot of a page */
-    TEXT_MAX = 16 * 1024 * 1024, /* bytes of one text, XXL-JOB's mediumtext */
+    PAGE_MS = 1000, /* the longest snapshot of a page */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -121,46 +119,6 @@ enum err sql_number(struct sqlite *s, sqlite3_stmt *q, int64_t otherwise, int64_
     return OK;
 }
 
-enum err sql_missing(const char *what, int64_t id, struct why *why)
-{
-    why_set(why, "%s %lld does not exist", what, (long long)id);
-    return ERR_NOTFOUND;
-}
-
-enum err sql_by_id(struct sqlite *s, const char *text, const char *what, int64_t id,
-                   sqlite3_stmt **ret, struct why *why)
-{
-    sqlite3_stmt *q = NULL;
-    enum err err = sql_get(s, text, &q, why);
-    if (err)
-        return err;
-    bind_i64(q, 1, id);
-    bool row;
-    err = sql_step(s, q, &row, why);
-    if (err)
-        return err;
-    *ret = q;
-    return row ? OK : sql_missing(what, id, why);
-}
-
-enum err sql_each(struct sqlite *s, sqlite3_stmt *q, sql_row_fn *row, void *fn, void *ctx,
-                  int64_t *ret_seen, struct why *why)
-{
-    int64_t seen = 0;
-    for (bool more = true; more; seen++) {
-        enum err err = sql_step(s, q, &more, why);
-        if (err)
-            return err;
-        if (!more)
-            break;
-        more = row(q, fn, ctx);
-    }
-    sqlite3_reset(q);
-    if (ret_seen)
-        *ret_seen = seen;
-    return OK;
-}
-
 enum err sql_exec(struct sqlite *s, const char *text, struct why *why)
 {
     int rc = sqlite3_exec(s->db, text, NULL, NULL, NULL);
@@ -170,21 +128,6 @@ enum err sql_exec(struct sqlite *s, const char *text, struct why *why)
 int64_t col_i64(sqlite3_stmt *q, int i, int64_t otherwise)
 {
     return sqlite3_column_type(q, i) == SQLITE_NULL ? otherwise : sqlite3_column_int64(q, i);
-}
-
-int col_int(sqlite3_stmt *q, int i, int otherwise)
-{
-    int64_t v = col_i64(q, i, otherwise);
-    return v < INT32_MIN || v > INT32_MAX ? otherwise : (int)v;
-}
-
-char *col_text(sqlite3_stmt *q, int i)
-{
-    const char *text = (const char *)sqlite3_column_text(q, i);
-    if (!text)
-        return NULL;
-    size_t n = strnlen(text, (size_t)sqlite3_column_bytes(q, i));
-    return mem_dupn(text, utf8_cut(text, n, TEXT_MAX));
 }
 
 /* ---- a page's snapshot ----------------------------------------------------------------------- */
