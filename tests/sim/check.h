@@ -81,6 +81,9 @@ bool check_open_run(struct sim *s, int64_t job_id, bool any_retry);
 
 /* check_births.c */
 bool is_rate(const struct shadow *j);
+/* It is a rate job, or was one, and the clock has gone back: re-based it meets scheduled times of
+ * the clock as it was before, and runs of them that are still out. */
+bool check_two_clocks(struct sim *s, int64_t job_id);
 void check_birth(struct sim *s, const struct planned *p);
 void check_retried(struct sim *s, int64_t log_id);  /* a failure has its retry */
 void check_followed(struct sim *s, int64_t log_id); /* a success has its children */

@@ -10,6 +10,14 @@ bool is_rate(const struct shadow *j)
     return j->schedule.type == SCHEDULE_FIX_RATE || j->schedule.type == SCHEDULE_FIX_DELAY;
 }
 
+bool check_two_clocks(struct sim *s, int64_t job_id)
+{
+    const struct shadow *j = shadow_of(s, job_id);
+    const struct job_record *now = mem_find(memory_of(s->store), T_JOB, job_id);
+    bool rate = is_rate(j) || (now && strncmp(now->schedule_type, "FIX_", 4) == 0);
+    return s->went_back && (rate || j->epoch);
+}
+
 static uint64_t key_of(const struct run_row *r)
 {
     uint64_t h = mix(1, r->job_id);
@@ -28,11 +36,7 @@ static void check_key(struct sim *s, const struct run_row *r)
         return;
     const struct ghost *g = ghost_of(s, old);
     bool unsent = g->end == PHASE_WITHDRAWN || g->end == PHASE_SKIPPED;
-    const struct shadow *j = shadow_of(s, r->job_id);
-    const struct job_record *now = mem_find(memory_of(s->store), T_JOB, r->job_id);
-    bool rate = is_rate(j) || (now && strncmp(now->schedule_type, "FIX_", 4) == 0);
-    bool rebased = s->went_back && (rate || j->epoch); /* it is a rate job, or was one then */
-    if (!unsent && !rebased)
+    if (!unsent && !check_two_clocks(s, r->job_id))
         sim_fail(s, "P2",
                  "job %lld, %s, scheduled time %lld, shard %d, attempt %d has two ids: %lld, %lld",
                  (long long)r->job_id, kind_text(r->kind), (long long)r->scheduled_ms, r->shard,

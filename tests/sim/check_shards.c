@@ -29,13 +29,6 @@ static bool binds(const struct ghost *g)
     return out || (g->end && !taken_back);
 }
 
-/* A rate that was re-based meets scheduled times of the clock as it was before, and shards of them
- * that are still out. */
-static bool same_clock(struct sim *s, const struct run_row *r)
-{
-    return !s->went_back || (!is_rate(shadow_of(s, r->job_id)) && !shadow_of(s, r->job_id)->epoch);
-}
-
 static void check_replaced(struct sim *s, const struct run_row *r, int64_t before)
 {
     const struct ghost *first = ghost_of(s, before);
@@ -116,7 +109,7 @@ void check_shard_planned(struct sim *s, const struct run_row *r)
         check_shard_again(s, r);
         return;
     }
-    if (!r->broadcast || !same_clock(s, r))
+    if (!r->broadcast || check_two_clocks(s, r->job_id))
         return;
     uint64_t key = key_of_firing(r);
     if (r->shard == 0) {
