@@ -2,8 +2,8 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build test demo picture bench fuzz-long soak crash model model-all sim sim-long mutants format lint structure \
-    install uninstall install-deps clean help deps-build deps-test
+.PHONY: build console console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
+    sim-long mutants format lint structure install uninstall install-deps clean help deps-build deps-console deps-test
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
@@ -17,10 +17,16 @@ build: deps-build ## the optimised binary, build/peal
 	@cmake --build build/release
 	@if [ -x build/release/peal ]; then ln -sfn release/peal build/peal; fi
 
+console: deps-console ## build the console; the next `make` puts it into the binary
+	@scripts/console.sh
+
+console-if-possible:
+	@scripts/console.sh --if-possible
+
 test: deps-test ## build and run all tests
 	@$(PYTHON) scripts/run-tests.py test $(if $(RESULTS),--save $(RESULTS))
 
-demo: build ## a center, an executor and sample jobs, followed in this terminal
+demo: console-if-possible build ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh
 
 picture: build ## run the demo and draw what it prints: docs/demo.svg
@@ -60,7 +66,7 @@ format: deps-test ## write the C files as .clang-format says
 lint: deps-test ## clang-tidy, and the checks of the house's structure
 	@$(PYTHON) scripts/run-tests.py lint
 
-install: build ## the binary, libpeal, pages and units under PREFIX (/usr/local), in DESTDIR
+install: console-if-possible build ## the binary, libpeal, pages and units under PREFIX (/usr/local), in DESTDIR
 	@cmake --install build/release --prefix $(abspath $(PREFIX)) >build/install.log || { cat build/install.log; exit 1; }
 	@cp build/release/install_manifest.txt build/installed
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
@@ -70,7 +76,7 @@ uninstall: ## what make install put there, with the same PREFIX and DESTDIR
 	@scripts/uninstall.sh
 
 install-deps: ## everything that building, testing and interop need
-	@scripts/install-deps.sh build test interop
+	@scripts/install-deps.sh build test console browser interop
 
 clean: ## remove build/, but for what the long runs have gathered
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name fuzz-corpus ! -name sim \
@@ -82,6 +88,9 @@ help: ## this list
 deps-build:
 	@scripts/install-deps.sh build
 	@mkdir -p build
+
+deps-console:
+	@scripts/install-deps.sh console
 
 deps-test:
 	@scripts/install-deps.sh build test

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a task needs, only those that are missing, saying which and why.
 #
-#   scripts/install-deps.sh SET...        sets: build test interop
+#   scripts/install-deps.sh SET...        sets: build test console browser interop
 #   scripts/install-deps.sh --list SET... print what is missing, install nothing (exit status 1 if any)
 #
 # As root it installs; as another user it prints the command, asks, and runs it with sudo; with
@@ -19,6 +19,10 @@ packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
     python3-aiosmtpd openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
     systemd-analyze:systemd libseccomp2"
 why[test]="to test Peal"
+packages[console]="node:nodejs npm:npm python3"
+why[console]="to build the console"
+packages[browser]="chromium fonts-wqy-zenhei python3-venv"
+why[browser]="to test the console in a browser"
 packages[interop]="java,javac:default-jdk-headless mvn:maven node:nodejs npm:npm go:golang-go"
 why[interop]="to test Peal against XXL-JOB's executors in other languages"
 
@@ -27,7 +31,7 @@ if [ "${1:-}" = --list ]; then
     list=yes
     shift
 fi
-[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|interop..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|console|browser|interop..." >&2; exit 2; }
 
 installed() { # PACKAGE
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

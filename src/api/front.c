@@ -40,6 +40,7 @@ struct web {
     struct router_match (*find)(struct slice method, struct slice path);
     void (*serve)(struct web_call *call);
     bool (*stays)(struct slice path);
+    bool (*page)(struct httpd_request *q, struct slice path, const char *context);
     /* web loop's thread */
     struct loop *loop;
     struct httpd *front;
@@ -74,6 +75,11 @@ static bool has_context(struct slice path)
     const size_t n = sizeof(CONTEXT) - 1;
     path = one_slash(path);
     return path.n >= n && memcmp(path.p, CONTEXT, n) == 0 && (path.n == n || path.p[n] == '/');
+}
+
+static const char *context_of(struct slice path)
+{
+    return has_context(path) ? CONTEXT : "";
 }
 
 struct slice web_path(struct slice path)
@@ -118,7 +124,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->config = w->config;
     call->center = w->center;
     call->logins = w->logins;
-    call->context = has_context(q->path) ? CONTEXT : "";
+    call->context = context_of(q->path);
     call->status = 200;
     call->content_type = "application/json;charset=UTF-8";
     buf_init(&call->headers, 8192);
@@ -277,6 +283,8 @@ static void on_web_request(struct httpd_request *q, void *arg)
         give_back(w, q);
         return;
     }
+    if (w->page(q, web_path(q->path), context_of(q->path)))
+        return;
     struct web_call *call = call_new(w, q);
     if (q->body.n > body_max(&call->match)) {
         refuse(call, PROBLEM_TOO_LARGE, too_large);
@@ -364,6 +372,7 @@ static enum err start(struct web *w, struct why *why)
 enum err web_new(struct center *c, const struct api_config *config,
                  struct router_match (*find)(struct slice method, struct slice path),
                  void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
+                 bool (*page)(struct httpd_request *q, struct slice path, const char *context),
                  struct web **ret, struct why *why)
 {
     struct web *w = mem_new(sizeof(*w));
@@ -373,6 +382,7 @@ enum err web_new(struct center *c, const struct api_config *config,
     w->find = find;
     w->serve = serve;
     w->stays = stays;
+    w->page = page;
     w->loop = loop_new();
     struct httpd_config front = { .on_request = on_web_request,
                                   .on_drained = on_drained,

@@ -58,10 +58,14 @@ struct web_call {
 };
 
 /* Start the thread and the workers. find: the row of a method and a path, on the web loop. serve:
- * answers any call, without a row too, on a worker. stays: paths for the scheduler's loop. */
+ * answers any call, without a row too, on a worker. stays: paths for the scheduler's loop. page:
+ * answers on the web loop what it can answer at once, or returns false; path is web_path's, context
+ * is "" or "/xxl-job-admin". */
 MUST_CHECK enum err web_new(struct center *c, const struct api_config *config,
                             struct router_match (*find)(struct slice method, struct slice path),
                             void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
+                            bool (*page)(struct httpd_request *q, struct slice path,
+                                         const char *context),
                             struct web **ret, struct why *why);
 /* Ends what is under way (2 s at most), joins. On the scheduler's thread, its loop not turning. */
 void web_free(struct web *w);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The screens, each a chunk of its own. The address is the state: what one sees one can send.
+import {createRouter, createWebHistory, type RouteLocationRaw} from 'vue-router'
+import {me, readSession} from '../lib/session'
+
+export const router = createRouter({
+  history: createWebHistory(new URL(document.baseURI).pathname),
+  scrollBehavior: (_to, _from, saved) => saved ?? {top: 0},
+  routes: [
+    {path: '/login', name: 'login', component: () => import('../views/Login.vue'), meta: {open: true}},
+    {path: '/', redirect: '/jobs'},
+    {path: '/jobs', name: 'jobs', component: () => import('../views/Jobs.vue')},
+    {path: '/jobs/new', name: 'job-new', component: () => import('../views/JobForm.vue')},
+    {path: '/jobs/:id(\\d+)', name: 'job', component: () => import('../views/Job.vue')},
+    {path: '/jobs/:id(\\d+)/edit', name: 'job-edit', component: () => import('../views/JobForm.vue')},
+    {path: '/runs', name: 'runs', component: () => import('../views/Runs.vue')},
+    {path: '/runs/:id(\\d+)', name: 'run', component: () => import('../views/Run.vue')},
+    {path: '/executors', name: 'executors', component: () => import('../views/Executors.vue')},
+    {path: '/me', name: 'me', component: () => import('../views/Me.vue')},
+    {path: '/:rest(.*)*', name: 'not-found', component: () => import('../views/NotFound.vue'), meta: {open: true}},
+  ],
+})
+
+/** After login one goes where one wanted to go, if that is a path of this console. */
+export function wanted(text: unknown): RouteLocationRaw {
+  return typeof text === 'string' && /^\/(?!\/)/.test(text) ? text : '/'
+}
+
+router.beforeEach(async to => {
+  if (to.meta.open) return true
+  if (!me.value) {
+    try {
+      await readSession()
+    } catch { /* the server is away: the screens say so themselves */
+      return true
+    }
+  }
+  return me.value ? true : {name: 'login', query: to.fullPath === '/jobs' ? {} : {to: to.fullPath}}
+})

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+declare module '*.vue' {
+  import type {DefineComponent} from 'vue'
+  const component: DefineComponent<object, object, unknown>
+  export default component
+}

@@ -1,0 +1,7861 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made from docs/api-v1.yaml by `npm run api`.
+
+export interface paths {
+    "/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who am I */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Log in
+         * @description After five failures for a name from an address each further try waits: 429 with Retry-After.
+         */
+        post: operations["login"];
+        /** Log out */
+        delete: operations["logout"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** My sessions */
+        get: operations["listMySessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of my sessions */
+        delete: operations["endMySession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** My language, zone and theme */
+        patch: operations["setPreferences"];
+        trace?: never;
+    };
+    "/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change my password
+         * @description Not for tokens.
+         */
+        put: operations["changePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** My access tokens */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Make an access token
+         * @description A token cannot make tokens.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an access token */
+        delete: operations["deleteToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is broken now, what fires next
+         * @description Needs `read`.
+         */
+        get: operations["getDashboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Firings per minute for the next 24 hours
+         * @description Needs `read`.
+         */
+        get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Jobs
+         * @description Needs `read`.
+         */
+        get: operations["listJobs"];
+        put?: never;
+        /**
+         * Make a job
+         * @description Needs `jobs:write`; with `script` also `scripts:write`.
+         */
+        post: operations["createJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One action on many jobs
+         * @description With `dryRun` it says the consequences and changes nothing. One entry in the audit. Needs the permission of its `action`, with `dryRun` too; `move_group` in both groups. A job for which the asker lacks it is refused alone.
+         */
+        post: operations["batchJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A job
+         * @description Needs `read`.
+         */
+        get: operations["getJob"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a job
+         * @description Needs `jobs:write`.
+         */
+        delete: operations["deleteJob"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a job
+         * @description Acts from the answer on: unsent firings of the old schedule are withdrawn. Needs `jobs:write`; a new `groupId` in both groups.
+         */
+        patch: operations["updateJob"];
+        trace?: never;
+    };
+    "/jobs/{id}/consequences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What would an action take away
+         * @description Needs `read`.
+         */
+        get: operations["getConsequences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Schedule a job
+         * @description Refused (409) if its schedule has no further firing. Needs `run`.
+         */
+        post: operations["startJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop scheduling a job
+         * @description Needs `run`.
+         */
+        post: operations["stopJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a job now
+         * @description Needs `run`.
+         */
+        post: operations["triggerJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Next firings of a job
+         * @description Needs `read`.
+         */
+        get: operations["listFires"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Durations and days of a job
+         * @description Needs `read`.
+         */
+        get: operations["getJobStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed the job
+         * @description Needs `read`.
+         */
+        get: operations["listJobChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/scripts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Versions of a script
+         * @description The newest 30: the rows of `xxl_job_logglue`. Needs `read`.
+         */
+        get: operations["listScripts"];
+        put?: never;
+        /**
+         * Publish a new version
+         * @description Needs `scripts:write`.
+         */
+        post: operations["publishScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{id}/scripts/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One version with its source
+         * @description Needs `read`.
+         */
+        get: operations["getScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Explain a schedule and compute its firings
+         * @description The one engine that also fires. At most 5 ms of computing; a denser calendar is cut off. Needs `read`.
+         */
+        post: operations["previewSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/zones": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Time zones that the server knows
+         * @description Needs `read`.
+         */
+        get: operations["listZones"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Groups
+         * @description Needs `read`.
+         */
+        get: operations["listGroups"];
+        put?: never;
+        /**
+         * Make a group
+         * @description Needs `executors:write`.
+         */
+        post: operations["createGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A group
+         * @description Needs `read`.
+         */
+        get: operations["getGroup"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a group
+         * @description Needs `executors:write`.
+         */
+        delete: operations["deleteGroup"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a group
+         * @description Needs `executors:write`.
+         */
+        patch: operations["updateGroup"];
+        trace?: never;
+    };
+    "/executors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Executors with their lanes
+         * @description Needs `read`.
+         */
+        get: operations["listExecutors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/executors/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One executor
+         * @description Needs `read`.
+         */
+        get: operations["getExecutor"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget a registered address
+         * @description Needs `executors:write`.
+         */
+        delete: operations["removeExecutor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/executors/{key}/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Probe an executor
+         * @description Needs `run` for one of its groups.
+         */
+        post: operations["probeExecutor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs, newest first
+         * @description Without `from` the last 7 days. Filters that no index serves look at 200,000 rows at most; `total.exact` is false then. Needs `read`.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A run and its story
+         * @description Needs `read`.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a run
+         * @description Needs `run`.
+         */
+        post: operations["killRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run its job again with its parameter
+         * @description Needs `run`.
+         */
+        post: operations["rerunRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One action on many runs
+         * @description Needs the permission of its `action`; a run for which the asker lacks it is refused alone.
+         */
+        post: operations["batchRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/clean": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete old runs
+         * @description Needs `jobs:write` for the group of `groupId` or `jobId`; with neither it takes all groups for which the asker has it.
+         */
+        post: operations["cleanRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lines of a run's log
+         * @description Needs `read`.
+         */
+        get: operations["getLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/log/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The whole log as a file
+         * @description Needs `read`.
+         */
+        get: operations["downloadLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}/log/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a log
+         * @description However many watch, the executor is asked once: every 500 ms while lines come, up to every 3 s. Needs `read`.
+         */
+        get: operations["streamLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changes, as it changes
+         * @description A comment line every 15 s. The last 4,096 events are kept: Last-Event-ID goes on from there, else `reset` comes first. Needs `read`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Users
+         * @description Needs `users:admin`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Make a user
+         * @description Needs `users:admin`.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user
+         * @description Needs `users:admin`.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Needs `users:admin`.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description The last admin stays admin, and users cannot change their own `center` or `grants`. Needs `users:admin`.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what
+         * @description Needs `audit:read`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One entry
+         * @description Needs `audit:read`.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The center itself
+         * @description Needs `read`.
+         */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/system/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Settings in force, with their origin
+         * @description Needs `system:admin`.
+         */
+        get: operations["listSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description An error, RFC 9457. `code` is stable and machine-readable, `params` fills the client's own translation; `title` and `detail` are English in every language.
+         * @example {
+         *       "type": "/problems/invalid",
+         *       "title": "The request breaks a rule",
+         *       "status": 422,
+         *       "code": "invalid",
+         *       "detail": "schedule.conf: hour is 0 to 23, this says 25",
+         *       "requestId": "01HF3K7Q",
+         *       "errors": [
+         *         {
+         *           "field": "/schedule/conf",
+         *           "rule": "cron.hour.range",
+         *           "detail": "hour is 0 to 23, this says 25",
+         *           "params": {
+         *             "min": 0,
+         *             "max": 23,
+         *             "value": "25",
+         *             "column": 7
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Problem: {
+            /**
+             * Format: uri-reference
+             * @description A URI reference of the kind of problem; its page explains it
+             */
+            type: string;
+            title: string;
+            status: number;
+            /** @enum {string} */
+            code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "conflict" | "changed_meanwhile" | "if_match_required" | "too_large" | "unsupported_media_type" | "idempotency_mismatch" | "too_many_requests" | "unavailable" | "timeout" | "internal";
+            detail?: string;
+            /** Format: uri-reference */
+            instance?: string;
+            /** @description Also in the header Peal-Request-Id and in the log of the center */
+            requestId?: string;
+            /** @description One entry for each field that breaks a rule */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description Values of the code, for translation */
+            params?: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** @description How long to wait */
+            retryAfterMs?: number;
+        };
+        FieldError: {
+            /** @description JSON pointer into the body, or the name of a parameter */
+            field: string;
+            /** @description Stable name of the rule */
+            rule: string;
+            detail: string;
+            /** @description Values of the rule, for translation */
+            params?: {
+                [key: string]: string | number | boolean | null;
+            };
+        };
+        Person: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+        };
+        /** @description A row by id and name */
+        Ref: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+        };
+        GroupRef: {
+            /** Format: int64 */
+            id: number;
+            /** @description App name, by which executors register */
+            app: string;
+            title?: string;
+        };
+        /** @description What every list ends with */
+        Page: {
+            /** @description Cursor of the next page; null: this was the last. Opaque; a center that was started anew refuses it with 400: ask for the first page again */
+            next: string | null;
+            total: components["schemas"]["Total"];
+        };
+        Total: {
+            /** Format: int64 */
+            value: number;
+            /** @description false: counting stopped at this number, there are at least so many */
+            exact: boolean;
+        };
+        /**
+         * @description For groups: `read`; `run` (trigger, rerun, kill, start, stop, probe); `jobs:write` (with clean log); `scripts:write`. For the center: the others
+         * @enum {string}
+         */
+        Permission: "read" | "run" | "jobs:write" | "scripts:write" | "audit:read" | "executors:write" | "users:admin" | "system:admin";
+        /**
+         * @description `viewer` has `read`; `operator` also `run`; `editor` also `jobs:write`; `developer` also `scripts:write`
+         * @enum {string}
+         */
+        Role: "viewer" | "operator" | "editor" | "developer";
+        /**
+         * @description `auditor` has `read` for all groups and `audit:read`; `admin` has every permission. XXL-JOB's role 1 is `admin`; its role 0 is `none`, with a grant of `developer` for the groups of its `permission`
+         * @enum {string}
+         */
+        Center: "none" | "auditor" | "admin";
+        /** @description A role for groups */
+        Grant: {
+            role: components["schemas"]["Role"];
+            /** @description Ids of the groups; null: all, also later ones */
+            groups: number[] | null;
+        };
+        /** @description Permissions that hold for the same groups */
+        Right: {
+            permissions: components["schemas"]["Permission"][];
+            /** @description Ids of the groups; null: all */
+            groups: number[] | null;
+        };
+        /**
+         * @description Who is asking
+         * @example {
+         *       "user": {
+         *         "id": 1,
+         *         "name": "ops-1"
+         *       },
+         *       "center": "admin",
+         *       "grants": [],
+         *       "rights": [
+         *         {
+         *           "permissions": [
+         *             "read",
+         *             "run",
+         *             "jobs:write",
+         *             "scripts:write",
+         *             "audit:read",
+         *             "executors:write",
+         *             "users:admin",
+         *             "system:admin"
+         *           ],
+         *           "groups": null
+         *         }
+         *       ],
+         *       "preferences": {
+         *         "language": "en",
+         *         "zone": "Europe/Berlin",
+         *         "theme": "system",
+         *         "shortcuts": true
+         *       },
+         *       "session": {
+         *         "kind": "cookie",
+         *         "expiresAt": "2026-11-28T14:32:08.000Z",
+         *         "expiresMs": 1795876328000
+         *       },
+         *       "mustChangePassword": false
+         *     }
+         */
+        Me: {
+            user: components["schemas"]["Person"];
+            center: components["schemas"]["Center"];
+            grants: components["schemas"]["Grant"][];
+            /** @description What this asker may do, from center and grants; of a token cut to its own permissions and groups */
+            rights: components["schemas"]["Right"][];
+            preferences: components["schemas"]["Preferences"];
+            session: {
+                /** @enum {string} */
+                kind: "cookie" | "token";
+                /**
+                 * Format: date-time
+                 * @description When it ends, RFC 3339 in UTC with milliseconds
+                 */
+                expiresAt?: string | null;
+                /**
+                 * Format: int64
+                 * @description The same instant in milliseconds since 1970
+                 */
+                expiresMs?: number | null;
+            };
+            /** @description A generated password; the console asks for a new one */
+            mustChangePassword?: boolean;
+        };
+        Preferences: {
+            /** @enum {string} */
+            language?: "en" | "zh-CN" | "zh-TW";
+            /** @description IANA name, or `browser`, `job`, `server` */
+            zone?: string;
+            /** @enum {string} */
+            theme?: "light" | "dark" | "system";
+            /** @description Single-letter keys */
+            shortcuts?: boolean;
+            /** @enum {string} */
+            density?: "comfortable" | "compact";
+        };
+        /**
+         * @example {
+         *       "name": "admin",
+         *       "password": "a password",
+         *       "remember": false
+         *     }
+         */
+        Login: {
+            name: string;
+            /** Format: password */
+            password: string;
+            /** @description 30 days in place of 7 */
+            remember?: boolean;
+        };
+        /**
+         * @example {
+         *       "old": "the old one",
+         *       "new": "a longer new one"
+         *     }
+         */
+        PasswordChange: {
+            /** Format: password */
+            old: string;
+            /** Format: password */
+            new: string;
+        };
+        /**
+         * @example {
+         *       "id": "c1f2",
+         *       "current": true,
+         *       "address": "10.1.2.3",
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "expiresAt": "2026-11-28T14:32:08.000Z",
+         *       "expiresMs": 1795876328000
+         *     }
+         */
+        Session: {
+            /** @description First characters of the digest; logs nobody in */
+            id: string;
+            current: boolean;
+            address: string;
+            /**
+             * Format: date-time
+             * @description Login, RFC 3339 in UTC with milliseconds
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            createdMs: number;
+            /**
+             * Format: date-time
+             * @description End, RFC 3339 in UTC with milliseconds
+             */
+            expiresAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            expiresMs: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": "c1f2",
+         *           "current": true,
+         *           "address": "10.1.2.3",
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "expiresAt": "2026-11-28T14:32:08.000Z",
+         *           "expiresMs": 1795876328000
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        SessionList: {
+            items: components["schemas"]["Session"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @description A personal access token, without its secret
+         * @example {
+         *       "id": 7,
+         *       "name": "deploy",
+         *       "prefix": "pat_x7Qa",
+         *       "permissions": [
+         *         "read",
+         *         "run"
+         *       ],
+         *       "groups": [
+         *         3
+         *       ],
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "expiresAt": "2027-02-19T14:32:08.000Z",
+         *       "expiresMs": 1803047528000,
+         *       "lastUsedAt": null,
+         *       "lastUsedMs": null
+         *     }
+         */
+        Token: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            /** @description How the secret begins */
+            prefix: string;
+            permissions: components["schemas"]["Permission"][];
+            /** @description null: all groups of its owner */
+            groups: number[] | null;
+            /**
+             * Format: date-time
+             * @description Made, RFC 3339 in UTC with milliseconds
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            createdMs: number;
+            /**
+             * Format: date-time
+             * @description End, RFC 3339 in UTC with milliseconds
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            expiresMs?: number | null;
+            /**
+             * Format: date-time
+             * @description Last request, RFC 3339 in UTC with milliseconds
+             */
+            lastUsedAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            lastUsedMs?: number | null;
+        };
+        /**
+         * @example {
+         *       "name": "deploy",
+         *       "permissions": [
+         *         "read",
+         *         "run"
+         *       ],
+         *       "groups": [
+         *         3
+         *       ],
+         *       "days": 90
+         *     }
+         */
+        TokenNew: {
+            name: string;
+            /** @description Cut to what its owner may at each request */
+            permissions: components["schemas"]["Permission"][];
+            groups?: number[] | null;
+            /**
+             * @description Until it ends; 0: never (admins only)
+             * @default 90
+             */
+            days: number;
+        };
+        /**
+         * @example {
+         *       "token": {
+         *         "id": 7,
+         *         "name": "deploy",
+         *         "prefix": "pat_x7Qa",
+         *         "permissions": [
+         *           "read",
+         *           "run"
+         *         ],
+         *         "groups": [
+         *           3
+         *         ],
+         *         "createdAt": "2026-11-21T14:32:08.000Z",
+         *         "createdMs": 1795271528000,
+         *         "expiresAt": "2027-02-19T14:32:08.000Z",
+         *         "expiresMs": 1803047528000,
+         *         "lastUsedAt": null,
+         *         "lastUsedMs": null
+         *       },
+         *       "secret": "pat_x7Qa…"
+         *     }
+         */
+        TokenMade: {
+            token: components["schemas"]["Token"];
+            /** @description Shown once; only its SHA-256 is kept */
+            secret: string;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 7,
+         *           "name": "deploy",
+         *           "prefix": "pat_x7Qa",
+         *           "permissions": [
+         *             "read",
+         *             "run"
+         *           ],
+         *           "groups": [
+         *             3
+         *           ],
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "expiresAt": "2027-02-19T14:32:08.000Z",
+         *           "expiresMs": 1803047528000,
+         *           "lastUsedAt": null,
+         *           "lastUsedMs": null
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        TokenList: {
+            items: components["schemas"]["Token"][];
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        ScheduleType: "NONE" | "CRON" | "FIX_RATE" | "FIX_DELAY" | "ONCE";
+        /**
+         * @example {
+         *       "type": "CRON",
+         *       "conf": "0 30 2 ? * SUN-FRI",
+         *       "zone": "Europe/Berlin",
+         *       "dst": "smart",
+         *       "misfire": "DO_NOTHING",
+         *       "misfireMax": 100
+         *     }
+         */
+        Schedule: {
+            type: components["schemas"]["ScheduleType"];
+            /** @description Cron expression; seconds or `250ms`; RFC 3339 with offset */
+            conf?: string;
+            /** @description IANA name; null: the server's */
+            zone?: string | null;
+            /** @enum {string} */
+            dst?: "xxl" | "smart";
+            /** @enum {string} */
+            misfire?: "DO_NOTHING" | "FIRE_ONCE_NOW" | "FIRE_ALL";
+            misfireMax?: number;
+        };
+        Task: {
+            /** @enum {string} */
+            kind: "BEAN" | "GLUE_GROOVY" | "GLUE_SHELL" | "GLUE_PYTHON" | "GLUE_PYTHON2" | "GLUE_PHP" | "GLUE_NODEJS" | "GLUE_POWERSHELL";
+            /** @description Needed for BEAN */
+            handler?: string;
+            /** @description Handed to the job as it is */
+            param?: string;
+        };
+        Running: {
+            /** @enum {string} */
+            route?: "FIRST" | "LAST" | "ROUND" | "RANDOM" | "CONSISTENT_HASH" | "LEAST_FREQUENTLY_USED" | "LEAST_RECENTLY_USED" | "FAILOVER" | "BUSYOVER" | "SHARDING_BROADCAST";
+            /** @enum {string} */
+            block?: "SERIAL_EXECUTION" | "DISCARD_LATER" | "COVER_EARLY";
+            /** @description 0: none */
+            timeoutS?: number;
+            retries?: number;
+            retryDelayMs?: number;
+            retryBackoff?: number;
+            startDeadlineMs?: number;
+            /**
+             * @description Of a send whose outcome stays unknown; `onDoubt` of the form API
+             * @enum {string}
+             */
+            onUnknown?: "wait" | "resend";
+        };
+        /**
+         * @description `stopped` with a stopReason: the center stopped it
+         * @enum {string}
+         */
+        JobState: "scheduled" | "stopped";
+        /** @description One of the last runs, oldest first */
+        ResultDot: {
+            /** Format: int64 */
+            runId: number;
+            outcome: components["schemas"]["Outcome"];
+            tookMs?: number | null;
+        };
+        /**
+         * @description `open`: not ended
+         * @enum {string}
+         */
+        Outcome: "open" | "succeeded" | "failed" | "timed_out" | "killed" | "lost" | "rejected" | "unroutable";
+        Streak: {
+            outcome: components["schemas"]["Outcome"];
+            count: number;
+            /**
+             * Format: date-time
+             * @description First of them, RFC 3339 in UTC with milliseconds
+             */
+            sinceAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            sinceMs?: number | null;
+        };
+        /**
+         * @example {
+         *       "id": 42,
+         *       "name": "Nightly ledger backup",
+         *       "group": {
+         *         "id": 3,
+         *         "app": "ops-agent",
+         *         "title": "Operations"
+         *       },
+         *       "owner": "ops-1",
+         *       "state": "scheduled",
+         *       "stopReason": null,
+         *       "schedule": {
+         *         "type": "CRON",
+         *         "conf": "0 30 2 ? * SUN-FRI",
+         *         "zone": "Europe/Berlin",
+         *         "dst": "smart",
+         *         "misfire": "DO_NOTHING",
+         *         "misfireMax": 100
+         *       },
+         *       "task": {
+         *         "kind": "GLUE_SHELL",
+         *         "handler": "",
+         *         "param": "--full"
+         *       },
+         *       "running": {
+         *         "route": "ROUND",
+         *         "block": "SERIAL_EXECUTION",
+         *         "timeoutS": 0,
+         *         "retries": 2,
+         *         "retryDelayMs": 5000,
+         *         "retryBackoff": 1,
+         *         "startDeadlineMs": 60000,
+         *         "onUnknown": "wait"
+         *       },
+         *       "children": [],
+         *       "alarmEmails": [],
+         *       "nextAt": "2026-11-22T01:30:00.000Z",
+         *       "nextMs": 1795311000000,
+         *       "lastAt": "2026-11-21T01:30:00.000Z",
+         *       "lastMs": 1795224600000,
+         *       "recent": [
+         *         {
+         *           "runId": 9006120,
+         *           "outcome": "failed",
+         *           "tookMs": 41185
+         *         }
+         *       ],
+         *       "streak": {
+         *         "outcome": "failed",
+         *         "count": 1,
+         *         "sinceAt": "2026-11-21T01:30:00.000Z",
+         *         "sinceMs": 1795224600000
+         *       },
+         *       "scriptVersion": 12,
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "updatedAt": "2026-11-21T14:32:08.000Z",
+         *       "updatedMs": 1795271528000,
+         *       "version": 17
+         *     }
+         */
+        Job: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            group: components["schemas"]["GroupRef"];
+            /** @description XXL-JOB's author */
+            owner: string;
+            state: components["schemas"]["JobState"];
+            stopReason?: string | null;
+            schedule: components["schemas"]["Schedule"];
+            task: components["schemas"]["Task"];
+            running: components["schemas"]["Running"];
+            /** @description Started after a success */
+            children: number[];
+            alarmEmails?: string[];
+            /**
+             * Format: date-time
+             * @description Next firing that is certain or computed, RFC 3339 in UTC with milliseconds
+             */
+            nextAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            nextMs?: number | null;
+            /**
+             * Format: date-time
+             * @description Last firing, RFC 3339 in UTC with milliseconds
+             */
+            lastAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            lastMs?: number | null;
+            recent?: components["schemas"]["ResultDot"][];
+            streak?: components["schemas"]["Streak"] | null;
+            /**
+             * Format: int64
+             * @description Newest version of a GLUE job
+             */
+            scriptVersion?: number | null;
+            /**
+             * Format: date-time
+             * @description Made, RFC 3339 in UTC with milliseconds
+             */
+            createdAt?: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            createdMs?: number;
+            /**
+             * Format: date-time
+             * @description Last edit, RFC 3339 in UTC with milliseconds
+             */
+            updatedAt?: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            updatedMs?: number;
+            /** @description Also the ETag */
+            version: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 42,
+         *           "name": "Nightly ledger backup",
+         *           "group": {
+         *             "id": 3,
+         *             "app": "ops-agent",
+         *             "title": "Operations"
+         *           },
+         *           "owner": "ops-1",
+         *           "state": "scheduled",
+         *           "stopReason": null,
+         *           "schedule": {
+         *             "type": "CRON",
+         *             "conf": "0 30 2 ? * SUN-FRI",
+         *             "zone": "Europe/Berlin",
+         *             "dst": "smart",
+         *             "misfire": "DO_NOTHING",
+         *             "misfireMax": 100
+         *           },
+         *           "task": {
+         *             "kind": "GLUE_SHELL",
+         *             "handler": "",
+         *             "param": "--full"
+         *           },
+         *           "running": {
+         *             "route": "ROUND",
+         *             "block": "SERIAL_EXECUTION",
+         *             "timeoutS": 0,
+         *             "retries": 2,
+         *             "retryDelayMs": 5000,
+         *             "retryBackoff": 1,
+         *             "startDeadlineMs": 60000,
+         *             "onUnknown": "wait"
+         *           },
+         *           "children": [],
+         *           "alarmEmails": [],
+         *           "nextAt": "2026-11-22T01:30:00.000Z",
+         *           "nextMs": 1795311000000,
+         *           "lastAt": "2026-11-21T01:30:00.000Z",
+         *           "lastMs": 1795224600000,
+         *           "recent": [
+         *             {
+         *               "runId": 9006120,
+         *               "outcome": "failed",
+         *               "tookMs": 41185
+         *             }
+         *           ],
+         *           "streak": {
+         *             "outcome": "failed",
+         *             "count": 1,
+         *             "sinceAt": "2026-11-21T01:30:00.000Z",
+         *             "sinceMs": 1795224600000
+         *           },
+         *           "scriptVersion": 12,
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "updatedAt": "2026-11-21T14:32:08.000Z",
+         *           "updatedMs": 1795271528000,
+         *           "version": 17
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        JobList: {
+            items: components["schemas"]["Job"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "name": "Nightly ledger backup",
+         *       "groupId": 3,
+         *       "owner": "ops-1",
+         *       "schedule": {
+         *         "type": "CRON",
+         *         "conf": "0 30 2 ? * SUN-FRI",
+         *         "zone": "Europe/Berlin",
+         *         "dst": "smart",
+         *         "misfire": "DO_NOTHING",
+         *         "misfireMax": 100
+         *       },
+         *       "task": {
+         *         "kind": "BEAN",
+         *         "handler": "backupHandler",
+         *         "param": "--full"
+         *       },
+         *       "running": {
+         *         "route": "ROUND",
+         *         "block": "SERIAL_EXECUTION"
+         *       },
+         *       "start": true
+         *     }
+         */
+        JobNew: {
+            name: string;
+            /** Format: int64 */
+            groupId: number;
+            /** @description Absent: the asker */
+            owner?: string;
+            schedule: components["schemas"]["Schedule"];
+            task: components["schemas"]["Task"];
+            running?: components["schemas"]["Running"];
+            children?: number[];
+            alarmEmails?: string[];
+            /** @description Of a GLUE job: its first version. Also needs `scripts:write` */
+            script?: string | null;
+            /**
+             * @description Schedule it at once
+             * @default false
+             */
+            start: boolean;
+        };
+        /**
+         * @description JSON merge patch (RFC 7396): what is absent stays, null goes back to the default
+         * @example {
+         *       "schedule": {
+         *         "conf": "0 0 3 ? * SUN-FRI"
+         *       }
+         *     }
+         */
+        JobPatch: {
+            name?: string;
+            /** Format: int64 */
+            groupId?: number;
+            owner?: string;
+            schedule?: Record<string, never>;
+            task?: Record<string, never>;
+            running?: Record<string, never>;
+            children?: number[];
+            alarmEmails?: string[];
+        };
+        /**
+         * @example {
+         *       "reason": "release of 14:00"
+         *     }
+         */
+        StopRequest: {
+            /** @description Kept in history */
+            reason?: string;
+        };
+        /**
+         * @example {
+         *       "param": "--full",
+         *       "addresses": []
+         *     }
+         */
+        Trigger: {
+            /** @description null or absent: the job's own */
+            param?: string | null;
+            /** @description Of the group; empty: routed */
+            addresses?: string[];
+        };
+        /**
+         * @example {
+         *       "runId": 9007412
+         *     }
+         */
+        Triggered: {
+            /**
+             * Format: int64
+             * @description Its page is /runs/{runId}
+             */
+            runId: number;
+        };
+        /**
+         * @example {
+         *       "at": "2026-11-22T01:30:00.000Z",
+         *       "ms": 1795311000000,
+         *       "local": "2026-11-22T02:30:00",
+         *       "offset": "+01:00",
+         *       "zone": "Europe/Berlin",
+         *       "planned": false,
+         *       "note": null,
+         *       "crowd": 0
+         *     }
+         */
+        Fire: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            ms: number;
+            /** @description Wall time in the job's zone */
+            local: string;
+            offset: string;
+            zone: string;
+            /** @description Its row is on disk already */
+            planned?: boolean;
+            /** @enum {string|null} */
+            note?: "gap_moved" | "overlap_first" | "overlap_second" | null;
+            /** @description Other jobs that fire in the same second */
+            crowd?: number;
+        };
+        /**
+         * @example {
+         *       "schedule": {
+         *         "type": "CRON",
+         *         "conf": "0 30 2 ? * SUN-FRI",
+         *         "zone": "Europe/Berlin",
+         *         "dst": "smart",
+         *         "misfire": "DO_NOTHING",
+         *         "misfireMax": 100
+         *       },
+         *       "count": 10,
+         *       "language": "en",
+         *       "days": 371
+         *     }
+         */
+        PreviewRequest: {
+            schedule: components["schemas"]["Schedule"];
+            /**
+             * Format: int64
+             * @description Absent: now
+             */
+            fromMs?: number;
+            /** @default 10 */
+            count: number;
+            /**
+             * @description Length of the calendar; 0: none
+             * @default 0
+             */
+            days: number;
+            /** @enum {string} */
+            language?: "en" | "zh-CN" | "zh-TW";
+            /**
+             * Format: int64
+             * @description Left out of the crowd
+             */
+            jobId?: number | null;
+        };
+        Warning: {
+            /** @enum {string} */
+            code: "never_fires" | "gap" | "overlap" | "leap_day_only" | "rare" | "crowded" | "dense" | "both_days" | "zone_differs";
+            detail: string;
+            params?: {
+                [key: string]: string | number | boolean | null;
+            };
+            /**
+             * Format: date-time
+             * @description Where it strikes, RFC 3339 in UTC with milliseconds
+             */
+            whenAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            whenMs?: number | null;
+        };
+        /**
+         * @example {
+         *       "valid": true,
+         *       "sentence": "At 02:30, every day except Saturday, in Europe/Berlin.",
+         *       "fields": [
+         *         {
+         *           "name": "hour",
+         *           "text": "2",
+         *           "meaning": "at 02"
+         *         }
+         *       ],
+         *       "fires": [
+         *         {
+         *           "at": "2026-11-22T01:30:00.000Z",
+         *           "ms": 1795311000000,
+         *           "local": "2026-11-22T02:30:00",
+         *           "offset": "+01:00",
+         *           "zone": "Europe/Berlin",
+         *           "planned": false,
+         *           "note": null,
+         *           "crowd": 0
+         *         }
+         *       ],
+         *       "warnings": [
+         *         {
+         *           "code": "gap",
+         *           "detail": "28 March 2027 has no 02:30: it fires at 03:00",
+         *           "params": {},
+         *           "whenAt": "2027-03-28T01:00:00.000Z",
+         *           "whenMs": 1806195600000
+         *         }
+         *       ],
+         *       "calendar": [
+         *         {
+         *           "day": "2026-11-22",
+         *           "count": 1
+         *         }
+         *       ],
+         *       "errors": [],
+         *       "suggestion": null
+         *     }
+         */
+        Preview: {
+            valid: boolean;
+            sentence: string | null;
+            fields: {
+                /** @enum {string} */
+                name: "second" | "minute" | "hour" | "day" | "month" | "weekday" | "year";
+                text: string;
+                meaning: string;
+            }[];
+            fires: components["schemas"]["Fire"][];
+            warnings: components["schemas"]["Warning"][];
+            calendar: {
+                /** Format: date */
+                day: string;
+                count: number;
+                marks?: ("gap" | "overlap")[];
+            }[];
+            /** @description Of an expression that is refused: the answer is still 200 */
+            errors?: components["schemas"]["FieldError"][];
+            /** @description What was probably meant, for example the six-field form of a Unix crontab line */
+            suggestion: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "name": "Europe/Berlin",
+         *           "offset": "+01:00"
+         *         }
+         *       ],
+         *       "server": "Asia/Shanghai"
+         *     }
+         */
+        Zones: {
+            items: {
+                name: string;
+                /** @description Now */
+                offset: string;
+            }[];
+            server: string;
+        };
+        /**
+         * @example {
+         *       "window": 100,
+         *       "durations": {
+         *         "p50Ms": 41200,
+         *         "p95Ms": 46200,
+         *         "maxMs": 80100
+         *       },
+         *       "days": [
+         *         {
+         *           "day": "2026-11-21",
+         *           "succeeded": 0,
+         *           "failed": 1
+         *         }
+         *       ],
+         *       "heat": [
+         *         0,
+         *         0,
+         *         1
+         *       ]
+         *     }
+         */
+        JobStats: {
+            /** @description Runs looked at */
+            window: number;
+            durations: {
+                p50Ms: number;
+                p95Ms: number;
+                maxMs: number;
+            } | null;
+            days: {
+                /** Format: date */
+                day: string;
+                succeeded: number;
+                failed: number;
+            }[];
+            /** @description Runs by hour of the day in the zone of the server, last 8 days: 24 numbers */
+            heat: number[];
+        };
+        /**
+         * @example {
+         *       "version": 12,
+         *       "remark": "zstd in place of gzip",
+         *       "author": {
+         *         "id": 1,
+         *         "name": "ops-1"
+         *       },
+         *       "bytes": 214,
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "source": null
+         *     }
+         */
+        Script: {
+            /**
+             * Format: int64
+             * @description Id of the row in `xxl_job_logglue`; 0: the source of a job that has none yet
+             */
+            version: number;
+            remark: string;
+            /** @description From the audit; null: not published through this server */
+            author: components["schemas"]["Person"] | null;
+            bytes: number;
+            /** @description Absent in lists */
+            source?: string | null;
+            /**
+             * Format: date-time
+             * @description Published, RFC 3339 in UTC with milliseconds
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            createdMs: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "version": 12,
+         *           "remark": "zstd in place of gzip",
+         *           "author": {
+         *             "id": 1,
+         *             "name": "ops-1"
+         *           },
+         *           "bytes": 214,
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "source": null
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        ScriptList: {
+            items: components["schemas"]["Script"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "source": "#!/bin/bash\n…",
+         *       "remark": "zstd in place of gzip",
+         *       "baseVersion": 11
+         *     }
+         */
+        ScriptNew: {
+            source: string;
+            remark: string;
+            /**
+             * Format: int64
+             * @description The version that was edited; another one since then: 412
+             */
+            baseVersion: number | null;
+        };
+        /**
+         * @example {
+         *       "id": 801,
+         *       "actor": {
+         *         "id": 1,
+         *         "name": "ops-1"
+         *       },
+         *       "via": "console",
+         *       "address": "10.1.2.3",
+         *       "action": "job.update",
+         *       "object": {
+         *         "kind": "job",
+         *         "id": "42",
+         *         "name": "Nightly ledger backup"
+         *       },
+         *       "changes": [
+         *         {
+         *           "field": "/schedule/conf",
+         *           "before": "0 0 2 * * ?",
+         *           "after": "0 30 2 ? * SUN-FRI"
+         *         }
+         *       ],
+         *       "items": 0,
+         *       "reason": null,
+         *       "at": "2026-11-21T14:32:08.000Z",
+         *       "ms": 1795271528000
+         *     }
+         */
+        Audit: {
+            /** Format: int64 */
+            id: number;
+            actor: components["schemas"]["Person"] | null;
+            /** @enum {string} */
+            via: "console" | "token" | "form_api" | "center" | "cli";
+            address?: string;
+            action: string;
+            object: {
+                /** @enum {string} */
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "session" | "system";
+                id: string;
+                name: string;
+            };
+            changes: {
+                field: string;
+                /** @description Any JSON; secrets are masked */
+                before: unknown;
+                /** @description Any JSON; secrets are masked */
+                after: unknown;
+            }[];
+            /** @description Of a bulk action */
+            items?: number;
+            reason?: string | null;
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            ms: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 801,
+         *           "actor": {
+         *             "id": 1,
+         *             "name": "ops-1"
+         *           },
+         *           "via": "console",
+         *           "address": "10.1.2.3",
+         *           "action": "job.update",
+         *           "object": {
+         *             "kind": "job",
+         *             "id": "42",
+         *             "name": "Nightly ledger backup"
+         *           },
+         *           "changes": [
+         *             {
+         *               "field": "/schedule/conf",
+         *               "before": "0 0 2 * * ?",
+         *               "after": "0 30 2 ? * SUN-FRI"
+         *             }
+         *           ],
+         *           "items": 0,
+         *           "reason": null,
+         *           "at": "2026-11-21T14:32:08.000Z",
+         *           "ms": 1795271528000
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        AuditList: {
+            items: components["schemas"]["Audit"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "action": "stop",
+         *       "ids": [
+         *         42,
+         *         118
+         *       ],
+         *       "reason": "release",
+         *       "dryRun": true
+         *     }
+         */
+        JobBatch: {
+            /** @enum {string} */
+            action: "start" | "stop" | "trigger" | "delete" | "set_owner" | "move_group";
+            ids: number[];
+            reason?: string;
+            owner?: string;
+            /** Format: int64 */
+            groupId?: number;
+            /**
+             * @description Only say what would happen
+             * @default false
+             */
+            dryRun: boolean;
+        };
+        /**
+         * @example {
+         *       "dryRun": true,
+         *       "done": 1,
+         *       "refused": 1,
+         *       "items": [
+         *         {
+         *           "id": 42,
+         *           "ok": true,
+         *           "problem": null
+         *         },
+         *         {
+         *           "id": 118,
+         *           "ok": false,
+         *           "problem": {
+         *             "type": "/problems/forbidden",
+         *             "title": "Not permitted",
+         *             "status": 403,
+         *             "code": "forbidden"
+         *           }
+         *         }
+         *       ],
+         *       "consequences": {
+         *         "firingsWithdrawn": 2,
+         *         "retriesWithdrawn": 1,
+         *         "openRuns": 1,
+         *         "firings24h": 96,
+         *         "childrenOfOthers": 0
+         *       }
+         *     }
+         */
+        BatchResult: {
+            dryRun: boolean;
+            done: number;
+            refused: number;
+            items: {
+                /** Format: int64 */
+                id: number;
+                ok: boolean;
+                /** Format: int64 */
+                runId?: number | null;
+                problem?: components["schemas"]["Problem"] | null;
+            }[];
+            consequences: components["schemas"]["Consequences"];
+        };
+        /** @description What the action takes away or sets off; shown before it is confirmed */
+        Consequences: {
+            /** @description Planned and not sent */
+            firingsWithdrawn?: number;
+            retriesWithdrawn?: number;
+            /** @description At executors now; they go on, a deletion closes them */
+            openRuns?: number;
+            /** @description That would have fired in the next 24 h */
+            firings24h?: number;
+            /** @description Jobs that name these as children */
+            childrenOfOthers?: number;
+            /** @description That are deleted with it */
+            logRows?: number;
+        };
+        /**
+         * @example {
+         *       "id": 3,
+         *       "app": "ops-agent",
+         *       "title": "Operations",
+         *       "addressing": "registry",
+         *       "addresses": [],
+         *       "up": 2,
+         *       "total": 2,
+         *       "jobs": 14,
+         *       "failing": 1,
+         *       "updatedAt": "2026-11-21T14:32:08.000Z",
+         *       "updatedMs": 1795271528000,
+         *       "version": 4
+         *     }
+         */
+        Group: {
+            /** Format: int64 */
+            id: number;
+            app: string;
+            title: string;
+            /** @enum {string} */
+            addressing: "registry" | "manual";
+            /** @description Listed by hand */
+            addresses: string[];
+            /** @description Addresses that runs are routed to */
+            up: number;
+            total: number;
+            jobs: number;
+            /** @description Jobs whose last run failed */
+            failing?: number;
+            /**
+             * Format: date-time
+             * @description Last edit, RFC 3339 in UTC with milliseconds
+             */
+            updatedAt?: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            updatedMs?: number;
+            version: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 3,
+         *           "app": "ops-agent",
+         *           "title": "Operations",
+         *           "addressing": "registry",
+         *           "addresses": [],
+         *           "up": 2,
+         *           "total": 2,
+         *           "jobs": 14,
+         *           "failing": 1,
+         *           "updatedAt": "2026-11-21T14:32:08.000Z",
+         *           "updatedMs": 1795271528000,
+         *           "version": 4
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        GroupList: {
+            items: components["schemas"]["Group"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "app": "ops-agent",
+         *       "title": "Operations",
+         *       "addressing": "registry",
+         *       "addresses": []
+         *     }
+         */
+        GroupNew: {
+            app: string;
+            title: string;
+            /** @enum {string} */
+            addressing?: "registry" | "manual";
+            addresses?: string[];
+        };
+        /**
+         * @example {
+         *       "title": "Operations EU"
+         *     }
+         */
+        GroupPatch: {
+            title?: string;
+            /** @enum {string} */
+            addressing?: "registry" | "manual";
+            addresses?: string[];
+        };
+        /**
+         * @example {
+         *       "key": "MTAuMC4zLjc6OTk5OQ",
+         *       "address": "http://10.0.3.7:9999/",
+         *       "groups": [
+         *         {
+         *           "id": 3,
+         *           "app": "ops-agent",
+         *           "title": "Operations"
+         *         }
+         *       ],
+         *       "state": "refusing",
+         *       "source": "registry",
+         *       "ours": true,
+         *       "lane": {
+         *         "waiting": 12,
+         *         "inFlight": 3,
+         *         "connections": 8,
+         *         "connectionsMax": 64
+         *       },
+         *       "open": 7,
+         *       "unknown": 1,
+         *       "beatAgeMs": 12800,
+         *       "answerP95Ms": 4.1,
+         *       "sinceAt": "2026-11-21T14:32:08.000Z",
+         *       "sinceMs": 1795271528000,
+         *       "lastError": "connection refused"
+         *     }
+         */
+        Executor: {
+            /** @description Address in base64url, for paths */
+            key: string;
+            /** @description As registered */
+            address: string;
+            groups: components["schemas"]["GroupRef"][];
+            /**
+             * @description `refusing`: connections are refused; `silent`: no beat for 60 s
+             * @enum {string}
+             */
+            state: "up" | "refusing" | "silent" | "draining";
+            /** @enum {string} */
+            source: "registry" | "manual" | "both";
+            /** @description Remembers log ids */
+            ours?: boolean;
+            lane: {
+                waiting: number;
+                inFlight: number;
+                connections: number;
+                connectionsMax: number;
+            };
+            /** @description Accepted runs it works on */
+            open: number;
+            /** @description Sent runs whose outcome is unknown */
+            unknown: number;
+            beatAgeMs?: number | null;
+            answerP95Ms?: number | null;
+            /**
+             * Format: date-time
+             * @description In this state since, RFC 3339 in UTC with milliseconds
+             */
+            sinceAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            sinceMs?: number | null;
+            lastError?: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "key": "MTAuMC4zLjc6OTk5OQ",
+         *           "address": "http://10.0.3.7:9999/",
+         *           "groups": [
+         *             {
+         *               "id": 3,
+         *               "app": "ops-agent",
+         *               "title": "Operations"
+         *             }
+         *           ],
+         *           "state": "refusing",
+         *           "source": "registry",
+         *           "ours": true,
+         *           "lane": {
+         *             "waiting": 12,
+         *             "inFlight": 3,
+         *             "connections": 8,
+         *             "connectionsMax": 64
+         *           },
+         *           "open": 7,
+         *           "unknown": 1,
+         *           "beatAgeMs": 12800,
+         *           "answerP95Ms": 4.1,
+         *           "sinceAt": "2026-11-21T14:32:08.000Z",
+         *           "sinceMs": 1795271528000,
+         *           "lastError": "connection refused"
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        ExecutorList: {
+            items: components["schemas"]["Executor"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "reachable": true,
+         *       "tookMs": 1.8,
+         *       "said": "code 200",
+         *       "busyJobs": null
+         *     }
+         */
+        Probe: {
+            reachable: boolean;
+            tookMs: number;
+            /** @description What it answered to /beat */
+            said?: string;
+            busyJobs?: number[] | null;
+        };
+        /** @description Why it did not succeed; the catalogue is in the documentation */
+        Cause: {
+            code: string;
+            text: string;
+            params?: {
+                [key: string]: string | number | boolean | null;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 9006120,
+         *       "job": {
+         *         "id": 42,
+         *         "name": "Nightly ledger backup"
+         *       },
+         *       "group": {
+         *         "id": 3,
+         *         "app": "ops-agent",
+         *         "title": "Operations"
+         *       },
+         *       "outcome": "failed",
+         *       "phase": "failed",
+         *       "kind": "CRON",
+         *       "attempt": 0,
+         *       "shard": null,
+         *       "address": "10.0.3.7:9999",
+         *       "handler": "",
+         *       "param": "--full",
+         *       "cause": {
+         *         "code": "PE-3001",
+         *         "text": "Script ended with exit code 3"
+         *       },
+         *       "scheduledAt": "2026-11-21T01:30:00.000Z",
+         *       "scheduledMs": 1795224600000,
+         *       "sentAt": "2026-11-21T01:30:00.001Z",
+         *       "sentMs": 1795224600001,
+         *       "endedAt": "2026-11-21T01:30:41.190Z",
+         *       "endedMs": 1795224641190,
+         *       "tookMs": 41185,
+         *       "latenessMs": 1.3,
+         *       "resultCode": 3,
+         *       "message": "backup.sh: line 4: pipeline ended with code 3"
+         *     }
+         */
+        Run: {
+            /**
+             * Format: int64
+             * @description The log id
+             */
+            id: number;
+            job: components["schemas"]["Ref"];
+            group: components["schemas"]["GroupRef"];
+            outcome: components["schemas"]["Outcome"];
+            /** @enum {string} */
+            phase: "planned" | "sent" | "unknown" | "accepted" | "lost" | "succeeded" | "failed" | "timed_out" | "killed" | "rejected" | "unroutable";
+            /** @enum {string} */
+            kind: "CRON" | "MISFIRE" | "MANUAL" | "RETRY" | "PARENT" | "API";
+            attempt: number;
+            shard?: {
+                index: number;
+                total: number;
+            } | null;
+            address?: string | null;
+            handler?: string;
+            param?: string;
+            cause?: components["schemas"]["Cause"] | null;
+            /**
+             * Format: date-time
+             * @description Scheduled for, RFC 3339 in UTC with milliseconds
+             */
+            scheduledAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            scheduledMs: number;
+            /**
+             * Format: date-time
+             * @description Left the center, RFC 3339 in UTC with milliseconds
+             */
+            sentAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            sentMs?: number | null;
+            /**
+             * Format: date-time
+             * @description Ended, RFC 3339 in UTC with milliseconds
+             */
+            endedAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            endedMs?: number | null;
+            /** @description From accepted to ended */
+            tookMs?: number | null;
+            /** @description Sent minus due */
+            latenessMs?: number | null;
+            resultCode?: number | null;
+            message?: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 9006120,
+         *           "job": {
+         *             "id": 42,
+         *             "name": "Nightly ledger backup"
+         *           },
+         *           "group": {
+         *             "id": 3,
+         *             "app": "ops-agent",
+         *             "title": "Operations"
+         *           },
+         *           "outcome": "failed",
+         *           "phase": "failed",
+         *           "kind": "CRON",
+         *           "attempt": 0,
+         *           "shard": null,
+         *           "address": "10.0.3.7:9999",
+         *           "handler": "",
+         *           "param": "--full",
+         *           "cause": {
+         *             "code": "PE-3001",
+         *             "text": "Script ended with exit code 3"
+         *           },
+         *           "scheduledAt": "2026-11-21T01:30:00.000Z",
+         *           "scheduledMs": 1795224600000,
+         *           "sentAt": "2026-11-21T01:30:00.001Z",
+         *           "sentMs": 1795224600001,
+         *           "endedAt": "2026-11-21T01:30:41.190Z",
+         *           "endedMs": 1795224641190,
+         *           "tookMs": 41185,
+         *           "latenessMs": 1.3,
+         *           "resultCode": 3,
+         *           "message": "backup.sh: line 4: pipeline ended with code 3"
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        RunList: {
+            items: components["schemas"]["Run"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @description One line of the story; the client words it from step and params
+         * @example {
+         *       "step": "sent",
+         *       "at": "2026-11-21T01:30:00.001Z",
+         *       "ms": 1795224600001,
+         *       "sinceMs": 1.3,
+         *       "ok": true,
+         *       "params": {
+         *         "address": "10.0.3.7:9999",
+         *         "bytes": 512,
+         *         "waitedMs": 0
+         *       }
+         *     }
+         */
+        Step: {
+            /** @enum {string} */
+            step: "planned" | "routed" | "rerouted" | "due" | "waited" | "sent" | "refused" | "answered" | "accepted" | "unknown" | "queried" | "resent" | "started" | "ended" | "result_written" | "kill_wanted" | "killed" | "lost" | "late_result" | "retry_planned" | "child_planned" | "skipped" | "withdrawn";
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            ms: number;
+            /** @description Since the step before */
+            sinceMs?: number | null;
+            ok: boolean;
+            params?: {
+                [key: string]: string | number | boolean | null | unknown[];
+            };
+        };
+        /**
+         * @description One run and what happened to it
+         * @example {
+         *       "run": {
+         *         "id": 9006120,
+         *         "job": {
+         *           "id": 42,
+         *           "name": "Nightly ledger backup"
+         *         },
+         *         "group": {
+         *           "id": 3,
+         *           "app": "ops-agent",
+         *           "title": "Operations"
+         *         },
+         *         "outcome": "failed",
+         *         "phase": "failed",
+         *         "kind": "CRON",
+         *         "attempt": 0,
+         *         "shard": null,
+         *         "address": "10.0.3.7:9999",
+         *         "handler": "",
+         *         "param": "--full",
+         *         "cause": {
+         *           "code": "PE-3001",
+         *           "text": "Script ended with exit code 3"
+         *         },
+         *         "scheduledAt": "2026-11-21T01:30:00.000Z",
+         *         "scheduledMs": 1795224600000,
+         *         "sentAt": "2026-11-21T01:30:00.001Z",
+         *         "sentMs": 1795224600001,
+         *         "endedAt": "2026-11-21T01:30:41.190Z",
+         *         "endedMs": 1795224641190,
+         *         "tookMs": 41185,
+         *         "latenessMs": 1.3,
+         *         "resultCode": 3,
+         *         "message": "backup.sh: line 4: pipeline ended with code 3"
+         *       },
+         *       "story": [
+         *         {
+         *           "step": "sent",
+         *           "at": "2026-11-21T01:30:00.001Z",
+         *           "ms": 1795224600001,
+         *           "sinceMs": 1.3,
+         *           "ok": true,
+         *           "params": {
+         *             "address": "10.0.3.7:9999",
+         *             "bytes": 512,
+         *             "waitedMs": 0
+         *           }
+         *         }
+         *       ],
+         *       "exact": true,
+         *       "related": {
+         *         "retryOf": null,
+         *         "retries": [
+         *           9006131
+         *         ],
+         *         "parent": null,
+         *         "children": [],
+         *         "shards": [],
+         *         "previous": 9005012,
+         *         "next": null,
+         *         "lastSuccess": 9004800
+         *       },
+         *       "neighbours": [
+         *         {
+         *           "runId": 9005012,
+         *           "outcome": "succeeded",
+         *           "tookMs": 40100
+         *         }
+         *       ],
+         *       "sameCause": {
+         *         "jobs": 0,
+         *         "runs": 0
+         *       },
+         *       "changedSince": [
+         *         {
+         *           "id": 801,
+         *           "actor": {
+         *             "id": 1,
+         *             "name": "ops-1"
+         *           },
+         *           "via": "console",
+         *           "address": "10.1.2.3",
+         *           "action": "job.update",
+         *           "object": {
+         *             "kind": "job",
+         *             "id": "42",
+         *             "name": "Nightly ledger backup"
+         *           },
+         *           "changes": [
+         *             {
+         *               "field": "/schedule/conf",
+         *               "before": "0 0 2 * * ?",
+         *               "after": "0 30 2 ? * SUN-FRI"
+         *             }
+         *           ],
+         *           "items": 0,
+         *           "reason": null,
+         *           "at": "2026-11-21T14:32:08.000Z",
+         *           "ms": 1795271528000
+         *         }
+         *       ],
+         *       "usualMs": 41200,
+         *       "log": {
+         *         "available": true,
+         *         "why": null
+         *       }
+         *     }
+         */
+        RunDetail: {
+            run: components["schemas"]["Run"];
+            story: components["schemas"]["Step"][];
+            /** @description false: times of steps are known to the second only (rows of another program, or older than the story's retention) */
+            exact?: boolean;
+            related: {
+                /** Format: int64 */
+                retryOf?: number | null;
+                retries?: number[];
+                /** Format: int64 */
+                parent?: number | null;
+                children?: number[];
+                shards?: number[];
+                /** Format: int64 */
+                previous?: number | null;
+                /** Format: int64 */
+                next?: number | null;
+                /** Format: int64 */
+                lastSuccess?: number | null;
+            };
+            neighbours?: components["schemas"]["ResultDot"][];
+            /** @description Others that fail like this now */
+            sameCause?: {
+                jobs: number;
+                runs: number;
+            };
+            /** @description Edits since the last success */
+            changedSince?: components["schemas"]["Audit"][];
+            /** @description Median of the last 100 */
+            usualMs?: number | null;
+            log?: {
+                available: boolean;
+                /** @enum {string|null} */
+                why?: "not_started" | "executor_gone" | "cleaned" | "rejected" | null;
+            };
+        };
+        /**
+         * @example {
+         *       "outcome": "killed",
+         *       "said": "the executor ended it"
+         *     }
+         */
+        Killed: {
+            /** @enum {string} */
+            outcome: "killed" | "withdrawn" | "ended_before";
+            said: string;
+        };
+        /**
+         * @example {
+         *       "action": "rerun",
+         *       "ids": [
+         *         9006120
+         *       ],
+         *       "dryRun": false
+         *     }
+         */
+        RunBatch: {
+            /** @enum {string} */
+            action: "kill" | "rerun";
+            ids: number[];
+            /** @default false */
+            dryRun: boolean;
+        };
+        /**
+         * @example {
+         *       "rule": "older_3_months",
+         *       "groupId": 3,
+         *       "dryRun": true
+         *     }
+         */
+        CleanRequest: {
+            /**
+             * @description The nine choices of XXL-JOB
+             * @enum {string}
+             */
+            rule: "older_1_month" | "older_3_months" | "older_6_months" | "older_12_months" | "keep_1000" | "keep_10000" | "keep_30000" | "keep_100000" | "all";
+            /** Format: int64 */
+            groupId?: number | null;
+            /** Format: int64 */
+            jobId?: number | null;
+            /**
+             * @description Only count
+             * @default true
+             */
+            dryRun: boolean;
+        };
+        /**
+         * @example {
+         *       "dryRun": true,
+         *       "rows": 182311,
+         *       "exact": true
+         *     }
+         */
+        CleanResult: {
+            dryRun: boolean;
+            rows: number;
+            exact: boolean;
+        };
+        /**
+         * @example {
+         *       "fromLine": 1,
+         *       "toLine": 2,
+         *       "lines": [
+         *         "02:30:00.001 start",
+         *         "02:30:00.214 dump chunk 0"
+         *       ],
+         *       "end": false,
+         *       "state": "running",
+         *       "readAt": "2026-11-21T14:32:08.000Z",
+         *       "readMs": 1795271528000
+         *     }
+         */
+        LogPage: {
+            fromLine: number;
+            toLine: number;
+            /** @description Plain text with ANSI sequences as the job wrote them; never HTML */
+            lines: string[];
+            /** @description No more lines will come */
+            end?: boolean;
+            /** @enum {string} */
+            state: "running" | "finished" | "unreachable" | "cleaned" | "not_started";
+            /**
+             * Format: date-time
+             * @description When the executor was asked, RFC 3339 in UTC with milliseconds
+             */
+            readAt?: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            readMs?: number;
+        };
+        /**
+         * @description Everything of the first screen in one answer, from counters
+         * @example {
+         *       "nowAt": "2026-11-21T14:32:08.000Z",
+         *       "nowMs": 1795271528000,
+         *       "now": {
+         *         "zone": "Europe/Berlin"
+         *       },
+         *       "scheduler": {
+         *         "ok": true,
+         *         "reason": null,
+         *         "unaccounted": 0,
+         *         "planned": 4182077,
+         *         "latenessP99Ms": 3.1,
+         *         "horizonMs": 4600,
+         *         "commitP99Ms": 2.4,
+         *         "inFlight": 212,
+         *         "unknown": 3,
+         *         "waiting": 38,
+         *         "open": 1021
+         *       },
+         *       "broken": [
+         *         {
+         *           "cause": {
+         *             "code": "PE-2003",
+         *             "text": "Connection refused"
+         *           },
+         *           "where": "10.0.3.7:9999",
+         *           "group": {
+         *             "id": 4,
+         *             "app": "pay-executor",
+         *             "title": "Payments"
+         *           },
+         *           "sinceAt": "2026-11-21T14:32:08.000Z",
+         *           "sinceMs": 1795271528000,
+         *           "count": 3,
+         *           "jobs": [
+         *             {
+         *               "id": 118,
+         *               "name": "Settle card payments",
+         *               "owner": "dev-2",
+         *               "streak": 6,
+         *               "lastRunId": 9007341,
+         *               "lastSuccessAt": "2026-11-21T14:32:08.000Z",
+         *               "lastSuccessMs": 1795271528000,
+         *               "recent": []
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "brokenTotal": 7,
+         *       "attention": {
+         *         "late": 11,
+         *         "stuck": 2,
+         *         "unknown": 3,
+         *         "unroutable": 4
+         *       },
+         *       "executors": {
+         *         "groups": 42,
+         *         "addresses": 317,
+         *         "bad": [
+         *           {
+         *             "id": 3,
+         *             "app": "ops-agent",
+         *             "title": "Operations",
+         *             "addressing": "registry",
+         *             "addresses": [],
+         *             "up": 2,
+         *             "total": 2,
+         *             "jobs": 14,
+         *             "failing": 1,
+         *             "updatedAt": "2026-11-21T14:32:08.000Z",
+         *             "updatedMs": 1795271528000,
+         *             "version": 4
+         *           }
+         *         ]
+         *       },
+         *       "day": {
+         *         "stepMs": 900000,
+         *         "fromMs": 1795185128000,
+         *         "succeeded": [
+         *           612
+         *         ],
+         *         "failed": [
+         *           3
+         *         ],
+         *         "previous": [
+         *           598
+         *         ]
+         *       },
+         *       "next": [
+         *         {
+         *           "atMs": 1795271530000,
+         *           "job": {
+         *             "id": 7,
+         *             "name": "Heartbeat"
+         *           },
+         *           "app": "gateway",
+         *           "shards": 1
+         *         }
+         *       ]
+         *     }
+         */
+        Dashboard: {
+            /**
+             * Format: date-time
+             * @description Clock of the center, RFC 3339 in UTC with milliseconds
+             */
+            nowAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            nowMs: number;
+            now?: {
+                zone: string;
+            };
+            scheduler: {
+                ok: boolean;
+                reason?: string | null;
+                unaccounted: number;
+                /** Format: int64 */
+                planned?: number;
+                latenessP99Ms: number | null;
+                horizonMs: number;
+                commitP99Ms?: number | null;
+                inFlight: number;
+                unknown: number;
+                waiting: number;
+                open: number;
+            };
+            /** @description Causes, the one with most jobs first; at most 20 */
+            broken: {
+                cause: components["schemas"]["Cause"];
+                where?: string | null;
+                group?: components["schemas"]["GroupRef"] | null;
+                /**
+                 * Format: date-time
+                 * @description First of them, RFC 3339 in UTC with milliseconds
+                 */
+                sinceAt?: string | null;
+                /**
+                 * Format: int64
+                 * @description The same instant in milliseconds since 1970
+                 */
+                sinceMs?: number | null;
+                count: number;
+                jobs: {
+                    /** Format: int64 */
+                    id: number;
+                    name: string;
+                    owner?: string;
+                    streak: number;
+                    /** Format: int64 */
+                    lastRunId: number;
+                    /**
+                     * Format: date-time
+                     * @description Last success, RFC 3339 in UTC with milliseconds
+                     */
+                    lastSuccessAt?: string | null;
+                    /**
+                     * Format: int64
+                     * @description The same instant in milliseconds since 1970
+                     */
+                    lastSuccessMs?: number | null;
+                    recent?: components["schemas"]["ResultDot"][];
+                }[];
+            }[];
+            /** @description Failing jobs in all */
+            brokenTotal: number;
+            attention: {
+                /** @description Sent over 1 s late in the last hour */
+                late: number;
+                /** @description Open for over 3 times the usual */
+                stuck: number;
+                /** @description Open with an unknown outcome */
+                unknown: number;
+                /** @description Jobs without an executor */
+                unroutable: number;
+            };
+            executors: {
+                groups: number;
+                addresses: number;
+                bad: components["schemas"]["Group"][];
+            };
+            day: {
+                stepMs: number;
+                /** Format: int64 */
+                fromMs: number;
+                succeeded: number[];
+                failed: number[];
+                /** @description A week earlier */
+                previous: number[];
+            };
+            next: {
+                /** Format: int64 */
+                atMs: number;
+                job: components["schemas"]["Ref"];
+                app: string;
+                shards: number;
+            }[];
+        };
+        /**
+         * @description Firings per minute ahead
+         * @example {
+         *       "fromMs": 1795271528000,
+         *       "stepMs": 60000,
+         *       "counts": [
+         *         42,
+         *         38,
+         *         253
+         *       ],
+         *       "peaks": [
+         *         {
+         *           "atMs": 1795273200000,
+         *           "count": 253,
+         *           "jobs": [
+         *             {
+         *               "id": 97,
+         *               "name": "FX rates import"
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "computedAt": "2026-11-21T14:32:08.000Z",
+         *       "computedMs": 1795271528000,
+         *       "partial": false
+         *     }
+         */
+        Forecast: {
+            /** Format: int64 */
+            fromMs: number;
+            stepMs: number;
+            counts: number[];
+            peaks: {
+                /** Format: int64 */
+                atMs: number;
+                count: number;
+                jobs: components["schemas"]["Ref"][];
+            }[];
+            /** @description true: still being computed for some jobs */
+            partial: boolean;
+            /**
+             * Format: date-time
+             * @description When, RFC 3339 in UTC with milliseconds
+             */
+            computedAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            computedMs: number;
+        };
+        /**
+         * @example {
+         *       "id": 2,
+         *       "name": "dev-2",
+         *       "center": "none",
+         *       "grants": [
+         *         {
+         *           "role": "developer",
+         *           "groups": [
+         *             4
+         *           ]
+         *         },
+         *         {
+         *           "role": "viewer",
+         *           "groups": null
+         *         }
+         *       ],
+         *       "createdAt": null,
+         *       "createdMs": null,
+         *       "lastLoginAt": "2026-11-21T14:32:08.000Z",
+         *       "lastLoginMs": 1795271528000,
+         *       "sessions": 1,
+         *       "version": 3
+         *     }
+         */
+        User: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            center: components["schemas"]["Center"];
+            grants: components["schemas"]["Grant"][];
+            /**
+             * Format: date-time
+             * @description Made, RFC 3339 in UTC with milliseconds
+             */
+            createdAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            createdMs?: number | null;
+            /**
+             * Format: date-time
+             * @description Last login, RFC 3339 in UTC with milliseconds
+             */
+            lastLoginAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            lastLoginMs?: number | null;
+            sessions?: number;
+            version: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 2,
+         *           "name": "dev-2",
+         *           "center": "none",
+         *           "grants": [
+         *             {
+         *               "role": "developer",
+         *               "groups": [
+         *                 4
+         *               ]
+         *             },
+         *             {
+         *               "role": "viewer",
+         *               "groups": null
+         *             }
+         *           ],
+         *           "createdAt": null,
+         *           "createdMs": null,
+         *           "lastLoginAt": "2026-11-21T14:32:08.000Z",
+         *           "lastLoginMs": 1795271528000,
+         *           "sessions": 1,
+         *           "version": 3
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        UserList: {
+            items: components["schemas"]["User"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "name": "dev-2",
+         *       "password": "a first password",
+         *       "center": "none",
+         *       "grants": [
+         *         {
+         *           "role": "developer",
+         *           "groups": [
+         *             4
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        UserNew: {
+            name: string;
+            /** Format: password */
+            password: string;
+            /** @description Absent: `none` */
+            center?: components["schemas"]["Center"];
+            /** @description Absent: none */
+            grants?: components["schemas"]["Grant"][];
+        };
+        /**
+         * @example {
+         *       "grants": [
+         *         {
+         *           "role": "operator",
+         *           "groups": [
+         *             4
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        UserPatch: {
+            /** Format: password */
+            password?: string;
+            center?: components["schemas"]["Center"];
+            /** @description Replaces all of them */
+            grants?: components["schemas"]["Grant"][];
+        };
+        /**
+         * @example {
+         *       "version": "1.0.0",
+         *       "revision": "1de3bb0",
+         *       "startedAt": "2026-11-21T14:32:08.000Z",
+         *       "startedMs": 1795271528000,
+         *       "ready": true,
+         *       "checks": [
+         *         {
+         *           "name": "commit",
+         *           "ok": true,
+         *           "detail": null
+         *         }
+         *       ],
+         *       "database": {
+         *         "kind": "sqlite",
+         *         "bytes": 73400320,
+         *         "walBytes": 4194304,
+         *         "logRows": 812311,
+         *         "oldestLogMs": 1792679528000
+         *       },
+         *       "limits": {
+         *         "viewers": 2000,
+         *         "viewersNow": 14
+         *       },
+         *       "zone": "Europe/Berlin",
+         *       "warnings": [
+         *         "the port is open to other machines without TLS"
+         *       ]
+         *     }
+         */
+        System: {
+            version: string;
+            revision?: string;
+            /**
+             * Format: date-time
+             * @description This process began, RFC 3339 in UTC with milliseconds
+             */
+            startedAt: string;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            startedMs: number;
+            ready: boolean;
+            checks: {
+                name: string;
+                ok: boolean;
+                /** @description Why not, for users with `system:admin` */
+                detail?: string | null;
+            }[];
+            database: {
+                /** @enum {string} */
+                kind: "sqlite" | "mysql" | "postgresql";
+                /** Format: int64 */
+                bytes: number;
+                /** Format: int64 */
+                walBytes?: number;
+                /** Format: int64 */
+                logRows?: number;
+                /** Format: int64 */
+                oldestLogMs?: number | null;
+            };
+            limits: {
+                viewers: number;
+                viewersNow: number;
+            };
+            zone?: string;
+            /** @description Insecure or unusual settings; for users with `system:admin` */
+            warnings?: string[];
+        };
+        /**
+         * @example {
+         *       "key": "misfire.threshold",
+         *       "value": "5 s",
+         *       "origin": "default",
+         *       "secret": false,
+         *       "help": "a scheduled time older than this when it is planned is a misfire"
+         *     }
+         */
+        Setting: {
+            key: string;
+            /** @description null: a secret */
+            value: string | null;
+            /** @description command line, environment, file:line, or default */
+            origin: string;
+            secret?: boolean;
+            help?: string;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "key": "misfire.threshold",
+         *           "value": "5 s",
+         *           "origin": "default",
+         *           "secret": false,
+         *           "help": "a scheduled time older than this when it is planned is a misfire"
+         *         }
+         *       ]
+         *     }
+         */
+        SettingList: {
+            items: components["schemas"]["Setting"][];
+        };
+        /** @description Data of `event: run` */
+        EventRun: {
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            jobId: number;
+            /** Format: int64 */
+            groupId?: number;
+            /** @enum {string} */
+            phase: "planned" | "sent" | "unknown" | "accepted" | "lost" | "succeeded" | "failed" | "timed_out" | "killed" | "rejected" | "unroutable";
+            outcome: components["schemas"]["Outcome"];
+            /** Format: int64 */
+            scheduledMs?: number;
+            /** Format: int64 */
+            endedMs?: number | null;
+            tookMs?: number | null;
+        };
+        /** @description Data of `event: runs`: in place of single events when over 50 runs change within 250 ms */
+        EventRuns: {
+            /** Format: int64 */
+            fromMs: number;
+            /** @description By outcome */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description At most 200; longer: empty, read again */
+            jobs?: number[];
+        };
+        /** @description Data of `event: executor` */
+        EventExecutor: {
+            key: string;
+            address: string;
+            /** @enum {string} */
+            state: "up" | "refusing" | "silent" | "draining" | "gone";
+            groupIds?: number[];
+        };
+        /** @description Data of `event: job` */
+        EventJob: {
+            /** Format: int64 */
+            id: number;
+            /** @enum {string} */
+            change: "created" | "updated" | "started" | "stopped" | "deleted";
+            version: number;
+            actor?: string | null;
+        };
+        /** @description Data of `event: vitals`, every 2 s */
+        EventVitals: {
+            ok: boolean;
+            inFlight: number;
+            waiting: number;
+            unknown?: number;
+            latenessP99Ms?: number | null;
+            horizonMs?: number;
+            /** Format: int64 */
+            nowMs?: number;
+        };
+        /** @description Data of `event: lines` */
+        EventLog: {
+            fromLine: number;
+            lines: string[];
+        };
+        /** @description Never sent as such: data of the events of both streams, by name of the event, so that types can be generated */
+        Events: {
+            run?: components["schemas"]["EventRun"];
+            runs?: components["schemas"]["EventRuns"];
+            executor?: components["schemas"]["EventExecutor"];
+            job?: components["schemas"]["EventJob"];
+            vitals?: components["schemas"]["EventVitals"];
+            lines?: components["schemas"]["EventLog"];
+        };
+    };
+    responses: {
+        /** @description The request cannot be read */
+        Malformed: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/malformed",
+                 *       "title": "The request cannot be read",
+                 *       "status": 400,
+                 *       "code": "malformed",
+                 *       "detail": "limit: a number from 1 to 500",
+                 *       "requestId": "01HF3K7QZ8",
+                 *       "errors": [
+                 *         {
+                 *           "field": "limit",
+                 *           "rule": "number.range",
+                 *           "detail": "limit: a number from 1 to 500"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not logged in */
+        Unauthenticated: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                /** @example Bearer realm="peal" */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unauthenticated",
+                 *       "title": "Not logged in",
+                 *       "status": 401,
+                 *       "code": "unauthenticated",
+                 *       "detail": "no session cookie and no bearer token",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not permitted */
+        Forbidden: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/forbidden",
+                 *       "title": "Not permitted",
+                 *       "status": 403,
+                 *       "code": "forbidden",
+                 *       "detail": "needs the permission jobs:write on the group pay-executor",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such thing */
+        NotFound: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/not-found",
+                 *       "title": "There is no such thing",
+                 *       "status": 404,
+                 *       "code": "not_found",
+                 *       "detail": "job 4711 does not exist, or you may not see it",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description This does not fit the state of the thing */
+        Conflict: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/conflict",
+                 *       "title": "This does not fit the state of the thing",
+                 *       "status": 409,
+                 *       "code": "conflict",
+                 *       "detail": "the group still has 38 jobs",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It was changed meanwhile */
+        Changed: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/changed-meanwhile",
+                 *       "title": "It was changed meanwhile",
+                 *       "status": 412,
+                 *       "code": "changed_meanwhile",
+                 *       "detail": "the job is at version 18, the edit was made on 17",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is too large */
+        TooLarge: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/too-large",
+                 *       "title": "The body is too large",
+                 *       "status": 413,
+                 *       "code": "too_large",
+                 *       "detail": "at most 2 MiB",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not this type of body */
+        MediaType: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unsupported-media-type",
+                 *       "title": "Not this type of body",
+                 *       "status": 415,
+                 *       "code": "unsupported_media_type",
+                 *       "detail": "application/json is wanted",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request breaks a rule */
+        Invalid: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/invalid",
+                 *       "title": "The request breaks a rule",
+                 *       "status": 422,
+                 *       "code": "invalid",
+                 *       "detail": "hour is 0 to 23, this says 25",
+                 *       "requestId": "01HF3K7QZ8",
+                 *       "errors": [
+                 *         {
+                 *           "field": "/schedule/conf",
+                 *           "rule": "cron.hour.range",
+                 *           "detail": "hour is 0 to 23, this says 25"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description If-Match is required */
+        IfMatchRequired: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/if-match-required",
+                 *       "title": "If-Match is required",
+                 *       "status": 428,
+                 *       "code": "if_match_required",
+                 *       "detail": "send the ETag that you read, or * to overwrite what is there",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests */
+        TooMany: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                /** @description Seconds */
+                "Retry-After"?: number;
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/too-many-requests",
+                 *       "title": "Too many requests",
+                 *       "status": 429,
+                 *       "code": "too_many_requests",
+                 *       "detail": "600 requests a minute for this token",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not now */
+        Unavailable: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                /** @description Seconds */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/unavailable",
+                 *       "title": "Not now",
+                 *       "status": 503,
+                 *       "code": "unavailable",
+                 *       "detail": "the database does not take writes: nothing was changed",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No answer in time */
+        TimedOut: {
+            headers: {
+                "Peal-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "/problems/timeout",
+                 *       "title": "No answer in time",
+                 *       "status": 504,
+                 *       "code": "timeout",
+                 *       "detail": "the executor 10.0.3.7:9999 did not answer within 5 s",
+                 *       "requestId": "01HF3K7QZ8"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Rows of a page */
+        Limit: number;
+        /** @description Where the page before said `next` */
+        Cursor: string;
+        /**
+         * @description Only these members of each item, separated by commas; `id` always comes
+         * @example id,name,nextMs
+         */
+        Fields: string;
+        /**
+         * @description Id
+         * @example 42
+         */
+        Id: number;
+        /**
+         * @description The ETag that was read, or `*`. An edit without it is answered 428
+         * @example "j42-17"
+         */
+        IfMatch: string;
+        /**
+         * @description The ETag that one has: 304 if it still holds
+         * @example "j42-17"
+         */
+        IfNoneMatch: string;
+        /**
+         * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+         * @example deploy-2026-11-21-0001
+         */
+        IdempotencyKey: string;
+        /** @description Words in names, handlers, owners, or an id */
+        Q: string;
+        /**
+         * @description Ids or app names of groups, separated by commas
+         * @example ops-agent
+         */
+        GroupFilter: string;
+        /** @description Instant: RFC 3339 or epoch ms; included */
+        From: string;
+        /** @description Instant: RFC 3339 or epoch ms; not included */
+        To: string;
+        /**
+         * @description Key of an executor
+         * @example MTAuMC4zLjc6OTk5OQ
+         */
+        ExecutorKey: string;
+        /** @description Sent by browsers when they come back */
+        LastEventId: string;
+    };
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Also in the log of the center
+         * @example 01HF3K7QZ8
+         */
+        RequestId: string;
+        /**
+         * @description Version of what was read
+         * @example "j42-17"
+         */
+        ETag: string;
+        /** @description Where the new thing is */
+        Location: string;
+        /**
+         * @description Quota and window in seconds
+         * @example "token";q=600;w=60
+         */
+        RateLimitPolicy: string;
+        /**
+         * @description What is left and when it is full again
+         * @example "token";r=599;t=60
+         */
+        RateLimit: string;
+        /** @description rel="next" */
+        Link: string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The asker */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": 1,
+                     *         "name": "ops-1"
+                     *       },
+                     *       "center": "admin",
+                     *       "grants": [],
+                     *       "rights": [
+                     *         {
+                     *           "permissions": [
+                     *             "read",
+                     *             "run",
+                     *             "jobs:write",
+                     *             "scripts:write",
+                     *             "audit:read",
+                     *             "executors:write",
+                     *             "users:admin",
+                     *             "system:admin"
+                     *           ],
+                     *           "groups": null
+                     *         }
+                     *       ],
+                     *       "preferences": {
+                     *         "language": "en",
+                     *         "zone": "Europe/Berlin",
+                     *         "theme": "system",
+                     *         "shortcuts": true
+                     *       },
+                     *       "session": {
+                     *         "kind": "cookie",
+                     *         "expiresAt": "2026-11-28T14:32:08.000Z",
+                     *         "expiresMs": 1795876328000
+                     *       },
+                     *       "mustChangePassword": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "admin",
+                 *       "password": "a password",
+                 *       "remember": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["Login"];
+            };
+        };
+        responses: {
+            /** @description Logged in. Sets the cookie `peal_session` (HttpOnly, SameSite=Strict, Secure behind TLS) */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": 1,
+                     *         "name": "ops-1"
+                     *       },
+                     *       "center": "admin",
+                     *       "grants": [],
+                     *       "rights": [
+                     *         {
+                     *           "permissions": [
+                     *             "read",
+                     *             "run",
+                     *             "jobs:write",
+                     *             "scripts:write",
+                     *             "audit:read",
+                     *             "executors:write",
+                     *             "users:admin",
+                     *             "system:admin"
+                     *           ],
+                     *           "groups": null
+                     *         }
+                     *       ],
+                     *       "preferences": {
+                     *         "language": "en",
+                     *         "zone": "Europe/Berlin",
+                     *         "theme": "system",
+                     *         "shortcuts": true
+                     *       },
+                     *       "session": {
+                     *         "kind": "cookie",
+                     *         "expiresAt": "2026-11-28T14:32:08.000Z",
+                     *         "expiresMs": 1795876328000
+                     *       },
+                     *       "mustChangePassword": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMySessions: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sessions */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "c1f2",
+                     *           "current": true,
+                     *           "address": "10.1.2.3",
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "expiresAt": "2026-11-28T14:32:08.000Z",
+                     *           "expiresMs": 1795876328000
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endMySession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Its id
+                 * @example c1f2
+                 */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPreferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["Preferences"];
+            };
+        };
+        responses: {
+            /** @description As they are now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "zone": "Europe/Berlin",
+                     *       "theme": "system",
+                     *       "shortcuts": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Preferences"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "old": "the old one",
+                 *       "new": "a longer new one"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Changed; my other sessions have ended */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tokens, without secrets */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 7,
+                     *           "name": "deploy",
+                     *           "prefix": "pat_x7Qa",
+                     *           "permissions": [
+                     *             "read",
+                     *             "run"
+                     *           ],
+                     *           "groups": [
+                     *             3
+                     *           ],
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "expiresAt": "2027-02-19T14:32:08.000Z",
+                     *           "expiresMs": 1803047528000,
+                     *           "lastUsedAt": null,
+                     *           "lastUsedMs": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "deploy",
+                 *       "permissions": [
+                 *         "read",
+                 *         "run"
+                 *       ],
+                 *       "groups": [
+                 *         3
+                 *       ],
+                 *       "days": 90
+                 *     }
+                 */
+                "application/json": components["schemas"]["TokenNew"];
+            };
+        };
+        responses: {
+            /** @description Made; the secret is in this answer only */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token": {
+                     *         "id": 7,
+                     *         "name": "deploy",
+                     *         "prefix": "pat_x7Qa",
+                     *         "permissions": [
+                     *           "read",
+                     *           "run"
+                     *         ],
+                     *         "groups": [
+                     *           3
+                     *         ],
+                     *         "createdAt": "2026-11-21T14:32:08.000Z",
+                     *         "createdMs": 1795271528000,
+                     *         "expiresAt": "2027-02-19T14:32:08.000Z",
+                     *         "expiresMs": 1803047528000,
+                     *         "lastUsedAt": null,
+                     *         "lastUsedMs": null
+                     *       },
+                     *       "secret": "pat_x7Qa…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenMade"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboard: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /** @description Of the bars */
+                range?: "1h" | "24h" | "7d";
+            };
+            header?: {
+                /**
+                 * @description The ETag that one has: 304 if it still holds
+                 * @example "j42-17"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The first screen */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nowAt": "2026-11-21T14:32:08.000Z",
+                     *       "nowMs": 1795271528000,
+                     *       "now": {
+                     *         "zone": "Europe/Berlin"
+                     *       },
+                     *       "scheduler": {
+                     *         "ok": true,
+                     *         "reason": null,
+                     *         "unaccounted": 0,
+                     *         "planned": 4182077,
+                     *         "latenessP99Ms": 3.1,
+                     *         "horizonMs": 4600,
+                     *         "commitP99Ms": 2.4,
+                     *         "inFlight": 212,
+                     *         "unknown": 3,
+                     *         "waiting": 38,
+                     *         "open": 1021
+                     *       },
+                     *       "broken": [
+                     *         {
+                     *           "cause": {
+                     *             "code": "PE-2003",
+                     *             "text": "Connection refused"
+                     *           },
+                     *           "where": "10.0.3.7:9999",
+                     *           "group": {
+                     *             "id": 4,
+                     *             "app": "pay-executor",
+                     *             "title": "Payments"
+                     *           },
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "count": 3,
+                     *           "jobs": [
+                     *             {
+                     *               "id": 118,
+                     *               "name": "Settle card payments",
+                     *               "owner": "dev-2",
+                     *               "streak": 6,
+                     *               "lastRunId": 9007341,
+                     *               "lastSuccessAt": "2026-11-21T14:32:08.000Z",
+                     *               "lastSuccessMs": 1795271528000,
+                     *               "recent": []
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "brokenTotal": 7,
+                     *       "attention": {
+                     *         "late": 11,
+                     *         "stuck": 2,
+                     *         "unknown": 3,
+                     *         "unroutable": 4
+                     *       },
+                     *       "executors": {
+                     *         "groups": 42,
+                     *         "addresses": 317,
+                     *         "bad": [
+                     *           {
+                     *             "id": 3,
+                     *             "app": "ops-agent",
+                     *             "title": "Operations",
+                     *             "addressing": "registry",
+                     *             "addresses": [],
+                     *             "up": 2,
+                     *             "total": 2,
+                     *             "jobs": 14,
+                     *             "failing": 1,
+                     *             "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *             "updatedMs": 1795271528000,
+                     *             "version": 4
+                     *           }
+                     *         ]
+                     *       },
+                     *       "day": {
+                     *         "stepMs": 900000,
+                     *         "fromMs": 1795185128000,
+                     *         "succeeded": [
+                     *           612
+                     *         ],
+                     *         "failed": [
+                     *           3
+                     *         ],
+                     *         "previous": [
+                     *           598
+                     *         ]
+                     *       },
+                     *       "next": [
+                     *         {
+                     *           "atMs": 1795271530000,
+                     *           "job": {
+                     *             "id": 7,
+                     *             "name": "Heartbeat"
+                     *           },
+                     *           "app": "gateway",
+                     *           "shards": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Dashboard"];
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getForecast: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /** @description How far ahead */
+                minutes?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The forecast */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fromMs": 1795271528000,
+                     *       "stepMs": 60000,
+                     *       "counts": [
+                     *         42,
+                     *         38,
+                     *         253
+                     *       ],
+                     *       "peaks": [
+                     *         {
+                     *           "atMs": 1795273200000,
+                     *           "count": 253,
+                     *           "jobs": [
+                     *             {
+                     *               "id": 97,
+                     *               "name": "FX rates import"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "computedAt": "2026-11-21T14:32:08.000Z",
+                     *       "computedMs": 1795271528000,
+                     *       "partial": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Forecast"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listJobs: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /** @description Words in names, handlers, owners, or an id */
+                q?: components["parameters"]["Q"];
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /** @description State */
+                state?: "scheduled" | "stopped";
+                /** @description Of the last run */
+                result?: "failing" | "ok" | "never";
+                /** @description Type of schedule */
+                type?: components["schemas"]["ScheduleType"];
+                /** @description Substring */
+                handler?: string;
+                /** @description Exactly */
+                owner?: string;
+                /** @description Order */
+                sort?: "id" | "-id" | "name" | "next" | "last" | "-last" | "streak";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of jobs */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 42,
+                     *           "name": "Nightly ledger backup",
+                     *           "group": {
+                     *             "id": 3,
+                     *             "app": "ops-agent",
+                     *             "title": "Operations"
+                     *           },
+                     *           "owner": "ops-1",
+                     *           "state": "scheduled",
+                     *           "stopReason": null,
+                     *           "schedule": {
+                     *             "type": "CRON",
+                     *             "conf": "0 30 2 ? * SUN-FRI",
+                     *             "zone": "Europe/Berlin",
+                     *             "dst": "smart",
+                     *             "misfire": "DO_NOTHING",
+                     *             "misfireMax": 100
+                     *           },
+                     *           "task": {
+                     *             "kind": "GLUE_SHELL",
+                     *             "handler": "",
+                     *             "param": "--full"
+                     *           },
+                     *           "running": {
+                     *             "route": "ROUND",
+                     *             "block": "SERIAL_EXECUTION",
+                     *             "timeoutS": 0,
+                     *             "retries": 2,
+                     *             "retryDelayMs": 5000,
+                     *             "retryBackoff": 1,
+                     *             "startDeadlineMs": 60000,
+                     *             "onUnknown": "wait"
+                     *           },
+                     *           "children": [],
+                     *           "alarmEmails": [],
+                     *           "nextAt": "2026-11-22T01:30:00.000Z",
+                     *           "nextMs": 1795311000000,
+                     *           "lastAt": "2026-11-21T01:30:00.000Z",
+                     *           "lastMs": 1795224600000,
+                     *           "recent": [
+                     *             {
+                     *               "runId": 9006120,
+                     *               "outcome": "failed",
+                     *               "tookMs": 41185
+                     *             }
+                     *           ],
+                     *           "streak": {
+                     *             "outcome": "failed",
+                     *             "count": 1,
+                     *             "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *             "sinceMs": 1795224600000
+                     *           },
+                     *           "scriptVersion": 12,
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *           "updatedMs": 1795271528000,
+                     *           "version": 17
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Nightly ledger backup",
+                 *       "groupId": 3,
+                 *       "owner": "ops-1",
+                 *       "schedule": {
+                 *         "type": "CRON",
+                 *         "conf": "0 30 2 ? * SUN-FRI",
+                 *         "zone": "Europe/Berlin",
+                 *         "dst": "smart",
+                 *         "misfire": "DO_NOTHING",
+                 *         "misfireMax": 100
+                 *       },
+                 *       "task": {
+                 *         "kind": "BEAN",
+                 *         "handler": "backupHandler",
+                 *         "param": "--full"
+                 *       },
+                 *       "running": {
+                 *         "route": "ROUND",
+                 *         "block": "SERIAL_EXECUTION"
+                 *       },
+                 *       "start": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["JobNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Nightly ledger backup",
+                     *       "group": {
+                     *         "id": 3,
+                     *         "app": "ops-agent",
+                     *         "title": "Operations"
+                     *       },
+                     *       "owner": "ops-1",
+                     *       "state": "scheduled",
+                     *       "stopReason": null,
+                     *       "schedule": {
+                     *         "type": "CRON",
+                     *         "conf": "0 30 2 ? * SUN-FRI",
+                     *         "zone": "Europe/Berlin",
+                     *         "dst": "smart",
+                     *         "misfire": "DO_NOTHING",
+                     *         "misfireMax": 100
+                     *       },
+                     *       "task": {
+                     *         "kind": "GLUE_SHELL",
+                     *         "handler": "",
+                     *         "param": "--full"
+                     *       },
+                     *       "running": {
+                     *         "route": "ROUND",
+                     *         "block": "SERIAL_EXECUTION",
+                     *         "timeoutS": 0,
+                     *         "retries": 2,
+                     *         "retryDelayMs": 5000,
+                     *         "retryBackoff": 1,
+                     *         "startDeadlineMs": 60000,
+                     *         "onUnknown": "wait"
+                     *       },
+                     *       "children": [],
+                     *       "alarmEmails": [],
+                     *       "nextAt": "2026-11-22T01:30:00.000Z",
+                     *       "nextMs": 1795311000000,
+                     *       "lastAt": "2026-11-21T01:30:00.000Z",
+                     *       "lastMs": 1795224600000,
+                     *       "recent": [
+                     *         {
+                     *           "runId": 9006120,
+                     *           "outcome": "failed",
+                     *           "tookMs": 41185
+                     *         }
+                     *       ],
+                     *       "streak": {
+                     *         "outcome": "failed",
+                     *         "count": 1,
+                     *         "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *         "sinceMs": 1795224600000
+                     *       },
+                     *       "scriptVersion": 12,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 17
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    batchJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "stop",
+                 *       "ids": [
+                 *         42,
+                 *         118
+                 *       ],
+                 *       "reason": "release",
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["JobBatch"];
+            };
+        };
+        responses: {
+            /** @description What was done, job by job */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dryRun": true,
+                     *       "done": 1,
+                     *       "refused": 1,
+                     *       "items": [
+                     *         {
+                     *           "id": 42,
+                     *           "ok": true,
+                     *           "problem": null
+                     *         },
+                     *         {
+                     *           "id": 118,
+                     *           "ok": false,
+                     *           "problem": {
+                     *             "type": "/problems/forbidden",
+                     *             "title": "Not permitted",
+                     *             "status": 403,
+                     *             "code": "forbidden"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "consequences": {
+                     *         "firingsWithdrawn": 2,
+                     *         "retriesWithdrawn": 1,
+                     *         "openRuns": 1,
+                     *         "firings24h": 96,
+                     *         "childrenOfOthers": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that one has: 304 if it still holds
+                 * @example "j42-17"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Nightly ledger backup",
+                     *       "group": {
+                     *         "id": 3,
+                     *         "app": "ops-agent",
+                     *         "title": "Operations"
+                     *       },
+                     *       "owner": "ops-1",
+                     *       "state": "scheduled",
+                     *       "stopReason": null,
+                     *       "schedule": {
+                     *         "type": "CRON",
+                     *         "conf": "0 30 2 ? * SUN-FRI",
+                     *         "zone": "Europe/Berlin",
+                     *         "dst": "smart",
+                     *         "misfire": "DO_NOTHING",
+                     *         "misfireMax": 100
+                     *       },
+                     *       "task": {
+                     *         "kind": "GLUE_SHELL",
+                     *         "handler": "",
+                     *         "param": "--full"
+                     *       },
+                     *       "running": {
+                     *         "route": "ROUND",
+                     *         "block": "SERIAL_EXECUTION",
+                     *         "timeoutS": 0,
+                     *         "retries": 2,
+                     *         "retryDelayMs": 5000,
+                     *         "retryBackoff": 1,
+                     *         "startDeadlineMs": 60000,
+                     *         "onUnknown": "wait"
+                     *       },
+                     *       "children": [],
+                     *       "alarmEmails": [],
+                     *       "nextAt": "2026-11-22T01:30:00.000Z",
+                     *       "nextMs": 1795311000000,
+                     *       "lastAt": "2026-11-21T01:30:00.000Z",
+                     *       "lastMs": 1795224600000,
+                     *       "recent": [
+                     *         {
+                     *           "runId": 9006120,
+                     *           "outcome": "failed",
+                     *           "tookMs": 41185
+                     *         }
+                     *       ],
+                     *       "streak": {
+                     *         "outcome": "failed",
+                     *         "count": 1,
+                     *         "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *         "sinceMs": 1795224600000
+                     *       },
+                     *       "scriptVersion": 12,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 17
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Unchanged */
+            304: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted; its log rows go step by step */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schedule": {
+                 *         "conf": "0 0 3 ? * SUN-FRI"
+                 *       }
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["JobPatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Nightly ledger backup",
+                     *       "group": {
+                     *         "id": 3,
+                     *         "app": "ops-agent",
+                     *         "title": "Operations"
+                     *       },
+                     *       "owner": "ops-1",
+                     *       "state": "scheduled",
+                     *       "stopReason": null,
+                     *       "schedule": {
+                     *         "type": "CRON",
+                     *         "conf": "0 30 2 ? * SUN-FRI",
+                     *         "zone": "Europe/Berlin",
+                     *         "dst": "smart",
+                     *         "misfire": "DO_NOTHING",
+                     *         "misfireMax": 100
+                     *       },
+                     *       "task": {
+                     *         "kind": "GLUE_SHELL",
+                     *         "handler": "",
+                     *         "param": "--full"
+                     *       },
+                     *       "running": {
+                     *         "route": "ROUND",
+                     *         "block": "SERIAL_EXECUTION",
+                     *         "timeoutS": 0,
+                     *         "retries": 2,
+                     *         "retryDelayMs": 5000,
+                     *         "retryBackoff": 1,
+                     *         "startDeadlineMs": 60000,
+                     *         "onUnknown": "wait"
+                     *       },
+                     *       "children": [],
+                     *       "alarmEmails": [],
+                     *       "nextAt": "2026-11-22T01:30:00.000Z",
+                     *       "nextMs": 1795311000000,
+                     *       "lastAt": "2026-11-21T01:30:00.000Z",
+                     *       "lastMs": 1795224600000,
+                     *       "recent": [
+                     *         {
+                     *           "runId": 9006120,
+                     *           "outcome": "failed",
+                     *           "tookMs": 41185
+                     *         }
+                     *       ],
+                     *       "streak": {
+                     *         "outcome": "failed",
+                     *         "count": 1,
+                     *         "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *         "sinceMs": 1795224600000
+                     *       },
+                     *       "scriptVersion": 12,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 17
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConsequences: {
+        parameters: {
+            query: {
+                /** @description The action */
+                action: "stop" | "delete" | "update";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Before it is confirmed */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "firingsWithdrawn": 2,
+                     *       "retriesWithdrawn": 0,
+                     *       "openRuns": 1,
+                     *       "firings24h": 96,
+                     *       "childrenOfOthers": 1,
+                     *       "logRows": 812
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Consequences"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Scheduled */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Nightly ledger backup",
+                     *       "group": {
+                     *         "id": 3,
+                     *         "app": "ops-agent",
+                     *         "title": "Operations"
+                     *       },
+                     *       "owner": "ops-1",
+                     *       "state": "scheduled",
+                     *       "stopReason": null,
+                     *       "schedule": {
+                     *         "type": "CRON",
+                     *         "conf": "0 30 2 ? * SUN-FRI",
+                     *         "zone": "Europe/Berlin",
+                     *         "dst": "smart",
+                     *         "misfire": "DO_NOTHING",
+                     *         "misfireMax": 100
+                     *       },
+                     *       "task": {
+                     *         "kind": "GLUE_SHELL",
+                     *         "handler": "",
+                     *         "param": "--full"
+                     *       },
+                     *       "running": {
+                     *         "route": "ROUND",
+                     *         "block": "SERIAL_EXECUTION",
+                     *         "timeoutS": 0,
+                     *         "retries": 2,
+                     *         "retryDelayMs": 5000,
+                     *         "retryBackoff": 1,
+                     *         "startDeadlineMs": 60000,
+                     *         "onUnknown": "wait"
+                     *       },
+                     *       "children": [],
+                     *       "alarmEmails": [],
+                     *       "nextAt": "2026-11-22T01:30:00.000Z",
+                     *       "nextMs": 1795311000000,
+                     *       "lastAt": "2026-11-21T01:30:00.000Z",
+                     *       "lastMs": 1795224600000,
+                     *       "recent": [
+                     *         {
+                     *           "runId": 9006120,
+                     *           "outcome": "failed",
+                     *           "tookMs": 41185
+                     *         }
+                     *       ],
+                     *       "streak": {
+                     *         "outcome": "failed",
+                     *         "count": 1,
+                     *         "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *         "sinceMs": 1795224600000
+                     *       },
+                     *       "scriptVersion": 12,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 17
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "release of 14:00"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StopRequest"];
+            };
+        };
+        responses: {
+            /** @description Stopped: nothing is sent after this answer */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 42,
+                     *       "name": "Nightly ledger backup",
+                     *       "group": {
+                     *         "id": 3,
+                     *         "app": "ops-agent",
+                     *         "title": "Operations"
+                     *       },
+                     *       "owner": "ops-1",
+                     *       "state": "scheduled",
+                     *       "stopReason": null,
+                     *       "schedule": {
+                     *         "type": "CRON",
+                     *         "conf": "0 30 2 ? * SUN-FRI",
+                     *         "zone": "Europe/Berlin",
+                     *         "dst": "smart",
+                     *         "misfire": "DO_NOTHING",
+                     *         "misfireMax": 100
+                     *       },
+                     *       "task": {
+                     *         "kind": "GLUE_SHELL",
+                     *         "handler": "",
+                     *         "param": "--full"
+                     *       },
+                     *       "running": {
+                     *         "route": "ROUND",
+                     *         "block": "SERIAL_EXECUTION",
+                     *         "timeoutS": 0,
+                     *         "retries": 2,
+                     *         "retryDelayMs": 5000,
+                     *         "retryBackoff": 1,
+                     *         "startDeadlineMs": 60000,
+                     *         "onUnknown": "wait"
+                     *       },
+                     *       "children": [],
+                     *       "alarmEmails": [],
+                     *       "nextAt": "2026-11-22T01:30:00.000Z",
+                     *       "nextMs": 1795311000000,
+                     *       "lastAt": "2026-11-21T01:30:00.000Z",
+                     *       "lastMs": 1795224600000,
+                     *       "recent": [
+                     *         {
+                     *           "runId": 9006120,
+                     *           "outcome": "failed",
+                     *           "tookMs": 41185
+                     *         }
+                     *       ],
+                     *       "streak": {
+                     *         "outcome": "failed",
+                     *         "count": 1,
+                     *         "sinceAt": "2026-11-21T01:30:00.000Z",
+                     *         "sinceMs": 1795224600000
+                     *       },
+                     *       "scriptVersion": 12,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 17
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    triggerJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "param": "--full",
+                 *       "addresses": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["Trigger"];
+            };
+        };
+        responses: {
+            /** @description The run exists */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runId": 9007412
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Triggered"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFires: {
+        parameters: {
+            query?: {
+                /** @description Instant: RFC 3339 or epoch ms; included */
+                from?: components["parameters"]["From"];
+                /** @description How many */
+                count?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Next firings */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-11-22T01:30:00.000Z",
+                     *           "ms": 1795311000000,
+                     *           "local": "2026-11-22T02:30:00",
+                     *           "offset": "+01:00",
+                     *           "zone": "Europe/Berlin",
+                     *           "planned": false,
+                     *           "note": null,
+                     *           "crowd": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Fire"][];
+                    };
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJobStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Figures of its last runs */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "window": 100,
+                     *       "durations": {
+                     *         "p50Ms": 41200,
+                     *         "p95Ms": 46200,
+                     *         "maxMs": 80100
+                     *       },
+                     *       "days": [
+                     *         {
+                     *           "day": "2026-11-21",
+                     *           "succeeded": 0,
+                     *           "failed": 1
+                     *         }
+                     *       ],
+                     *       "heat": [
+                     *         0,
+                     *         0,
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobStats"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listJobChanges: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 801,
+                     *           "actor": {
+                     *             "id": 1,
+                     *             "name": "ops-1"
+                     *           },
+                     *           "via": "console",
+                     *           "address": "10.1.2.3",
+                     *           "action": "job.update",
+                     *           "object": {
+                     *             "kind": "job",
+                     *             "id": "42",
+                     *             "name": "Nightly ledger backup"
+                     *           },
+                     *           "changes": [
+                     *             {
+                     *               "field": "/schedule/conf",
+                     *               "before": "0 0 2 * * ?",
+                     *               "after": "0 30 2 ? * SUN-FRI"
+                     *             }
+                     *           ],
+                     *           "items": 0,
+                     *           "reason": null,
+                     *           "at": "2026-11-21T14:32:08.000Z",
+                     *           "ms": 1795271528000
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listScripts: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, without source */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "version": 12,
+                     *           "remark": "zstd in place of gzip",
+                     *           "author": {
+                     *             "id": 1,
+                     *             "name": "ops-1"
+                     *           },
+                     *           "bytes": 214,
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "source": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScriptList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    publishScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "#!/bin/bash\n…",
+                 *       "remark": "zstd in place of gzip",
+                 *       "baseVersion": 11
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScriptNew"];
+            };
+        };
+        responses: {
+            /** @description Acts from the next run on */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 12,
+                     *       "remark": "zstd in place of gzip",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "ops-1"
+                     *       },
+                     *       "bytes": 214,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "source": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+                /**
+                 * @description Its id
+                 * @example 12
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 12,
+                     *       "remark": "zstd in place of gzip",
+                     *       "author": {
+                     *         "id": 1,
+                     *         "name": "ops-1"
+                     *       },
+                     *       "bytes": 214,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "source": "#!/bin/bash\n…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schedule": {
+                 *         "type": "CRON",
+                 *         "conf": "0 30 2 ? * SUN-FRI",
+                 *         "zone": "Europe/Berlin",
+                 *         "dst": "smart",
+                 *         "misfire": "DO_NOTHING",
+                 *         "misfireMax": 100
+                 *       },
+                 *       "count": 10,
+                 *       "language": "en",
+                 *       "days": 371
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Also for an expression that is refused (`valid` false) */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "sentence": "At 02:30, every day except Saturday, in Europe/Berlin.",
+                     *       "fields": [
+                     *         {
+                     *           "name": "hour",
+                     *           "text": "2",
+                     *           "meaning": "at 02"
+                     *         }
+                     *       ],
+                     *       "fires": [
+                     *         {
+                     *           "at": "2026-11-22T01:30:00.000Z",
+                     *           "ms": 1795311000000,
+                     *           "local": "2026-11-22T02:30:00",
+                     *           "offset": "+01:00",
+                     *           "zone": "Europe/Berlin",
+                     *           "planned": false,
+                     *           "note": null,
+                     *           "crowd": 0
+                     *         }
+                     *       ],
+                     *       "warnings": [
+                     *         {
+                     *           "code": "gap",
+                     *           "detail": "28 March 2027 has no 02:30: it fires at 03:00",
+                     *           "params": {},
+                     *           "whenAt": "2027-03-28T01:00:00.000Z",
+                     *           "whenMs": 1806195600000
+                     *         }
+                     *       ],
+                     *       "calendar": [
+                     *         {
+                     *           "day": "2026-11-22",
+                     *           "count": 1
+                     *         }
+                     *       ],
+                     *       "errors": [],
+                     *       "suggestion": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listZones: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Zones */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Europe/Berlin",
+                     *           "offset": "+01:00"
+                     *         }
+                     *       ],
+                     *       "server": "Asia/Shanghai"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Zones"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /** @description Words in names, handlers, owners, or an id */
+                q?: components["parameters"]["Q"];
+                /** @description `bad`: an address is missing or none is up */
+                health?: "bad" | "ok";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Groups with live numbers */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "app": "ops-agent",
+                     *           "title": "Operations",
+                     *           "addressing": "registry",
+                     *           "addresses": [],
+                     *           "up": 2,
+                     *           "total": 2,
+                     *           "jobs": 14,
+                     *           "failing": 1,
+                     *           "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *           "updatedMs": 1795271528000,
+                     *           "version": 4
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app": "ops-agent",
+                 *       "title": "Operations",
+                 *       "addressing": "registry",
+                 *       "addresses": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["GroupNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "app": "ops-agent",
+                     *       "title": "Operations",
+                     *       "addressing": "registry",
+                     *       "addresses": [],
+                     *       "up": 2,
+                     *       "total": 2,
+                     *       "jobs": 14,
+                     *       "failing": 1,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 4
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The group */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "app": "ops-agent",
+                     *       "title": "Operations",
+                     *       "addressing": "registry",
+                     *       "addresses": [],
+                     *       "up": 2,
+                     *       "total": 2,
+                     *       "jobs": 14,
+                     *       "failing": 1,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 4
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Operations EU"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["GroupPatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "app": "ops-agent",
+                     *       "title": "Operations",
+                     *       "addressing": "registry",
+                     *       "addresses": [],
+                     *       "up": 2,
+                     *       "total": 2,
+                     *       "jobs": 14,
+                     *       "failing": 1,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 4
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExecutors: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /** @description State */
+                state?: "up" | "refusing" | "silent" | "draining";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description From the memory of the scheduler */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "MTAuMC4zLjc6OTk5OQ",
+                     *           "address": "http://10.0.3.7:9999/",
+                     *           "groups": [
+                     *             {
+                     *               "id": 3,
+                     *               "app": "ops-agent",
+                     *               "title": "Operations"
+                     *             }
+                     *           ],
+                     *           "state": "refusing",
+                     *           "source": "registry",
+                     *           "ours": true,
+                     *           "lane": {
+                     *             "waiting": 12,
+                     *             "inFlight": 3,
+                     *             "connections": 8,
+                     *             "connectionsMax": 64
+                     *           },
+                     *           "open": 7,
+                     *           "unknown": 1,
+                     *           "beatAgeMs": 12800,
+                     *           "answerP95Ms": 4.1,
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "lastError": "connection refused"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExecutorList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExecutor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of an executor
+                 * @example MTAuMC4zLjc6OTk5OQ
+                 */
+                key: components["parameters"]["ExecutorKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The executor */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key": "MTAuMC4zLjc6OTk5OQ",
+                     *       "address": "http://10.0.3.7:9999/",
+                     *       "groups": [
+                     *         {
+                     *           "id": 3,
+                     *           "app": "ops-agent",
+                     *           "title": "Operations"
+                     *         }
+                     *       ],
+                     *       "state": "refusing",
+                     *       "source": "registry",
+                     *       "ours": true,
+                     *       "lane": {
+                     *         "waiting": 12,
+                     *         "inFlight": 3,
+                     *         "connections": 8,
+                     *         "connectionsMax": 64
+                     *       },
+                     *       "open": 7,
+                     *       "unknown": 1,
+                     *       "beatAgeMs": 12800,
+                     *       "answerP95Ms": 4.1,
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "lastError": "connection refused"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Executor"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeExecutor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of an executor
+                 * @example MTAuMC4zLjc6OTk5OQ
+                 */
+                key: components["parameters"]["ExecutorKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Gone until it registers again */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    probeExecutor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of an executor
+                 * @example MTAuMC4zLjc6OTk5OQ
+                 */
+                key: components["parameters"]["ExecutorKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it, also if it does not answer */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "reachable": true,
+                     *       "tookMs": 1.8,
+                     *       "said": "code 200",
+                     *       "busyJobs": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Probe"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TimedOut"];
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /** @description Words in names, handlers, owners, or an id */
+                q?: components["parameters"]["Q"];
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /** @description Instant: RFC 3339 or epoch ms; included */
+                from?: components["parameters"]["From"];
+                /** @description Instant: RFC 3339 or epoch ms; not included */
+                to?: components["parameters"]["To"];
+                /** @description Ids, separated by commas */
+                job?: string;
+                /**
+                 * @description Outcomes, separated by commas
+                 * @example failed,timed_out
+                 */
+                outcome?: string;
+                /** @description Kinds, separated by commas */
+                kind?: string;
+                /** @description Executor */
+                address?: string;
+                /** @description Code of a cause */
+                cause?: string;
+                /** @description At least so long */
+                minTookMs?: number;
+                /** @description Sent over 1 s late */
+                late?: boolean;
+                /** @description Open for over 3 times the usual */
+                stuck?: boolean;
+                /** @description Open with an unknown outcome */
+                unknown?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 9006120,
+                     *           "job": {
+                     *             "id": 42,
+                     *             "name": "Nightly ledger backup"
+                     *           },
+                     *           "group": {
+                     *             "id": 3,
+                     *             "app": "ops-agent",
+                     *             "title": "Operations"
+                     *           },
+                     *           "outcome": "failed",
+                     *           "phase": "failed",
+                     *           "kind": "CRON",
+                     *           "attempt": 0,
+                     *           "shard": null,
+                     *           "address": "10.0.3.7:9999",
+                     *           "handler": "",
+                     *           "param": "--full",
+                     *           "cause": {
+                     *             "code": "PE-3001",
+                     *             "text": "Script ended with exit code 3"
+                     *           },
+                     *           "scheduledAt": "2026-11-21T01:30:00.000Z",
+                     *           "scheduledMs": 1795224600000,
+                     *           "sentAt": "2026-11-21T01:30:00.001Z",
+                     *           "sentMs": 1795224600001,
+                     *           "endedAt": "2026-11-21T01:30:41.190Z",
+                     *           "endedMs": 1795224641190,
+                     *           "tookMs": 41185,
+                     *           "latenessMs": 1.3,
+                     *           "resultCode": 3,
+                     *           "message": "backup.sh: line 4: pipeline ended with code 3"
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that one has: 304 if it still holds
+                 * @example "j42-17"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run": {
+                     *         "id": 9006120,
+                     *         "job": {
+                     *           "id": 42,
+                     *           "name": "Nightly ledger backup"
+                     *         },
+                     *         "group": {
+                     *           "id": 3,
+                     *           "app": "ops-agent",
+                     *           "title": "Operations"
+                     *         },
+                     *         "outcome": "failed",
+                     *         "phase": "failed",
+                     *         "kind": "CRON",
+                     *         "attempt": 0,
+                     *         "shard": null,
+                     *         "address": "10.0.3.7:9999",
+                     *         "handler": "",
+                     *         "param": "--full",
+                     *         "cause": {
+                     *           "code": "PE-3001",
+                     *           "text": "Script ended with exit code 3"
+                     *         },
+                     *         "scheduledAt": "2026-11-21T01:30:00.000Z",
+                     *         "scheduledMs": 1795224600000,
+                     *         "sentAt": "2026-11-21T01:30:00.001Z",
+                     *         "sentMs": 1795224600001,
+                     *         "endedAt": "2026-11-21T01:30:41.190Z",
+                     *         "endedMs": 1795224641190,
+                     *         "tookMs": 41185,
+                     *         "latenessMs": 1.3,
+                     *         "resultCode": 3,
+                     *         "message": "backup.sh: line 4: pipeline ended with code 3"
+                     *       },
+                     *       "story": [
+                     *         {
+                     *           "step": "sent",
+                     *           "at": "2026-11-21T01:30:00.001Z",
+                     *           "ms": 1795224600001,
+                     *           "sinceMs": 1.3,
+                     *           "ok": true,
+                     *           "params": {
+                     *             "address": "10.0.3.7:9999",
+                     *             "bytes": 512,
+                     *             "waitedMs": 0
+                     *           }
+                     *         }
+                     *       ],
+                     *       "exact": true,
+                     *       "related": {
+                     *         "retryOf": null,
+                     *         "retries": [
+                     *           9006131
+                     *         ],
+                     *         "parent": null,
+                     *         "children": [],
+                     *         "shards": [],
+                     *         "previous": 9005012,
+                     *         "next": null,
+                     *         "lastSuccess": 9004800
+                     *       },
+                     *       "neighbours": [
+                     *         {
+                     *           "runId": 9005012,
+                     *           "outcome": "succeeded",
+                     *           "tookMs": 40100
+                     *         }
+                     *       ],
+                     *       "sameCause": {
+                     *         "jobs": 0,
+                     *         "runs": 0
+                     *       },
+                     *       "changedSince": [
+                     *         {
+                     *           "id": 801,
+                     *           "actor": {
+                     *             "id": 1,
+                     *             "name": "ops-1"
+                     *           },
+                     *           "via": "console",
+                     *           "address": "10.1.2.3",
+                     *           "action": "job.update",
+                     *           "object": {
+                     *             "kind": "job",
+                     *             "id": "42",
+                     *             "name": "Nightly ledger backup"
+                     *           },
+                     *           "changes": [
+                     *             {
+                     *               "field": "/schedule/conf",
+                     *               "before": "0 0 2 * * ?",
+                     *               "after": "0 30 2 ? * SUN-FRI"
+                     *             }
+                     *           ],
+                     *           "items": 0,
+                     *           "reason": null,
+                     *           "at": "2026-11-21T14:32:08.000Z",
+                     *           "ms": 1795271528000
+                     *         }
+                     *       ],
+                     *       "usualMs": 41200,
+                     *       "log": {
+                     *         "available": true,
+                     *         "why": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description Unchanged */
+            304: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    killRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answered when the end is on disk */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "outcome": "killed",
+                     *       "said": "the executor ended it"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Killed"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TimedOut"];
+        };
+    };
+    rerunRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "param": "--full",
+                 *       "addresses": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["Trigger"];
+            };
+        };
+        responses: {
+            /** @description The new run */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runId": 9007412
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Triggered"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    batchRuns: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "rerun",
+                 *       "ids": [
+                 *         9006120
+                 *       ],
+                 *       "dryRun": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunBatch"];
+            };
+        };
+        responses: {
+            /** @description Run by run */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dryRun": false,
+                     *       "done": 1,
+                     *       "refused": 0,
+                     *       "items": [
+                     *         {
+                     *           "id": 9006120,
+                     *           "ok": true,
+                     *           "runId": 9007500,
+                     *           "problem": null
+                     *         }
+                     *       ],
+                     *       "consequences": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cleanRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule": "older_3_months",
+                 *       "groupId": 3,
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["CleanRequest"];
+            };
+        };
+        responses: {
+            /** @description Counted, or begun: rows go in steps */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dryRun": true,
+                     *       "rows": 182311,
+                     *       "exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CleanResult"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLog: {
+        parameters: {
+            query?: {
+                /** @description First line */
+                fromLine?: number;
+                /** @description Lines */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines as plain text */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fromLine": 1,
+                     *       "toLine": 2,
+                     *       "lines": [
+                     *         "02:30:00.001 start",
+                     *         "02:30:00.214 dump chunk 0"
+                     *       ],
+                     *       "end": false,
+                     *       "state": "running",
+                     *       "readAt": "2026-11-21T14:32:08.000Z",
+                     *       "readMs": 1795271528000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TimedOut"];
+        };
+    };
+    downloadLog: {
+        parameters: {
+            query?: {
+                /** @description false: without ANSI sequences */
+                ansi?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    /** @example attachment; filename="run-9006120.log" */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 02:30:00.001 start */
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["TimedOut"];
+        };
+    };
+    streamLog: {
+        parameters: {
+            query?: {
+                /** @description First line; Last-Event-ID counts more */
+                fromLine?: number;
+            };
+            header?: {
+                /** @description Sent by browsers when they come back */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `lines` (EventLog), `state` ({"state","end"}), `bye`; the id of an event is the number of its last line, so a browser that comes back goes on behind it */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id: 214
+                     *     event: lines
+                     *     data: {"fromLine":213,"lines":["a","b"]}
+                     */
+                    "text/event-stream": unknown;
+                    /**
+                     * @example {
+                     *       "lines": {
+                     *         "fromLine": 213,
+                     *         "lines": [
+                     *           "a",
+                     *           "b"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.peal.events+json": components["schemas"]["Events"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Ids or app names of groups, separated by commas
+                 * @example ops-agent
+                 */
+                group?: components["parameters"]["GroupFilter"];
+                /**
+                 * @description Of run, executor, job, vitals; absent: all
+                 * @example run,executor
+                 */
+                topics?: string;
+                /** @description Only runs of these jobs */
+                job?: string;
+            };
+            header?: {
+                /** @description Sent by browsers when they come back */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `run` (EventRun), `runs` (EventRuns), `executor` (EventExecutor), `job` (EventJob), `vitals` (EventVitals), `reset` (read again: what was missed is not kept), `bye` (reconnect elsewhere) */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id: 7-4711
+                     *     event: job
+                     *     data: {"id":42,"change":"stopped","version":18,"actor":"ops-1"}
+                     */
+                    "text/event-stream": unknown;
+                    /**
+                     * @example {
+                     *       "job": {
+                     *         "id": 42,
+                     *         "change": "stopped",
+                     *         "version": 18,
+                     *         "actor": "ops-1"
+                     *       }
+                     *     }
+                     */
+                    "application/vnd.peal.events+json": components["schemas"]["Events"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /** @description Words in names, handlers, owners, or an id */
+                q?: components["parameters"]["Q"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Users */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 2,
+                     *           "name": "dev-2",
+                     *           "center": "none",
+                     *           "grants": [
+                     *             {
+                     *               "role": "developer",
+                     *               "groups": [
+                     *                 4
+                     *               ]
+                     *             },
+                     *             {
+                     *               "role": "viewer",
+                     *               "groups": null
+                     *             }
+                     *           ],
+                     *           "createdAt": null,
+                     *           "createdMs": null,
+                     *           "lastLoginAt": "2026-11-21T14:32:08.000Z",
+                     *           "lastLoginMs": 1795271528000,
+                     *           "sessions": 1,
+                     *           "version": 3
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "dev-2",
+                 *       "password": "a first password",
+                 *       "center": "none",
+                 *       "grants": [
+                 *         {
+                 *           "role": "developer",
+                 *           "groups": [
+                 *             4
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "name": "dev-2",
+                     *       "center": "none",
+                     *       "grants": [
+                     *         {
+                     *           "role": "developer",
+                     *           "groups": [
+                     *             4
+                     *           ]
+                     *         },
+                     *         {
+                     *           "role": "viewer",
+                     *           "groups": null
+                     *         }
+                     *       ],
+                     *       "createdAt": null,
+                     *       "createdMs": null,
+                     *       "lastLoginAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastLoginMs": 1795271528000,
+                     *       "sessions": 1,
+                     *       "version": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "name": "dev-2",
+                     *       "center": "none",
+                     *       "grants": [
+                     *         {
+                     *           "role": "developer",
+                     *           "groups": [
+                     *             4
+                     *           ]
+                     *         },
+                     *         {
+                     *           "role": "viewer",
+                     *           "groups": null
+                     *         }
+                     *       ],
+                     *       "createdAt": null,
+                     *       "createdMs": null,
+                     *       "lastLoginAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastLoginMs": 1795271528000,
+                     *       "sessions": 1,
+                     *       "version": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted, with sessions and tokens */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grants": [
+                 *         {
+                 *           "role": "operator",
+                 *           "groups": [
+                 *             4
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now; a new password, `center` or `grants` ends the sessions */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "name": "dev-2",
+                     *       "center": "none",
+                     *       "grants": [
+                     *         {
+                     *           "role": "developer",
+                     *           "groups": [
+                     *             4
+                     *           ]
+                     *         },
+                     *         {
+                     *           "role": "viewer",
+                     *           "groups": null
+                     *         }
+                     *       ],
+                     *       "createdAt": null,
+                     *       "createdMs": null,
+                     *       "lastLoginAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastLoginMs": 1795271528000,
+                     *       "sessions": 1,
+                     *       "version": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only these members of each item, separated by commas; `id` always comes
+                 * @example id,name,nextMs
+                 */
+                fields?: components["parameters"]["Fields"];
+                /** @description Words in names, handlers, owners, or an id */
+                q?: components["parameters"]["Q"];
+                /** @description Instant: RFC 3339 or epoch ms; included */
+                from?: components["parameters"]["From"];
+                /** @description Instant: RFC 3339 or epoch ms; not included */
+                to?: components["parameters"]["To"];
+                /** @description Name of a user */
+                actor?: string;
+                /** @description Such as job.update; `job.*` */
+                action?: string;
+                /** @description Such as job:42 */
+                object?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 801,
+                     *           "actor": {
+                     *             "id": 1,
+                     *             "name": "ops-1"
+                     *           },
+                     *           "via": "console",
+                     *           "address": "10.1.2.3",
+                     *           "action": "job.update",
+                     *           "object": {
+                     *             "kind": "job",
+                     *             "id": "42",
+                     *             "name": "Nightly ledger backup"
+                     *           },
+                     *           "changes": [
+                     *             {
+                     *               "field": "/schedule/conf",
+                     *               "before": "0 0 2 * * ?",
+                     *               "after": "0 30 2 ? * SUN-FRI"
+                     *             }
+                     *           ],
+                     *           "items": 0,
+                     *           "reason": null,
+                     *           "at": "2026-11-21T14:32:08.000Z",
+                     *           "ms": 1795271528000
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entry */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 801,
+                     *       "actor": {
+                     *         "id": 1,
+                     *         "name": "ops-1"
+                     *       },
+                     *       "via": "console",
+                     *       "address": "10.1.2.3",
+                     *       "action": "job.update",
+                     *       "object": {
+                     *         "kind": "job",
+                     *         "id": "42",
+                     *         "name": "Nightly ledger backup"
+                     *       },
+                     *       "changes": [
+                     *         {
+                     *           "field": "/schedule/conf",
+                     *           "before": "0 0 2 * * ?",
+                     *           "after": "0 30 2 ? * SUN-FRI"
+                     *         }
+                     *       ],
+                     *       "items": 0,
+                     *       "reason": null,
+                     *       "at": "2026-11-21T14:32:08.000Z",
+                     *       "ms": 1795271528000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description State of the center */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "1.0.0",
+                     *       "revision": "1de3bb0",
+                     *       "startedAt": "2026-11-21T14:32:08.000Z",
+                     *       "startedMs": 1795271528000,
+                     *       "ready": true,
+                     *       "checks": [
+                     *         {
+                     *           "name": "commit",
+                     *           "ok": true,
+                     *           "detail": null
+                     *         }
+                     *       ],
+                     *       "database": {
+                     *         "kind": "sqlite",
+                     *         "bytes": 73400320,
+                     *         "walBytes": 4194304,
+                     *         "logRows": 812311,
+                     *         "oldestLogMs": 1792679528000
+                     *       },
+                     *       "limits": {
+                     *         "viewers": 2000,
+                     *         "viewersNow": 14
+                     *       },
+                     *       "zone": "Europe/Berlin",
+                     *       "warnings": [
+                     *         "the port is open to other machines without TLS"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["System"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Settings; secrets are not shown */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "key": "misfire.threshold",
+                     *           "value": "5 s",
+                     *           "origin": "default",
+                     *           "secret": false,
+                     *           "help": "a scheduled time older than this when it is planned is a misfire"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SettingList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOpenapi: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that one has: 304 if it still holds
+                 * @example "j42-17"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1 */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0"
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Unchanged */
+            304: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}

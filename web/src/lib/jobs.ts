@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What screens say and do of jobs.
+import {call, type Schemas} from './http'
+import {t} from './i18n'
+import {stale} from './query'
+import {toast} from './toasts'
+import {spanOf, whenOf} from './time'
+
+export type Job = Schemas['Job']
+
+/** The schedule in a few words. Cron stays as it is written: its sentence comes from the server. */
+export function scheduleOf(schedule: Schemas['Schedule']): string {
+  const conf = schedule.conf ?? ''
+  const ms = /ms$/.test(conf) ? Number.parseInt(conf) : Number(conf) * 1000
+  switch (schedule.type) {
+    case 'NONE': return t('jobs.by_hand')
+    case 'FIX_RATE': return t('jobs.every', {span: Number.isFinite(ms) ? spanOf(ms) : conf})
+    case 'FIX_DELAY': return t('jobs.delay', {span: Number.isFinite(ms) ? spanOf(ms) : conf})
+    case 'ONCE': return t('jobs.once', {at: Number.isNaN(Date.parse(conf)) ? conf : whenOf(Date.parse(conf))})
+    default: return conf
+  }
+}
+
+export function stateOf(job: Job): 'scheduled' | 'stopped' | 'stopped_by_center' {
+  return job.state === 'stopped' && job.stopReason ? 'stopped_by_center' : job.state
+}
+
+export function consequencesText(c: Schemas['Consequences']): string {
+  return t('consequences', {firings: c.firingsWithdrawn ?? 0, retries: c.retriesWithdrawn ?? 0, open: c.openRuns ?? 0, day: c.firings24h ?? 0})
+}
+
+/** Start or stop, and offer the opposite. */
+export async function setScheduled(job: Job, scheduled: boolean): Promise<void> {
+  await call('POST', `/jobs/${job.id}/${scheduled ? 'start' : 'stop'}`, {body: scheduled ? undefined : {}})
+  stale('/jobs')
+  toast(t(scheduled ? 'job.started' : 'job.stopped', {name: job.name}), {text: t('job.undo'), run: async () => {
+    await call('POST', `/jobs/${job.id}/${scheduled ? 'stop' : 'start'}`, {body: scheduled ? {} : undefined})
+    stale('/jobs')
+  }})
+}
