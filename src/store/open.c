@@ -3,15 +3,29 @@
 #include "store/sqlite/sqlite_db.h"
 #include <string.h>
 
-enum err store_open(const char *url, const struct store_options *options, struct store **ret,
-                    struct why *why)
+/* The file of an SQLite URL; NULL for another one. */
+static const char *sqlite_path(const char *url, struct why *why)
 {
     static const char prefix[] = "sqlite:";
     if (strncmp(url, prefix, sizeof(prefix) - 1) == 0 && url[sizeof(prefix) - 1])
-        return sqlite_open(url + sizeof(prefix) - 1, options, ret, why);
+        return url + sizeof(prefix) - 1;
     /* a URL may carry a password: it is not repeated */
     why_set(why, "db: this release opens sqlite:FILE only");
-    return ERR_INVALID;
+    return NULL;
+}
+
+enum err store_open(const char *url, const struct store_options *options, struct store **ret,
+                    struct why *why)
+{
+    const char *path = sqlite_path(url, why);
+    return path ? sqlite_open(path, options, ret, why) : ERR_INVALID;
+}
+
+enum err store_compact(const char *url, store_progress_fn *progress, void *ctx,
+                       struct store_compacted *ret, struct why *why)
+{
+    const char *path = sqlite_path(url, why);
+    return path ? store_sqlite_compact(path, progress, ctx, ret, why) : ERR_INVALID;
 }
 
 void store_close(struct store *s)

@@ -490,6 +490,18 @@ void store_close(struct store *s); /* NULL is fine */
  * of its own: SQLite's checkpoint. Nothing for the others. */
 MUST_CHECK enum err store_tend(struct store *s, struct why *why);
 
+struct store_compacted {
+    int64_t before, after; /* bytes of the file */
+};
+/* Bytes of the new file so far, and in the end. */
+typedef void store_progress_fn(void *ctx, int64_t done, int64_t all);
+
+/* Write the database anew without unused room, and put it in the old one's place. ERR_BUSY: a
+ * server, or another program, uses it; ERR_FULL: no room for a second file; ERR_NOTFOUND. On any
+ * error the old one is as it was. */
+MUST_CHECK enum err store_compact(const char *url, store_progress_fn *progress, void *ctx,
+                                  struct store_compacted *ret, struct why *why);
+
 /* Rows touched by planning must not grow with the number of stored jobs: store_sqlite_steps
  * (sqlite.h) counts what a handle has done. */
 extern const struct store_ops store_sqlite_ops, store_memory_ops;

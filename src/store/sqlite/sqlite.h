@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sqlite.h - what only the embedded database needs: checkpoints, and ids after a restore. */
+/* sqlite.h - what only the embedded database needs: checkpoints, compaction, ids after
+ * a restore. */
 #ifndef PEAL_STORE_SQLITE_SQLITE_H
 #define PEAL_STORE_SQLITE_SQLITE_H
 
@@ -14,6 +15,10 @@ MUST_CHECK enum err store_sqlite_checkpoint(struct store *s, int64_t *ret_left, 
 /* Leave out 2^24 log ids: for a restored backup, whose counter does not know the ids that were
  * given after it was made. Needs a transaction. */
 MUST_CHECK enum err store_sqlite_jump_ids(struct store *s, struct why *why);
+
+/* As store_compact, for a file. */
+MUST_CHECK enum err store_sqlite_compact(const char *path, store_progress_fn *progress, void *ctx,
+                                         struct store_compacted *ret, struct why *why);
 
 /* Instructions of SQLite's virtual machine that this handle has executed: what work depends on,
  * without a clock. Tests use it to show that planning does not grow with the stored jobs. */

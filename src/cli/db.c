@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peal db: work on a database while no server uses it. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "store/store.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BAR 40
+#define EVERY_MS 200
+
+static const char help_text[] =
+    "usage: peal db compact [--data DIR | --db sqlite:FILE]\n"
+    "\n"
+    "compact writes the database anew without the room that deleted rows have left, and puts the\n"
+    "new file in the old one's place. The server must be stopped. The disk must have room for the\n"
+    "new file beside the old one. Whatever stops this before the end leaves the old file.\n"
+    "\n"
+    "  --data DIR        the server's data folder (peal-data); the file is peal.db in it\n"
+    "  --db sqlite:FILE  the file, if it is elsewhere\n";
+
+static int complain(const char *problem)
+{
+    fprintf(stderr, "peal db: %s; see peal db --help\n", problem);
+    return EXIT_USAGE;
+}
+
+static void draw(int64_t done, int64_t all)
+{
+    int part = all > 0 ? (int)(done * BAR / all) : BAR;
+    fprintf(stderr, "\r[%.*s%*s] %3d %%", part, "########################################",
+            BAR - part, "", all > 0 ? (int)(done * 100 / all) : 100);
+    fflush(stderr);
+}
+
+struct bar {
+    bool on; /* a terminal sees it */
+    int64_t next_ms;
+};
+
+static void progress(void *ctx, int64_t done, int64_t all)
+{
+    struct bar *bar = ctx;
+    int64_t now_ms = clock_boot_ms();
+    if (!bar->on || now_ms < bar->next_ms)
+        return;
+    draw(done, all);
+    bar->next_ms = now_ms + EVERY_MS;
+}
+
+static int compact(const char *url)
+{
+    struct bar bar = { .on = isatty(STDERR_FILENO) };
+    struct store_compacted got = { 0 };
+    struct why why = { "" };
+    enum err err = store_compact(url, progress, &bar, &got, &why);
+    if (bar.on && !err)
+        draw(1, 1);
+    if (bar.on)
+        fputc('\n', stderr);
+    if (err) {
+        fprintf(stderr, "peal db: %s\n", why.text[0] ? why.text : err_text(err));
+        return EXIT_FAILED;
+    }
+    printf("%.1f MiB, was %.1f MiB\n", (double)got.after / (1 << 20),
+           (double)got.before / (1 << 20));
+    return EXIT_DONE;
+}
+
+int cmd_db(int argc, char **argv)
+{
+    const char *data = "peal-data", *db = NULL;
+    bool help = false;
+    const struct option_row rows[] = { { "--data", &data, NULL },
+                                       { "--db", &db, NULL },
+                                       { "--help", NULL, &help } };
+    int n = options_read("peal db", rows, (int)countof(rows), argc, argv);
+    if (n < 0)
+        return EXIT_USAGE;
+    if (help || n == 0) {
+        fputs(help_text, help ? stdout : stderr);
+        return help ? EXIT_DONE : EXIT_USAGE;
+    }
+    if (n != 1 || strcmp(argv[1], "compact") != 0)
+        return complain("there is only compact");
+    char *made = mem_join("sqlite:", data), *url = mem_join(made, "/peal.db");
+    int status = compact(db ? db : url);
+    free(made);
+    free(url);
+    return status;
+}
