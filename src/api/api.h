@@ -17,9 +17,17 @@ struct config;
 #define API_SESSION_IDLE_DAYS 7
 #define API_AUDIT_KEEP_DAYS 400
 
+enum api_per_job {                   /* whose own metrics are in /metrics */
+                   API_PER_JOB_AUTO, /* all, but those that fail if there are more than 2,000 */
+                   API_PER_JOB_OFF,
+                   API_PER_JOB_FAILING,
+                   API_PER_JOB_ALL
+};
+
 struct api_config {
-    enum wire_lang lang;           /* of the messages in the trigger log */
-    const char *address;           /* of this center, shown there; borrowed for good */
+    enum wire_lang lang; /* of the messages in the trigger log */
+    const char *address; /* of this center, shown there; borrowed for good */
+    enum api_per_job per_job;
     bool get_changes;              /* GET may change something too, as in XXL-JOB (false) */
     bool write_passwords;          /* new passwords go into XXL-JOB's column, too (false) */
     int64_t audit_keep_ms;         /* entries that are older go; 0: none do */

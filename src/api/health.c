@@ -3,7 +3,9 @@
  * what a liveness probe must find out. They read memory only; the metrics read the ledger's totals
  * and run on a worker. */
 #include "api/health.h"
+#include "api/job_metrics.h"
 #include "base/jsonw.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include <string.h>
 
@@ -139,4 +141,6 @@ void health_metrics(struct web_call *call)
     }
     call->content_type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(center_metrics(call->center), totals_unaccounted(&t, open), &call->output);
+    if (job_metrics_write(call, &call->output, &why)) /* the others are worth more than none */
+        log_warn("api", "metrics of single jobs cannot be read: %s", why.text);
 }

@@ -69,6 +69,10 @@ static const struct config_row rows[] = {
     { "log.retention-rows", NULL, CONFIG_INT, "0", "N",
       "of each job the newest so many rows of the log stay; 0: all", 0, 1000000000 },
     { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
+    { "metrics.per_job", NULL, CONFIG_TEXT, "", "off|failing|all",
+      "whose own metrics /metrics has, by job number; all, or with more than 2,000 jobs failing,\n"
+      "if left out",
+      0, 0 },
     { "compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
       "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
       "can then act for a user who is logged in",
@@ -380,6 +384,17 @@ static bool log_level(const char *name)
     return false;
 }
 
+static bool per_job(const char *name, enum api_per_job *ret)
+{
+    static const char *const names[] = { "", "off", "failing", "all" };
+    for (size_t i = 0; i < countof(names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            *ret = (enum api_per_job)i;
+            return true;
+        }
+    return false;
+}
+
 int cmd_server(int argc, char **argv)
 {
     struct config config;
@@ -397,6 +412,8 @@ int cmd_server(int argc, char **argv)
         complain("log.level must be error, warn, info or debug");
     } else if (!wire_lang_of(slice_text(config_text(&config, "language")), &api_config.lang)) {
         complain("language must be en or zh_CN");
+    } else if (!per_job(config_text(&config, "metrics.per_job"), &api_config.per_job)) {
+        complain("metrics.per_job must be off, failing or all");
     } else {
         api_config.address = config_text(&config, "listen");
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");

@@ -564,6 +564,23 @@ size_t figures_jobs(struct figures *f)
     return n;
 }
 
+int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *ret_n)
+{
+    void *v;
+    size_t n = 0;
+    pthread_mutex_lock(&f->lock);
+    int64_t *ids = mem_new((f->all.jobs.len + 1) * sizeof(*ids));
+    for (size_t i = 0; map_next(&f->all.jobs, &i, &v);) {
+        const struct job_tally *j = v;
+        if (j->stat.nlast && (!failing || j->stat.streak))
+            ids[n++] = j->tally.id;
+    }
+    pthread_mutex_unlock(&f->lock);
+    qsort(ids, n, sizeof(*ids), compare_ids);
+    *ret_n = n < max ? n : max;
+    return ids;
+}
+
 /* What memory has, first; then the row. If that says that it includes all that memory had, it was
  * folded in between. */
 enum err figures_read(struct figures *f, struct store *reader, enum figure_level level,

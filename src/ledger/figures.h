@@ -42,6 +42,9 @@ void figures_written(struct figures *f, const struct batch *b, bool committed);
 bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret);
 /* How many jobs there are of which figures_job knows something. */
 size_t figures_jobs(struct figures *f);
+/* Their ids, ascending, at most max; failing: those whose last run did not succeed. Owned by the
+ * caller. */
+int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *ret_n);
 /* The figure of the slot of that level in which the instant lies: of a job (group_id 0), of a group
  * (job_id 0), or of the whole (both 0). durations: DURATION_BUCKETS counts, or NULL; of a job they
  * are 0. reader: the caller's handle. */

@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from support import figures, ledger, webapi
+from support.center import Center
 from support.contract import Contract
 from support.stub_executor import Stub
 from support.wait import wait_until
@@ -139,6 +140,41 @@ def test_a_kill_changes_no_figure(center):
     center.restart()  # each life writes the report's rows with its first commit
     days = ledger.wait_for_rows(center, "the report", "SELECT suc_count, fail_count FROM xxl_job_log_report")
     assert sum(row[0] for row in days) == before[1] + 1 and sum(row[1] for row in days) == before[2]
+
+
+def test_metrics_of_single_jobs(center):
+    api = center.api()
+    app = next(_names)
+    group = api.add_group(app)
+    with Stub(center, app) as stub:
+        wait_until(lambda: stub.address in api.addresses(app), "the stub in its group")
+        job = api.add_job(group, "measured", jobDesc='quoted "name" \\ of a job', author="o")
+        for code in (200, 500, 500):
+            run(api, stub, job, code)
+        label = {"job": str(job)}
+        wait_until(lambda: center.metric("peal_job_failures", **label) == 2, "two failures", 20)
+        assert center.metric("peal_job_runs_total", **label, result="succeeded") == 1
+        assert center.metric("peal_job_runs_total", **label, result="failed") == 2
+        assert center.metric("peal_job_last_run_result", **label) == 0
+        assert center.metric("peal_job_last_success_timestamp_seconds", **label) > 1e9
+        info = f'peal_job_info{{job="{job}",name="quoted \\"name\\" \\\\ of a job",app="{app}",owner="o"}} 1\n'
+        assert info in center.get("/metrics")[2].decode()
+
+
+@pytest.mark.parametrize("setting, there", [("off", False), ("failing", False), ("all", True)])
+def test_whose_metrics_is_a_setting(tmp_path, setting, there):
+    with Center(tmp_path, ["--metrics.per_job", setting]) as it:
+        api = it.api()
+        group = api.add_group("only-one")
+        with Stub(it, "only-one") as stub:
+            wait_until(lambda: stub.address in api.addresses("only-one"), "the stub in its group")
+            good, bad = (api.add_job(group, name) for name in ("good", "bad"))
+            run(api, stub, good, 200)
+            run(api, stub, bad, 500)
+            wait_until(lambda: totals(api) == (0, 1, 1), "both ends", 20)
+            text = it.get("/metrics")[2].decode()
+            assert (f'peal_job_last_run_result{{job="{good}"}} 1' in text) == there
+            assert (f'peal_job_last_run_result{{job="{bad}"}} 0' in text) == (setting != "off")
 
 
 def test_nobody_else_sees_the_chart(center):

@@ -286,6 +286,46 @@ static void a_change_of_a_run_that_is_gone_counts_nothing(void **state)
     scene_end(&c);
 }
 
+static enum err refusing_run(struct store *s, void *arg, const struct edit_rows *rows,
+                             struct why *why)
+{
+    (void)s;
+    (void)arg;
+    (void)rows;
+    why_set(why, "no");
+    return ERR_INVALID;
+}
+
+static void refusing_done(void *arg, enum err err, const struct why *why)
+{
+    (void)arg;
+    (void)err;
+    (void)why;
+}
+
+static void a_refused_edit_ends_nothing(void **state)
+{
+    static const struct edit_companion refusing = { refusing_run, refusing_done };
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t id = run_new(&c);
+    struct edit *e = edit_new(EDIT_JOB_DELETE);
+    e->id = c.job_id;
+    e->companion = &refusing;
+    e->runs = mem_new(sizeof(*e->runs));
+    e->runs[e->nruns++] =
+        (struct edit_run){ .change = end_of(&c, id, OUTCOME_NONE, OUTCOME_KILLED), .log_id = id };
+    struct batch *b = bench_edit(e);
+    assert_int_equal(run(&c, b), OK);
+    assert_int_equal(e->err, ERR_INVALID);
+    assert_int_equal(b->nends, 0);
+    assert_everywhere(&c, OUTCOME_KILLED, 0);
+    batch_free(b);
+    load(&c);
+    assert_everywhere(&c, OUTCOME_KILLED, 0);
+    scene_end(&c);
+}
+
 static void a_deleted_job_does_not_come_back(void **state)
 {
     struct scene c;
@@ -375,6 +415,7 @@ static void a_report_has_a_row_a_day(void **state)
                                         bench_free),                                               \
         cmocka_unit_test_setup_teardown(a_change_of_a_run_that_is_gone_counts_nothing, new,        \
                                         bench_free),                                               \
+        cmocka_unit_test_setup_teardown(a_refused_edit_ends_nothing, new, bench_free),             \
         cmocka_unit_test_setup_teardown(a_deleted_job_does_not_come_back, new, bench_free),        \
         cmocka_unit_test_setup_teardown(old_slots_go, new, bench_free),                            \
         cmocka_unit_test_setup_teardown(a_report_has_a_row_a_day, new, bench_free)
