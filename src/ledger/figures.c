@@ -3,7 +3,7 @@
  *
  * A tally is folded whole: all rows that it adds to, in one transaction, through the last commit
  * that memory has counted. Adding is refused by a row that includes that commit already, so a fold
- * may be repeated. The lists of dirty tallies are in the order of their oldest end; behind the
+ * may be repeated. The lists of what is dirty are in the order of the oldest end; in front of the
  * first of them no bytes are needed any more. */
 #include "ledger/figures.h"
 #include "base/log.h"
@@ -42,6 +42,8 @@ struct step {  /* of the transaction under way, to be done in memory when it is 
     int njobs, cjobs;
     struct tally **folded;
     int nfolded, cfolded;
+    struct shelf **shelves; /* all of whose jobs are folded */
+    int nshelves, cshelves;
     int ndropped;
     int expire;  /* the level that is through, 0: none */
     bool report; /* it was written */
@@ -93,6 +95,7 @@ void figures_free(struct figures *f)
     tallies_done(&f->all);
     free(f->step.jobs);
     free(f->step.folded);
+    free(f->step.shelves);
     free(f->deltas);
     buf_done(&f->bytes);
     tally_rows_done(&f->rows);
@@ -142,19 +145,31 @@ static struct job_tally *load_job(struct loading *l, int64_t id)
     return tallies_job(&l->f->all, id, 0);
 }
 
+/* The commit that the group's rows of this quarter include. The quarter's own may have gone
+ * already; that of the day stays, but is another one when the server's zone has changed. */
+static int64_t load_through(struct loading *l, const struct tally *t, int64_t quarter)
+{
+    const struct store_figures *ops = l->s->ops->figures;
+    int64_t day = figure_slot(FIGURE_DAY, l->f->all.zone, figure_slot_ms(quarter)), through = 0;
+    const int64_t slots[] = { quarter, day };
+    for (size_t i = 0; !l->err && i < countof(slots); i++) {
+        struct figure_row row;
+        enum err err = ops->figure_get(l->s, slots[i], t->id, 0, &row, NULL, l->why);
+        if (!err && row.through > through)
+            through = row.through;
+        else if (err && err != ERR_NOTFOUND)
+            l->err = err;
+    }
+    return through;
+}
+
 static void load_group_end(struct loading *l, struct tally *t, const struct run_end *e, int64_t n,
                            int64_t at_ms)
 {
     bool is_new = false;
     struct part *p = tally_part(t, tallies_quarter(e), &is_new);
-    struct figure_row row;
-    if (is_new && !l->err) {
-        enum err err = l->s->ops->figures->figure_get(l->s, p->slot, t->id, 0, &row, NULL, l->why);
-        if (!err)
-            p->through = row.through;
-        else if (err != ERR_NOTFOUND)
-            l->err = err;
-    }
+    if (is_new)
+        p->through = load_through(l, t, p->slot);
     if (n > p->through)
         tally_end(&l->f->all, t, p, e, n, at_ms);
 }
@@ -303,10 +318,10 @@ static void ends_count(struct figures *f, const struct batch *b)
 
 /* ---- fold ------------------------------------------------------------------------------------ */
 
-static bool is_due(const struct figures *f, const struct tally *t, int64_t now_ms)
+static bool is_due(const struct figures *f, int64_t since_n, int64_t since_ms, int64_t now_ms)
 {
-    int64_t age = now_ms - t->since_ms;
-    return t->since_n <= f->force_n || age >= FOLD_MS || age <= -FOLD_MS;
+    int64_t age = now_ms - since_ms;
+    return since_n <= f->force_n || age >= FOLD_MS || age <= -FOLD_MS;
 }
 
 /* Its rows went with it, in this transaction. */
@@ -318,22 +333,42 @@ static bool is_deleted(const struct batch *b, int64_t job_id)
     return false;
 }
 
-static void fold_list(struct figures *f, const struct list *l, const struct batch *b)
+static bool fold_full(const struct figures *f)
 {
-    list_each(l, node, tmp)
+    return f->rows.n + f->nstats >= FOLD_ROWS;
+}
+
+static void fold_groups(struct figures *f, int64_t now_ms)
+{
+    list_each(&f->all.dirty_groups, node, tmp)
     {
         struct tally *t = container_of(node, struct tally, dirty);
-        if (!is_due(f, t, b->now_ms) || f->rows.n + f->nstats >= FOLD_ROWS)
+        if (!is_due(f, t->since_n, t->since_ms, now_ms) || fold_full(f))
             return;
-        if (t->of_job && is_deleted(b, t->id))
-            continue;
         tally_rows_add(&f->rows, &f->all, t, f->n);
         append(f->step.folded, f->step.nfolded, f->step.cfolded, t);
-        if (!t->of_job)
-            continue;
-        const struct job_tally *j = container_of(t, struct job_tally, tally);
-        const struct job_stat_row row = { .job_id = t->id, .through = f->n, .stat = &j->stat };
-        append(f->stats, f->nstats, f->cstats, row);
+    }
+}
+
+static void fold_job(struct figures *f, struct job_tally *j)
+{
+    const struct job_stat_row row = { .job_id = j->tally.id, .through = f->n, .stat = &j->stat };
+    tally_rows_add(&f->rows, &f->all, &j->tally, f->n);
+    append(f->step.folded, f->step.nfolded, f->step.cfolded, &j->tally);
+    append(f->stats, f->nstats, f->cstats, row);
+}
+
+static void fold_jobs(struct figures *f, const struct batch *b)
+{
+    list_each(&f->all.dirty_shelves, node, tmp)
+    {
+        struct shelf *s = container_of(node, struct shelf, dirty);
+        if (!is_due(f, s->since_n, s->since_ms, b->now_ms) || fold_full(f))
+            return;
+        for (int i = 0; i < SHELF_JOBS; i++)
+            if (s->jobs[i] && s->jobs[i]->tally.nparts && !is_deleted(b, s->jobs[i]->tally.id))
+                fold_job(f, s->jobs[i]);
+        append(f->step.shelves, f->step.nshelves, f->step.cshelves, s);
     }
 }
 
@@ -344,8 +379,9 @@ static enum err fold(struct figures *f, struct store *s, const struct batch *b, 
         f->force_n = f->n;
     f->quarter = quarter;
     f->rows.n = f->nstats = 0;
-    fold_list(f, &f->all.dirty_groups, b);
-    fold_list(f, &f->all.dirty_jobs, b);
+    fold_groups(f, b->now_ms);
+    fold_jobs(f, b);
+    tally_rows_end(&f->rows);
     enum err err = OK;
     if (f->rows.n)
         err = s->ops->figures->figures_add(s, f->rows.rows, f->rows.n, why);
@@ -357,13 +393,11 @@ static enum err fold(struct figures *f, struct store *s, const struct batch *b, 
 /* The first commit whose ends some row lacks. */
 static int64_t needed_from(const struct figures *f)
 {
-    const struct list *lists[] = { &f->all.dirty_groups, &f->all.dirty_jobs };
-    int64_t n = INT64_MAX;
-    for (size_t i = 0; i < countof(lists); i++) {
-        const struct list_node *node = list_first(lists[i]);
-        if (node && container_of(node, struct tally, dirty)->since_n < n)
-            n = container_of(node, struct tally, dirty)->since_n;
-    }
+    const struct list_node *group = list_first(&f->all.dirty_groups);
+    const struct list_node *shelf = list_first(&f->all.dirty_shelves);
+    int64_t n = group ? container_of(group, struct tally, dirty)->since_n : INT64_MAX;
+    if (shelf && container_of(shelf, struct shelf, dirty)->since_n < n)
+        n = container_of(shelf, struct shelf, dirty)->since_n;
     return n;
 }
 
@@ -475,7 +509,8 @@ static enum err report(struct figures *f, struct store *s, int64_t now_ms, struc
 enum err figures_write(struct figures *f, struct store *s, struct batch *b, struct why *why)
 {
     f->step.n = 0;
-    f->step.njobs = f->step.nfolded = f->step.ndropped = f->step.expire = 0;
+    f->step.njobs = f->step.nfolded = f->step.nshelves = 0;
+    f->step.ndropped = f->step.expire = 0;
     f->step.report = false;
     enum err err = ends_write(f, s, b, why);
     if (!err)
@@ -525,6 +560,8 @@ void figures_written(struct figures *f, const struct batch *b, bool committed)
     unstage(f, committed);
     for (int i = 0; committed && i < f->step.nfolded; i++)
         tally_clean(f->step.folded[i], f->n);
+    for (int i = 0; committed && i < f->step.nshelves; i++)
+        list_remove(&f->step.shelves[i]->dirty);
     if (committed && f->step.n) {
         ends_count(f, b);
         f->n = f->step.n;
@@ -559,22 +596,20 @@ bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret)
 size_t figures_jobs(struct figures *f)
 {
     pthread_mutex_lock(&f->lock);
-    size_t n = f->all.jobs.len;
+    size_t n = f->all.njobs;
     pthread_mutex_unlock(&f->lock);
     return n;
 }
 
 int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *ret_n)
 {
-    void *v;
+    const struct job_tally *j;
     size_t n = 0;
     pthread_mutex_lock(&f->lock);
-    int64_t *ids = mem_new((f->all.jobs.len + 1) * sizeof(*ids));
-    for (size_t i = 0; map_next(&f->all.jobs, &i, &v);) {
-        const struct job_tally *j = v;
+    int64_t *ids = mem_new((f->all.njobs + 1) * sizeof(*ids));
+    for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));)
         if (j->stat.nlast && (!failing || j->stat.streak))
             ids[n++] = j->tally.id;
-    }
     pthread_mutex_unlock(&f->lock);
     qsort(ids, n, sizeof(*ids), compare_ids);
     *ret_n = n < max ? n : max;

@@ -10,9 +10,9 @@ void tallies_init(struct tallies *t, struct zone *zone)
 {
     memset(t, 0, sizeof(*t));
     t->zone = zone_ref(zone);
-    map_init(&t->jobs);
+    map_init(&t->shelves);
     map_init(&t->groups);
-    list_init(&t->dirty_jobs);
+    list_init(&t->dirty_shelves);
     list_init(&t->dirty_groups);
 }
 
@@ -31,45 +31,79 @@ static void job_free(struct job_tally *j)
     free(j);
 }
 
+static void shelf_free(struct shelf *s)
+{
+    for (int i = 0; i < SHELF_JOBS; i++)
+        if (s->jobs[i])
+            job_free(s->jobs[i]);
+    list_remove(&s->dirty);
+    free(s);
+}
+
 void tallies_done(struct tallies *t)
 {
     void *v;
-    for (size_t i = 0; (v = map_any(&t->jobs, &i));)
-        tallies_drop_job(t, ((struct job_tally *)v)->tally.id);
-    for (size_t i = 0; (v = map_any(&t->groups, &i));) {
-        map_take(&t->groups, (uint64_t)((struct tally *)v)->id);
+    for (size_t i = 0; map_next(&t->shelves, &i, &v);)
+        shelf_free(v);
+    for (size_t i = 0; map_next(&t->groups, &i, &v);) {
         tally_done(v);
         free(v);
     }
     tally_done(&t->whole);
-    map_done(&t->jobs);
+    map_done(&t->shelves);
     map_done(&t->groups);
     zone_unref(t->zone);
 }
 
+static uint64_t shelf_key(int64_t id)
+{
+    return (uint64_t)id / SHELF_JOBS;
+}
+
 struct job_tally *tallies_find_job(const struct tallies *t, int64_t id)
 {
-    return map_find(&t->jobs, (uint64_t)id);
+    const struct shelf *s = map_find(&t->shelves, shelf_key(id));
+    return s ? s->jobs[(uint64_t)id % SHELF_JOBS] : NULL;
+}
+
+struct job_tally *tallies_next_job(const struct tallies *t, size_t *i, size_t *k)
+{
+    for (; *i < t->shelves.cap; ++*i, *k = 0) {
+        const struct shelf *s = t->shelves.slots[*i].value;
+        for (; s && *k < SHELF_JOBS; ++*k)
+            if (s->jobs[*k])
+                return s->jobs[(*k)++];
+    }
+    return NULL;
 }
 
 struct job_tally *tallies_job(struct tallies *t, int64_t id, int64_t through)
 {
-    struct job_tally *j = tallies_find_job(t, id);
-    if (j)
-        return j;
-    j = mem_new(sizeof(*j));
+    struct shelf *s = map_find(&t->shelves, shelf_key(id));
+    if (!s) {
+        s = mem_new(sizeof(*s));
+        map_set(&t->shelves, shelf_key(id), s);
+    }
+    struct job_tally **at = &s->jobs[(uint64_t)id % SHELF_JOBS];
+    if (*at)
+        return *at;
+    struct job_tally *j = *at = mem_new(sizeof(*j));
+    j->shelf = s;
     j->tally.id = id;
     j->tally.of_job = true;
     j->tally.through = through;
-    map_set(&t->jobs, (uint64_t)id, j);
+    t->njobs++;
     return j;
 }
 
 void tallies_drop_job(struct tallies *t, int64_t id)
 {
-    struct job_tally *j = map_take(&t->jobs, (uint64_t)id);
-    if (j)
-        job_free(j);
+    struct job_tally *j = tallies_find_job(t, id);
+    if (!j)
+        return;
+    j->shelf->jobs[(uint64_t)id % SHELF_JOBS] = NULL;
+    t->njobs--;
+    job_free(j);
 }
 
 struct tally *tallies_find_group(struct tallies *t, int64_t id)
@@ -123,14 +157,24 @@ struct part *tally_part(struct tally *t, int64_t slot, bool *ret_new)
     return p;
 }
 
+static void dirty(struct list *all, struct list_node *node, int64_t *since_n, int64_t *since_ms,
+                  int64_t n, int64_t at_ms)
+{
+    if (list_linked(node))
+        return;
+    *since_n = n;
+    *since_ms = at_ms;
+    list_push(all, node);
+}
+
 void tally_end(struct tallies *all, struct tally *t, struct part *p, const struct run_end *e,
                int64_t n, int64_t at_ms)
 {
-    if (!list_linked(&t->dirty)) {
-        t->since_n = n;
-        t->since_ms = at_ms;
-        list_push(t->of_job ? &all->dirty_jobs : &all->dirty_groups, &t->dirty);
-    }
+    struct shelf *s = t->of_job ? container_of(t, struct job_tally, tally)->shelf : NULL;
+    if (s)
+        dirty(&all->dirty_shelves, &s->dirty, &s->since_n, &s->since_ms, n, at_ms);
+    else
+        dirty(&all->dirty_groups, &t->dirty, &t->since_n, &t->since_ms, n, at_ms);
     figure_end(&p->figure, e);
     if (p->durations && outcome_has_result(e->now))
         p->durations[duration_bucket(e->took_ms)]++;
@@ -166,7 +210,8 @@ static int row_of(struct tally_rows *rows, int from, int64_t slot, const struct 
                                                .group_id = t->of_job ? 0 : t->id,
                                                .job_id = t->of_job ? t->id : 0,
                                                .through = through };
-    memset(rows->durations[rows->n], 0, sizeof(*rows->durations));
+    if (!t->of_job)
+        memset(rows->durations[rows->n], 0, sizeof(*rows->durations));
     return rows->n++;
 }
 
@@ -198,7 +243,11 @@ void tally_rows_add(struct tally_rows *rows, const struct tallies *all, const st
             figure_add(&rows->rows[at].figure, &p->figure);
             durations_sum(rows->durations[at], p->durations);
         }
-    for (int i = 0; i < rows->n; i++) /* they may have moved */
+}
+
+void tally_rows_end(struct tally_rows *rows)
+{
+    for (int i = 0; i < rows->n; i++)
         rows->rows[i].durations = rows->rows[i].job_id ? NULL : rows->durations[i];
 }
 

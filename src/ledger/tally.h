@@ -16,27 +16,38 @@ struct part { /* of one slot: a quarter hour, or an hour of a job */
 };
 
 struct tally {
-    struct list_node dirty; /* in the list of those that have something that no row includes, by
-                               since_n */
+    struct list_node dirty; /* of a group: in the list of those that have something which no row
+                               includes, by since_n. A job's shelf stands there for it */
     int64_t id;             /* of the group or job; 0: the whole */
     bool of_job;
-    int64_t since_n, since_ms; /* commit and time of the first of it */
+    int64_t since_n, since_ms; /* of a group: commit and time of the first of it */
     int64_t through;           /* of a job: its rows include the commits up to this one */
     struct part *parts;
-    int nparts;
+    int nparts; /* of a job: 0 means that its rows include everything */
 };
 
 struct job_tally {
     struct tally tally; /* first */
+    struct shelf *shelf;
     struct job_stat stat;
     struct job_stat *staged; /* as it will be when the transaction is committed; NULL: as it is */
 };
 
+/* Jobs whose numbers are neighbours, and so are their rows: written together they change few pages
+ * of the database, and one by one as many as there are jobs. */
+#define SHELF_JOBS 64
+struct shelf {
+    struct list_node dirty; /* as of a group */
+    int64_t since_n, since_ms;
+    struct job_tally *jobs[SHELF_JOBS]; /* by the low bits of the number; NULL: none */
+};
+
 struct tallies {
     struct zone *zone;
-    struct map jobs, groups;
+    struct map shelves, groups;
+    size_t njobs;
     struct tally whole;
-    struct list dirty_jobs, dirty_groups;
+    struct list dirty_shelves, dirty_groups;
     struct { /* hours of quarters that were asked for lately */
         int64_t quarter, hour;
     } hours[64];
@@ -47,6 +58,8 @@ void tallies_done(struct tallies *t);
 /* Found, or made: with the rows through that commit. */
 struct job_tally *tallies_job(struct tallies *t, int64_t id, int64_t through);
 struct job_tally *tallies_find_job(const struct tallies *t, int64_t id); /* NULL: none */
+/* Walk over all jobs: for (size_t i = 0, k = 0; (j = tallies_next_job(t, &i, &k));) */
+struct job_tally *tallies_next_job(const struct tallies *t, size_t *i, size_t *k);
 void tallies_drop_job(struct tallies *t, int64_t id);
 struct tally *tallies_group(struct tallies *t, int64_t id);
 struct tally *tallies_find_group(struct tallies *t, int64_t id); /* 0: the whole. NULL: none */
@@ -71,6 +84,7 @@ struct tally_rows {
 };
 void tally_rows_add(struct tally_rows *rows, const struct tallies *all, const struct tally *t,
                     int64_t through);
+void tally_rows_end(struct tally_rows *rows); /* there come no more: they can be written */
 void tally_rows_done(struct tally_rows *rows);
 /* What a tally has of one slot of any level, added to *figure and (of a group) to durations. */
 void tally_sum(const struct tallies *all, const struct tally *t, int64_t slot,

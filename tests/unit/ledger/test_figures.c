@@ -224,6 +224,59 @@ static void bytes_go_when_rows_include_them(void **state)
     scene_end(&c);
 }
 
+static int64_t another_job(struct scene *c)
+{
+    const struct store_ops *ops = c->b->s->ops;
+    struct job_record job;
+    job_record_init(&job);
+    job.group_id = c->group_id;
+    assert_int_equal(ops->txn->begin(c->b->s, NULL), OK);
+    assert_int_equal(ops->catalog->job_insert(c->b->s, &job, NULL), OK);
+    assert_int_equal(ops->txn->commit(c->b->s, &nothing, NULL), OK);
+    int64_t id = job.id;
+    job_record_done(&job);
+    return id;
+}
+
+/* Rows of two jobs, and of the whole, that are too many for one transaction: each life ends after
+ * one of them, and bytes may not go before the last. */
+static void a_fold_of_many_rows_may_be_cut_anywhere(void **state)
+{
+    enum { BATCHES = 20, A_BATCH = 13, HOURS = BATCHES * A_BATCH };
+    struct scene c;
+    struct run_change changes[2 * A_BATCH];
+    scene_begin(&c, state);
+    int64_t jobs[2] = { c.job_id, another_job(&c) };
+    while (jobs[1] < jobs[0] + 64) /* their rows are not folded together */
+        jobs[1] = another_job(&c);
+    for (int k = 0; k < BATCHES; k++) {
+        for (int i = 0; i < 2 * A_BATCH; i++) {
+            c.job_id = jobs[i % 2];
+            changes[i] = end_of(&c, run_new(&c), OUTCOME_NONE, OUTCOME_KILLED);
+            changes[i].end.log_ms = c.now_ms - (k * A_BATCH + i / 2) * 60 * MINUTE_MS;
+        }
+        struct batch *b = ends(&c, 1000, changes, 2 * A_BATCH);
+        assert_int_equal(run(&c, b), OK);
+        batch_free(b);
+    }
+    for (int life = 0; life < 8; life++) {
+        fold(&c, 400000 + life);
+        load(&c);
+        for (int i = 0; i < 2; i++) {
+            int64_t n = 0, all = 0;
+            for (int day = 0; day <= HOURS / 24 + 1; day++) {
+                int64_t at = c.now_ms - day * DAY_MS;
+                n += read_at(&c, FIGURE_JOB_DAY, 0, jobs[i], at).counts[OUTCOME_KILLED];
+                all += read_at(&c, FIGURE_DAY, 0, 0, at).counts[OUTCOME_KILLED];
+            }
+            assert_int_equal(n, HOURS);
+            assert_int_equal(all, 2 * HOURS);
+        }
+    }
+    assert_int_equal(deltas(&c), 0);
+    scene_end(&c);
+}
+
 static void a_commit_that_fails_counts_nothing(void **state)
 {
     struct scene c;
@@ -410,6 +463,7 @@ static void a_report_has_a_row_a_day(void **state)
         cmocka_unit_test_setup_teardown(what_is_counted_survives_with_and_without_rows, new,       \
                                         bench_free),                                               \
         cmocka_unit_test_setup_teardown(bytes_go_when_rows_include_them, new, bench_free),         \
+        cmocka_unit_test_setup_teardown(a_fold_of_many_rows_may_be_cut_anywhere, new, bench_free), \
         cmocka_unit_test_setup_teardown(a_commit_that_fails_counts_nothing, new, bench_free),      \
         cmocka_unit_test_setup_teardown(the_batch_says_how_each_end_changed_the_streak, new,       \
                                         bench_free),                                               \
