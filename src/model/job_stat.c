@@ -26,12 +26,12 @@ static uint32_t packed(const struct run_end *e)
 
 static void durations_note(struct job_stat *s, int64_t took_ms)
 {
-    int sum = 0;
     s->took[duration_bucket(took_ms)]++; /* at most HALVE_AT: no byte overflows */
+    if (++s->ntook < HALVE_AT)
+        return;
+    s->ntook = 0;
     for (int i = 0; i < DURATION_BUCKETS; i++)
-        sum += s->took[i];
-    for (int i = 0; sum >= HALVE_AT && i < DURATION_BUCKETS; i++)
-        s->took[i] /= 2;
+        s->ntook += s->took[i] /= 2;
 }
 
 int job_stat_durations(const struct job_stat *s, uint32_t ret[DURATION_BUCKETS])
@@ -167,6 +167,7 @@ static void take_durations(struct bytes *b, struct job_stat *s)
         b->bad |= took[i] >= HALVE_AT || (sum += took[i]) >= HALVE_AT;
         s->took[i] = (uint8_t)took[i];
     }
+    s->ntook = sum;
 }
 
 bool job_stat_get(struct slice bytes, struct job_stat *ret)

@@ -21,6 +21,7 @@ struct job_stat {
     uint32_t last[STAT_LAST];       /* newest first: outcome and duration, see job_stat_last */
     uint32_t last_ids[STAT_LAST];   /* the low 32 bits of their log ids */
     uint8_t took[DURATION_BUCKETS]; /* of about the last 100 to 200 results */
+    int64_t ntook;                  /* their number */
 };
 
 struct last_run {
