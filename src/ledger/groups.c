@@ -66,6 +66,8 @@ static enum err group_delete(struct txn *t, struct edit *e)
     }
     struct group_record g = { 0 };
     err = t->ops->catalog->group_get(t->store, e->id, &g, &e->why);
+    if (!err && e->was.app && !same_group(&g, &e->was))
+        err = overtaken(e, "group");
     group_record_done(&g);
     if (!err && n < 2) {
         why_set(&e->why, "group %lld is the last one: it stays", (long long)e->id);

@@ -116,8 +116,12 @@ MUST_CHECK enum err center_log_page(struct center *c, const char *address, int64
                                     struct why *why);
 /* Is the address registered for the group or in its list? */
 bool center_address_known(struct center *c, int64_t group_id, struct slice address);
-/* The group's addresses joined by commas, as in force now; owned by the caller. */
-char *center_addresses(struct center *c, int64_t group_id);
+struct center_group { /* where the jobs of a group can go, as known now */
+    int total, up;    /* addresses; those that runs are routed to */
+};
+/* Of a group that is not there: none. */
+MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
+                                      struct why *why);
 
 struct center_health {
     bool store_ok; /* the last commit succeeded */

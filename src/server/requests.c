@@ -26,7 +26,7 @@ enum request_kind {
     REQUEST_KILL,
     REQUEST_LOG,
     REQUEST_KNOWN,
-    REQUEST_ADDRESSES
+    REQUEST_GROUP
 };
 
 struct request {
@@ -49,7 +49,7 @@ struct request {
     struct why why;
     int64_t log_id;
     char text[256];
-    char *list;
+    struct center_group group;
     struct center_log log;
     struct transport_call call; /* REQUEST_LOG */
     struct transport_page page;
@@ -82,7 +82,6 @@ static void request_put(struct request *a)
         ledger_entry_end(a->entry, ERR_TIMEOUT);
     spawn_done(&a->spawn);
     free(a->address);
-    free(a->list);
     free(a->log.content);
     pthread_cond_destroy(&a->ready);
     pthread_mutex_destroy(&a->lock);
@@ -229,20 +228,17 @@ static void request_log(struct center *c, struct request *a)
     transports_call(c->transports, &call, &a->call);
 }
 
-static void add_address(void *ctx, const char *address, bool dead)
+static void count_address(void *ctx, const char *address, bool dead)
 {
-    (void)dead;
-    struct buf *b = ctx;
-    if (b->len)
-        buf_char(b, ',');
-    buf_text(b, address);
+    (void)address;
+    struct center_group *to = ctx;
+    to->total++;
+    to->up += !dead;
 }
 
-static void request_addresses(struct center *c, struct request *a)
+static void request_group(struct center *c, struct request *a)
 {
-    struct buf b = BUF_INIT(1 << 20);
-    sched_addresses(c->sched, a->id, add_address, &b);
-    a->list = buf_take(&b);
+    sched_addresses(c->sched, a->id, count_address, &a->group);
     request_answer(a, OK);
 }
 
@@ -310,8 +306,8 @@ void request_open(struct center *c, struct message *l)
         request_answer(
             a, sched_address_known(c->sched, a->id, slice_text(a->address)) ? OK : ERR_NOTFOUND);
         break;
-    case REQUEST_ADDRESSES:
-        request_addresses(c, a);
+    case REQUEST_GROUP:
+        request_group(c, a);
         break;
     }
 }
@@ -425,14 +421,13 @@ bool center_address_known(struct center *c, int64_t group_id, struct slice addre
     return request_end(a, request_wait(c, a), NULL) == OK;
 }
 
-char *center_addresses(struct center *c, int64_t group_id)
+enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
+                           struct why *why)
 {
-    struct request *a = request_new(REQUEST_ADDRESSES);
+    struct request *a = request_new(REQUEST_GROUP);
     a->id = group_id;
     enum err err = request_wait(c, a);
-    char *list = err ? mem_dup("") : a->list;
     if (!err)
-        a->list = NULL;
-    request_end(a, err, NULL);
-    return list;
+        *ret = a->group;
+    return request_end(a, err, why);
 }

@@ -118,6 +118,8 @@ struct groups_filter {
     const struct scope *scope; /* NULL: all groups */
     const char *app, *title;   /* substring, NULL or "": any */
     int64_t offset, limit;
+    const char *words; /* each in app or title, or the id, at most JOBS_WORDS_MAX; NULL: any */
+    int64_t after_id;  /* behind this group; 0: from the first on. The total is of all */
 };
 
 struct report_row { /* of xxl_job_log_report */

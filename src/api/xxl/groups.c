@@ -3,19 +3,14 @@
  * registrations, so a form cannot set them. */
 #include "api/xxl/groups.h"
 #include "api/edits.h"
+#include "api/group_rules.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
 #include "api/xxl/reply.h"
 #include "base/mem.h"
 #include "cron/zone.h"
-#include "transport/transport.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define APP_MIN 4
-#define APP_MAX 64
-#define TITLE_MAX 64
-#define LIST_MAX 65535 /* bytes of the column */
 
 /* ---- output ------------------------------------------------------------------------------------
  */
@@ -114,84 +109,33 @@ void groups_load(struct web_call *call)
 /* ---- input -------------------------------------------------------------------------------------
  */
 
-static enum err no_markup(const char *name, const char *text, struct why *why)
+static bool first_fault(void *ctx, const struct group_fault *fault)
 {
-    if (!text || !strpbrk(text, "<>"))
-        return OK;
-    why_set(why, "%s: must not contain < or >", name);
-    return ERR_INVALID;
+    static const char *const names[GROUP_FIELDS] = { "appname", "title", "addressType",
+                                                     "addressList" };
+    why_set(ctx, "%s: %s", names[fault->field], fault->text);
+    return false;
 }
 
-static enum err check_app(const char *app, struct why *why)
-{
-    size_t n = app ? utf8_units(app, strlen(app)) : 0;
-    if (n < APP_MIN || n > APP_MAX) {
-        why_set(why, "appname: must have %d-%d characters", APP_MIN, APP_MAX);
-        return ERR_INVALID;
-    }
-    return no_markup("appname", app, why);
-}
-
-static enum err check_title(const char *title, struct why *why)
-{
-    if (field_blank(title)) {
-        why_set(why, "title: must not be empty");
-        return ERR_INVALID;
-    }
-    enum err err = field_width("title", title, TITLE_MAX, why);
-    return err ? err : no_markup("title", title, why);
-}
-
-static enum err check_list(const char *list, struct why *why)
-{
-    struct slice rest = slice_text(list);
-    if (rest.n == 0) {
-        why_set(why, "addressList: addressType 1 needs addresses, separated by commas");
-        return ERR_INVALID;
-    }
-    if (rest.n > LIST_MAX) {
-        why_set(why, "addressList: at most %d bytes", LIST_MAX);
-        return ERR_TOOBIG;
-    }
-    for (bool more = true; more;) {
-        const char *comma = rest.n ? memchr(rest.p, ',', rest.n) : NULL;
-        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-        enum err err = transport_address_check(slice_of(rest.p, n), "addressList", why);
-        if (err)
-            return err;
-        more = comma != NULL;
-        if (more)
-            rest = slice_of(comma + 1, rest.n - n - 1);
-    }
-    return OK;
-}
+static const char type_name[] = "addressType";
 
 enum err group_read(const struct form *f, struct group_record *g, struct why *why)
 {
     const char *app = form_get(f, "appname"), *title = form_get(f, "title");
     const char *list = form_get(f, "addressList");
+    struct group_in in = { .g = g };
+    struct why type = { "" };
     if (!app)
         app = form_get(f, "appName"); /* 2.1 */
     if (app)
         field_trimmed(&g->app, app);
     if (title)
         field_trimmed(&g->title, title);
-    enum err err = check_app(g->app, why);
-    if (!err)
-        err = check_title(g->title, why);
-    if (!err)
-        err = form_int(f, "addressType", &g->address_type, why);
-    if (err)
-        return err;
-    if (g->address_type != 0 && g->address_type != 1) {
-        why_set(why, "addressType: must be 0 (by registration) or 1 (by hand)");
-        return ERR_INVALID;
-    }
-    if (g->address_type == 0)
-        return OK; /* the list is the registry's */
-    if (list)
+    if (form_int(f, type_name, &g->address_type, &type))
+        in.type_fault = type.text + sizeof(type_name) + 1; /* behind "addressType: " */
+    if (list && g->address_type == 1)
         field_trimmed(&g->address_list, list);
-    return check_list(g->address_list, why);
+    return group_rules_check(&in, first_fault, why);
 }
 
 void groups_insert(struct web_call *call)

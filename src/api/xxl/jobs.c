@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define NEXT_COUNT 5
+#define GROUP_JOBS_MAX 100000 /* of one answer */
 
 /* ---- output ------------------------------------------------------------------------------------
  */
@@ -110,6 +111,32 @@ void jobs_list(struct web_call *call)
     else
         page_reply(call, &out.page, total);
     page_done(&out.page);
+    zone_unref(out.zone);
+}
+
+/* 2.1.0 to 3.1.1: the whole jobs of a group, in one answer. */
+void jobs_of_group(struct web_call *call)
+{
+    struct jobs_filter f = { .status = -1, .limit = GROUP_JOBS_MAX, .now_ms = clock_wall_ms() };
+    struct writing out = { .zone = call_zone(call), .page = { .shape = call_shape(call) } };
+    struct why why = { "" };
+    int64_t total;
+    buf_init(&out.page.rows, WEB_REPLY_MAX - 4096);
+    out.page.w = jsonw_on(&out.page.rows);
+    jsonw_array(&out.page.w, NULL);
+    enum err err = form_i64(&call->form, "jobGroup", &f.group_id, &why);
+    if (!err)
+        err = login_may(call, PERM_READ, f.group_id, &why);
+    if (!err)
+        err = call->db->ops->pages->jobs_page(call->db, &f, add_row, &out, &total, &why);
+    jsonw_array_end(&out.page.w);
+    if (err)
+        reply_err(call, err, &why);
+    else if (out.page.rows.failed)
+        reply_fail(call, "the group's jobs are more than 32 MiB: ask for pages");
+    else
+        reply_json(call, slice_of(out.page.rows.data, out.page.rows.len));
+    buf_done(&out.page.rows);
     zone_unref(out.zone);
 }
 

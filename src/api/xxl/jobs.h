@@ -6,6 +6,7 @@
 #include "api/front.h"
 
 void jobs_list(struct web_call *call);
+void jobs_of_group(struct web_call *call);
 void jobs_insert(struct web_call *call);
 void jobs_update(struct web_call *call);
 void jobs_delete(struct web_call *call);

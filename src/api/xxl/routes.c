@@ -68,6 +68,7 @@ static const struct web_route rows[] = {
     { CHANGES, "/jobinfo/trigger", CHANGE(RUN, WEB_PAGE, 0), jobs_trigger, NULL },
     { READS, "/jobinfo/nextTriggerTime", READ(LOGIN, WEB_PAGE), jobs_next, NULL },
 
+    { READS, "/joblog/getJobsByGroup", READ(READ, WEB_PAGE), jobs_of_group, NULL },
     { READS, "/joblog/pageList", READ(READ, WEB_PAGE), logs_list, NULL },
     { READS, "/joblog/logDetailCat", READ(READ, WEB_EXECUTOR), logs_detail, NULL },
     { CHANGES, "/joblog/logKill", CHANGE(RUN, WEB_EXECUTOR, 0), logs_kill, NULL },

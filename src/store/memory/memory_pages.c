@@ -129,7 +129,8 @@ static int by_next(const void *a, const void *b)
     return order ? order : by_id(a, b);
 }
 
-static bool job_has_words(const struct job_record *j, const char *words)
+/* Is each word in one of the texts, or the id? */
+static bool has_words(int64_t row_id, const char *const texts[3], const char *words)
 {
     struct slice rest = slice_trim(slice_text(words)), word;
     for (int n = 0; n < JOBS_WORDS_MAX && slice_cut(&rest, ' ', &word); n += word.n > 0) {
@@ -139,8 +140,10 @@ static bool job_has_words(const struct job_record *j, const char *words)
         text_copy(text, sizeof(text), word);
         if (!parse_i64(hash ? slice_of(word.p + 1, word.n - 1) : word, &id))
             id = -1;
-        if (id != j->id && !text_has(j->description, text) && !text_has(j->handler, text) &&
-            !text_has(j->author, text))
+        bool found = id == row_id;
+        for (int i = 0; i < 3; i++)
+            found = found || text_has(texts[i], text);
+        if (!found)
             return false;
     }
     return true;
@@ -159,7 +162,9 @@ static bool job_matches(const struct job_record *j, const struct jobs_filter *f)
         return false;
     return text_has(j->description, f->description) && text_has(j->handler, f->handler) &&
            text_has(j->author, f->author) && is(j->schedule_type, f->type) &&
-           is(j->author, f->owner) && job_has_words(j, f->words);
+           is(j->author, f->owner) &&
+           has_words(j->id, (const char *const[3]){ j->description, j->handler, j->author },
+                     f->words);
 }
 
 typedef int compare(const void *a, const void *b);
@@ -316,6 +321,12 @@ enum err memory_runs_page(struct store *s, const struct runs_filter *f, log_row_
     return OK;
 }
 
+static bool group_matches(const struct group_record *g, const struct groups_filter *f)
+{
+    return scope_has(f->scope, g->id) && text_has(g->app, f->app) && text_has(g->title, f->title) &&
+           has_words(g->id, (const char *const[3]){ g->app, g->title, NULL }, f->words);
+}
+
 enum err memory_groups_page(struct store *s, const struct groups_filter *f, group_row_fn *fn,
                             void *ctx, int64_t *ret_total, struct why *why)
 {
@@ -325,14 +336,15 @@ enum err memory_groups_page(struct store *s, const struct groups_filter *f, grou
     size_t n;
     int64_t *keys = mem_keys(m, T_GROUP, &n);
     bool more = true;
+    *ret_total = 0;
     for (size_t i = 0; i < n; i++) {
         const struct group_record *g = mem_find(m, T_GROUP, keys[i]);
-        if (scope_has(f->scope, g->id) && text_has(g->app, f->app) &&
-            text_has(g->title, f->title) && page_takes(&page) && more)
+        bool matches = group_matches(g, f);
+        *ret_total += matches;
+        if (matches && g->id > f->after_id && page_takes(&page) && more)
             more = fn(ctx, g);
     }
     free(keys);
-    *ret_total = page.seen;
     return OK;
 }
 

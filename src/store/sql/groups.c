@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups, and which executors have registered, on any engine that speaks SQL. */
+#include "base/mem.h"
 #include "store/sql/page.h"
 #include "store/sql/tables.h"
 #include <stdlib.h>
@@ -92,6 +93,13 @@ enum err sql_groups_page(struct store *store, const struct groups_filter *f, gro
     where_scope(&p, "id", f->scope, 0);
     where_has(&p, "app_name", f->app);
     where_has(&p, "title", f->title);
+    static const char *const columns[] = { "app_name", "title" };
+    where_all_words(&p, columns, countof(columns), "id", f->words);
+    if (f->after_id > 0) {
+        buf_text(&p.key, p.where.len ? " AND" : " WHERE");
+        buf_printf(&p.key, " id > ?%d", where_param(&p, NULL, f->after_id));
+        p.nkey = 1;
+    }
     const struct sql_page page = {
         .select = "SELECT " GROUP_COLUMNS " FROM xxl_job_group",
         .order = " ORDER BY id",

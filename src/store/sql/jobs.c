@@ -202,30 +202,6 @@ static int64_t planned_from(const struct jobs_filter *f)
     return f->now_ms > 0 ? f->now_ms : -INT64_MAX;
 }
 
-/* Each word anywhere. */
-static void where_words(struct sql_where *p, const char *words)
-{
-    static const char *const columns[] = { "j.job_desc", "j.executor_handler", "j.author" };
-    struct slice rest = slice_trim(slice_text(words)), word;
-    while (p->ntexts < JOBS_WORDS_MAX && slice_cut(&rest, ' ', &word)) {
-        int64_t id = -1;
-        bool hash = word.n > 1 && word.p[0] == '#';
-        if (word.n == 0)
-            continue;
-        if (!parse_i64(hash ? slice_of(word.p + 1, word.n - 1) : word, &id))
-            id = -1;
-        char *text = mem_dupn(word.p, word.n);
-        p->texts[p->ntexts++] = text;
-        int at = where_param(p, text, 0);
-        where_add(p, "(");
-        for (size_t i = 0; i < countof(columns); i++) {
-            buf_printf(&p->where, p->driver->contains, columns[i], at);
-            buf_text(&p->where, " OR ");
-        }
-        buf_printf(&p->where, "j.id = ?%d)", where_param(p, NULL, id));
-    }
-}
-
 static void where_is(struct sql_where *p, const char *column, const char *text)
 {
     if (!text)
@@ -283,7 +259,8 @@ static void jobs_where(struct sql_where *p, const struct jobs_filter *f)
     where_has(p, "j.author", f->author);
     where_is(p, "j.schedule_type", f->type);
     where_is(p, "j.author", f->owner);
-    where_words(p, f->words);
+    static const char *const columns[] = { "j.job_desc", "j.executor_handler", "j.author" };
+    where_all_words(p, columns, countof(columns), "j.id", f->words);
 }
 
 /* The ids of the page come first, so that what costs is read for its rows only. */

@@ -89,6 +89,29 @@ static enum err where_prepare(struct sql *s, const struct sql_where *p, const ch
     return err;
 }
 
+void where_all_words(struct sql_where *p, const char *const *columns, int n, const char *id_column,
+                     const char *words)
+{
+    struct slice rest = slice_trim(slice_text(words)), word;
+    while (p->ntexts < JOBS_WORDS_MAX && slice_cut(&rest, ' ', &word)) {
+        int64_t id = -1;
+        bool hash = word.n > 1 && word.p[0] == '#';
+        if (word.n == 0)
+            continue;
+        if (!parse_i64(hash ? slice_of(word.p + 1, word.n - 1) : word, &id))
+            id = -1;
+        char *text = mem_dupn(word.p, word.n);
+        p->texts[p->ntexts++] = text;
+        int at = where_param(p, text, 0);
+        where_add(p, "(");
+        for (int i = 0; i < n; i++) {
+            buf_printf(&p->where, p->driver->contains, columns[i], at);
+            buf_text(&p->where, " OR ");
+        }
+        buf_printf(&p->where, "%s = ?%d)", id_column, where_param(p, NULL, id));
+    }
+}
+
 enum err where_query(const struct sql_where *p, struct sql *s, const char *before,
                      const char *after, struct sql_query **ret, struct why *why)
 {

@@ -35,6 +35,9 @@ void where_has(struct sql_where *p, const char *column, const char *part);
 /* Only rows of groups that the asker may see. group_id > 0: the filter names the group anyhow. */
 void where_scope(struct sql_where *p, const char *column, const struct scope *scope,
                  int64_t group_id);
+/* Each word, at most JOBS_WORDS_MAX, is in one of the columns, or is the id. NULL: no condition. */
+void where_all_words(struct sql_where *p, const char *const *columns, int n, const char *id_column,
+                     const char *words);
 /* The next parameter, for a condition that the caller writes. Text is lent. Returns its number. */
 int where_param(struct sql_where *p, const char *text, int64_t number);
 /* The statement: before, the clause, after; release with sql_query_end. */
