@@ -2,11 +2,46 @@
 /* Both APIs come through here, so that what goes along with every edit has one place. */
 #include "api/edits.h"
 #include "api/audit.h"
+#include "base/mem.h"
+#include <stdlib.h>
+
+struct pair { /* what the caller writes along with the edit, and the audit */
+    const struct edit_companion *own, *audit;
+    void *own_arg, *audit_arg;
+};
+
+static enum err pair_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
+{
+    const struct pair *p = arg;
+    enum err err = p->own->run(s, p->own_arg, rows, why);
+    return err ? err : p->audit->run(s, p->audit_arg, rows, why);
+}
+
+static void pair_done(void *arg, enum err err, const struct why *why)
+{
+    struct pair *p = arg;
+    p->own->done(p->own_arg, err, why);
+    p->audit->done(p->audit_arg, err, why);
+    free(p);
+}
+
+static void both(struct edit *e, const struct edit_companion *own, void *own_arg)
+{
+    static const struct edit_companion companion = { pair_run, pair_done };
+    struct pair *p = mem_new(sizeof(*p));
+    *p = (struct pair){ own, e->companion, own_arg, e->companion_arg };
+    e->companion = &companion;
+    e->companion_arg = p;
+}
 
 enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
 {
+    const struct edit_companion *own = e->companion;
+    void *own_arg = e->companion_arg;
     struct edit *done;
     audit_edit(call, e);
+    if (own)
+        both(e, own, own_arg);
     enum err err = center_edit(call->center, e, &done, why);
     if (err)
         return err;

@@ -11,6 +11,14 @@
 #include <string.h>
 #include <time.h>
 
+void script_record_done(struct script_record *r)
+{
+    free(r->glue_type);
+    free(r->source);
+    free(r->remark);
+    *r = (struct script_record){ .id = 0 };
+}
+
 void log_record_done(struct log_record *r)
 {
     free(r->address);

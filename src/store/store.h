@@ -159,6 +159,15 @@ struct commit {
 };
 
 /* Called for each row in order; the record is lent. Return false to stop. */
+struct script_record { /* a version of a job's script; text owned, NULL = NULL */
+    int64_t id, job_id;
+    char *glue_type, *source, *remark;
+    int64_t bytes; /* of the source */
+    int64_t added_ms;
+};
+typedef bool script_row_fn(void *ctx, const struct script_record *r);
+void script_record_done(struct script_record *r);
+
 typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
 typedef bool group_row_fn(void *ctx, const struct group_record *r);
@@ -272,6 +281,16 @@ struct store_catalog {
     MUST_CHECK enum err (*job_update)(struct store *s, const struct job_record *r, struct why *why);
     /* The job, its script history, its due row. Its log rows go step by step, see purge. */
     MUST_CHECK enum err (*job_delete)(struct store *s, int64_t id, struct why *why);
+    /* Versions of a job's script: those older than before_id (0: all), newest first, at most max,
+     * without the source. */
+    MUST_CHECK enum err (*scripts_each)(struct store *s, int64_t job_id, int64_t before_id, int max,
+                                        script_row_fn *fn, void *ctx, struct why *why);
+    /* ERR_NOTFOUND, too, if it is another job's. */
+    MUST_CHECK enum err (*script_get)(struct store *s, int64_t job_id, int64_t id,
+                                      struct script_record *ret, struct why *why);
+    /* Sets id; of the job's versions the newest keep stay. bytes is not looked at. */
+    MUST_CHECK enum err (*script_add)(struct store *s, struct script_record *r, int keep,
+                                      struct why *why);
     MUST_CHECK enum err (*group_get)(struct store *s, int64_t id, struct group_record *ret,
                                      struct why *why);
     /* These groups, in any order; fn is not called for one that is not there. */

@@ -4,6 +4,7 @@
 #include "api/body.h"
 #include "api/edits.h"
 #include "api/gate.h"
+#include "api/scripts.h"
 #include "api/v1/etag.h"
 #include "api/v1/job_json.h"
 #include "api/v1/job_page.h"
@@ -160,6 +161,8 @@ void v1_job_create(struct web_call *call)
         return;
     }
     int64_t id = 0;
+    if (script_has(&e->job) && e->job.glue_source && e->job.glue_source[0])
+        script_first(e);
     enum err err = edit_make(call, e, &id, &why);
     if (err == ERR_INVALID) { /* it has no firing to be started for, or its group has gone */
         v1_refuse_field(call, "/start", "schedule.over", why.text);

@@ -7,6 +7,7 @@
 #include "api/health.h"
 #include "api/xxl/chart.h"
 #include "api/xxl/groups.h"
+#include "api/xxl/jobcode.h"
 #include "api/xxl/jobs.h"
 #include "api/xxl/login.h"
 #include "api/xxl/logs.h"
@@ -68,6 +69,7 @@ static const struct web_route rows[] = {
     { CHANGES, "/jobinfo/trigger", CHANGE(RUN, WEB_PAGE, 0), jobs_trigger, NULL },
     { READS, "/jobinfo/nextTriggerTime", READ(LOGIN, WEB_PAGE), jobs_next, NULL },
 
+    { CHANGES, "/jobcode/save", CHANGE(SCRIPTS_WRITE, WEB_PAGE, 0), jobcode_save, NULL },
     { READS, "/joblog/getJobsByGroup", READ(READ, WEB_PAGE), jobs_of_group, NULL },
     { READS, "/joblog/pageList", READ(READ, WEB_PAGE), logs_list, NULL },
     { READS, "/joblog/logDetailCat", READ(READ, WEB_EXECUTOR), logs_detail, NULL },

@@ -83,6 +83,7 @@ enum mem_table {             /* what the rows are, and what the key is */
                  T_STAT,     /* struct mem_stat, job id */
                  T_REPORT,   /* struct report_row, beginning of the day */
                  T_ALARM,    /* struct alarm_record, id */
+                 T_SCRIPT,   /* struct script_record, id */
                  T_DELIVERY, /* struct mem_delivery, id */
                  T_COUNT
 };
@@ -224,5 +225,14 @@ enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret,
 enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
                            struct why *why);
 enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
+
+/* memory_scripts.c */
+enum err memory_scripts_each(struct store *s, int64_t job_id, int64_t before_id, int max,
+                             script_row_fn *fn, void *ctx, struct why *why);
+enum err memory_script_get(struct store *s, int64_t job_id, int64_t id, struct script_record *ret,
+                           struct why *why);
+enum err memory_script_add(struct store *s, struct script_record *r, int keep, struct why *why);
+/* Delete the job's versions but for the newest keep. */
+void mem_scripts_trim(struct memory *m, int64_t job_id, int keep);
 
 #endif

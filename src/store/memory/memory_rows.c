@@ -111,6 +111,7 @@ enum err memory_job_delete(struct store *s, int64_t id, struct why *why)
     mem_put(m, T_JOB, id, NULL);
     mem_put(m, T_DUE, id, NULL);
     mem_put(m, T_STAT, id, NULL);
+    mem_scripts_trim(m, id, 0);
     size_t n;
     int64_t *keys = mem_keys(m, T_SKIP, &n);
     for (size_t i = 0; i < n; i++)

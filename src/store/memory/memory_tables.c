@@ -45,6 +45,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_DELTA:
         free(((struct mem_delta *)row)->ends);
         break;
+    case T_SCRIPT:
+        script_record_done(row);
+        break;
     case T_ALARM:
         alarm_record_done(row);
         break;

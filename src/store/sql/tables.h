@@ -66,6 +66,14 @@ MUST_CHECK enum err sql_audit_get(struct store *store, int64_t id, struct audit_
 MUST_CHECK enum err sql_audit_expire(struct store *store, int64_t before_ms, int max,
                                      struct why *why);
 
+/* scripts.c */
+MUST_CHECK enum err sql_scripts_each(struct store *store, int64_t job_id, int64_t before_id,
+                                     int max, script_row_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_script_get(struct store *store, int64_t job_id, int64_t id,
+                                   struct script_record *ret, struct why *why);
+MUST_CHECK enum err sql_script_add(struct store *store, struct script_record *r, int keep,
+                                   struct why *why);
+
 /* logs.c */
 MUST_CHECK enum err sql_log_get(struct store *store, int64_t id, struct log_record *ret,
                                 struct why *why);
