@@ -33,12 +33,12 @@ void alarms_free(struct sim *s)
 
 static int rows_of(struct sim *s, int64_t log_id, const char *channel)
 {
+    const struct memory *m = memory_of(s->store);
+    const struct mem_alarms_of *of = mem_alarms_of(m, log_id);
     int n = 0;
-    void *row;
-    for (size_t i = 0; map_next(&memory_of(s->store)->tables[T_ALARM], &i, &row);) {
-        const struct alarm_record *r = row;
-        n += r->log_id == log_id && strcmp(r->channel, channel) == 0;
-    }
+    for (int i = 0; of && i < of->n; i++)
+        n += strcmp(((struct alarm_record *)mem_find(m, T_ALARM, of->ids[i]))->channel, channel) ==
+             0;
     return n;
 }
 

@@ -63,28 +63,34 @@ struct mem_stat { /* T_STAT */
     struct job_stat stat;
 };
 
-enum mem_table {             /* what the rows are, and what the key is */
-                 T_JOB,      /* struct job_record, id; its scheduled times are in T_DUE */
-                 T_DUE,      /* struct due_row, job id */
-                 T_LOG,      /* struct log_record, id; phase and the like unused */
-                 T_RUN,      /* struct mem_run, log id */
-                 T_SKIP,     /* struct mem_skip, id */
-                 T_GROUP,    /* struct group_record, id */
-                 T_REGISTRY, /* struct mem_registry, id */
-                 T_USER,     /* struct mem_user, id */
-                 T_SESSION,  /* struct mem_session, id */
-                 T_AUDIT,    /* struct audit_record, id */
-                 T_TOKEN,    /* struct token_record, id */
-                 T_SEQ,      /* struct mem_seq, id */
-                 T_PURGE,    /* int64_t, id of a deleted job that may still have log rows */
-                 T_CLEAN,    /* struct clean_request, id */
-                 T_DELTA,    /* struct mem_delta, number of the commit */
-                 T_FIGURE,   /* struct mem_figure, key */
-                 T_STAT,     /* struct mem_stat, job id */
-                 T_REPORT,   /* struct report_row, beginning of the day */
-                 T_ALARM,    /* struct alarm_record, id */
-                 T_SCRIPT,   /* struct script_record, id */
-                 T_DELIVERY, /* struct mem_delivery, id */
+struct mem_alarms_of { /* T_ALARMS_OF */
+    int n;
+    int64_t ids[];
+};
+
+enum mem_table {              /* what the rows are, and what the key is */
+                 T_JOB,       /* struct job_record, id; its scheduled times are in T_DUE */
+                 T_DUE,       /* struct due_row, job id */
+                 T_LOG,       /* struct log_record, id; phase and the like unused */
+                 T_RUN,       /* struct mem_run, log id */
+                 T_SKIP,      /* struct mem_skip, id */
+                 T_GROUP,     /* struct group_record, id */
+                 T_REGISTRY,  /* struct mem_registry, id */
+                 T_USER,      /* struct mem_user, id */
+                 T_SESSION,   /* struct mem_session, id */
+                 T_AUDIT,     /* struct audit_record, id */
+                 T_TOKEN,     /* struct token_record, id */
+                 T_SEQ,       /* struct mem_seq, id */
+                 T_PURGE,     /* int64_t, id of a deleted job that may still have log rows */
+                 T_CLEAN,     /* struct clean_request, id */
+                 T_DELTA,     /* struct mem_delta, number of the commit */
+                 T_FIGURE,    /* struct mem_figure, key */
+                 T_STAT,      /* struct mem_stat, job id */
+                 T_REPORT,    /* struct report_row, beginning of the day */
+                 T_ALARM,     /* struct alarm_record, id */
+                 T_ALARMS_OF, /* struct mem_alarms_of, log id: an index of T_ALARM */
+                 T_SCRIPT,    /* struct script_record, id */
+                 T_DELIVERY,  /* struct mem_delivery, id */
                  T_COUNT
 };
 
@@ -208,6 +214,8 @@ enum err memory_clean_first(struct store *s, struct clean_request *ret, bool *re
 enum err memory_clean_put(struct store *s, const struct clean_request *r, bool end,
                           struct why *why);
 /* memory_alarms.c */
+/* The alarms of a log row, by id; NULL if it has none. Borrowed. */
+const struct mem_alarms_of *mem_alarms_of(const struct memory *m, int64_t log_id);
 extern const struct store_alarms memory_alarms;
 
 /* memory_pages.c */

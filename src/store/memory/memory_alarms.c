@@ -15,15 +15,38 @@ static struct alarm_record *alarm_copy(const struct alarm_record *from)
     return r;
 }
 
+const struct mem_alarms_of *mem_alarms_of(const struct memory *m, int64_t log_id)
+{
+    return mem_find(m, T_ALARMS_OF, log_id);
+}
+
 static bool has_alarm(const struct memory *m, const struct alarm_record *r)
 {
-    void *row;
-    for (size_t i = 0; map_next(&m->tables[T_ALARM], &i, &row);) {
-        const struct alarm_record *other = row;
-        if (other->log_id == r->log_id && strcmp(other->channel, r->channel) == 0)
+    const struct mem_alarms_of *of = mem_alarms_of(m, r->log_id);
+    for (int i = 0; of && i < of->n; i++) {
+        const struct alarm_record *other = mem_find(m, T_ALARM, of->ids[i]);
+        if (strcmp(other->channel, r->channel) == 0)
             return true;
     }
     return false;
+}
+
+/* Put the row into the index (add), or take it out. */
+static void index_put(struct memory *m, const struct alarm_record *r, bool add)
+{
+    const struct mem_alarms_of *old = mem_alarms_of(m, r->log_id);
+    int n = old ? old->n : 0;
+    struct mem_alarms_of *of = mem_new(sizeof(*of) + (size_t)(n + 1) * sizeof(of->ids[0]));
+    for (int i = 0; i < n; i++)
+        if (old->ids[i] != r->id)
+            of->ids[of->n++] = old->ids[i];
+    if (add)
+        of->ids[of->n++] = r->id;
+    if (!of->n) {
+        free(of);
+        of = NULL;
+    }
+    mem_put(m, T_ALARMS_OF, r->log_id, of);
 }
 
 static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, int n,
@@ -40,6 +63,7 @@ static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, in
         row->closed_ms = -1;
         row->status = ALARM_CLAIMED;
         mem_put(m, T_ALARM, row->id, row);
+        index_put(m, row, true);
     }
     return OK;
 }
@@ -49,17 +73,14 @@ static enum err memory_alarms_open(struct store *s, const char *channel, int64_t
 {
     (void)why;
     struct memory *m = memory_of(s);
-    size_t n;
-    int64_t *keys = mem_keys(m, T_ALARM, &n);
     bool more = true;
-    for (size_t i = 0; more && max > 0 && i < n; i++) {
-        const struct alarm_record *r = mem_find(m, T_ALARM, keys[i]);
-        if (r->id <= after_id || r->closed_ms >= 0 || strcmp(r->channel, channel) != 0)
+    for (int64_t id = after_id + 1; more && max > 0 && id <= m->now.last_id[T_ALARM]; id++) {
+        const struct alarm_record *r = mem_find(m, T_ALARM, id);
+        if (!r || r->closed_ms >= 0 || strcmp(r->channel, channel) != 0)
             continue;
         max--;
         more = fn(ctx, r);
     }
-    free(keys);
     return OK;
 }
 
@@ -126,11 +147,9 @@ static enum err memory_delivery_add(struct store *s, const struct delivery_recor
 static enum alarm_status worst(const struct memory *m, int64_t log_id)
 {
     enum alarm_status status = ALARM_UNSEEN;
-    void *row;
-    for (size_t i = 0; map_next(&m->tables[T_ALARM], &i, &row);) {
-        const struct alarm_record *r = row;
-        if (r->log_id != log_id)
-            continue;
+    const struct mem_alarms_of *of = mem_alarms_of(m, log_id);
+    for (int i = 0; of && i < of->n; i++) {
+        const struct alarm_record *r = mem_find(m, T_ALARM, of->ids[i]);
         if (r->closed_ms < 0)
             return ALARM_CLAIMED;
         status = r->status > status ? r->status : status;
@@ -182,6 +201,7 @@ static enum err memory_alarms_purge(struct store *s, int64_t before_ms, int max,
         if (r->closed_ms < 0 || r->closed_ms >= before_ms)
             continue;
         deliveries_delete(m, r->id);
+        index_put(m, r, false);
         mem_put(m, T_ALARM, keys[i], NULL);
         gone++;
     }
