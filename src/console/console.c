@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#define ZLIB_CONST /* it reads from the block */
 #include <zlib.h>
 
 struct file {
@@ -93,7 +94,7 @@ static const struct file *file_find(struct slice path)
 static char *inflated(const struct file *f)
 {
     char *raw = mem_new(f->raw_n + 1);
-    z_stream z = { .next_in = (unsigned char *)(uintptr_t)(console_block + f->at),
+    z_stream z = { .next_in = console_block + f->at,
                    .avail_in = f->n,
                    .next_out = (unsigned char *)raw,
                    .avail_out = f->raw_n };

@@ -44,6 +44,37 @@ def test_a_wrong_password_is_said_and_the_right_one_leads_where_one_wanted(visit
     expect(page.get_by_label("Password")).to_be_visible()
 
 
+def test_a_job_is_made_run_and_its_log_read(visit, executor):
+    page = visit().login("/jobs/new")
+    page.get_by_label("Name").fill("Report of the week")
+    page.get_by_label("Group").select_option(str(executor.group))
+    page.get_by_label("Expression").fill("0 0 3 ? * MON-FRI")
+    page.get_by_label("JobHandler").fill("demoJobHandler")
+    page.get_by_label("Parameter").fill("from the console")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Report of the week")
+    page.get_by_role("button", name="Run now").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run now").click()
+    page.get_by_role("status").get_by_role("button", name="Open the run").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Succeeded: Report of the week")
+    expect(page.get_by_role("region", name="Log")).to_contain_text("job execute end(finish)")
+
+
+def test_an_error_stands_at_its_field_and_nothing_typed_is_lost(visit, executor):
+    page = visit().login("/jobs/new")
+    page.get_by_label("Name").fill("Wrong schedule")
+    page.get_by_label("Group").select_option(str(executor.group))
+    page.get_by_label("Expression").fill("0 0 25 * * ?")
+    page.get_by_label("JobHandler").fill("demoJobHandler")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_label("Expression")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("Expression")).to_be_focused()
+    page.once("dialog", lambda d: d.accept())
+    page.reload()
+    expect(page.get_by_label("Name")).to_have_value("Wrong schedule")
+    expect(page.get_by_label("Expression")).to_have_value("0 0 25 * * ?")
+
+
 def test_of_two_who_edit_one_job_the_second_is_told(visit, job):
     first, second = visit().login(f"/jobs/{job}/edit"), visit().login(f"/jobs/{job}/edit")
     for page, text in ((first, "of the first"), (second, "of the second")):
@@ -56,6 +87,15 @@ def test_of_two_who_edit_one_job_the_second_is_told(visit, job):
     expect(second.get_by_label("Parameter")).to_have_value("of the second")
     second.get_by_role("button", name="Save mine over it").click()
     expect(second.get_by_role("heading", level=1)).to_have_text("Nightly settlement")
+
+
+def test_a_job_is_stopped_and_started_again(visit, job):
+    page = visit().login(f"/jobs/{job}")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Start", exact=True)).to_be_visible()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
 
 
 def test_a_session_that_ends_under_a_form_costs_nothing(visit, job, center):
