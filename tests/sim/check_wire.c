@@ -259,13 +259,17 @@ static bool never_tried(enum call_outcome outcome)
     return outcome == CALL_FULL || outcome == CALL_UNFIT || outcome == CALL_AGAIN;
 }
 
-/* An address that is dead for the center is asked for its beat only. */
-static void peer_answered(struct sim *s, struct peer *p, enum call_outcome outcome)
+/* An address that is dead for the center is asked for its beat only. Its silence begins with the
+ * first call that comes to nothing, but not before it was heard for the last time. */
+static void peer_answered(struct sim *s, struct peer *p, const struct conn *c,
+                          enum call_outcome outcome)
 {
-    if (outcome == CALL_ANSWERED)
+    if (outcome == CALL_ANSWERED) {
         p->silent_ms = 0;
-    else if (!p->silent_ms && !never_tried(outcome))
-        p->silent_ms = s->boot_ms;
+        p->heard_ms = s->boot_ms;
+    } else if (!p->silent_ms && !never_tried(outcome)) {
+        p->silent_ms = c->begun_ms > p->heard_ms ? c->begun_ms : p->heard_ms;
+    }
 }
 
 static enum said cell_of(bool idle, enum log_state log)
@@ -389,7 +393,7 @@ void check_answered(struct sim *s, const struct conn *c, enum call_outcome outco
         heard(s, &c->call, p, r);
     else
         unanswered(s, &c->call, p, outcome);
-    peer_answered(s, p, outcome);
+    peer_answered(s, p, c, outcome);
     if (!c->call.log_id)
         return;
     struct wire *w = &ghost_of(s, c->call.log_id)->wire;
@@ -434,8 +438,10 @@ void check_beat(struct sim *s, const char *address, const char *app, bool there)
     p->beat_ms = there ? s->boot_ms : -1;
     p->left_ms = there ? 0 : s->boot_ms;
     p->refused &= !there;
-    if (there)
+    if (there) {
         p->silent_ms = 0;
+        p->heard_ms = s->boot_ms;
+    }
 }
 
 /* ---- lives of the center --------------------------------------------------------------------- */
@@ -444,8 +450,12 @@ void check_beat(struct sim *s, const char *address, const char *app, bool there)
 void check_wire_end(struct sim *s)
 {
     void *value;
-    for (size_t i = 0; textmap_next(&s->peers, &i, &value);)
-        ((struct peer *)value)->running = ((struct peer *)value)->silent_ms = 0;
+    for (size_t i = 0; textmap_next(&s->peers, &i, &value);) {
+        struct peer *p = value;
+        p->running = 0;
+        p->silent_ms = 0;
+        p->heard_ms = s->boot_ms;
+    }
     for (int64_t id = 1; id <= s->last_id; id++) {
         struct wire *w = &s->ghosts[id].wire;
         w->calling = w->reading = w->overtaken_ms = 0;

@@ -203,6 +203,7 @@ static void net_call(struct transport *t, const struct call *call, struct transp
 {
     struct sim *s = container_of(t, struct sim, net);
     struct conn *c = mem_new(sizeof(*c));
+    c->begun_ms = s->boot_ms;
     c->of = of;
     of->transport = t;
     of->own = c;

@@ -126,14 +126,14 @@ struct placed { /* runs that are bound to one address, or were; of one job */
 struct peer { /* one address, as seen over the wire */
     char address[64], app[16];
     int number, running;
-    int64_t beat_ms; /* boot; -1 = none, or it deregistered */
-    int64_t left_ms; /* it deregistered; 0 = never */
-    int64_t yes_ms;  /* it answered a beat of the center well */
-    int64_t no_ms;   /* or not, or an idleBeat not at all */
-    int64_t dead_ms; /* a connection was refused, the last time */
-    bool refused;    /* a connection, and nothing was heard since */
-    int64_t
-        silent_ms; /* boot: of the first call since it was heard that came to nothing; 0: none */
+    int64_t beat_ms;   /* boot; -1 = none, or it deregistered */
+    int64_t left_ms;   /* it deregistered; 0 = never */
+    int64_t yes_ms;    /* it answered a beat of the center well */
+    int64_t no_ms;     /* or not, or an idleBeat not at all */
+    int64_t dead_ms;   /* a connection was refused, the last time */
+    bool refused;      /* a connection, and nothing was heard since */
+    int64_t heard_ms;  /* boot: an answer or a beat came, or the center began */
+    int64_t silent_ms; /* boot: the first call since then that came to nothing began; 0: none */
 };
 
 struct asked {      /* one job at one address */
@@ -238,6 +238,7 @@ struct conn { /* a call under way; goes when it is closed and its request has ar
     char address[48];
     uint32_t exec_lifecycle;
     enum block block;
+    int64_t begun_ms;   /* boot clock */
     bool open, pending; /* pending: the request is still on its way */
     bool left;          /* its first byte has been let go */
     uint64_t arrival;   /* the delivery that counts */

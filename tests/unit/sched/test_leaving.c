@@ -129,6 +129,32 @@ static void a_deleted_job_does_not_leave(void **state)
     }
 }
 
+/* The job is stopped while its retry's connection opens, then the center is: the next life has only
+ * the row, and must not send it. */
+static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **state)
+{
+    struct core *c = *state;
+    int64_t job, id = one_opens(c, &job);
+    assert_true(core_leaves(c, call_of(c, id)));
+    core_answer(c, call_of(c, id), 200, LOG_NONE);
+    core_result(c, id, 500);
+    for (int i = 0; i < 100 && !core_calls(c, CALL_RUN); i++)
+        core_run(c, 100);
+    assert_int_equal(core_calls(c, CALL_RUN), 1);
+    int64_t retry = c->calls[0].log_id;
+    assert_int_equal(core_row(c, retry)->kind, KIND_RETRY);
+    assert_int_equal(core_switch(c, job, EDIT_JOB_STOP), OK);
+    sched_drain(c->s);
+    assert_false(core_leaves(c, call_of(c, retry)));
+    core_stop(c);
+    assert_null(core_row(c, retry));
+    c->opening = false;
+    core_start(c);
+    core_run(c, 5000);
+    assert_int_equal(c->nsent, 1);
+    assert_int_equal(core_unaccounted(c), 0);
+}
+
 static void a_clock_that_goes_back_keeps_it(void **state)
 {
     struct core *c = *state;
@@ -237,6 +263,7 @@ int main(void)
         T(an_edit_that_leaves_the_firing_lets_it_go),
         T(a_stopped_job_does_not_leave),
         cmocka_unit_test(a_deleted_job_does_not_leave),
+        T(a_retry_of_a_stopped_job_does_not_wait_for_the_next_life),
         T(a_clock_that_goes_back_keeps_it),
         T(what_has_ended_does_not_leave),
         T(an_old_ticket_opens_nothing),
