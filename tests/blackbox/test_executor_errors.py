@@ -251,7 +251,8 @@ def test_no_descriptor_for_a_center_is_tried_again(tmp_path, center):
         connection.call("kill", {"jobId": 1})
         wait_until(lambda: center.results(1), "an attempt")
         with NoDescriptors(executor.process.pid):
-            center.answer = lambda action, body: {"code": 200, "msg": None, "content": None}
+            # a connection that was open before may still bring the result to a center that takes it
             wait_until(lambda: "Too many open files" in executor.said(), "the log to name the reason", 40)
+            center.answer = lambda action, body: {"code": 200, "msg": None, "content": None}
             assert status(connection)["resultsPending"] >= 1
         wait_until(lambda: status(executor)["resultsPending"] == 0, "the result to be delivered", 60)
