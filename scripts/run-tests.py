@@ -158,7 +158,7 @@ def lint(s):
     with open(os.path.join(ROOT, "build/dev/compile_commands.json"), encoding="utf-8") as f:
         entries = json.load(f)
     once = {entry["file"]: entry for entry in sorted(entries, key=lambda e: "PEAL_LIBRARY" not in e["command"])}
-    commands = {path: entry["command"] for path, entry in once.items()}
+    commands = {path: entry["command"] for path, entry in once.items() if path.endswith(".c")}
     stamps = os.path.join(ROOT, "build", "lint")
     os.makedirs(stamps, exist_ok=True)
     with open(os.path.join(stamps, "compile_commands.json"), "w", encoding="utf-8") as f:

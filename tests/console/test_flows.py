@@ -135,7 +135,8 @@ def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, job, 
     page = v.login()
     for path in SCREENS:
         page.goto(v.url + path.format(job=job, run=run))
-        page.wait_for_load_state("networkidle") if path == "/login" else page.locator("main h1").first.wait_for()
+        page.locator("main h1").first.wait_for()
+        page.wait_for_load_state("networkidle")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path} is {wide} pixels too wide"
         v.picture(f"{path.strip('/').format(job='job', run='run').replace('/', '-').replace('?tab=', '-')}-{look}")

@@ -196,14 +196,15 @@ static void sessions_of_a_user_end_together(void **state)
     OP_FAILS(ERR_NOTFOUND, s, users->session_find, "c", &got);
 }
 
-static int64_t put_token(struct store *s, int64_t user, const char *name, int64_t *groups, size_t n)
+static int64_t put_token(struct store *s, int64_t user, const char *name, const int64_t *groups,
+                         size_t n)
 {
     struct token_record t = { .user_id = user,
                               .name = (char *)name,
                               .prefix = "pat_xxxx",
                               .permissions = PERM_BIT(PERM_READ) | PERM_BIT(PERM_USERS_ADMIN),
                               .all_groups = groups == NULL,
-                              .groups = groups,
+                              .groups = (int64_t *)groups,
                               .n = n,
                               .created_ms = 5,
                               .expires_ms = groups ? 500 : -1 };
