@@ -30,10 +30,6 @@ static bool take_back(struct sched *s, struct now now, struct run *r)
         run_wait_for(s, r, WAIT_EDIT);
         return false;
     }
-    /* A stop of the center leaves planned rows to the next life, where nothing tells any more that
-     * the job was stopped while this one was on its way. */
-    if (s->draining && run_withdraw_outdated(s, now, r))
-        return false;
     if (r->flags & RUN_MOVED)
         run_wait_due(s, r);
     return !(r->flags & RUN_MOVED);

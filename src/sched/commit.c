@@ -114,6 +114,23 @@ static void delays_settle(struct sched *s, struct batch *b)
     b->ndelays = kept;
 }
 
+/* A stop of the center leaves planned rows to the next life, where nothing tells any more that
+ * their job was changed while they were on their way, and came back. */
+static void withdraw_outdated(struct sched *s, struct now now)
+{
+    struct run **found = mem_new((s->runs.len + 1) * sizeof(struct run *));
+    size_t n = 0;
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        struct run *r = value;
+        if (r->phase == PHASE_PLANNED && run_outdated(r))
+            found[n++] = r;
+    }
+    for (size_t i = 0; i < n; i++)
+        run_withdraw_outdated(s, now, found[i]);
+    free(found);
+}
+
 struct batch *commit_take(struct sched *s, struct now now)
 {
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
@@ -123,6 +140,8 @@ struct batch *commit_take(struct sched *s, struct now now)
     if (!plan && !watermark && !last && !s->wanted)
         return NULL;
     groups_refresh(s, now);
+    if (clean)
+        withdraw_outdated(s, now);
     struct batch *b = s->next, *next = batch_new();
     defer_edits(b, next);
     delays_settle(s, b);

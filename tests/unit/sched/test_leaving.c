@@ -129,12 +129,13 @@ static void a_deleted_job_does_not_leave(void **state)
     }
 }
 
-/* The job is stopped while its retry's connection opens, then the center is: the next life has only
- * the row, and must not send it. */
-static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **state)
+/* The job is stopped while its retry's connection opens, then the center is, and the retry comes
+ * back: the next life has only the row, and must not send it. */
+static void stopped_retry(bool refused, bool after_drain)
 {
-    struct core *c = *state;
+    struct core *c = core_new();
     int64_t job, id = one_opens(c, &job);
+    core_register(c, "app", "http://10.0.0.2:9999/");
     assert_true(core_leaves(c, call_of(c, id)));
     core_answer(c, call_of(c, id), 200, LOG_NONE);
     core_result(c, id, 500);
@@ -144,8 +145,12 @@ static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **stat
     int64_t retry = c->calls[0].log_id;
     assert_int_equal(core_row(c, retry)->kind, KIND_RETRY);
     assert_int_equal(core_switch(c, job, EDIT_JOB_STOP), OK);
-    sched_drain(c->s);
-    assert_false(core_leaves(c, call_of(c, retry)));
+    if (after_drain)
+        sched_drain(c->s);
+    if (refused)
+        core_fails(c, call_of(c, retry), CALL_NOT_SENT);
+    else
+        assert_false(core_leaves(c, call_of(c, retry)));
     core_stop(c);
     assert_null(core_row(c, retry));
     c->opening = false;
@@ -153,6 +158,14 @@ static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **stat
     core_run(c, 5000);
     assert_int_equal(c->nsent, 1);
     assert_int_equal(core_unaccounted(c), 0);
+    core_free(c);
+}
+
+static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        stopped_retry(i & 1, i & 2);
 }
 
 static void a_clock_that_goes_back_keeps_it(void **state)
@@ -263,7 +276,7 @@ int main(void)
         T(an_edit_that_leaves_the_firing_lets_it_go),
         T(a_stopped_job_does_not_leave),
         cmocka_unit_test(a_deleted_job_does_not_leave),
-        T(a_retry_of_a_stopped_job_does_not_wait_for_the_next_life),
+        cmocka_unit_test(a_retry_of_a_stopped_job_does_not_wait_for_the_next_life),
         T(a_clock_that_goes_back_keeps_it),
         T(what_has_ended_does_not_leave),
         T(an_old_ticket_opens_nothing),
