@@ -47,6 +47,8 @@ struct audit *audit_new(const struct web_call *call, const char *action)
     a->row.user_id = call->user.id;
     a->row.user = mem_dup(call->user.username);
     a->row.address = mem_dup(call->peer);
+    if (call->reason.n)
+        a->row.reason = mem_dupn(call->reason.p, call->reason.n);
     return a;
 }
 

@@ -49,6 +49,7 @@ struct web_call {
     struct session_record session; /* its digest is "" without a login */
     struct token_record token;     /* its id is 0 unless the request came with one */
     struct user_record user;
+    struct slice reason; /* that the body gives for the change, for the audit; p NULL: none */
     struct actor *actor; /* what the user may do; NULL without a login. Owned */
 
     /* the answer */

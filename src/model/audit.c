@@ -15,6 +15,7 @@ void audit_record_done(struct audit_record *r)
     free(r->object);
     free(r->name);
     free(r->changes);
+    free(r->reason);
     memset(r, 0, sizeof(*r));
 }
 
@@ -29,4 +30,5 @@ void audit_record_copy(struct audit_record *to, const struct audit_record *from)
     to->object = mem_dup(from->object);
     to->name = mem_dup(from->name);
     to->changes = mem_dup(from->changes);
+    to->reason = mem_dup(from->reason);
 }

@@ -15,6 +15,8 @@ struct audit_record { /* texts owned */
     char *kind, *object; /* of the thing: "job", "42" */
     char *name;
     char *changes; /* JSON: [{"field","before","after"}], without secrets */
+    char *reason;  /* that the user gave; NULL: none */
+    int64_t items; /* things of the kind that a bulk action has changed (audit_item_add) */
 };
 
 void audit_record_done(struct audit_record *r);

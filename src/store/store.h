@@ -131,8 +131,8 @@ struct report_row { /* of xxl_job_log_report */
 struct audit_filter {          /* NULL or "": any; newest first */
     const char *words;         /* part of the user's or the thing's name, or its id */
     const char *user, *action; /* action "job.*": all that begin with "job." */
-    const char *kind, *object;
-    int64_t from_ms, to_ms; /* to_ms not included; -1: open */
+    const char *kind, *object; /* both: bulk actions that it was in, too */
+    int64_t from_ms, to_ms;    /* to_ms not included; -1: open */
     int64_t before_id, limit;
 };
 
@@ -368,8 +368,11 @@ struct store_users {
                                       struct why *why);
     MUST_CHECK enum err (*token_delete)(struct store *s, int64_t id, struct why *why);
 
-    MUST_CHECK enum err (*audit_add)(struct store *s, const struct audit_record *r,
-                                     struct why *why);
+    MUST_CHECK enum err (*audit_add)(struct store *s, struct audit_record *r,
+                                     struct why *why); /* sets id; items does not count */
+    /* A thing that the entry of a bulk action is about: it is found by it, and counted. */
+    MUST_CHECK enum err (*audit_item_add)(struct store *s, int64_t id, const char *kind,
+                                          const char *object, struct why *why);
     /* *ret_total: all matches, counted up to 10,001. */
     MUST_CHECK enum err (*audit_page)(struct store *s, const struct audit_filter *f,
                                       audit_row_fn *fn, void *ctx, int64_t *ret_total,

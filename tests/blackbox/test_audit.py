@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from support import webapi
 from support.center import Center
+from support.v1 import V1
 from support.wait import wait_until
 from test_users import Client, admin, make, token
 
@@ -144,3 +145,24 @@ def test_an_entry_is_of_the_same_commit(tmp_path):
         group = center.api().add_group("committed")
         center.restart()
         assert [e["action"] for e in entries(center, f"&object=group:{group}")] == ["group.create"]
+
+
+def test_a_jobs_changes_are_for_those_who_may_read_it(center):
+    form = center.api()
+    mine, others = form.add_group("changes-mine"), form.add_group("changes-others")
+    job, hidden = form.add_job(mine, "h", jobDesc="Counted"), form.add_job(others, "h")
+    it = V1(center)
+    for i in range(4):
+        it.ask("PATCH", f"/jobs/{job}", {"name": f"Counted {i}"}, If_Match="*")
+    it.ask("POST", f"/jobs/{job}/stop", {"reason": "release of 14:00"})
+    make(center, "changes-viewer", grants=[{"role": "viewer", "groups": [int(mine)]}])
+    viewer = V1(center, "changes-viewer", "changes-viewer")
+    found = viewer.pages(f"/jobs/{job}/changes", limit=2)
+    assert [e["action"] for e in found] == ["job.stop"] + 4 * ["job.update"] + ["job.create"]
+    assert found[0]["reason"] == "release of 14:00" and found[1]["reason"] is None
+    assert changes(found[1]) == {"/name": ("Counted 2", "Counted 3")}
+    assert {e["object"]["id"] for e in found} == {str(job)}
+    assert viewer.ask("GET", f"/jobs/{hidden}/changes").status == 404
+    assert it.ask("GET", "/jobs/999999/changes").status == 404
+    for bad in ("limit=0", "cursor=x", "actor=admin"):
+        assert viewer.ask("GET", f"/jobs/{job}/changes?{bad}").status == 400, bad

@@ -284,8 +284,10 @@ static const struct body_field stop_fields[] = {
 void v1_job_stop(struct web_call *call)
 {
     struct stop in = { .reason = { NULL, 0 } };
-    if (body_read(call, stop_fields, countof(stop_fields), &in))
-        simple_edit(call, EDIT_JOB_STOP);
+    if (!body_read(call, stop_fields, countof(stop_fields), &in))
+        return;
+    call->reason = in.reason;
+    simple_edit(call, EDIT_JOB_STOP);
 }
 
 /* ---- run now -----------------------------------------------------------------------------------

@@ -557,6 +557,7 @@ static const struct store_users users = {
     .token_used = memory_token_used,
     .token_delete = memory_token_delete,
     .audit_add = memory_audit_add,
+    .audit_item_add = memory_audit_item_add,
     .audit_page = memory_audit_page,
     .audit_get = memory_audit_get,
     .audit_expire = memory_audit_expire,

@@ -35,6 +35,11 @@ struct mem_session { /* T_SESSION */
     struct session_record row;
 };
 
+struct mem_audit_item { /* T_AUDIT_ITEM */
+    int64_t id, audit_id;
+    char *kind, *object;
+};
+
 struct mem_delivery { /* T_DELIVERY */
     int64_t id;
     struct delivery_record row;
@@ -68,29 +73,30 @@ struct mem_alarms_of { /* T_ALARMS_OF */
     int64_t ids[];
 };
 
-enum mem_table {              /* what the rows are, and what the key is */
-                 T_JOB,       /* struct job_record, id; its scheduled times are in T_DUE */
-                 T_DUE,       /* struct due_row, job id */
-                 T_LOG,       /* struct log_record, id; phase and the like unused */
-                 T_RUN,       /* struct mem_run, log id */
-                 T_SKIP,      /* struct mem_skip, id */
-                 T_GROUP,     /* struct group_record, id */
-                 T_REGISTRY,  /* struct mem_registry, id */
-                 T_USER,      /* struct mem_user, id */
-                 T_SESSION,   /* struct mem_session, id */
-                 T_AUDIT,     /* struct audit_record, id */
-                 T_TOKEN,     /* struct token_record, id */
-                 T_SEQ,       /* struct mem_seq, id */
-                 T_PURGE,     /* int64_t, id of a deleted job that may still have log rows */
-                 T_CLEAN,     /* struct clean_request, id */
-                 T_DELTA,     /* struct mem_delta, number of the commit */
-                 T_FIGURE,    /* struct mem_figure, key */
-                 T_STAT,      /* struct mem_stat, job id */
-                 T_REPORT,    /* struct report_row, beginning of the day */
-                 T_ALARM,     /* struct alarm_record, id */
-                 T_ALARMS_OF, /* struct mem_alarms_of, log id: an index of T_ALARM */
-                 T_SCRIPT,    /* struct script_record, id */
-                 T_DELIVERY,  /* struct mem_delivery, id */
+enum mem_table {               /* what the rows are, and what the key is */
+                 T_JOB,        /* struct job_record, id; its scheduled times are in T_DUE */
+                 T_DUE,        /* struct due_row, job id */
+                 T_LOG,        /* struct log_record, id; phase and the like unused */
+                 T_RUN,        /* struct mem_run, log id */
+                 T_SKIP,       /* struct mem_skip, id */
+                 T_GROUP,      /* struct group_record, id */
+                 T_REGISTRY,   /* struct mem_registry, id */
+                 T_USER,       /* struct mem_user, id */
+                 T_SESSION,    /* struct mem_session, id */
+                 T_AUDIT,      /* struct audit_record, id; items unused */
+                 T_AUDIT_ITEM, /* struct mem_audit_item, id */
+                 T_TOKEN,      /* struct token_record, id */
+                 T_SEQ,        /* struct mem_seq, id */
+                 T_PURGE,      /* int64_t, id of a deleted job that may still have log rows */
+                 T_CLEAN,      /* struct clean_request, id */
+                 T_DELTA,      /* struct mem_delta, number of the commit */
+                 T_FIGURE,     /* struct mem_figure, key */
+                 T_STAT,       /* struct mem_stat, job id */
+                 T_REPORT,     /* struct report_row, beginning of the day */
+                 T_ALARM,      /* struct alarm_record, id */
+                 T_ALARMS_OF,  /* struct mem_alarms_of, log id: an index of T_ALARM */
+                 T_SCRIPT,     /* struct script_record, id */
+                 T_DELIVERY,   /* struct mem_delivery, id */
                  T_COUNT
 };
 
@@ -194,7 +200,9 @@ enum err memory_token_used(struct store *s, int64_t id, int64_t used_ms, struct 
 enum err memory_token_delete(struct store *s, int64_t id, struct why *why);
 
 /* memory_audit.c */
-enum err memory_audit_add(struct store *s, const struct audit_record *r, struct why *why);
+enum err memory_audit_add(struct store *s, struct audit_record *r, struct why *why);
+enum err memory_audit_item_add(struct store *s, int64_t id, const char *kind, const char *object,
+                               struct why *why);
 enum err memory_audit_page(struct store *s, const struct audit_filter *f, audit_row_fn *fn,
                            void *ctx, int64_t *ret_total, struct why *why);
 enum err memory_audit_get(struct store *s, int64_t id, struct audit_record *ret, struct why *why);

@@ -33,6 +33,10 @@ void mem_row_free(enum mem_table t, void *row)
     case T_AUDIT:
         audit_record_done(row);
         break;
+    case T_AUDIT_ITEM:
+        free(((struct mem_audit_item *)row)->kind);
+        free(((struct mem_audit_item *)row)->object);
+        break;
     case T_TOKEN:
         token_record_done(row);
         break;

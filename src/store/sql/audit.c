@@ -6,17 +6,19 @@
 #include <string.h>
 
 #define COLUMNS                                                                                    \
-    "SELECT id, at_ms, user_id, user_name, via, address, action, kind, object, name, changes "     \
+    "SELECT id, at_ms, user_id, user_name, via, address, action, kind, object, name, changes, "    \
+    "reason, (SELECT count(*) FROM peal_audit_item i WHERE i.audit_id = peal_audit.id) "           \
     "FROM peal_audit"
 #define TEXT_SIZE 100 /* of an action that is looked for */
 
-enum err sql_audit_add(struct store *store, const struct audit_record *r, struct why *why)
+enum err sql_audit_add(struct store *store, struct audit_record *r, struct why *why)
 {
     struct sql_query *q;
     enum err err =
         sql_query(sql_of(store),
                   "INSERT INTO peal_audit (at_ms, user_id, user_name, via, address, action, kind, "
-                  "object, name, changes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                  "object, name, changes, reason) "
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                   &q, why);
     if (err)
         return err;
@@ -30,6 +32,23 @@ enum err sql_audit_add(struct store *store, const struct audit_record *r, struct
     sql_bind_text_or(q, 8, r->object, "");
     sql_bind_text_or(q, 9, r->name, "");
     sql_bind_text_or(q, 10, r->changes, "[]");
+    sql_bind_text(q, 11, r->reason);
+    return sql_insert(q, &r->id, why);
+}
+
+enum err sql_audit_item_add(struct store *store, int64_t id, const char *kind, const char *object,
+                            struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "INSERT INTO peal_audit_item (audit_id, kind, object) "
+                             "VALUES (?1, ?2, ?3)",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    sql_bind_text(q, 2, kind);
+    sql_bind_text(q, 3, object);
     return sql_do(q, why);
 }
 
@@ -46,6 +65,8 @@ static void audit_read(struct sql_query *q, struct audit_record *r)
     r->object = sql_text(q, 8);
     r->name = sql_text(q, 9);
     r->changes = sql_text(q, 10);
+    r->reason = sql_text(q, 11);
+    r->items = sql_i64(q, 12, 0);
 }
 
 static bool audit_lend(struct sql_query *q, void *fn, void *ctx)
@@ -70,6 +91,23 @@ static void where_is(struct sql_where *p, const char *column, const char *text)
     if (!text || !*text)
         return;
     snprintf(condition, sizeof(condition), "%s = ?%d", column, where_param(p, text, 0));
+    where_add(p, condition);
+}
+
+/* A thing's own entries, and those of bulk actions that it was in. */
+static void where_object(struct sql_where *p, const struct audit_filter *f)
+{
+    char condition[200];
+    if (!f->kind || !*f->kind || !f->object || !*f->object) {
+        where_is(p, "kind", f->kind);
+        where_is(p, "object", f->object);
+        return;
+    }
+    int kind = where_param(p, f->kind, 0), object = where_param(p, f->object, 0);
+    snprintf(condition, sizeof(condition),
+             "(kind = ?%d AND object = ?%d OR id IN "
+             "(SELECT audit_id FROM peal_audit_item WHERE kind = ?%d AND object = ?%d))",
+             kind, object, kind, object);
     where_add(p, condition);
 }
 
@@ -105,8 +143,7 @@ static void audit_where(struct sql_where *p, struct sql *s, const struct audit_f
                         struct search *texts)
 {
     where_init(p, s);
-    where_is(p, "kind", f->kind);
-    where_is(p, "object", f->object);
+    where_object(p, f);
     where_is(p, "user_name", f->user);
     where_action(p, f->action, texts);
     where_words(p, f->words);
@@ -185,5 +222,11 @@ enum err sql_audit_expire(struct store *store, int64_t before_ms, int max, struc
     sql_bind_i64(q, 1, least);
     sql_bind_i64(q, 2, least + max);
     sql_bind_i64(q, 3, before_ms);
-    return sql_do(q, why);
+    err = sql_do(q, why);
+    if (!err)
+        err = sql_query(s,
+                        "DELETE FROM peal_audit_item WHERE audit_id < "
+                        "(SELECT min(id) FROM peal_audit)",
+                        &q, why);
+    return err ? err : sql_do(q, why);
 }

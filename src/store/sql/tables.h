@@ -56,8 +56,9 @@ MUST_CHECK enum err sql_registry_delete(struct store *store, const struct regist
                                         int n, struct why *why);
 
 /* audit.c */
-MUST_CHECK enum err sql_audit_add(struct store *store, const struct audit_record *r,
-                                  struct why *why);
+MUST_CHECK enum err sql_audit_add(struct store *store, struct audit_record *r, struct why *why);
+MUST_CHECK enum err sql_audit_item_add(struct store *store, int64_t id, const char *kind,
+                                       const char *object, struct why *why);
 MUST_CHECK enum err sql_audit_page(struct store *store, const struct audit_filter *f,
                                    audit_row_fn *fn, void *ctx, int64_t *ret_total,
                                    struct why *why);

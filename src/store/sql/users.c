@@ -675,6 +675,7 @@ const struct store_users sql_users = {
     .token_used = token_used,
     .token_delete = token_delete,
     .audit_add = sql_audit_add,
+    .audit_item_add = sql_audit_item_add,
     .audit_page = sql_audit_page,
     .audit_get = sql_audit_get,
     .audit_expire = sql_audit_expire,

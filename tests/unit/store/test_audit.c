@@ -22,6 +22,7 @@ static void add(struct store *s, int64_t at_ms, const char *user, const char *ac
                               .kind = strncmp(action, "job", 3) == 0 ? "job" : "user",
                               .object = (char *)object,
                               .name = (char *)name,
+                              .reason = at_ms == 300 ? "because" : NULL,
                               .changes = "[]" };
     OP(s, users->audit_add, &r);
 }
@@ -70,6 +71,21 @@ static void entries_are_found_and_go_by_age(void **state)
             fail_msg("case %zu: %s of %d", i, ids, (int)total);
     }
     struct audit_record r;
+    OP(s, txn->begin);
+    OP(s, users->audit_item_add, 3, "job", "7");
+    OP(s, users->audit_item_add, 3, "job", "9");
+    OP(s, txn->commit, NULL);
+    const struct audit_filter of_job = {
+        .from_ms = -1, .to_ms = -1, .limit = 9, .kind = "job", .object = "7"
+    };
+    char ids[100] = "";
+    int64_t total = -1;
+    OP(s, users->audit_page, &of_job, add_id, ids, &total);
+    assert_string_equal(ids, "3 2 1 ");
+    OP(s, users->audit_get, 3, &r);
+    assert_int_equal(r.items, 2);
+    assert_string_equal(r.reason, "because");
+    audit_record_done(&r);
     OP(s, users->audit_get, 2, &r);
     assert_true(r.id == 2 && r.at_ms == 200 && r.user_id == 1);
     assert_string_equal(r.user, "bob");
