@@ -30,7 +30,10 @@ enum {
     BODY_PROGRESS = 1024, /* bytes that a body must gain in its time */
     SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
     CONNECTIONS_MAX = 4096,
-    REFUSED_MAX = 64, /* connections above the limit that are told so */
+    STREAMS_MAX = 2000,
+    STREAM_KERNEL = 32768, /* bytes that the kernel may hold for a stream, for it to double */
+    STREAM_INPUT = 65536,  /* bytes that the client of a stream may send */
+    REFUSED_MAX = 64,      /* connections above the limit that are told so */
 };
 
 static void conn_process(struct conn *c);
@@ -41,7 +44,7 @@ static void conn_timeout(struct loop_timer *t);
 
 static void check_drained(struct httpd *h)
 {
-    if (h->draining && !h->drained && list_empty(&h->conns)) {
+    if (h->draining && !h->drained && httpd_empty(h)) {
         h->drained = true;
         loop_defer(h->loop, &h->drained_task);
     }
@@ -87,7 +90,8 @@ static void conn_unlink(struct conn *c)
     loop_timer_clear(h->loop, &c->timer);
     list_remove(&c->more);
     list_remove(&c->node);
-    h->stats.connections--;
+    h->stats.connections -= !c->streamed;
+    h->stats.streams -= c->streamed;
     h->stats.open_requests -= c->state == OPEN;
     check_drained(h);
 }
@@ -113,12 +117,25 @@ static void conn_destroy(struct conn *c)
     free(c);
 }
 
+static void stream_free(struct conn *c)
+{
+    if (!c->stream)
+        return;
+    stream_queue_done(&c->stream->queue);
+    free(c->stream);
+    c->stream = NULL;
+}
+
 /* The peer is gone, or we are done with it. A request with its handler keeps the memory. */
 static void conn_close(struct conn *c)
 {
     if (c->state != OPEN) {
+        struct httpd_stream told = c->stream ? *c->stream : (struct httpd_stream){ 0 };
+        stream_free(c);
         conn_unlink(c);
         conn_destroy(c);
+        if (told.on_gone)
+            told.on_gone(told.arg);
         return;
     }
     if (c->fd.fd < 0)
@@ -162,9 +179,16 @@ static size_t conn_unsent(const struct conn *c)
     return c->out.len - c->out_at;
 }
 
+/* That its client goes is seen while there is nothing to send, too. */
+static uint32_t stream_events(const struct conn *c)
+{
+    return conn_unsent(c) || c->stream->queue.n ? EPOLLIN | EPOLLOUT : EPOLLIN;
+}
+
 static void conn_events(struct conn *c)
 {
-    uint32_t events = conn_unsent(c)                      ? EPOLLOUT
+    uint32_t events = c->state == STREAMING               ? stream_events(c)
+                      : conn_unsent(c)                    ? EPOLLOUT
                       : c->paused && c->state <= OPEN     ? 0
                       : c->state == CLOSING && !c->linger ? 0
                                                           : EPOLLIN;
@@ -184,6 +208,54 @@ static bool conn_end(struct conn *c)
     c->state = LINGER;
     conn_wait(c, WAIT_LINGER);
     conn_events(c);
+    return true;
+}
+
+/* Send what the queue holds, as conn_flush. *ret_empty: all of it has left. */
+static bool queue_flush(struct conn *c, bool *ret_empty)
+{
+    struct stream_queue *q = &c->stream->queue;
+    *ret_empty = false;
+    while (q->n) {
+        ssize_t n = stream_queue_send(q, c->fd.fd);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN) {
+            conn_close(c);
+            return false;
+        }
+        if (n < 0) {
+            conn_wait(c, WAIT_WRITE);
+            conn_events(c);
+            return true;
+        }
+        if (c->wait == WAIT_WRITE)
+            loop_timer_clear(c->h->loop, &c->timer);
+    }
+    *ret_empty = true;
+    return true;
+}
+
+static bool conn_flush(struct conn *c);
+
+/* The head has left: on with the queue, and at its end with what the owner has. */
+static bool stream_flush(struct conn *c)
+{
+    bool empty;
+    struct httpd_stream *s = c->stream;
+    if (!queue_flush(c, &empty))
+        return false;
+    if (empty && !s->on_gone) {
+        if (!s->queue.raw)
+            buf_text(&c->out, "0\r\n\r\n");
+        stream_free(c);
+        c->state = CLOSING;
+        return conn_flush(c);
+    }
+    if (empty) {
+        s->on_ready(s->arg);
+        conn_events(c);
+    }
     return true;
 }
 
@@ -219,6 +291,8 @@ static bool conn_flush(struct conn *c)
         buf_done(&c->out);
     if (c->state == CLOSING)
         return conn_end(c);
+    if (c->state == STREAMING)
+        return stream_flush(c);
     if (c->h->draining && c->state == READING && c->in.len == 0) {
         conn_close(c);
         return false;
@@ -244,8 +318,10 @@ static const char *http_date(struct httpd *h)
     return h->date;
 }
 
-static void put_answer(struct conn *c, int status, const char *content_type, struct slice headers,
-                       struct slice body, bool head_only)
+#define STREAMED (-1) /* the body's length is not known yet */
+
+static void put_head(struct conn *c, int status, const char *content_type, struct slice headers,
+                     int64_t length)
 {
     struct buf *out = &c->out;
     if (c->h->cf.answered)
@@ -264,10 +340,11 @@ static void put_answer(struct conn *c, int status, const char *content_type, str
         buf_text(out, "\r\nContent-Type: ");
         buf_text(out, content_type);
     }
-    bool bodiless = status == 204 || status == 304 || status < 200;
-    if (!bodiless) {
+    if (length == STREAMED && !c->reader.minor_0) {
+        buf_text(out, "\r\nTransfer-Encoding: chunked");
+    } else if (length != STREAMED && status != 204 && status != 304 && status >= 200) {
         buf_text(out, "\r\nContent-Length: ");
-        buf_i64(out, (int64_t)body.n);
+        buf_i64(out, length);
     }
     if (!c->reader.keep_alive)
         buf_text(out, "\r\nConnection: close");
@@ -276,8 +353,15 @@ static void put_answer(struct conn *c, int status, const char *content_type, str
     buf_text(out, "\r\n");
     buf_slice(out, headers);
     buf_text(out, "\r\n");
+}
+
+static void put_answer(struct conn *c, int status, const char *content_type, struct slice headers,
+                       struct slice body, bool head_only)
+{
+    bool bodiless = status == 204 || status == 304 || status < 200;
+    put_head(c, status, content_type, headers, (int64_t)body.n);
     if (!bodiless && !head_only)
-        buf_slice(out, body);
+        buf_slice(&c->out, body);
 }
 
 static void put_error(struct conn *c, int status, const char *text, bool head_only)
@@ -507,6 +591,102 @@ void httpd_reply_error(struct httpd_request *q, int status, const char *text)
     reply_ends(c);
 }
 
+/* --- streams --- */
+
+bool httpd_stream_room(const struct httpd *h)
+{
+    return !h->draining && !h->last_answers && h->stats.streams < h->cf.max_streams;
+}
+
+/* From here on the connection is no other's to take, and holds no request. */
+static void stream_begins(struct conn *c)
+{
+    struct httpd *h = c->h;
+    h->stats.open_requests--;
+    h->stats.connections--;
+    h->stats.streams++;
+    c->streamed = true;
+    c->state = STREAMING;
+    c->linger = true;
+    if (list_linked(&c->mine))
+        source_drop(&h->sources, c->source, &c->mine);
+    list_remove(&c->node);
+    list_push(&h->streams, &c->node);
+    buf_done(&c->in);
+    count_buffer(c);
+    loop_timer_clear(h->loop, &c->timer);
+    c->wait = WAIT_IDLE;
+    int room = STREAM_KERNEL; /* a client that reads slowly must not hold megabytes there */
+    (void)setsockopt(c->fd.fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+}
+
+/* Send it after this iteration, together with what else comes in it. */
+static void stream_written(struct conn *c)
+{
+    if (list_linked(&c->more))
+        return;
+    list_push(&c->h->written, &c->more);
+    loop_defer(c->h->loop, &c->h->written_task);
+}
+
+static void run_written(struct loop_task *t)
+{
+    struct httpd *h = container_of(t, struct httpd, written_task);
+    struct list now;
+    list_init(&now);
+    list_move(&now, &h->written);
+    for (struct list_node *n; (n = list_pop(&now));)
+        (void)conn_flush(container_of(n, struct conn, more));
+}
+
+struct httpd_stream *httpd_stream(struct httpd_request *q, int status, const char *content_type,
+                                  struct slice headers, void (*on_ready)(void *arg),
+                                  void (*on_gone)(void *arg), void *arg)
+{
+    struct conn *c = container_of(q, struct conn, q);
+    if (!httpd_stream_room(c->h)) {
+        httpd_reply(q, 503, NULL, slice_text("Retry-After: 5\r\n"), slice_of("", 0));
+        return NULL;
+    }
+    if (!reply_begins(c))
+        return NULL;
+    if (slice_eq(q->method, "HEAD")) {
+        put_head(c, status, content_type, headers, STREAMED);
+        reply_ends(c);
+        return NULL;
+    }
+    c->reader.keep_alive = false;
+    put_head(c, status, content_type, headers, STREAMED);
+    stream_begins(c);
+    struct httpd_stream *s = c->stream = mem_new(sizeof(*s));
+    s->c = c;
+    s->on_ready = on_ready;
+    s->on_gone = on_gone;
+    s->arg = arg;
+    s->queue.raw = c->reader.minor_0;
+    stream_written(c);
+    return s;
+}
+
+bool httpd_stream_write(struct httpd_stream *s, struct shared_buf *b)
+{
+    if (!stream_queue_put(&s->queue, b))
+        return false;
+    stream_written(s->c);
+    return true;
+}
+
+size_t httpd_stream_unsent(const struct httpd_stream *s)
+{
+    return s->queue.unsent;
+}
+
+void httpd_stream_end(struct httpd_stream *s)
+{
+    s->on_gone = NULL;
+    stream_written(s->c);
+}
+
 struct slice httpd_header(const struct httpd_request *q, const char *name)
 {
     const struct conn *c = container_of(q, struct conn, q);
@@ -642,22 +822,25 @@ void httpd_moved_free(struct httpd_moved *m)
 
 /* --- events --- */
 
-static void linger_input(struct conn *c)
+/* What comes behind the last request of a connection is thrown away, up to a bound; that the peer
+ * has ended ends the connection. */
+static void waste_input(struct conn *c)
 {
     char waste[16384];
     ssize_t n = recv(c->fd.fd, waste, sizeof(waste), 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n > 0)
-        c->body_mark += (uint64_t)n;
-    if (n <= 0 || c->body_mark > LINGER_MAX)
+    size_t more = n > 0 ? (size_t)n : 0;
+    bool much = c->stream ? (c->stream->thrown += more) > STREAM_INPUT
+                          : (c->body_mark += more) > LINGER_MAX;
+    if (n <= 0 || much)
         conn_close(c);
 }
 
 static void conn_input(struct conn *c)
 {
-    if (c->state == LINGER) {
-        linger_input(c);
+    if (c->state == LINGER || c->state == STREAMING) {
+        waste_input(c);
         return;
     }
     if (c->state != READING) { /* one request at a time; the rest stays in the kernel */
@@ -796,11 +979,11 @@ static int or_default(int value, int otherwise)
 
 /* A front that takes every descriptor leaves none for the next client, nor for what the process
  * opens itself. */
-static int connections_of_process(void)
+static int files_for(int max)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 4 > CONNECTIONS_MAX)
-        return CONNECTIONS_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 4 > (rlim_t)max)
+        return max;
     return limit.rlim_cur / 4 > 1 ? (int)(limit.rlim_cur / 4) : 1;
 }
 
@@ -809,7 +992,8 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     struct httpd *h = mem_new(sizeof(*h));
     h->loop = l;
     h->cf = *config;
-    h->cf.max_connections = or_default(config->max_connections, connections_of_process());
+    h->cf.max_connections = or_default(config->max_connections, files_for(CONNECTIONS_MAX));
+    h->cf.max_streams = or_default(config->max_streams, files_for(STREAMS_MAX));
     if (!h->cf.body_max)
         h->cf.body_max = 8 << 20;
     if (!h->cf.bodies_max)
@@ -822,9 +1006,12 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     h->date_key = INT64_MIN;
     listen_init(&h->listen, l, accepted, h);
     h->more_task.run = run_more;
+    h->written_task.run = run_written;
     h->drained_task.run = run_drained;
     list_init(&h->conns);
     list_init(&h->more);
+    list_init(&h->streams);
+    list_init(&h->written);
     list_init(&h->large);
     sources_init(&h->sources);
     return h;
@@ -838,7 +1025,7 @@ void httpd_last_answers(struct httpd *h)
 
 bool httpd_empty(const struct httpd *h)
 {
-    return list_empty(&h->conns);
+    return list_empty(&h->conns) && list_empty(&h->streams);
 }
 
 void httpd_drain(struct httpd *h)
@@ -862,12 +1049,15 @@ void httpd_free(struct httpd *h)
         return;
     listen_done(&h->listen);
     h->draining = false;
+    list_move(&h->conns, &h->streams);
     for (struct list_node *n; (n = list_first(&h->conns));) {
         struct conn *c = container_of(n, struct conn, node);
+        stream_free(c);
         conn_unlink(c);
         conn_destroy(c);
     }
     loop_undefer(h->loop, &h->more_task);
+    loop_undefer(h->loop, &h->written_task);
     loop_undefer(h->loop, &h->drained_task);
     sources_done(&h->sources);
     free(h);

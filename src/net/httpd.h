@@ -15,6 +15,7 @@
 #include "base/why.h"
 #include "net/addr.h"
 #include "net/loop.h"
+#include "net/shared_buf.h"
 
 struct httpd; /* opaque */
 
@@ -31,6 +32,7 @@ struct httpd_request {
 struct httpd_config {     /* 0 in a number: the default */
     int max_connections;  /* 4096, or a quarter of the files that the process may open; then one
                              yields, see below; if none can: 503 and closed */
+    int max_streams;      /* 2000, or a quarter of these files; beside the connections */
     size_t body_max;      /* 8 MiB; above: 413 */
     size_t bodies_max;    /* 256 MiB in the buffers of all large bodies; then one yields: 503 */
     int head_timeout_ms;  /* 10 s from a request's first byte to the end of its head: 408 */
@@ -91,6 +93,31 @@ void httpd_reply(struct httpd_request *q, int status, const char *content_type,
 /* The same with {"code":status,"msg":text} as its body. */
 void httpd_reply_error(struct httpd_request *q, int status, const char *text);
 
+/* ---- answers without an end known in advance ---------------------------------------------------
+ */
+
+struct httpd_stream; /* opaque */
+
+/* Can one more stream begin? Not when there are max_streams, nor while the front drains. */
+bool httpd_stream_room(const struct httpd *h);
+/* Answer with a body that comes by and by, in chunks (HTTP/1.0: until the end of the connection,
+ * which ends with the stream in any case); q is gone afterwards. The connection yields to no other
+ * from here on; what the client sends on it is thrown away. A client that takes nothing for the
+ * write timeout is cut off; that there is nothing to send is no fault. on_ready: all that was
+ * written has left. on_gone: the client has gone, and s with it. Both come from the loop, never
+ * from within a call, and not from httpd_free.
+ * NULL: the request is answered and there is nothing to write to: the client has gone, it was a
+ * HEAD, or there was no room (503). */
+struct httpd_stream *httpd_stream(struct httpd_request *q, int status, const char *content_type,
+                                  struct slice headers, void (*on_ready)(void *arg),
+                                  void (*on_gone)(void *arg), void *arg);
+/* Send these bytes too; the stream holds a reference until they have left. They leave after the
+ * current iteration. False: 256 pieces wait already, and these were not taken. */
+MUST_CHECK bool httpd_stream_write(struct httpd_stream *s, struct shared_buf *b);
+size_t httpd_stream_unsent(const struct httpd_stream *s); /* bytes that wait to leave */
+/* That was all; s is gone, on_gone does not come. What waits is still sent. */
+void httpd_stream_end(struct httpd_stream *s);
+
 /* A request on its way to another front: its connection, unread bytes, and unsent answers. */
 struct httpd_moved {
     struct message message; /* for a mailbox; kind is the sender's */
@@ -103,7 +130,8 @@ struct httpd_moved *httpd_detach(struct httpd_request *q);
 void httpd_attach(struct httpd *h, struct httpd_moved *m);
 void httpd_moved_free(struct httpd_moved *m); /* closes the connection */
 
-/* Stop accepting, close idle connections, answer what is open with "Connection: close". */
+/* Stop accepting, close idle connections, answer what is open with "Connection: close". Streams go
+ * on until their owner ends them. */
 void httpd_drain(struct httpd *h);
 /* Stop accepting; the next answer of each connection is its last. Idle ones stay open, because
  * their clients may have sent something. */
@@ -111,8 +139,9 @@ void httpd_last_answers(struct httpd *h);
 bool httpd_empty(const struct httpd *h); /* no connection is open */
 
 struct httpd_stats {
-    int connections;
+    int connections;   /* without those of streams */
     int open_requests; /* with the handler */
+    int streams;
     uint64_t requests, accepted, refused_full, bad_requests, yielded;
 };
 void httpd_stats(const struct httpd *h, struct httpd_stats *ret);

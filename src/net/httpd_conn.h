@@ -10,17 +10,28 @@
 #include "net/httpd.h"
 #include "net/listen.h"
 #include "net/sources.h"
+#include "net/stream_queue.h"
 
 /*   READING --request complete--> OPEN --reply--> READING
  *      | refused                    | reply, and the connection shall end
  *      +------------> CLOSING <-----+
  *                        | last byte sent
  *                        +--> LINGER (if the peer may still be sending) --> freed
+ *   OPEN --httpd_stream--> STREAMING --httpd_stream_end, last piece sent--> CLOSING
  *   The peer goes away: OPEN waits with fd -1 for its reply, all others are freed. */
-enum conn_state { READING, OPEN, CLOSING, LINGER };
+enum conn_state { READING, OPEN, STREAMING, CLOSING, LINGER };
 
 /* What the timer waits for. */
 enum conn_wait { WAIT_IDLE, WAIT_HEAD, WAIT_BODY, WAIT_WRITE, WAIT_LINGER, WAITS };
+
+struct httpd_stream {
+    struct conn *c;
+    void (*on_ready)(void *arg);
+    void (*on_gone)(void *arg); /* NULL: it was ended, its owner knows it no more */
+    void *arg;
+    struct stream_queue queue;
+    size_t thrown; /* bytes that the client has sent meanwhile */
+};
 
 struct conn {
     struct httpd_moved moved;
@@ -28,8 +39,10 @@ struct conn {
     struct httpd *h; /* NULL while it is on its way to another front */
     struct loop_fd fd;
     struct loop_timer timer;
-    struct list_node node; /* in h->conns, least recently used first */
-    struct list_node more; /* in h->more: has unread input to look at */
+    struct list_node node;       /* in h->conns, least recently used first, or in h->streams */
+    struct list_node more;       /* in h->more: has unread input to look at; or in h->written */
+    struct httpd_stream *stream; /* STREAMING */
+    bool streamed;               /* it is counted among the streams, until it is freed */
     enum conn_state state;
     enum conn_wait wait;
     struct buf in, out;
@@ -59,8 +72,9 @@ struct httpd {
     int timeout_ms[WAITS];
     struct listen listen;
     struct list conns, more, large;
+    struct list streams, written; /* all; those with something new to send */
     struct sources sources;
-    struct loop_task more_task, drained_task;
+    struct loop_task more_task, written_task, drained_task;
     struct delivery *deliveries;
     size_t bodies; /* bytes that buffers of large bodies take together */
     bool draining, drained, last_answers;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream_queue.h - what a stream has still to send: references to shared bytes, in order. Private
+ * to httpd.c; one thread. */
+#ifndef PEAL_NET_STREAM_QUEUE_H
+#define PEAL_NET_STREAM_QUEUE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include "net/shared_buf.h"
+
+enum { STREAM_QUEUE = 256 };
+
+struct stream_queue {
+    struct shared_buf *items[STREAM_QUEUE]; /* a ring */
+    int first, n;
+    size_t at;     /* bytes of the first that have left */
+    size_t unsent; /* bytes of all that have not */
+    bool raw;      /* without the chunks' sizes, for HTTP/1.0 */
+};
+
+/* Holds a reference of its own. False: full. */
+bool stream_queue_put(struct stream_queue *q, struct shared_buf *b);
+/* Send some of it, without waiting: bytes that left, or -1 with errno. Not of an empty queue. */
+ssize_t stream_queue_send(struct stream_queue *q, int fd);
+void stream_queue_done(struct stream_queue *q);
+
+#endif
