@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "live/feed.h"
 #include "net/loop.h"
 #include "wire/json.h"
 #include <errno.h>
@@ -44,6 +45,7 @@ struct web {
     /* web loop's thread */
     struct loop *loop;
     struct httpd *front;
+    struct feed *feed;
     struct loop_timer patience;
     struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
     struct loop_mailbox incoming;
@@ -352,6 +354,8 @@ static enum err start(struct web *w, struct why *why)
     enum err err = loop_mailbox_add(w->loop, &w->incoming);
     if (!err)
         err = loop_mailbox_add(center_loop(w->center), &w->back_incoming);
+    if (!err)
+        err = feed_new(w->center, w->loop, &w->feed);
     if (err) {
         why_set(why, "no descriptors left");
         return err;
@@ -444,6 +448,7 @@ void web_free(struct web *w)
         for (struct waiting_call *n; (n = waiting_take(&w->queues[i]));)
             call_free(container_of(n, struct web_call, waiting));
     httpd_free(w->front);
+    feed_free(w->feed);
     loop_mailbox_remove(w->loop, &w->incoming);
     loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
     drop_messages(w->mailbox);

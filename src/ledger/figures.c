@@ -297,7 +297,10 @@ static enum err ends_write(struct figures *f, struct store *s, struct batch *b, 
         e->streak = stat->streak;
         ends_add(&w, e);
     }
-    return s->ops->figures->delta_add(s, slice_of(f->bytes.data, f->bytes.len), &f->step.n, why);
+    enum err err =
+        s->ops->figures->delta_add(s, slice_of(f->bytes.data, f->bytes.len), &f->step.n, why);
+    b->ends_no = f->step.n;
+    return err;
 }
 
 static void ends_count(struct figures *f, const struct batch *b)

@@ -141,6 +141,7 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
     free(b->ends);
     b->ends = NULL;
     b->nends = 0;
+    b->ends_no = 0;
     b->err = store->ops->txn->begin(store, &b->why);
     if (!b->err) {
         b->err = body(&t);

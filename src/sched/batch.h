@@ -155,6 +155,7 @@ struct batch {
     int nplanned, cplanned;
     struct run_end *ends; /* of the runs that ended, in the order in which they were written */
     int nends;
+    int64_t ends_no;    /* under which the figures keep them; 0: there are none, or none are kept */
     int64_t sweep_next; /* go on behind this job id; 0: the sweep is through */
     bool plan_more;     /* a bound was reached: plan again at once */
     int64_t

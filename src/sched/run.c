@@ -55,6 +55,25 @@ static struct run_text *text_of(const struct run_row *row, const struct job *def
     return t;
 }
 
+void run_see(struct sched *s, const struct run *r, int64_t at_ms)
+{
+    if (!s->watched)
+        return;
+    if (s->nseen == s->cseen) {
+        s->cseen = s->cseen ? s->cseen * 2 : 64;
+        s->seen = mem_resize(s->seen, s->cseen * sizeof(*s->seen));
+    }
+    s->seen[s->nseen++] = (struct run_seen){ .log_id = r->log_id,
+                                             .job_id = r->job->id,
+                                             .group_id = run_group(r),
+                                             .scheduled_ms = r->scheduled_ms,
+                                             .due_ms = r->due_ms,
+                                             .at_ms = at_ms,
+                                             .shard = r->shard,
+                                             .phase = r->phase,
+                                             .kind = r->kind };
+}
+
 struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def)
 {
     struct run *r = mem_new(sizeof(*r));
@@ -91,6 +110,7 @@ struct run *run_new(struct sched *s, struct now now, const struct run_row *row, 
     s->nphase[r->phase]++;
     s->stats.live++;
     map_set(&s->runs, (uint64_t)r->log_id, r);
+    run_see(s, r, now.wall_ms);
     return r;
 }
 
@@ -227,6 +247,8 @@ void run_move(struct sched *s, struct now now, struct run *r, enum phase to)
     s->nphase[to]++;
     r->phase = (uint8_t)to;
     r->since_ms = now.boot_ms;
+    if (phase_open(to))
+        run_see(s, r, now.wall_ms);
     if (proves_sent(from, to))
         run_dirty(s, r)->sent = true;
     if (to != PHASE_PLANNED && to != PHASE_WITHDRAWN && kind_of_schedule((enum kind)r->kind) &&

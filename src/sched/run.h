@@ -162,6 +162,8 @@ int64_t run_log_time(const struct run *r);             /* see run_log_ms */
 bool run_overdue(struct now now, const struct run *r); /* past its start deadline */
 
 void run_move(struct sched *s, struct now now, struct run *r, enum phase to);
+/* Note that it is in its phase since then (wall), if somebody looks on. */
+void run_see(struct sched *s, const struct run *r, int64_t at_ms);
 
 bool wait_may(enum wait from, enum wait to);
 bool wait_fits(enum wait w, enum phase phase);

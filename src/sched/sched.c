@@ -124,6 +124,7 @@ void sched_free(struct sched *s)
     router_free(s->router);
     batch_free(s->next);
     flight_done(&s->flight);
+    free(s->seen);
     free(s);
 }
 
@@ -441,6 +442,46 @@ void sched_batch_done(struct sched *s, struct now now, struct batch *b)
     notice_pause(s, now);
     commit_done(s, now, b);
     entry_done(s);
+}
+
+/* ---- for those who look on --------------------------------------------------------------------
+ */
+
+void sched_watch(struct sched *s, struct now now)
+{
+    sched_unwatch(s);
+    s->watched = true;
+    void *value;
+    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
+        const struct run *r = value;
+        bool left = r->phase != PHASE_PLANNED && r->sent_ms;
+        if (run_open(r))
+            run_see(s, r, left ? now.wall_ms - (now.boot_ms - r->sent_ms) : r->due_ms);
+    }
+}
+
+void sched_unwatch(struct sched *s)
+{
+    s->watched = false;
+    size_t n;
+    free(sched_seen(s, &n));
+}
+
+struct run_seen *sched_seen(struct sched *s, size_t *ret_n)
+{
+    struct run_seen *seen = s->nseen ? s->seen : NULL;
+    *ret_n = s->nseen;
+    if (seen) {
+        s->seen = NULL;
+        s->nseen = s->cseen = 0;
+    }
+    return seen;
+}
+
+const char *sched_run_address(const struct sched *s, int64_t log_id)
+{
+    const struct run *r = run_find(s, log_id);
+    return r && r->lane ? r->lane->address : NULL;
 }
 
 /* ---- what it looks like from outside --------------------------------------------------------- */

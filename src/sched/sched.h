@@ -157,6 +157,26 @@ void sched_want_batch(struct sched *s);
 /* It was committed (b->err OK), takes b. A failed one is given to the writer again instead. */
 void sched_batch_done(struct sched *s, struct now now, struct batch *b);
 
+/* ---- for those who look on --------------------------------------------------------------------
+ */
+
+/* A run came, or went to another open phase. Its end is told by the batch that writes it. */
+struct run_seen {
+    int64_t log_id, job_id, group_id; /* the group of its log row */
+    int64_t scheduled_ms, due_ms;
+    int64_t at_ms; /* wall: when */
+    int32_t shard;
+    uint8_t phase, kind; /* enum phase, enum kind */
+};
+
+/* From now on this is noted. What is out is noted at once, since when it left. Again: anew. */
+void sched_watch(struct sched *s, struct now now);
+void sched_unwatch(struct sched *s);
+/* What was noted since the last call, in its order; the caller's: free(). NULL: nothing. */
+struct run_seen *sched_seen(struct sched *s, size_t *ret_n);
+/* Where a live run has gone; borrowed until the next entry. NULL: nowhere yet, or not live. */
+const char *sched_run_address(const struct sched *s, int64_t log_id);
+
 /* ---- what it looks like from outside --------------------------------------------------------- */
 struct sched_stats {
     int live, planned, in_flight, in_doubt, accepted, lost, addresses, dead, lanes_waiting;

@@ -73,6 +73,9 @@ struct sched {
     int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;
+    struct run_seen *seen; /* noted for those who look on */
+    size_t nseen, cseen;
+    bool watched;
     size_t unchecked; /* entries since the sums were checked */
 };
 

@@ -119,6 +119,8 @@ static void before_sleep(void *arg)
     struct center *c = arg;
     journalling_flush(c);
     center_pump(c);
+    if (c->watcher)
+        c->watcher->turned(c->watcher_arg, c->sched);
     if (c->drain_until_ms)
         drained(c);
 }
@@ -185,6 +187,8 @@ static void batch_done(struct center *c)
     c->left_clean |= b->clean;
     if (b->nalarms && c->on_alarm)
         c->on_alarm(c->on_alarm_arg);
+    if (c->watcher)
+        c->watcher->committed(c->watcher_arg, c->sched, b);
     sched_batch_done(c->sched, center_now(), b);
     requests_written(c, &c->batch.writes);
     center_pump(
@@ -630,6 +634,12 @@ void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg)
 {
     c->on_alarm = fn;
     c->on_alarm_arg = arg;
+}
+
+void center_watch(struct center *c, const struct center_watcher *w, void *arg)
+{
+    c->watcher = w;
+    c->watcher_arg = arg;
 }
 
 uint16_t center_port(const struct center *c)

@@ -47,6 +47,15 @@ void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, voi
 /* fn is called on the loop's thread when a commit with new alarms has been heard; it does not
  * block. Set before center_run. */
 void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg);
+/* One that looks on, on the loop's thread; it does not block. */
+struct center_watcher {
+    /* A commit has been heard; the core has not taken the batch yet. */
+    void (*committed)(void *arg, struct sched *s, const struct batch *b);
+    /* At the end of an iteration of the loop. */
+    void (*turned)(void *arg, struct sched *s);
+};
+/* Before center_run; NULL: nobody looks on any more, after it. Borrowed. */
+void center_watch(struct center *c, const struct center_watcher *w, void *arg);
 /* Turn until center_stop; then stop accepting, let calls under way end (at most 5 s), write what
  * is to be written. */
 void center_run(struct center *c);

@@ -74,6 +74,8 @@ struct center {
     void *on_request_arg;
     void (*on_alarm)(void *arg); /* NULL: nobody is told */
     void *on_alarm_arg;
+    const struct center_watcher *watcher; /* NULL: none */
+    void *watcher_arg;
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */
     int64_t drain_until_ms;     /* boot; 0 = not draining */
     int64_t answers_until_ms;   /* boot: connections get their last answers until then */
