@@ -7,7 +7,9 @@ import type {en} from '../locales/en'
 import {display, type Language} from './display'
 
 type Texts = typeof en
-export type Messages = {[K in keyof Texts]: Texts[K] extends (p: infer P) => string ? (p: P) => string : string}
+/** What another language must have of these English texts. */
+export type TextsOf<T> = {[K in keyof T]: T[K] extends (p: infer P) => string ? (p: P) => string : string}
+export type Messages = TextsOf<Texts>
 export type Key = keyof Texts
 type PlainKey = {[K in Key]: Texts[K] extends string ? K : never}[Key]
 type Params<K extends Key> = Texts[K] extends (p: infer P) => string ? [p: P] : []

@@ -33,6 +33,16 @@ export function dayOf(ms: number): string {
   return formats.value.day.format(ms)
 }
 
+/** 22 Nov */
+export function dayShort(ms: number): string {
+  return formats.value.short.format(ms)
+}
+
+/** 2026-11-22 in the zone of display */
+export function dayKey(ms: number): string {
+  return formats.value.key.format(ms)
+}
+
 /** The time if it is today, else with its day. */
 export function whenOf(ms: number): string {
   const same = formats.value.key.format(ms) === formats.value.key.format(now.value)
@@ -62,12 +72,19 @@ export function relativeOf(ms: number): string {
 /** A span: 41.2 s, 3.1 ms, 10 h 57 min. At most two units, no more digits than the eye needs. */
 export function spanOf(ms: number): string {
   const n = (value: number, unit: string) => new Intl.NumberFormat(display.language, {maximumFractionDigits: value < 10 ? 1 : 0}).format(value) + ' ' + unit
-  if (ms < 1) return n(ms * 1000, 'µs')
+  if (ms < 1 && ms > 0) return n(ms * 1000, 'µs')
   if (ms < 1000) return n(ms, 'ms')
   if (ms < 60000) return new Intl.NumberFormat(display.language, {maximumFractionDigits: 1}).format(ms / 1000) + ' s'
   const s = Math.floor(ms / 1000), m = Math.floor(s / 60), h = Math.floor(m / 60), d = Math.floor(h / 24)
-  if (d) return `${d} d ${h % 24} h`
-  return h ? `${h} h ${m % 60} min` : `${m} min ${s % 60} s`
+  if (d) return h % 24 ? `${d} d ${h % 24} h` : `${d} d`
+  if (h) return m % 60 ? `${h} h ${m % 60} min` : `${h} h`
+  return s % 60 ? `${m} min ${s % 60} s` : `${m} min`
+}
+
+/** How long until then, in whole seconds: it is counted down once a second. */
+export function untilOf(ms: number): string {
+  const left = Math.max(0, Math.round((ms - now.value) / 1000))
+  return left < 60 ? left + ' s' : spanOf(left * 1000)
 }
 
 export function numberOf(n: number): string {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // English: the texts that the other languages must have as well. A sentence is whole, with its
 // parameters inside; it is never put together from pieces.
+import {observe} from './observe/en'
+
 const n = (count: number, one: string, many: string) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 export const en = {
+  ...observe,
   // frame
   'nav.main': 'Main',
   'nav.jobs': 'Jobs',
@@ -133,7 +136,6 @@ export const en = {
   'job.edit': 'Edit',
   'job.copy': 'Copy as new',
   'job.delete': 'Delete…',
-  'job.next_in': (p: {span: string}) => `Next in ${p.span}`,
   'job.no_next': 'Does not fire',
   'job.tab.overview': 'Overview',
   'job.tab.schedule': 'Schedule',

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
+import {observe} from './observe/zh-CN'
 
 const n = (count: number) => count.toLocaleString('zh-CN')
 
 export const messages = {
+  ...observe,
   'nav.main': '主导航', 'nav.jobs': '任务', 'nav.runs': '调度日志', 'nav.executors': '执行器', 'nav.me': '个人设置', 'nav.skip': '跳到正文', 'nav.times_in': '时间所用时区',
   'menu.user': '我的菜单', 'menu.logout': '退出登录', 'theme': '主题', 'theme.system': '跟随系统', 'theme.light': '浅色', 'theme.dark': '深色', 'language': '语言',
   'not_found.title': '页面不存在', 'not_found.text': '地址可能已过期，或输入有误。', 'not_found.home': '前往任务列表',
@@ -26,7 +28,7 @@ export const messages = {
   'jobs.result.failing': '失败', 'jobs.result.ok': '成功', 'jobs.result.never': '从未运行', 'jobs.type': '调度类型', 'jobs.name': '名称', 'jobs.schedule': '调度', 'jobs.next': '下次触发', 'jobs.recent': '最近运行',
   'jobs.owner': '负责人', 'jobs.actions': '操作', 'jobs.empty': '还没有任务。', 'jobs.empty_filtered': '没有符合条件的任务。', 'jobs.by_hand': '仅手动触发',
   'jobs.every': p => `每 ${p.span}`, 'jobs.delay': p => `每次结束后 ${p.span}`, 'jobs.once': p => `一次：${p.at}`,
-  'job.run': '执行一次', 'job.start': '启动', 'job.stop': '停止', 'job.edit': '编辑', 'job.copy': '复制为新任务', 'job.delete': '删除…', 'job.next_in': p => `${p.span} 后触发`, 'job.no_next': '不会触发',
+  'job.run': '执行一次', 'job.start': '启动', 'job.stop': '停止', 'job.edit': '编辑', 'job.copy': '复制为新任务', 'job.delete': '删除…', 'job.no_next': '不会触发',
   'job.tab.overview': '概览', 'job.tab.schedule': '调度', 'job.tab.runs': '运行记录', 'job.tab.settings': '配置',
   'job.started': p => `${p.name} 已启动。`, 'job.stopped': p => `${p.name} 已停止。`, 'job.triggered': p => `${p.name} 正在执行。`, 'job.deleted': p => `${p.name} 已删除。`, 'job.undo': '撤销', 'job.open_run': '查看本次运行',
   'job.stop.title': p => `停止 ${p.name}？`, 'job.delete.title': p => `删除 ${p.name}？`, 'job.delete.text': '其调度日志将一并删除，且无法恢复。',

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
+import {observe} from './observe/zh-TW'
 
 const n = (count: number) => count.toLocaleString('zh-TW')
 
 export const messages = {
+  ...observe,
   'nav.main': '主導覽', 'nav.jobs': '工作', 'nav.runs': '排程日誌', 'nav.executors': '執行器', 'nav.me': '個人設定', 'nav.skip': '跳至內容', 'nav.times_in': '顯示時區',
   'menu.user': '我的選單', 'menu.logout': '登出', 'theme': '佈景主題', 'theme.system': '跟隨系統', 'theme.light': '淺色', 'theme.dark': '深色', 'language': '語言',
   'not_found.title': '找不到這個頁面', 'not_found.text': '網址可能已失效或輸入錯誤。', 'not_found.home': '前往工作清單',
@@ -26,7 +28,7 @@ export const messages = {
   'jobs.result.failing': '失敗', 'jobs.result.ok': '成功', 'jobs.result.never': '從未執行', 'jobs.type': '排程類型', 'jobs.name': '名稱', 'jobs.schedule': '排程', 'jobs.next': '下次觸發', 'jobs.recent': '最近執行',
   'jobs.owner': '負責人', 'jobs.actions': '操作', 'jobs.empty': '還沒有工作。', 'jobs.empty_filtered': '沒有符合條件的工作。', 'jobs.by_hand': '僅手動觸發',
   'jobs.every': p => `每 ${p.span}`, 'jobs.delay': p => `每次結束後 ${p.span}`, 'jobs.once': p => `一次：${p.at}`,
-  'job.run': '立即執行', 'job.start': '啟動', 'job.stop': '停止', 'job.edit': '編輯', 'job.copy': '複製為新工作', 'job.delete': '刪除…', 'job.next_in': p => `${p.span} 後觸發`, 'job.no_next': '不會觸發',
+  'job.run': '立即執行', 'job.start': '啟動', 'job.stop': '停止', 'job.edit': '編輯', 'job.copy': '複製為新工作', 'job.delete': '刪除…', 'job.no_next': '不會觸發',
   'job.tab.overview': '概觀', 'job.tab.schedule': '排程', 'job.tab.runs': '執行紀錄', 'job.tab.settings': '設定',
   'job.started': p => `${p.name} 已啟動。`, 'job.stopped': p => `${p.name} 已停止。`, 'job.triggered': p => `${p.name} 正在執行。`, 'job.deleted': p => `${p.name} 已刪除。`, 'job.undo': '復原', 'job.open_run': '檢視這次執行',
   'job.stop.title': p => `停止 ${p.name}？`, 'job.delete.title': p => `刪除 ${p.name}？`, 'job.delete.text': '其排程日誌將一併刪除，且無法復原。',

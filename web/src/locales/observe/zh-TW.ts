@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import type {TextsOf} from '../../lib/i18n'
+import type {observe as en} from './en'
+
+const n = (count: number) => count.toLocaleString('zh-TW')
+const percent = (p: number) => (p >= 99.95 || p === 0 ? p.toFixed(0) : p.toFixed(1)) + '%'
+
+export const observe = {
+  'chart.as_table': '表格', 'chart.as_chart': '圖表', 'chart.runs_note': p => `執行 ${n(p.n)} 次，成功 ${percent(p.percent)}`, 'chart.bar': p => `${p.at}：成功 ${n(p.good)}，失敗 ${n(p.bad)}`,
+  'job.tab.history': '變更紀錄', 'job.next': '距下次觸發', 'job.curl': '複製為 curl', 'job.last_was': p => `最近一次：${p.outcome}`, 'job.fails': p => `最近一次執行未成功：${p.outcome}`, 'job.streak_of': p => `連續 ${p.count} 次`,
+  'job.good_since': p => `此後成功 ${n(p.count)} 次`, 'job.never_failed': '這個工作從未失敗。', 'job.last60': '最近 60 次執行', 'job.days30': '最近 30 天', 'job.all_fires': '排程', 'job.stopped_fires': '工作已停止，啟動後才會觸發。',
+  'job.hours': '各小時的執行次數', 'job.hours.note': '最近 8 天', 'job.hours.cell': p => `${p.hour}:00：執行 ${n(p.n)} 次`, 'job.family': '關聯工作', 'job.no_children': '沒有在其後觸發的工作。',
+  'job.by_hand': '這個工作沒有排程，只由手動、API 或其他工作觸發。', 'job.give_schedule': '設定排程', 'job.fires.crowd': p => `同時還有 ${n(p.n)} 個工作`, 'job.fires.less': '顯示 10 次',
+  'job.day': '未來 24 小時（依小時）', 'job.day.cell': p => `${p.hour}:00：觸發 ${n(p.n)} 次`, 'job.year.firings': '觸發次數', 'job.year.none': '無', 'job.year.one': '一次', 'job.year.more': '多次', 'job.year.clock': '時鐘調整',
+  'job.preset': '預設', 'job.edit_field': p => `編輯：${p.field}`, 'job.field.retry_delay': '重試間隔', 'job.field.backoff': '重試退避倍數', 'job.field.deadline': '最遲開始',
+  'job.history.none': '尚無變更。', 'job.history.center': '調度中心', 'job.history.field': '欄位', 'job.history.before': '變更前', 'job.history.after': '變更後', 'job.history.put_back': '還原', 'job.history.all': p => `顯示全部 ${p.n} 項變更`,
+  'job.action.job.create': '新增了工作', 'job.action.job.update': '修改了工作', 'job.action.job.delete': '刪除了工作', 'job.action.job.start': '啟動了工作', 'job.action.job.stop': '停止了工作', 'job.action.run.trigger': '手動執行了工作', 'job.action.script.publish': '發布了指令碼',
+  'job.via.console': '主控台', 'job.via.token': 'API 權杖', 'job.via.form_api': '表單 API', 'job.via.center': '調度中心本身', 'job.via.cli': '命令列',
+  'cron.second': '秒', 'cron.minute': '分', 'cron.hour': '時', 'cron.day': '日', 'cron.month': '月', 'cron.weekday': '週', 'cron.year': '年',
+  'warning.never_fires': '永遠不會觸發。', 'warning.gap': '時鐘會跳過這個時刻。', 'warning.overlap': '這個時刻會出現兩次。', 'warning.leap_day_only': '只在 2 月 29 日觸發。', 'warning.rare': '極少觸發。', 'warning.crowded': '同一秒有許多其他工作。', 'warning.dense': '觸發非常頻繁。',
+  'warning.both_days': '同時設定了日與週：符合其一即觸發。', 'warning.zone_differs': '時區與伺服器不同。', 'warning.remedy.never_fires': '請修改運算式，或停止這個工作。', 'warning.remedy.leap_day_only': '日欄位中的 L 表示每月最後一天。', 'warning.remedy.crowded': '改用其他秒可以分散負載。',
+} satisfies TextsOf<typeof en>

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import {beforeAll, describe, expect, it} from 'vitest'
+import {fillDays} from '../src/lib/days'
+import {display} from '../src/lib/display'
+import type {Schemas} from '../src/lib/http'
+import {loadLanguage} from '../src/lib/i18n'
+import {beforeOf, fieldLabel, fieldText, isPreset, JOB_FIELDS, valueAt} from '../src/lib/jobfields'
+import {hostOf, reasonOf, streakOf, type Run} from '../src/lib/runs'
+import {spanOf} from '../src/lib/time'
+
+const job: Schemas['Job'] = {
+  id: 7, name: 'n', group: {id: 3, app: 'pay'}, owner: 'dev-2', state: 'scheduled', children: [], version: 1, alarmEmails: [],
+  schedule: {type: 'CRON', conf: '0 0 2 * * ?', zone: null, dst: 'smart', misfire: 'DO_NOTHING', misfireMax: 100},
+  task: {kind: 'BEAN', handler: 'h', param: ''}, running: {route: 'ROUND', block: 'SERIAL_EXECUTION', timeoutS: 90, retries: 0},
+}
+const run = (outcome: Run['outcome'], at = 0): Run => ({id: 1, job: {id: 7, name: 'n'}, group: job.group, outcome, phase: outcome === 'open' ? 'accepted' : outcome, kind: 'CRON', attempt: 0, scheduledAt: '', scheduledMs: at} as Run)
+
+beforeAll(async () => {
+  display.language = 'en'
+  await loadLanguage()
+})
+
+describe('the fields of a job', () => {
+  it('tell what the job says itself from what is preset', () => {
+    const preset = JOB_FIELDS.filter(f => isPreset(f, job)).map(f => f.pointer)
+    expect(preset).toContain('/schedule/zone')
+    expect(preset).toContain('/running/retries')
+    expect(preset).not.toContain('/schedule/dst')
+    expect(preset).not.toContain('/running/route')
+    expect(preset).not.toContain('/name')
+  })
+  it('are worded, and unknown ones stay as they are', () => {
+    expect(fieldText('/running/timeoutS', valueAt(job, '/running/timeoutS'), job)).toBe('1 min 30 s')
+    expect(fieldText('/groupId', valueAt(job, '/groupId'), job)).toBe('pay')
+    expect(fieldText('/children', [4, 5])).toBe('#4, #5')
+    expect(fieldText('/children', [])).toBe('')
+    expect(fieldLabel('/something/new')).toBe('/something/new')
+    expect(fieldText('/something/new', {a: 1})).toBe('{"a":1}')
+  })
+  it('go back to what they were before an edit, and nothing else does', () => {
+    const was = beforeOf(job, [{field: '/running/retries', before: 2, after: 0}, {field: '/alarmEmails', before: ['a@b'], after: []}, {field: '/groupId', before: 9, after: 3}, {field: '/strange', before: 1, after: 2}])
+    expect(was).toMatchObject({group: {id: 9}, alarmEmails: ['a@b'], running: {retries: 2, route: 'ROUND'}})
+    expect(was).not.toHaveProperty('strange')
+    expect(job.running.retries).toBe(0)
+  })
+})
+
+describe('runs', () => {
+  it('in a row end alike; open ones do not count', () => {
+    expect(streakOf([run('open', 5), run('failed', 4), run('timed_out', 3), run('succeeded', 2)])).toEqual({outcome: 'failed', count: 2, sinceMs: 3})
+    expect(streakOf([run('succeeded', 4), run('killed', 3), run('failed', 2)])).toMatchObject({outcome: 'succeeded', count: 2})
+    expect(streakOf([run('open')])).toBeUndefined()
+  })
+  it('have a reason of one line, if they did not succeed', () => {
+    expect(reasonOf({...run('failed'), message: '\nexit 3\nmore'})).toBe('exit 3')
+    expect(reasonOf({...run('failed'), message: '', cause: {code: 'PE-3001', text: 'said so'}})).toBe('said so')
+    expect(reasonOf({...run('succeeded'), message: 'fine'})).toBe('')
+    expect(hostOf('http://10.0.3.7:9999/')).toBe('10.0.3.7:9999')
+  })
+})
+
+it('days without figures are days with zeros', () => {
+  const days = fillDays([{day: '2026-02-28', n: 4}], '2026-03-02', 4, day => ({day, n: 0}))
+  expect(days.map(d => d.day + ' ' + d.n)).toEqual(['2026-02-27 0', '2026-02-28 4', '2026-03-01 0', '2026-03-02 0'])
+})
+
+it.each([[0, '0 ms'], [60000, '1 min'], [7200000, '2 h'], [86400000, '1 d']])('a span of %s ms is %s: no zeros behind', (ms, text) => {
+  expect(spanOf(ms)).toBe(text)
+})
