@@ -64,15 +64,20 @@ void audit_free(struct audit *a)
 /* ---- the thing and its members -----------------------------------------------------------------
  */
 
+static void audit_thing_named(struct audit *a, const char *id, const char *name)
+{
+    free(a->row.object);
+    free(a->row.name);
+    a->row.object = mem_dup(id);
+    a->row.name = mem_dup(name);
+    buf_reset(&a->changes);
+}
+
 void audit_thing(struct audit *a, int64_t id, const char *name)
 {
     char text[24];
     snprintf(text, sizeof(text), "%lld", (long long)id);
-    free(a->row.object);
-    free(a->row.name);
-    a->row.object = mem_dup(text);
-    a->row.name = mem_dup(name);
-    buf_reset(&a->changes);
+    audit_thing_named(a, text, name);
 }
 
 struct audit *audit_session(const struct web_call *call, const char *action)
@@ -280,10 +285,23 @@ static enum err note_run(struct store *s, void *arg, struct why *why)
     return audit_put(arg, s, why);
 }
 
-void audit_note(const struct web_call *call, const char *action, int64_t id, const char *name)
+static void note_later(const struct web_call *call, struct audit *a)
 {
     static const struct ledger_write write = { note_run, edit_done };
+    center_write_later(call->center, &write, a);
+}
+
+void audit_note(const struct web_call *call, const char *action, int64_t id, const char *name)
+{
     struct audit *a = audit_new(call, action);
     audit_thing(a, id, name);
-    center_write_later(call->center, &write, a);
+    note_later(call, a);
+}
+
+void audit_note_named(const struct web_call *call, const char *action, const char *id,
+                      const char *name)
+{
+    struct audit *a = audit_new(call, action);
+    audit_thing_named(a, id, name);
+    note_later(call, a);
 }

@@ -35,5 +35,8 @@ struct audit *audit_session(const struct web_call *call, const char *action);
 void audit_edit(const struct web_call *call, struct edit *e);
 /* Note without waiting what is done already: a run that was triggered or killed. */
 void audit_note(const struct web_call *call, const char *action, int64_t id, const char *name);
+/* The same of a thing whose id is text. */
+void audit_note_named(const struct web_call *call, const char *action, const char *id,
+                      const char *name);
 
 #endif

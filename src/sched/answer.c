@@ -149,6 +149,7 @@ void answer_on_run(struct sched *s, struct now now, const struct call_result *c)
     if (c->outcome == CALL_ANSWERED) {
         lane_alive(s, now, lane);
         lane->answers++;
+        lane_note_answer(lane, c->took_us);
     }
     if (r->flags & RUN_CLOSED) {
         late_answer(s, r);

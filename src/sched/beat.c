@@ -53,10 +53,13 @@ void lane_dead(struct sched *s, struct now now, struct lane *lane)
 void lane_alive(struct sched *s, struct now now, struct lane *lane)
 {
     lane->heard_ms = now.boot_ms;
+    if (!lane->up_ms)
+        lane->up_ms = now.boot_ms;
     if (!lane->dead)
         return;
     lane->dead = false;
     lane->alive_ms = now.boot_ms;
+    lane->up_ms = now.boot_ms;
     heap_remove(&s->waits, &lane->timer.entry);
     tell_groups(s, lane, -1);
     list_each(&lane->runs, n, tmp)

@@ -110,17 +110,20 @@ static void count_references(const struct sched *s)
 
 static void check_lane(const struct lane *lane)
 {
-    int queued = 0, calls = 0, logs = 0;
+    int queued = 0, calls = 0, logs = 0, accepted = 0, unknown = 0;
     list_each(&lane->runs, n, tmp)
     {
         const struct run *r = container_of(n, struct run, of_lane);
         assert(r->lane == lane);
         queued += r->wait == WAIT_LANE;
         calls += r->wait == WAIT_CALL;
+        accepted += r->phase == PHASE_ACCEPTED;
+        unknown += r->phase == PHASE_UNKNOWN;
         logs += r->wait == WAIT_ROUND && r->reconcile->step == RECONCILE_LOG;
     }
     assert(queued == lane->nqueue && queued == list_length(&lane->queue));
     assert(calls == lane->in_flight);
+    assert(accepted == lane->accepted && unknown == lane->unknown);
     assert(logs + list_length(&lane->rounds) == lane->querying);
     assert(lane->idles == list_length(&lane->asked));
     assert(lane->registered == lane->sums.registered);

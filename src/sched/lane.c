@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lane.c - one executor address: what points to it, and how many calls it may have. */
 #include "sched/lane.h"
+#include "model/executor.h"
 #include "sched/state.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct lane *lane_get(struct sched *s, struct slice address)
 {
@@ -36,6 +38,7 @@ void lane_free(struct lane *lane)
     list_remove(&lane->room_node);
     list_remove(&lane->left_node);
     free(lane->address);
+    free(lane->error);
     free(lane);
 }
 
@@ -119,6 +122,46 @@ void lane_sweep(struct sched *s, struct lane *lane)
         lane_set_window(s, lane, half > LANE_FAIR ? half : LANE_FAIR);
     }
     lane->peak = lane->in_flight;
+}
+
+/* ---- for pages ------------------------------------------------------------------------------- */
+
+#define TOOK_MANY 400 /* answers: then each counts half, and new ones more than old ones */
+
+void lane_note_error(struct lane *lane, struct now now, const struct call_result *c)
+{
+    bool against =
+        c->outcome == CALL_NOT_SENT || c->outcome == CALL_IN_DOUBT || c->outcome == CALL_FOREIGN;
+    if (!against)
+        return;
+    lane->error_ms = now.boot_ms;
+    size_t n = c->msg.n ? utf8_cut(c->msg.p, c->msg.n, EXECUTOR_ERROR_MAX) : 0;
+    if (lane->error && strlen(lane->error) == n && memcmp(lane->error, c->msg.p, n) == 0)
+        return; /* a dead address says the same each second */
+    free(lane->error);
+    lane->error = mem_dupn(n ? c->msg.p : "", n);
+}
+
+void lane_note_answer(struct lane *lane, int64_t us)
+{
+    if (us <= 0)
+        return;
+    lane->took[duration_bucket(us)]++;
+    if (++lane->ntook < TOOK_MANY)
+        return;
+    lane->ntook = 0;
+    for (int i = 0; i < DURATION_BUCKETS; i++) {
+        lane->took[i] /= 2;
+        lane->ntook += lane->took[i];
+    }
+}
+
+int64_t lane_answer_us(const struct lane *lane, int per_mille)
+{
+    uint32_t counts[DURATION_BUCKETS];
+    for (int i = 0; i < DURATION_BUCKETS; i++)
+        counts[i] = lane->took[i];
+    return lane->ntook ? duration_at(counts, per_mille) : -1;
 }
 
 /* ---- a full client --------------------------------------------------------------------------- */

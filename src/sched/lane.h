@@ -4,6 +4,7 @@
 #define PEAL_SCHED_LANE_H
 
 #include "base/heap.h"
+#include "model/figure.h"
 #include "sched/sched.h"
 #include <limits.h>
 
@@ -59,6 +60,16 @@ struct lane {           /* one executor address */
     int64_t heard_ms;           /* boot: last answer or beat */
     int64_t dead_ms;            /* boot: since when */
     int64_t alive_ms;           /* boot: when it came back, 0 = never dead */
+    /* what only pages show, see executors.c */
+    int accepted, unknown;           /* of runs, those in these phases */
+    int64_t up_ms;                   /* boot: since when it answers, 0 = nothing heard yet */
+    int64_t beat_ms;                 /* boot: when it last registered */
+    int64_t left_ms;                 /* boot: when it unregistered, 0 = never */
+    bool ours;                       /* as it registered last */
+    char *error;                     /* of the last call that failed, NULL = none has */
+    int64_t error_ms;                /* boot */
+    uint16_t took[DURATION_BUCKETS]; /* of answers to /run, in microseconds */
+    int ntook;
     struct {
         int refs, registered, listed;
     } sums; /* check.c: as they should be */
@@ -77,6 +88,11 @@ void lane_rest(struct sched *s, struct now now, struct lane *lane);
 /* A list of addresses loses it: whether the runs in its queue may go there is to be looked at, see
  * groups_left. */
 void lane_left(struct sched *s, struct lane *lane);
+/* What a call says against the address, for pages; nothing if it does not. */
+void lane_note_error(struct lane *lane, struct now now, const struct call_result *c);
+/* A /run was answered after so long; 0: not known. */
+void lane_note_answer(struct lane *lane, int64_t us);
+int64_t lane_answer_us(const struct lane *lane, int per_mille); /* -1: none is known */
 /* Once a second: gives back what it does not use. */
 void lane_sweep(struct sched *s, struct lane *lane);
 

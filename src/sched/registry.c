@@ -141,8 +141,9 @@ bool registry_add(struct sched *s, struct now now, struct slice app_name, struct
     if (!r)
         return false;
     r->beat_ms = now.boot_ms;
-    r->ours = ours;
     struct lane *lane = r->lane;
+    lane->beat_ms = now.boot_ms;
+    lane->ours = ours;
     if (r->stored_ms < 0 || now.boot_ms - r->stored_ms >= TOUCH_MS) {
         note_registry(s, now, app, lane->address, false);
         r->stored_ms = now.boot_ms;
@@ -154,6 +155,7 @@ bool registry_add(struct sched *s, struct now now, struct slice app_name, struct
 static void forget_address(struct sched *s, struct now now, struct app *app, int i)
 {
     note_registry(s, now, app, app->addresses[i].lane->address, true);
+    app->addresses[i].lane->left_ms = now.boot_ms;
     app_remove(s, app, i);
 }
 
@@ -169,6 +171,20 @@ void registry_remove(struct sched *s, struct now now, struct slice app_name, str
     app_forget(s, app);
 }
 
+bool registry_forget(struct sched *s, struct now now, struct slice address)
+{
+    bool found = false;
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        bool there;
+        int place = app_place(value, address, &there);
+        if (there)
+            forget_address(s, now, value, place);
+        found |= there;
+    }
+    return found; /* an app without addresses or groups goes with the next sweep */
+}
+
 void registry_load(struct sched *s, struct now now, const struct registry_record *r)
 {
     if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
@@ -177,6 +193,7 @@ void registry_load(struct sched *s, struct now now, const struct registry_record
     struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
     if (a) { /* while the center was away no beat could arrive: all get the full time */
         a->beat_ms = now.boot_ms;
+        a->lane->beat_ms = now.boot_ms;
         a->stored_ms = now.boot_ms;
     }
 }
@@ -189,6 +206,7 @@ void registry_paused(struct sched *s, struct now now, int64_t ms)
         for (int k = 0; k < app->n; k++) {
             int64_t beat_ms = app->addresses[k].beat_ms + ms;
             app->addresses[k].beat_ms = beat_ms < now.boot_ms ? beat_ms : now.boot_ms;
+            app->addresses[k].lane->beat_ms = app->addresses[k].beat_ms;
         }
     }
 }

@@ -13,7 +13,6 @@ struct registered {    /* one address of an app */
     struct lane *lane; /* counted */
     int64_t beat_ms;   /* boot */
     int64_t stored_ms; /* boot: when update_time was last written */
-    bool ours;
 };
 
 struct app {
@@ -34,6 +33,7 @@ void registry_free(struct sched *s);
 bool registry_add(struct sched *s, struct now now, struct slice app_name, struct slice address,
                   bool ours);
 void registry_remove(struct sched *s, struct now now, struct slice app_name, struct slice address);
+bool registry_forget(struct sched *s, struct now now, struct slice address);
 void registry_load(struct sched *s, struct now now, const struct registry_record *r);
 void registry_sweep(struct sched *s, struct now now);
 /* The process stood still: no beat can have come in that time. */

@@ -38,6 +38,26 @@ const char *run_param(const struct run *r)
     return r->text && r->text->param ? r->text->param : r->job->def->param;
 }
 
+/* ---- what its lane counts ---------------------------------------------------------------------
+ */
+
+static void count_out(struct run *r, int by)
+{
+    if (!r->lane)
+        return;
+    r->lane->accepted += r->phase == PHASE_ACCEPTED ? by : 0;
+    r->lane->unknown += r->phase == PHASE_UNKNOWN ? by : 0;
+}
+
+void run_set_phase(struct sched *s, struct run *r, enum phase to)
+{
+    count_out(r, -1);
+    s->nphase[r->phase]--;
+    r->phase = (uint8_t)to;
+    s->nphase[r->phase]++;
+    count_out(r, 1);
+}
+
 /* ---- birth and death ------------------------------------------------------------------------- */
 
 /* now: the job as the core has it, which may be newer. */
@@ -104,6 +124,7 @@ struct run *run_new(struct sched *s, struct now now, const struct run_row *row, 
     if (row->address) {
         r->lane = lane_get(s, slice_text(row->address));
         list_push(&r->lane->runs, &r->of_lane);
+        count_out(r, 1);
     }
     list_push(&r->job->runs, &r->of_job);
     r->job->nruns++;
@@ -135,6 +156,7 @@ void run_free(struct sched *s, struct run *r)
     map_take(&s->runs, (uint64_t)r->log_id);
     s->nphase[r->phase]--;
     s->stats.live--;
+    count_out(r, -1);
     if (r->lane)
         lane_put(s, r->lane);
     if (r->text) {
@@ -243,9 +265,7 @@ void run_move(struct sched *s, struct now now, struct run *r, enum phase to)
     /* our bug: better a restart and recovery than a false ledger */
     assert(phase_may(r->phase, to) && wait_fits((enum wait)r->wait, to));
     enum phase from = r->phase;
-    s->nphase[from]--;
-    s->nphase[to]++;
-    r->phase = (uint8_t)to;
+    run_set_phase(s, r, to);
     r->since_ms = now.boot_ms;
     if (phase_open(to))
         run_see(s, r, now.wall_ms);
@@ -286,10 +306,12 @@ void run_readdress(struct sched *s, struct run *r, struct lane *lane)
 {
     lane->refs++;
     list_remove(&r->of_lane);
+    count_out(r, -1);
     if (r->lane)
         lane_put(s, r->lane);
     r->lane = lane;
     list_push(&lane->runs, &r->of_lane);
+    count_out(r, 1);
     struct run_change *c = run_urgent(s, r);
     free(c->address);
     c->address = mem_dup(lane->address);

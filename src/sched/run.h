@@ -161,6 +161,8 @@ int64_t run_group(const struct run *r);                /* of its log row */
 int64_t run_log_time(const struct run *r);             /* see run_log_ms */
 bool run_overdue(struct now now, const struct run *r); /* past its start deadline */
 
+/* The phase, and what counts runs by it; run_move is a move of this life, this is any. */
+void run_set_phase(struct sched *s, struct run *r, enum phase to);
 void run_move(struct sched *s, struct now now, struct run *r, enum phase to);
 /* Note that it is in its phase since then (wall), if somebody looks on. */
 void run_see(struct sched *s, const struct run *r, int64_t at_ms);

@@ -8,6 +8,7 @@
 #include "sched/commit.h"
 #include "sched/dispatch.h"
 #include "sched/end.h"
+#include "sched/executors.h"
 #include "sched/group.h"
 #include "sched/kill.h"
 #include "sched/lane.h"
@@ -329,9 +330,18 @@ bool sched_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t tic
     return send_leaving(s, now, log_id, ticket);
 }
 
+static void note_error(struct sched *s, struct now now, const struct call_result *c)
+{
+    struct lane *lane = c->address ? textmap_find(&s->lanes, slice_text(c->address)) : NULL;
+    if (lane)
+        lane_note_error(lane, now, c);
+}
+
 void sched_on_call(struct sched *s, struct now now, const struct call_result *c)
 {
     notice_pause(s, now);
+    if (c->outcome != CALL_ANSWERED)
+        note_error(s, now, c);
     switch (c->kind) {
     case CALL_RUN:
         answer_on_run(s, now, c);
@@ -421,6 +431,26 @@ void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *
     const struct group *g = group_of(s, group_id);
     for (int i = 0, n = g ? group_size(g) : 0; i < n; i++)
         fn(ctx, group_lane(g, i)->address, group_lane(g, i)->dead);
+}
+
+int sched_executors(const struct sched *s, struct now now, const struct executors_filter *f,
+                    sched_executor_fn *fn, void *ctx)
+{
+    return executors_each(s, now, f, fn, ctx);
+}
+
+bool sched_forget(struct sched *s, struct now now, struct slice address)
+{
+    bool found = registry_forget(s, now, address);
+    groups_left(s);
+    entry_done(s);
+    return found;
+}
+
+void sched_probed(struct sched *s, struct now now, const struct call_result *c)
+{
+    executors_probed(s, now, c);
+    entry_done(s);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

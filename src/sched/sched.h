@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "model/call.h"
+#include "model/executor.h"
 #include "sched/batch.h"
 #include "sched/flight.h"
 
@@ -192,5 +193,14 @@ void sched_stats(const struct sched *s, struct sched_stats *ret);
 /* Every address of a group, for lists: calls fn for each in order. */
 typedef void sched_address_fn(void *ctx, const char *address, bool dead);
 void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx);
+/* The addresses that have registered or stand in a list, in order; fn borrows the view. How many
+ * the filter has in all. */
+typedef void sched_executor_fn(void *ctx, const struct executor_view *v);
+int sched_executors(const struct sched *s, struct now now, const struct executors_filter *f,
+                    sched_executor_fn *fn, void *ctx);
+/* Forget the address for all apps until it registers again. False: it is not registered. */
+bool sched_forget(struct sched *s, struct now now, struct slice address);
+/* What came of a beat that a user asked for. */
+void sched_probed(struct sched *s, struct now now, const struct call_result *c);
 
 #endif

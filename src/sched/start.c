@@ -28,9 +28,7 @@ static bool may_have_left(const struct sched *s, const struct run_row *row, enum
 /* Found in the phase to; recovery, not a move of this incarnation. */
 static void found(struct sched *s, struct run *r, enum phase to)
 {
-    s->nphase[r->phase]--;
-    r->phase = (uint8_t)to;
-    s->nphase[r->phase]++;
+    run_set_phase(s, r, to);
     r->flags |= RUN_LEFT;
     run_dirty(s, r);
 }

@@ -4,7 +4,7 @@
  * Each file has a header of its own with what it owns; a file calls only what stands below it in
  * this order, which scripts/check-structure.py (circles) holds them to: outbox, lane, job, run,
  * end, beat, registry and group, broadcast, send, probe, dispatch, answer, reconcile, room, result,
- * kill, edit, warm, start, commit, sched.
+ * kill, edit, warm, executors, start, commit, sched.
  *
  * Ownership: a live_job owns its runs; a run points at its lane (counted) and waits in at most
  * one place. A run leaves memory when it is closed, its closing is committed, and no call for it is

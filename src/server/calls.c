@@ -24,19 +24,20 @@ static bool on_leaving(void *arg)
     return sched_leaving(o->center->sched, center_now(), o->log_id, o->ticket);
 }
 
-static void measure(const struct out_call *o)
+static void measure(const struct out_call *o, struct call_result *r)
 {
     struct metrics *m = &o->center->metrics;
     if (o->kind != CALL_RUN || !o->call.sent_us)
         return;
+    r->took_us = clock_wall_us() - o->call.sent_us;
     histogram_add(&m->lateness, o->call.sent_us - o->due_ms * 1000);
-    histogram_add(&m->phase[METRIC_ANSWER], clock_wall_us() - o->call.sent_us);
+    histogram_add(&m->phase[METRIC_ANSWER], r->took_us);
 }
 
 static void on_done(struct transport_call *call, struct call_result *r)
 {
     struct out_call *o = container_of(call, struct out_call, call);
-    measure(o);
+    measure(o, r);
     if (r->outcome == CALL_FULL)
         log_warn("dispatch", "%s: %.*s; the call is made a little later", o->address, (int)r->msg.n,
                  r->msg.p);

@@ -132,6 +132,27 @@ struct center_group { /* where the jobs of a group can go, as known now */
 MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
                                       struct why *why);
 
+/* Addresses as the scheduler knows them now; a page, by address. The filter's texts and scopes are
+ * copied. center_executors_done. */
+struct center_executors {
+    struct executor_view *items;
+    int n;
+    int total; /* that the filter has in all */
+};
+MUST_CHECK enum err center_executors(struct center *c, const struct executors_filter *f,
+                                     struct center_executors *ret, struct why *why);
+void center_executors_done(struct center_executors *e);
+/* Forget a registered address until it registers again. ERR_NOTFOUND: it is not registered. */
+MUST_CHECK enum err center_forget(struct center *c, const char *address, struct why *why);
+struct center_probe {
+    bool reachable; /* it answered, whatever it said */
+    int64_t took_us;
+    char said[512];
+};
+/* /beat, in a few seconds at most; an address that does not answer is an answer here. */
+MUST_CHECK enum err center_probe(struct center *c, const char *address, struct center_probe *ret,
+                                 struct why *why);
+
 struct center_health {
     bool store_ok; /* the last commit succeeded */
     bool fires;    /* the watermark is ahead of the clock */

@@ -26,7 +26,10 @@ enum request_kind {
     REQUEST_KILL,
     REQUEST_LOG,
     REQUEST_KNOWN,
-    REQUEST_GROUP
+    REQUEST_GROUP,
+    REQUEST_EXECUTORS,
+    REQUEST_FORGET,
+    REQUEST_PROBE
 };
 
 struct request {
@@ -51,9 +54,31 @@ struct request {
     char text[256];
     struct center_group group;
     struct center_log log;
-    struct transport_call call; /* REQUEST_LOG */
+    struct asked_executors *executors;
+    struct center_probe probe;
+    int64_t begun_us;           /* boot */
+    struct transport_call call; /* REQUEST_LOG, REQUEST_PROBE */
     struct transport_page page;
 };
+
+struct asked_executors { /* a filter with all that it borrows, and what it finds */
+    struct executors_filter f;
+    struct scope scope, groups;
+    int64_t *ids; /* of both */
+    char *after, *only;
+    struct center_executors found;
+};
+
+static void asked_executors_free(struct asked_executors *a)
+{
+    if (!a)
+        return;
+    free(a->ids);
+    free(a->after);
+    free(a->only);
+    center_executors_done(&a->found);
+    free(a);
+}
 
 static struct request *request_new(enum request_kind kind)
 {
@@ -83,6 +108,7 @@ static void request_put(struct request *a)
     spawn_done(&a->spawn);
     free(a->address);
     free(a->log.content);
+    asked_executors_free(a->executors);
     pthread_cond_destroy(&a->ready);
     pthread_mutex_destroy(&a->lock);
     free(a);
@@ -242,6 +268,57 @@ static void request_group(struct center *c, struct request *a)
     request_answer(a, OK);
 }
 
+/* ---- executors ---- */
+
+static void take_executor(void *ctx, const struct executor_view *v)
+{
+    struct center_executors *to = ctx;
+    executor_view_copy(&to->items[to->n++], v);
+}
+
+static void request_executors(struct center *c, struct request *a)
+{
+    struct asked_executors *e = a->executors;
+    e->found.items = mem_new((size_t)e->f.limit * sizeof(*e->found.items));
+    e->found.total = sched_executors(c->sched, center_now(), &e->f, take_executor, &e->found);
+    request_answer(a, OK);
+}
+
+static void probe_done(struct transport_call *call, struct call_result *r)
+{
+    struct request *a = container_of(call, struct request, call);
+    struct center *c = call->arg;
+    struct center_probe *to = &a->probe;
+    bool answered = r->outcome == CALL_ANSWERED;
+    int n = (int)(r->msg.n ? utf8_cut(r->msg.p, r->msg.n, 400) : 0);
+    to->reachable = answered;
+    to->took_us = clock_boot_us() - a->begun_us;
+    if (answered)
+        snprintf(to->said, sizeof(to->said), "code %d%s%.*s", r->code, n ? ": " : "", n,
+                 n ? r->msg.p : "");
+    else
+        snprintf(to->said, sizeof(to->said), "%.*s", n, n ? r->msg.p : "");
+    if (r->outcome == CALL_FULL) {
+        why_set(&a->why, "too many calls to %s are under way, try again", a->address);
+        request_answer(a, ERR_FULL);
+        return;
+    }
+    r->address = a->address;
+    sched_probed(c->sched, center_now(), r);
+    request_answer(a, OK);
+}
+
+static void request_probe(struct center *c, struct request *a)
+{
+    const struct call call = { .kind = CALL_BEAT, .address = a->address };
+    a->begun_us = clock_boot_us();
+    a->call.done = probe_done;
+    a->call.arg = c;
+    transports_call(c->transports, &call, &a->call);
+}
+
+/* ---- a center that stops ---- */
+
 void request_refuse(struct message *l)
 {
     request_answer(container_of(l, struct request, message), ERR_STOPPING);
@@ -252,7 +329,7 @@ void requests_refuse(struct center *c)
     struct list_node *n;
     while ((n = list_first(&c->requests))) {
         struct request *a = container_of(n, struct request, node);
-        if (a->kind == REQUEST_LOG) /* still here: its call is open */
+        if (a->kind == REQUEST_LOG || a->kind == REQUEST_PROBE) /* still here: its call is open */
             (void)transport_abort(&a->call);
         request_answer(a, ERR_STOPPING);
     }
@@ -308,6 +385,15 @@ void request_open(struct center *c, struct message *l)
         break;
     case REQUEST_GROUP:
         request_group(c, a);
+        break;
+    case REQUEST_EXECUTORS:
+        request_executors(c, a);
+        break;
+    case REQUEST_FORGET:
+        request_answer(a, sched_forget(c->sched, now, slice_text(a->address)) ? OK : ERR_NOTFOUND);
+        break;
+    case REQUEST_PROBE:
+        request_probe(c, a);
         break;
     }
 }
@@ -429,5 +515,70 @@ enum err center_group_live(struct center *c, int64_t group_id, struct center_gro
     enum err err = request_wait(c, a);
     if (!err)
         *ret = a->group;
+    return request_end(a, err, why);
+}
+
+static struct scope scope_copy(const struct scope *from, int64_t *ids)
+{
+    struct scope to = { scope_is_all(from), ids, scope_is_all(from) ? 0 : from->n };
+    if (to.n)
+        memcpy(ids, from->ids, to.n * sizeof(*ids));
+    return to;
+}
+
+static struct asked_executors *asked_executors_new(const struct executors_filter *f)
+{
+    struct asked_executors *a = mem_new(sizeof(*a));
+    size_t n = scope_is_all(f->scope) ? 0 : f->scope->n, more = f->groups ? f->groups->n : 0;
+    a->ids = mem_new((n + more + 1) * sizeof(*a->ids));
+    a->scope = scope_copy(f->scope, a->ids);
+    a->groups = scope_copy(f->groups, a->ids + n);
+    a->after = mem_dup(f->after);
+    a->only = mem_dup(f->only);
+    a->f = *f;
+    a->f.scope = &a->scope;
+    a->f.groups = f->groups ? &a->groups : NULL;
+    a->f.after = a->after;
+    a->f.only = a->only;
+    return a;
+}
+
+enum err center_executors(struct center *c, const struct executors_filter *f,
+                          struct center_executors *ret, struct why *why)
+{
+    struct request *a = request_new(REQUEST_EXECUTORS);
+    a->executors = asked_executors_new(f);
+    enum err err = request_wait(c, a);
+    *ret = (struct center_executors){ NULL, 0, 0 };
+    if (!err) {
+        *ret = a->executors->found;
+        a->executors->found = (struct center_executors){ NULL, 0, 0 };
+    }
+    return request_end(a, err, why);
+}
+
+void center_executors_done(struct center_executors *e)
+{
+    for (int i = 0; i < e->n; i++)
+        executor_view_done(&e->items[i]);
+    free(e->items);
+    *e = (struct center_executors){ NULL, 0, 0 };
+}
+
+enum err center_forget(struct center *c, const char *address, struct why *why)
+{
+    struct request *a = request_new(REQUEST_FORGET);
+    a->address = mem_dup(address);
+    return request_end(a, request_wait(c, a), why);
+}
+
+enum err center_probe(struct center *c, const char *address, struct center_probe *ret,
+                      struct why *why)
+{
+    struct request *a = request_new(REQUEST_PROBE);
+    a->address = mem_dup(address);
+    enum err err = request_wait(c, a);
+    if (!err)
+        *ret = a->probe;
     return request_end(a, err, why);
 }

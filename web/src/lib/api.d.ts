@@ -530,7 +530,7 @@ export interface paths {
         };
         /**
          * Executors with their lanes
-         * @description Needs `read`.
+         * @description Addresses that have registered or stand in a list by hand, in order. Each tells the groups that the asker may read; one without a group is told to those who may read all. Needs `read`.
          */
         get: operations["listExecutors"];
         put?: never;
@@ -557,7 +557,7 @@ export interface paths {
         post?: never;
         /**
          * Forget a registered address
-         * @description Needs `executors:write`.
+         * @description For every app with which it has registered. A list by hand is not changed by it; an address that stands in such a list only is answered 409, and goes with an edit of the group. Needs `executors:write`.
          */
         delete: operations["removeExecutor"];
         options?: never;
@@ -576,7 +576,7 @@ export interface paths {
         put?: never;
         /**
          * Probe an executor
-         * @description Needs `run` for one of its groups.
+         * @description Calls /beat now, for 3 s at most. The scheduler goes by what it hears. Needs `run` for one of its groups.
          */
         post: operations["probeExecutor"];
         delete?: never;
@@ -2071,6 +2071,7 @@ export interface components {
             object: {
                 /** @enum {string} */
                 kind: "job" | "group" | "executor" | "run" | "user" | "token" | "session" | "system";
+                /** @description Of an executor its key */
                 id: string;
                 name: string;
             };
@@ -2318,7 +2319,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "key": "MTAuMC4zLjc6OTk5OQ",
+         *       "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
          *       "address": "http://10.0.3.7:9999/",
          *       "groups": [
          *         {
@@ -2342,7 +2343,9 @@ export interface components {
          *       "answerP95Ms": 4.1,
          *       "sinceAt": "2026-11-21T14:32:08.000Z",
          *       "sinceMs": 1795271528000,
-         *       "lastError": "connection refused"
+         *       "lastError": "connection refused",
+         *       "lastErrorAt": "2026-11-21T14:32:08.000Z",
+         *       "lastErrorMs": 1795271528000
          *     }
          */
         Executor: {
@@ -2352,7 +2355,7 @@ export interface components {
             address: string;
             groups: components["schemas"]["GroupRef"][];
             /**
-             * @description `refusing`: connections are refused; `silent`: no beat for 60 s
+             * @description `refusing`: connections are refused; `silent`: registered, no beat for 60 s; `draining`: it has unregistered and works on runs still
              * @enum {string}
              */
             state: "up" | "refusing" | "silent" | "draining";
@@ -2361,16 +2364,22 @@ export interface components {
             /** @description Remembers log ids */
             ours?: boolean;
             lane: {
+                /** @description Runs that are due and wait for a connection */
                 waiting: number;
+                /** @description Calls of /run without an answer yet */
                 inFlight: number;
+                /** @description Calls that may be in flight now; more if it answers slowly */
                 connections: number;
+                /** @description Calls that may be in flight at most */
                 connectionsMax: number;
             };
             /** @description Accepted runs it works on */
             open: number;
             /** @description Sent runs whose outcome is unknown */
             unknown: number;
+            /** @description Since it last registered; null if it has not */
             beatAgeMs?: number | null;
+            /** @description Of the last few hundred answers to /run, about */
             answerP95Ms?: number | null;
             /**
              * Format: date-time
@@ -2382,13 +2391,24 @@ export interface components {
              * @description The same instant in milliseconds since 1970
              */
             sinceMs?: number | null;
+            /** @description Of the last call that failed since the center started */
             lastError?: string | null;
+            /**
+             * Format: date-time
+             * @description When that was, RFC 3339 in UTC with milliseconds
+             */
+            lastErrorAt?: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            lastErrorMs?: number | null;
         };
         /**
          * @example {
          *       "items": [
          *         {
-         *           "key": "MTAuMC4zLjc6OTk5OQ",
+         *           "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
          *           "address": "http://10.0.3.7:9999/",
          *           "groups": [
          *             {
@@ -2412,7 +2432,9 @@ export interface components {
          *           "answerP95Ms": 4.1,
          *           "sinceAt": "2026-11-21T14:32:08.000Z",
          *           "sinceMs": 1795271528000,
-         *           "lastError": "connection refused"
+         *           "lastError": "connection refused",
+         *           "lastErrorAt": "2026-11-21T14:32:08.000Z",
+         *           "lastErrorMs": 1795271528000
          *         }
          *       ],
          *       "page": {
@@ -3762,7 +3784,7 @@ export interface components {
         To: string;
         /**
          * @description Key of an executor
-         * @example MTAuMC4zLjc6OTk5OQ
+         * @example aHR0cDovLzEwLjAuMy43Ojk5OTkv
          */
         ExecutorKey: string;
         /** @description Sent by browsers when they come back */
@@ -6315,7 +6337,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "key": "MTAuMC4zLjc6OTk5OQ",
+                     *           "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
                      *           "address": "http://10.0.3.7:9999/",
                      *           "groups": [
                      *             {
@@ -6339,7 +6361,9 @@ export interface operations {
                      *           "answerP95Ms": 4.1,
                      *           "sinceAt": "2026-11-21T14:32:08.000Z",
                      *           "sinceMs": 1795271528000,
-                     *           "lastError": "connection refused"
+                     *           "lastError": "connection refused",
+                     *           "lastErrorAt": "2026-11-21T14:32:08.000Z",
+                     *           "lastErrorMs": 1795271528000
                      *         }
                      *       ],
                      *       "page": {
@@ -6368,7 +6392,7 @@ export interface operations {
             path: {
                 /**
                  * @description Key of an executor
-                 * @example MTAuMC4zLjc6OTk5OQ
+                 * @example aHR0cDovLzEwLjAuMy43Ojk5OTkv
                  */
                 key: components["parameters"]["ExecutorKey"];
             };
@@ -6387,7 +6411,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "key": "MTAuMC4zLjc6OTk5OQ",
+                     *       "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
                      *       "address": "http://10.0.3.7:9999/",
                      *       "groups": [
                      *         {
@@ -6411,7 +6435,9 @@ export interface operations {
                      *       "answerP95Ms": 4.1,
                      *       "sinceAt": "2026-11-21T14:32:08.000Z",
                      *       "sinceMs": 1795271528000,
-                     *       "lastError": "connection refused"
+                     *       "lastError": "connection refused",
+                     *       "lastErrorAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastErrorMs": 1795271528000
                      *     }
                      */
                     "application/json": components["schemas"]["Executor"];
@@ -6432,7 +6458,7 @@ export interface operations {
             path: {
                 /**
                  * @description Key of an executor
-                 * @example MTAuMC4zLjc6OTk5OQ
+                 * @example aHR0cDovLzEwLjAuMy43Ojk5OTkv
                  */
                 key: components["parameters"]["ExecutorKey"];
             };
@@ -6466,7 +6492,7 @@ export interface operations {
             path: {
                 /**
                  * @description Key of an executor
-                 * @example MTAuMC4zLjc6OTk5OQ
+                 * @example aHR0cDovLzEwLjAuMy43Ojk5OTkv
                  */
                 key: components["parameters"]["ExecutorKey"];
             };
