@@ -4,17 +4,18 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/cron_batch.h"
+#include "cron/explain.h"
 #include "cron/rfc3339.h"
 #include "server/zones.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { COUNT_DEFAULT = 10, COUNT_MAX = 100000, EXPLAIN_MAX = 64 * 1024 };
+enum { COUNT_DEFAULT = 10, COUNT_MAX = 100000 };
 
 static const char help_text[] =
     "usage: peal cron next EXPR [--zone Z] [--from MOMENT] [--count N] [--dst smart|xxl]\n"
-    "       peal cron explain EXPR\n"
+    "       peal cron explain EXPR [--lang en|zh-CN|zh-TW]\n"
     "       peal cron next --batch [--count N] [--dst smart|xxl] < LINES\n"
     "\n"
     "An expression has 6 or 7 fields (quote it, the shell knows * and ? too):\n"
@@ -43,6 +44,8 @@ static const char help_text[] =
     "fires in every hour keeps ticking. xxl: as XXL-JOB, skipped times do not fire, and of "
     "repeated\n"
     "ones the second pass does.\n"
+    "\n"
+    "explain says it in one sentence, in English unless --lang names another language.\n"
     "\n"
     "--batch reads lines EXPR<TAB>ZONE<TAB>MOMENT (\\\\ \\t \\n \\r \\uXXXX stand for characters "
     "in EXPR,\n"
@@ -169,7 +172,11 @@ static int cron_next_command(int argc, char **argv)
 static int cron_explain_command(int argc, char **argv)
 {
     bool help = false;
-    const struct option_row rows[] = { { "--help", NULL, &help }, { "-h", NULL, &help } };
+    const char *language = "en";
+    enum language lang;
+    const struct option_row rows[] = { { "--lang", &language, NULL },
+                                       { "--help", NULL, &help },
+                                       { "-h", NULL, &help } };
     int others = options_read("peal cron explain", rows, (int)countof(rows), argc, argv);
     if (others < 0)
         return EXIT_USAGE;
@@ -177,12 +184,14 @@ static int cron_explain_command(int argc, char **argv)
         return print_help();
     if (!one_expression("peal cron explain", others))
         return EXIT_USAGE;
+    if (!language_find(slice_text(language), &lang))
+        return complain("peal cron explain", "--lang must be en, zh-CN or zh-TW");
     struct why why = { { 0 } };
     struct cron c;
     if (cron_parse(slice_text(argv[1]), last_year(), &c, &why))
         return complain("peal cron explain", why.text);
     struct buf text = BUF_INIT(EXPLAIN_MAX);
-    cron_explain(&c, &text);
+    cron_explain(&c, lang, &text);
     puts(buf_str(&text));
     buf_done(&text);
     return EXIT_DONE;

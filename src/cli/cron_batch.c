@@ -2,6 +2,7 @@
 /* Streams: one block is read, all its lines are answered into one buffer, that is written, and so
  * on; the end of an unfinished line moves to the front of the block. Zones are looked up once. */
 #include "cli/cron_batch.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/map.h"

@@ -8,7 +8,6 @@
 #ifndef PEAL_CRON_CRON_H
 #define PEAL_CRON_CRON_H
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "base/why.h"
@@ -74,9 +73,6 @@ bool cron_repeats(const struct cron *c);
 
 /* Does this wall time (seconds since 1970-01-01T00:00:00 on the wall) match every field? */
 bool cron_matches(const struct cron *c, int64_t local_s);
-
-/* Append one English sentence (no newline) that says when it fires. */
-void cron_explain(const struct cron *c, struct buf *out);
 
 /* "xxl" and "smart". */
 const char *dst_policy_name(enum dst_policy dst);

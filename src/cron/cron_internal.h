@@ -3,23 +3,12 @@
 #ifndef PEAL_CRON_CRON_INTERNAL_H
 #define PEAL_CRON_CRON_INTERNAL_H
 
-#include "cron/cron.h"
-
-enum cron_field {
-    FIELD_SECOND,
-    FIELD_MINUTE,
-    FIELD_HOUR,
-    FIELD_DAY,
-    FIELD_MONTH,
-    FIELD_WEEKDAY,
-    FIELD_YEAR,
-    CRON_FIELDS,
-};
-
-/* Split at blanks and tabs. Returns how many fields there are, even beyond those stored. */
-size_t cron_split(struct slice text, struct slice fields[CRON_FIELDS]);
+#include "cron/explain.h"
 
 /* Parse without looking for a better form: what cron_hint tries its candidates with. */
 enum err cron_parse_plain(struct slice text, int last_year, struct cron *ret, struct why *why);
+
+/* cron_explain without the mark that ends the sentence. */
+void cron_sentence(const struct cron *c, enum language lang, struct buf *out);
 
 #endif

@@ -65,9 +65,15 @@ def test_refusals_go_to_standard_error_with_status_2():
         assert (status, out) == (2, "") and part in err, (args, err)
 
 
-def test_explain_speaks_english():
-    assert peal("cron", "explain", "0 30 9 ? * MON-FRI")[:2] == (
-        0, "At 09:30:00, on Monday to Friday.\n")
+def test_explain_speaks_three_languages():
+    rows = [line.split("\t") for line in (VECTORS / "cron-explain.tsv").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 200
+    for expression, english, simplified, traditional in rows[::20]:
+        for language, sentence in (("en", english), ("zh-CN", simplified), ("zh-TW", traditional)):
+            assert peal("cron", "explain", expression, "--lang", language)[:2] == (0, sentence + "\n")
+        assert peal("cron", "explain", expression)[1] == english + "\n"
+    status, out, err = peal("cron", "explain", "0 0 9 * * ?", "--lang", "fr")
+    assert (status, out) == (2, "") and "--lang must be en, zh-CN or zh-TW" in err
 
 
 def test_batch_answers_every_vector():

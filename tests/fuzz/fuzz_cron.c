@@ -4,7 +4,7 @@
  * Input: 8 bytes of start, one that picks the zone, the expression. */
 #include "fuzz.h"
 #include "base/mem.h"
-#include "cron/cron.h"
+#include "cron/explain.h"
 #include "cron/schedule.h"
 #include <string.h>
 
@@ -83,6 +83,24 @@ static void check_chain(const struct cron *c, const struct zone *z, enum dst_pol
     }
 }
 
+/* Every language has words for it: whole characters, and no more of them than promised. */
+static void check_words(const struct cron *c)
+{
+    for (int lang = 0; lang < LANGUAGES; lang++) {
+        struct buf words = BUF_INIT(EXPLAIN_MAX);
+        cron_explain(c, (enum language)lang, &words);
+        CHECK(words.len && !words.failed && utf8_valid(words.data, words.len));
+        CHECK(utf8_units(words.data, words.len) <= EXPLAIN_UNITS);
+        for (int field = 0; field < CRON_FIELDS; field++) {
+            buf_reset(&words);
+            cron_explain_field(c, (enum cron_field)field, (enum language)lang, &words);
+            CHECK(words.len && !words.failed && utf8_valid(words.data, words.len));
+            CHECK(utf8_units(words.data, words.len) <= EXPLAIN_FIELD_UNITS);
+        }
+        buf_done(&words);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 9)
@@ -101,9 +119,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct zone *z = zone_of(data[8]);
     check_chain(&c, z, DST_XXL, start);
     check_chain(&c, z, DST_SMART, start);
-    struct buf words = BUF_INIT(65536);
-    cron_explain(&c, &words);
-    CHECK(words.len && !words.failed);
-    buf_done(&words);
+    check_words(&c);
     return 0;
 }

@@ -147,47 +147,6 @@ static void results_stay_untouched_and_lengths_are_limited(void **state)
     assert_non_null(strstr(why.text, "512 bytes"));
 }
 
-struct meaning {
-    const char *text, *words;
-};
-
-static const struct meaning meanings[] = {
-    { "* * * * * ?", "Every second, every day." },
-    { "0 0/5 * * * ?", "Every 5 minutes, every day." },
-    { "0 * * * * ?", "Every minute, every day." },
-    { "30 * * * * ?", "Every minute, at second 30, every day." },
-    { "0 30 * * * ?", "At minute 30 of every hour, every day." },
-    { "0 0 0 * * ?", "At 00:00:00, every day." },
-    { "0 30 9 ? * MON-FRI", "At 09:30:00, on Monday to Friday." },
-    { "0 0 9,12,18 L * ?", "At 09:00:00, 12:00:00 and 18:00:00, on the last day of the month." },
-    { "0 0/15 9-17 ? * 2-6", "Every 15 minutes during hours 9 to 17, on Monday to Friday." },
-    { "0 0 10 ? * 6#3", "At 10:00:00, on the third Friday of the month." },
-    { "0 0 10 ? * 6L", "At 10:00:00, on the last Friday of the month." },
-    { "0 0 10 LW 3,6-8 ?",
-      "At 10:00:00, on the weekday nearest to the last day of the month, in March and June to "
-      "August." },
-    { "0 0 10 15W,L-3,1 * ? 2030",
-      "At 10:00:00, on day 1 of the month and on the day 3 before the last of the month and on the "
-      "weekday nearest to day 15 of the month, in 2030." },
-    { "0 0 10 * * ? */2", "At 10:00:00, every day, every 2 years from 1970." },
-    { "0/20 5 * ? * SAT,SUN", "Every 20 seconds during minute 5, on Sunday and Saturday." },
-    { "7,11 * 3 * * ?", "At seconds 7 and 11 during hour 3, every day." },
-};
-
-static void expressions_read_as_english(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < countof(meanings); i++) {
-        struct cron c;
-        assert_int_equal(parse(meanings[i].text, &c, NULL), OK);
-        struct buf out = BUF_INIT(4096);
-        cron_explain(&c, &out);
-        if (strcmp(buf_str(&out), meanings[i].words) != 0)
-            fail_msg("%s: %s", meanings[i].text, buf_str(&out));
-        buf_done(&out);
-    }
-}
-
 static void case_blanks_and_zeros_do_not_matter(void **state)
 {
     (void)state;
@@ -221,7 +180,6 @@ int main(void)
         cmocka_unit_test(refusals_name_field_column_and_rule),
         cmocka_unit_test(refusals_offer_the_form_that_works),
         cmocka_unit_test(results_stay_untouched_and_lengths_are_limited),
-        cmocka_unit_test(expressions_read_as_english),
         cmocka_unit_test(case_blanks_and_zeros_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
