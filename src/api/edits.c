@@ -50,3 +50,24 @@ enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struc
     edit_free(done);
     return OK;
 }
+
+/* A child runs when its parent has succeeded. */
+static bool may_be_child(const void *ctx, int64_t group_id)
+{
+    const struct web_call *call = ctx;
+    return actor_may(call->actor, PERM_RUN, group_id);
+}
+
+struct job_rules edit_rules(const struct web_call *call)
+{
+    return (struct job_rules){
+        .db = call->db,
+        .zones = center_zones(call->center),
+        .zone = center_zone_name(call->center),
+        .last_year = center_last_year(call->center),
+        .user = call->user.username,
+        .start_deadline_ms = center_start_deadline_ms(call->center),
+        .may = may_be_child,
+        .may_ctx = call,
+    };
+}

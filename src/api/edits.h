@@ -5,10 +5,14 @@
 #define PEAL_API_EDITS_H
 
 #include "api/front.h"
+#include "api/job_rules.h"
 
 /* Make the edit and let go of it; *ret_id (may be NULL) is the id that an insert got. As
  * center_edit. */
 MUST_CHECK enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id,
                               struct why *why);
+
+/* What the rules of jobs look at when this user edits one. Borrows from the call. */
+struct job_rules edit_rules(const struct web_call *call);
 
 #endif

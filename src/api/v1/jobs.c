@@ -88,30 +88,6 @@ static void write_now(struct web_call *call, int64_t id)
     job_record_done(&r);
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
-
-/* A child runs when its parent has succeeded. */
-static bool may_be_child(const void *ctx, int64_t group_id)
-{
-    const struct web_call *call = ctx;
-    return actor_may(call->actor, PERM_RUN, group_id);
-}
-
-static struct job_rules rules_of(const struct web_call *call)
-{
-    return (struct job_rules){
-        .db = call->db,
-        .zones = center_zones(call->center),
-        .zone = center_zone_name(call->center),
-        .last_year = center_last_year(call->center),
-        .user = call->user.username,
-        .start_deadline_ms = center_start_deadline_ms(call->center),
-        .may = may_be_child,
-        .may_ctx = call,
-    };
-}
-
 /* Tell what the rules found. */
 static void refuse_fields(struct web_call *call, enum err err, const struct problem_errors *errors,
                           const struct why *why)
@@ -128,7 +104,7 @@ static void refuse_fields(struct web_call *call, enum err err, const struct prob
 /* The body as a job, by all rules; false: answered. */
 static bool read_new(struct web_call *call, struct job_record *r)
 {
-    const struct job_rules rules = rules_of(call);
+    const struct job_rules rules = edit_rules(call);
     struct problem_errors errors;
     struct why why = { "" };
     problem_errors_init(&errors);
@@ -181,7 +157,7 @@ void v1_job_create(struct web_call *call)
 /* The patch on top of e->job; false: answered. */
 static bool read_patch(struct web_call *call, struct edit *e, uint64_t *ret_said)
 {
-    const struct job_rules rules = rules_of(call);
+    const struct job_rules rules = edit_rules(call);
     struct problem_errors errors;
     struct why why = { "" };
     int64_t group = e->job.group_id;

@@ -143,27 +143,6 @@ void jobs_of_group(struct web_call *call)
 /* ---- change ------------------------------------------------------------------------------------
  */
 
-/* A child runs when its parent has succeeded. */
-static bool may_be_child(const void *ctx, int64_t group_id)
-{
-    const struct web_call *call = ctx;
-    return actor_may(call->actor, PERM_RUN, group_id);
-}
-
-static struct job_rules rules_of(const struct web_call *call)
-{
-    return (struct job_rules){
-        .db = call->db,
-        .zones = center_zones(call->center),
-        .zone = center_zone_name(call->center),
-        .last_year = center_last_year(call->center),
-        .user = call->user.username,
-        .start_deadline_ms = center_start_deadline_ms(call->center),
-        .may = may_be_child,
-        .may_ctx = call,
-    };
-}
-
 /* May the user have this job in its group? Its script counts as written there. */
 static enum err may_keep(const struct web_call *call, const struct job_record *r, struct why *why)
 {
@@ -188,7 +167,7 @@ void jobs_insert(struct web_call *call)
 {
     struct why why = { "" };
     int64_t group = 0, id = 0;
-    struct job_rules rules = rules_of(call);
+    struct job_rules rules = edit_rules(call);
     struct edit *e = edit_new(EDIT_JOB_INSERT);
     enum err err = form_i64(&call->form, "jobGroup", &group, &why);
     if (!err)
@@ -213,7 +192,7 @@ void jobs_insert(struct web_call *call)
 /* The form is read on top of the job as it is now, with all rules. */
 static enum err update(struct web_call *call, struct why *why)
 {
-    struct job_rules rules = rules_of(call);
+    struct job_rules rules = edit_rules(call);
     struct edit *e = edit_new(EDIT_JOB_UPDATE);
     enum err err = own_job(call, &e->job, why);
     e->id = e->job.id;
@@ -287,7 +266,7 @@ void jobs_trigger(struct web_call *call)
 void jobs_next(struct web_call *call)
 {
     struct why why = { "" };
-    struct job_rules rules = rules_of(call);
+    struct job_rules rules = edit_rules(call);
     struct schedule s = { 0 };
     enum err err = job_form_schedule(&call->form, &rules, &s, &why);
     if (err) {
