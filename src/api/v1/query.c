@@ -10,6 +10,7 @@
 
 #define LIMIT_MAX 500
 #define LIMIT_DEFAULT 50
+#define INSTANT_MAX 40 /* bytes */
 
 void query_begin(struct query *q, struct web_call *call)
 {
@@ -112,8 +113,8 @@ int64_t query_instant(struct query *q, const char *name, int64_t fallback)
     int64_t ms;
     if (!text)
         return fallback;
-    if ((parse_i64(slice_text(text), &ms) && ms >= 0) ||
-        !rfc3339_parse(slice_text(text), &ms, NULL))
+    if (strlen(text) <= INSTANT_MAX && ((parse_i64(slice_text(text), &ms) && ms >= 0) ||
+                                        !rfc3339_parse(slice_text(text), &ms, NULL)))
         return ms;
     query_bad(q, name, "type.instant",
               "must be RFC 3339, such as 2026-11-21T14:32:08Z, or epoch "

@@ -50,6 +50,7 @@ struct sql_page {
     const char *rest;           /* behind LIMIT, or NULL */
     const char *count;          /* "SELECT … AS id FROM …" up to the WHERE clause */
     const char *count_order;    /* NULL: as the rows; which rows are counted says nothing then */
+    const char *count_all; /* counts all rows where there is no filter; NULL: as those of count */
     int64_t count_max;
     int64_t low, high; /* what matches has ids from low to high; high 0: no such bound */
     int64_t offset, limit;

@@ -23,7 +23,8 @@ struct sql_driver {
     const char *contains;
     /* A condition: the column (%s) is among the numbers of parameter %d, a JSON array. */
     const char *among;
-    const char *least; /* the function that gives the smallest of its arguments */
+    const char *least;  /* the function that gives the smallest of its arguments */
+    bool counts_tables; /* count(*) of a whole table costs next to nothing */
 
     /* kept: it will be used again. */
     enum err (*prepare)(struct sql *s, const char *text, bool kept, void **ret, struct why *why);

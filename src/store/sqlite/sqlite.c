@@ -250,6 +250,8 @@ static enum err open_file(struct sqlite *s, struct why *why)
     if (!s->read_only)
         flags |= SQLITE_OPEN_CREATE;
     int rc = sqlite3_open_v2(s->path, &s->db, flags, NULL);
+    if (!rc)
+        rc = sqlite_functions_add(s->db);
     if (rc)
         return sql_fail(s, rc, why);
     if (!s->read_only && sqlite3_db_readonly(s->db, "main") == 1) {

@@ -60,6 +60,8 @@ static inline int64_t sqlite_span_slot(int64_t ms)
     return ms >= 0 ? ms / SQLITE_SPAN_MS : -((-(ms + 1)) / SQLITE_SPAN_MS) - 1;
 }
 
+/* The functions that our statements call. Returns SQLite's code. */
+int sqlite_functions_add(sqlite3 *db);
 enum err sqlite_open(const char *path, const struct store_options *options, struct store **ret,
                      struct why *why);
 enum err sqlite_migrate(struct sqlite *s, struct why *why);

@@ -104,10 +104,40 @@ static void page_end(struct sql *s, bool own)
     sql_page_end(of(s), own);
 }
 
+static unsigned char ascii_lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* peal_has(text, part): instr(lower(text), lower(part)) > 0 without two copies a row, since it
+ * looks at each row of a large table. */
+static void has(sqlite3_context *call, int n, sqlite3_value **args)
+{
+    (void)n;
+    const unsigned char *text = sqlite3_value_text(args[0]), *part = sqlite3_value_text(args[1]);
+    int ntext = sqlite3_value_bytes(args[0]), npart = sqlite3_value_bytes(args[1]);
+    bool found = text && part && npart == 0;
+    for (int i = 0; text && part && !found && i + npart <= ntext; i++) {
+        int k = 0;
+        while (k < npart && ascii_lower(text[i + k]) == ascii_lower(part[k]))
+            k++;
+        found = k == npart;
+    }
+    sqlite3_result_int(call, found);
+}
+
+int sqlite_functions_add(sqlite3 *db)
+{
+    return sqlite3_create_function_v2(db, "peal_has", 2,
+                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                      has, NULL, NULL, NULL);
+}
+
 const struct sql_driver sqlite_driver = {
-    .contains = "instr(lower(%s), lower(?%d)) > 0",
+    .contains = "peal_has(%s, ?%d)",
     .among = "%s IN (SELECT value FROM json_each(?%d))",
     .least = "min",
+    .counts_tables = true,
     .prepare = prepare,
     .finalize = finalize,
     .bind_null = null_bind,

@@ -88,6 +88,48 @@ static void jobs_are_listed_by_key_in_each_order(void **state)
     }
 }
 
+/* A tenth of the jobs never fires, a third is planned ahead, some with times that have come; the
+ * jobs of one group are found another way than all jobs, and both ways must give the same pages. */
+static void jobs_by_next_scheduled_time_begin_with_those_planned(void **state)
+{
+    enum { N = 60, NOW = 5000, PAGE = 7 };
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t id[N], next[N];
+    OP(s, txn->begin);
+    for (int i = 0; i < N; i++) {
+        next[i] = i % 10 == 3 ? NEVER_MS : 10000 + i * 37 % 50;
+        id[i] = sample_job_add(s, "j", next[i]);
+        if (i % 3)
+            continue;
+        struct run_row r[] = { sample_run(id[i], 4000 + i), sample_run(id[i], 7000 + i * 7 % 11),
+                               sample_run(id[i], 8000 + i) };
+        OP(s, runs->runs_add, r, 3);
+        next[i] = r[1].scheduled_ms;
+    }
+    OP(s, txn->commit, NULL);
+    for (int group = 0; group <= 1; group++) {
+        struct jobs_key last = { 0 };
+        struct jobs_filter f = {
+            .status = -1, .limit = PAGE, .order = JOBS_NEXT, .group_id = group, .now_ms = NOW
+        };
+        for (int at = 0, rows = 1; rows > 0; at += rows) {
+            struct ids got = { 0 };
+            int64_t total;
+            OP(s, pages->jobs_page, &f, job_id, &got, &total);
+            rows = got.n;
+            assert_int_equal(rows, N - at < PAGE ? N - at : PAGE);
+            for (int i = 0; i < rows; i++) {
+                int64_t n = got.id[i] - id[0];
+                assert_int_equal(got.next_ms[i], next[n]);
+                assert_true(got.next_ms[i] > last.next_ms ||
+                            (got.next_ms[i] == last.next_ms && got.id[i] > last.id));
+                last = (struct jobs_key){ got.id[i], got.next_ms[i], NULL };
+            }
+            f.after = &last;
+        }
+    }
+}
+
 static void jobs_are_found_by_words(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -413,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(jobs_are_listed_newest_first_through_filters),
         BOTH(jobs_are_listed_by_key_in_each_order),
+        BOTH(jobs_by_next_scheduled_time_begin_with_those_planned),
         BOTH(jobs_are_found_by_words),
         BOTH(the_next_scheduled_time_shown_is_the_one_that_will_fire),
         BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),
