@@ -18,6 +18,7 @@ PICTURES = ROOT / "build" / "console"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync"]
 APP = "console-tests"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +70,14 @@ class Visitor:
         self.page.locator("button[type=submit]").click()
         self.page.locator("nav.rail").wait_for()
         return self.page
+
+    def axe(self):
+        """What breaks WCAG 2.2 AA on the page, as lines; read by axe-core of web/node_modules."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text() + ";0")
+        found = self.page.evaluate("""async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}))
+            .violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')}: ${n.failureSummary.split('\\n')[1]}`))""")
+        return found
 
     def picture(self, name):
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -124,7 +124,7 @@ def test_everything_works_under_xxl_jobs_prefix(visit, job):
     expect(page.get_by_role("heading", level=1)).to_have_text("Nightly settlement")
 
 
-SCREENS = ["/login", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}/edit",
+SCREENS = ["/login", "/audit", "/users", "/users/1", "/system", "/system?tab=settings", "/system?tab=about", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}/edit",
            "/runs", "/runs/{run}", "/executors", "/me", "/no/such/screen"]
 
 
@@ -139,4 +139,5 @@ def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, job, 
         page.wait_for_load_state("networkidle")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path} is {wide} pixels too wide"
+        assert not v.axe(), path + "".join("\n  " + line for line in v.axe())
         v.picture(f"{path.strip('/').format(job='job', run='run').replace('/', '-').replace('?tab=', '-')}-{look}")

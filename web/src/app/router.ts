@@ -16,6 +16,10 @@ export const router = createRouter({
     {path: '/runs', name: 'runs', component: () => import('../views/Runs.vue')},
     {path: '/runs/:id(\\d+)', name: 'run', component: () => import('../views/Run.vue')},
     {path: '/executors', name: 'executors', component: () => import('../views/Executors.vue')},
+    {path: '/audit', name: 'audit', component: () => import('../views/Audit.vue'), meta: {needs: 'audit:read'}},
+    {path: '/users', name: 'users', component: () => import('../views/Users.vue'), meta: {needs: 'users:admin'}},
+    {path: '/users/:id(\\d+)', name: 'user', component: () => import('../views/User.vue'), meta: {needs: 'users:admin'}},
+    {path: '/system', name: 'system', component: () => import('../views/System.vue')},
     {path: '/me', name: 'me', component: () => import('../views/Me.vue')},
     {path: '/:rest(.*)*', name: 'not-found', component: () => import('../views/NotFound.vue'), meta: {open: true}},
   ],
@@ -35,5 +39,7 @@ router.beforeEach(async to => {
       return true
     }
   }
-  return me.value ? true : {name: 'login', query: to.fullPath === '/jobs' ? {} : {to: to.fullPath}}
+  if (!me.value) return {name: 'login', query: to.fullPath === '/jobs' ? {} : {to: to.fullPath}}
+  if (me.value.mustChangePassword && to.name !== 'me') return {name: 'me', query: {to: to.fullPath}}
+  return true
 })

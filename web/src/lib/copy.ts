@@ -10,7 +10,8 @@ function bySelection(text: string): boolean {
   area.setAttribute('readonly', '')
   area.className = 'hidden-text'
   const before = document.activeElement
-  document.body.append(area)
+  const place = before?.closest('[role=dialog]') ?? document.body // a dialog keeps the focus inside
+  place.append(area)
   area.select()
   let done = false
   try {

@@ -11,6 +11,8 @@ interface Display {
   language: Language
   theme: Theme
   zone: string
+  density: 'comfortable' | 'compact'
+  shortcuts: boolean // keys of a single letter
 }
 
 const KEY = 'peal.display'
@@ -43,6 +45,8 @@ export const display = reactive<Display>({
   language: LANGUAGES.find(l => l === from.language) ?? firstLanguage(),
   theme: from.theme === 'light' || from.theme === 'dark' ? from.theme : 'system',
   zone: typeof from.zone === 'string' && from.zone ? from.zone : Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
+  density: from.density === 'compact' ? 'compact' : 'comfortable',
+  shortcuts: from.shortcuts !== false,
 })
 
 const dark = window.matchMedia?.('(prefers-color-scheme: dark)')
@@ -52,6 +56,7 @@ function paint(): void {
   const theme = display.theme === 'system' ? (dark?.matches ? 'dark' : 'light') : display.theme
   root.dataset.theme = theme
   root.lang = display.language
+  root.dataset.density = display.density
 }
 
 dark?.addEventListener?.('change', paint)

@@ -45,6 +45,9 @@ export interface CallOptions {
 /** What hears of a session that has ended: set by session.ts. */
 export const sessionEnded = {heard: () => {}}
 
+/** What hears whether the server answers: set by link.ts. */
+export const heardOf = {lost: () => {}, answer: () => {}}
+
 /** The address of a path of /api/v1, under whatever prefix the page is served. */
 export function apiUrl(path: string): string {
   return new URL('api/v1' + path, document.baseURI).href
@@ -64,8 +67,10 @@ export async function call<T>(method: string, path: string, options: CallOptions
     })
   } catch (e) {
     if (options.signal?.aborted) throw e
+    heardOf.lost()
     throw new Problem(0, 'disconnected', String((e as Error).message))
   }
+  heardOf.answer()
   if (answer.ok || answer.status === 304) {
     const json = (answer.headers.get('Content-Type') ?? '').includes('json') && answer.status !== 304
     return {data: (json ? await answer.json() : undefined) as T, etag: answer.headers.get('ETag') ?? '', status: answer.status}

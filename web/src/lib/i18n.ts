@@ -41,3 +41,9 @@ export function tOf(key: string, fallback: string): string {
   const text = messages.value?.[key as PlainKey]
   return typeof text === 'string' ? text : fallback
 }
+
+/** The same, of a text that may have parameters. */
+export function tWith(key: string, p: Record<string, unknown>, fallback: string): string {
+  const text = messages.value?.[key as Key] as string | ((p: unknown) => string) | undefined
+  return text === undefined ? fallback : typeof text === 'function' ? text(p) : text
+}

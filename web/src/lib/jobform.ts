@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form of a job: flat texts and numbers as they are typed, to and from the job of the API.
-import type {Problem, Schemas} from './http'
+import type {Schemas} from './http'
 
 export interface Form {
   name: string, groupId: number, owner: string, emails: string
@@ -47,11 +47,6 @@ export function jobOf(form: Form): Omit<Schemas['JobNew'], 'start'> {
     name: form.name.trim(), groupId: form.groupId, owner: form.owner.trim(), schedule, task, running,
     children: parts(form.children.replaceAll('#', '')).map(c => Number(c)), alarmEmails: parts(form.emails),
   }
-}
-
-/** The text of a problem's error at this pointer, or below it. */
-export function errorOf(problem: Problem | undefined, pointer: string): string | undefined {
-  return problem?.errors.find(e => e.field === pointer || e.field.startsWith(pointer + '/'))?.detail
 }
 
 const WEEK = 7 * 86400000

@@ -19,11 +19,13 @@ function take(data: Me): void {
   if (me.value && me.value.user.id !== data.user.id) forgetAll()
   me.value = data
   ended.value = false
-  const {language, theme, zone} = data.preferences
+  const {language, theme, zone, density, shortcuts} = data.preferences
   const known = LANGUAGES.find(l => l === language)
   if (known) display.language = known
   if (theme) display.theme = theme
   if (zone) display.zone = zone
+  if (density) display.density = density
+  if (shortcuts !== undefined) display.shortcuts = shortcuts
 }
 
 /** Who am I: undefined without a session. */

@@ -90,3 +90,10 @@ export function untilOf(ms: number): string {
 export function numberOf(n: number): string {
   return new Intl.NumberFormat(display.language).format(n)
 }
+
+/** 12.3 MB, in powers of ten as disks are sold. */
+export function bytesOf(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+  const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3))
+  return new Intl.NumberFormat(display.language, {style: 'unit', unit: units[at]!, maximumFractionDigits: 1}).format(bytes / 1000 ** at)
+}

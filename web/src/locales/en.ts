@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // English: the texts that the other languages must have as well. A sentence is whole, with its
 // parameters inside; it is never put together from pieces.
+import {center} from './center/en'
 import {observe} from './observe/en'
 
 const n = (count: number, one: string, many: string) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
@@ -13,6 +14,9 @@ export const en = {
   'nav.runs': 'Runs',
   'nav.executors': 'Executors',
   'nav.me': 'Profile',
+  'nav.audit': 'Audit',
+  'nav.users': 'Users',
+  'nav.system': 'System',
   'nav.skip': 'Skip to the content',
   'nav.times_in': 'Times in',
   'menu.user': 'Your menu',
@@ -352,6 +356,8 @@ export const en = {
   'me.saved': 'Saved.',
   'me.roles': 'What you may do',
   'me.everywhere': 'all groups',
+
+  ...center,
 }
 
 export const messages = en

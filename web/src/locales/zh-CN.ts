@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
+import {center} from './center/zh-CN'
 import {observe} from './observe/zh-CN'
 
 const n = (count: number) => count.toLocaleString('zh-CN')
 
 export const messages = {
   ...observe,
-  'nav.main': '主导航', 'nav.jobs': '任务', 'nav.runs': '调度日志', 'nav.executors': '执行器', 'nav.me': '个人设置', 'nav.skip': '跳到正文', 'nav.times_in': '时间所用时区',
+  'nav.main': '主导航', 'nav.jobs': '任务', 'nav.runs': '调度日志', 'nav.executors': '执行器', 'nav.me': '个人设置', 'nav.audit': '审计', 'nav.users': '用户', 'nav.system': '系统', 'nav.skip': '跳到正文', 'nav.times_in': '时间所用时区',
   'menu.user': '我的菜单', 'menu.logout': '退出登录', 'theme': '主题', 'theme.system': '跟随系统', 'theme.light': '浅色', 'theme.dark': '深色', 'language': '语言',
   'not_found.title': '页面不存在', 'not_found.text': '地址可能已过期，或输入有误。', 'not_found.home': '前往任务列表',
   'disconnected': p => `自 ${p.time} 起连接中断，正在重试；所见内容可能已过时。`, 'session_ended': '会话已结束。请重新登录以继续；已填写的内容不会丢失。',
@@ -62,4 +63,5 @@ export const messages = {
   'executors.address': '机器地址', 'executors.state': '状态', 'executors.beat': '上次心跳', 'executors.lane': '等待与发送中', 'executors.lane_of': p => `等待 ${p.waiting}，发送中 ${p.flight}/${p.max}`, 'executors.open': '未结束', 'executors.p95': '应答 p95', 'executors.error': '最近错误', 'executors.none': '该执行器下没有注册的机器。', 'executors.empty': '还没有执行器。',
   'executors.probe': '立即探测', 'executors.probed': p => `${p.address} 在 ${p.span} 后应答。`,
   'me.title': '个人设置', 'me.zone': '时间所用时区', 'me.saved': '已保存。', 'me.roles': '我的权限', 'me.everywhere': '所有执行器',
+  ...center,
 } satisfies Messages

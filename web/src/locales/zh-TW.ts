@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
+import {center} from './center/zh-TW'
 import {observe} from './observe/zh-TW'
 
 const n = (count: number) => count.toLocaleString('zh-TW')
 
 export const messages = {
   ...observe,
-  'nav.main': '主導覽', 'nav.jobs': '工作', 'nav.runs': '排程日誌', 'nav.executors': '執行器', 'nav.me': '個人設定', 'nav.skip': '跳至內容', 'nav.times_in': '顯示時區',
+  'nav.main': '主導覽', 'nav.jobs': '工作', 'nav.runs': '排程日誌', 'nav.executors': '執行器', 'nav.me': '個人設定', 'nav.audit': '稽核', 'nav.users': '使用者', 'nav.system': '系統', 'nav.skip': '跳至內容', 'nav.times_in': '顯示時區',
   'menu.user': '我的選單', 'menu.logout': '登出', 'theme': '佈景主題', 'theme.system': '跟隨系統', 'theme.light': '淺色', 'theme.dark': '深色', 'language': '語言',
   'not_found.title': '找不到這個頁面', 'not_found.text': '網址可能已失效或輸入錯誤。', 'not_found.home': '前往工作清單',
   'disconnected': p => `自 ${p.time} 起連線中斷，正在重試；畫面內容可能已過時。`, 'session_ended': '工作階段已結束。請重新登入以繼續；已輸入的內容不會遺失。',
@@ -62,4 +63,5 @@ export const messages = {
   'executors.address': '機器位址', 'executors.state': '狀態', 'executors.beat': '上次心跳', 'executors.lane': '等待與傳送中', 'executors.lane_of': p => `等待 ${p.waiting}，傳送中 ${p.flight}/${p.max}`, 'executors.open': '未結束', 'executors.p95': '回應 p95', 'executors.error': '最近錯誤', 'executors.none': '這個執行器下沒有註冊的機器。', 'executors.empty': '還沒有執行器。',
   'executors.probe': '立即探測', 'executors.probed': p => `${p.address} 在 ${p.span} 後回應。`,
   'me.title': '個人設定', 'me.zone': '顯示時區', 'me.saved': '已儲存。', 'me.roles': '我的權限', 'me.everywhere': '所有執行器',
+  ...center,
 } satisfies Messages

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import {beforeEach, describe, expect, it, vi} from 'vitest'
+import {makePassword} from '../src/lib/password'
+import {display} from '../src/lib/display'
+import {errorText} from '../src/lib/errors'
+import {loadLanguage} from '../src/lib/i18n'
+import {listenToKeys} from '../src/lib/keys'
+import {askOf, forgetRecent, rank, recentJobs, rememberJob} from '../src/lib/palette'
+import {permissionsOf} from '../src/lib/rights'
+import {bytesOf} from '../src/lib/time'
+
+describe('the palette', () => {
+  it.each([
+    ['#42', {kind: 'job', id: 42}], [' run:9006120 ', {kind: 'run', id: 9006120}], ['@pay', {kind: 'group', words: 'pay'}],
+    ['#4x', {kind: 'words', words: '#4x'}], ['', {kind: 'words', words: ''}],
+  ])('%s asks for %o', (text, ask) => expect(askOf(text)).toEqual(ask))
+  it('ranks a beginning above a word, a word above the middle, letters in order last', () => {
+    const texts = ['Xreport', 'A report', 'Report', 'run everything past ordinary rate of tries', 'none']
+    expect([...texts].sort((a, b) => rank('report', b) - rank('report', a))).toEqual(['Report', 'A report', 'Xreport', 'run everything past ordinary rate of tries', 'none'])
+    expect(rank('结算', '夜间结算')).toBeGreaterThan(0)
+    expect(rank('zzz', 'none')).toBe(0)
+  })
+  it('knows the jobs opened last, each once, eight at most', () => {
+    forgetRecent()
+    for (let id = 1; id <= 12; id++) rememberJob({id, name: 'n' + id, app: 'a'})
+    rememberJob({id: 7, name: 'again', app: 'a'})
+    expect(recentJobs().map(r => r.id)).toEqual([7, 12, 11, 10, 9, 8, 6, 5])
+    localStorage.setItem('peal.recent', '{"not": "a list"}')
+    expect(recentJobs()).toEqual([])
+  })
+})
+
+describe('keys', () => {
+  const to = {palette: vi.fn(), sheet: vi.fn(), go: vi.fn()}
+  const press = (key: string, more: KeyboardEventInit = {}, on: EventTarget = document.body) => on.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true, ...more}))
+  beforeEach(() => {
+    vi.clearAllMocks()
+    display.shortcuts = true
+    document.body.innerHTML = '<main><input id="field"></main>'
+  })
+  it('open the palette also in a field, letters do not', () => {
+    const off = listenToKeys(to), field = document.getElementById('field')!
+    press('k', {ctrlKey: true}, field)
+    press('?', {}, field)
+    expect(to.palette).toHaveBeenCalledTimes(1)
+    expect(to.sheet).not.toHaveBeenCalled()
+    off()
+  })
+  it('go with g and a letter, and are silent when they are turned off', () => {
+    const off = listenToKeys(to)
+    press('g')
+    press('r')
+    expect(to.go).toHaveBeenCalledWith('/runs')
+    display.shortcuts = false
+    press('?')
+    press('g')
+    press('j')
+    expect(to.sheet).not.toHaveBeenCalled()
+    expect(to.go).toHaveBeenCalledTimes(1)
+    off()
+  })
+})
+
+it('a role has all that the roles below it have', () => {
+  expect(permissionsOf('editor')).toEqual(['read', 'run', 'jobs:write'])
+  expect(permissionsOf('auditor')).toEqual(['read', 'audit:read'])
+  expect(permissionsOf('none')).toEqual([])
+})
+
+it('a password made here has 16 letters and digits, and is another each time', () => {
+  expect(makePassword()).toMatch(/^[a-zA-Z2-9]{16}$/)
+  expect(makePassword()).not.toBe(makePassword())
+})
+
+it('a broken rule is said in the language of display, with its bounds; an unknown one as the server says it', async () => {
+  display.language = 'zh-CN'
+  await loadLanguage()
+  expect(errorText({field: '/name', rule: 'text.length', detail: 'name: must have 4 to 20', params: {min: 4, max: 20}})).toBe('4 至 20 个字符。')
+  expect(errorText({field: '/name', rule: 'new.rule', detail: '/name: as it is'})).toBe('as it is')
+  display.language = 'en'
+  await loadLanguage()
+  expect(bytesOf(229376)).toBe('229.4 kB')
+  expect(bytesOf(0)).toBe('0 byte')
+})
