@@ -45,7 +45,7 @@ LAYERS = {
                "server/journal"],
     "server/journal": ["base", "server"],
     "alarm": ["base", "cron", "model", "wire", "store", "ledger", "server"],
-    "live": ["base", "cron", "model", "sched", "store", "ledger", "net", "server"],
+    "live": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "server"],
     "console": ["base", "net"],
     "api": ["base", "cron", "model", "sched", "wire", "store", "ledger", "net", "transport", "server", "live", "console",
             "api/xxl", "api/v1"],

@@ -77,6 +77,7 @@ void api_config_default(struct api_config *c)
 {
     *c = (struct api_config){ .lang = WIRE_LANG_EN,
                               .address = "",
+                              .streams_max = API_STREAMS_MAX,
                               .audit_keep_ms = API_AUDIT_KEEP_DAYS * INT64_C(86400000),
                               .session_idle_ms = API_SESSION_IDLE_DAYS * INT64_C(86400000) };
     secret_random(c->cursor_key, sizeof(c->cursor_key));

@@ -16,6 +16,7 @@ struct config;
 
 #define API_SESSION_IDLE_DAYS 7
 #define API_AUDIT_KEEP_DAYS 400
+#define API_STREAMS_MAX 2000
 
 enum api_per_job {                   /* whose own metrics are in /metrics */
                    API_PER_JOB_AUTO, /* all, but those that fail if there are more than 2,000 */
@@ -31,6 +32,7 @@ struct api_config {
     bool get_changes;              /* GET may change something too, as in XXL-JOB (false) */
     bool write_passwords;          /* new passwords go into XXL-JOB's column, too (false) */
     int64_t audit_keep_ms;         /* entries that are older go; 0: none do */
+    int streams_max;               /* followed at once; at most a quarter of the files */
     int64_t session_idle_ms;       /* a session that was not used for so long has ended */
     const struct config *settings; /* to be shown; borrowed for good. NULL: none */
     unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */

@@ -5,6 +5,7 @@
 #include "api/front.h"
 #include "api/gate.h"
 #include "api/session.h"
+#include "api/watch.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -32,7 +33,7 @@ static const struct class
     [WEB_PASSWORD] = { 1, 32 },
 };
 
-enum message_kind { MESSAGE_MOVED, MESSAGE_ANSWER, MESSAGE_STOP };
+enum message_kind { MESSAGE_MOVED, MESSAGE_ANSWER, MESSAGE_STOP, MESSAGE_LOG };
 
 struct web {
     struct center *center;
@@ -46,6 +47,8 @@ struct web {
     struct loop *loop;
     struct httpd *front;
     struct feed *feed;
+    struct web_live live;
+    bool checking; /* whether viewers may still see what they see */
     struct loop_timer patience;
     struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
     struct loop_mailbox incoming;
@@ -119,6 +122,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->if_match = httpd_header(q, "If-Match");
     call->if_none_match = httpd_header(q, "If-None-Match");
     call->idempotency_key = httpd_header(q, "Idempotency-Key");
+    call->last_event_id = httpd_header(q, "Last-Event-ID");
     call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
     call->message.kind = MESSAGE_ANSWER;
@@ -144,6 +148,10 @@ static void call_free(struct web_call *call)
     user_record_done(&call->user);
     token_record_done(&call->token);
     actor_free(call->actor);
+    if (call->who)
+        viewer_who_done(call->who);
+    free(call->who);
+    (call->wish_free ? call->wish_free : free)(call->wish);
     buf_done(&call->headers);
     buf_done(&call->output);
     free(call);
@@ -196,7 +204,7 @@ static void *work(void *arg)
         if (!db && center_reader(w->center, &db, &why))
             log_warn("web", "pages cannot be read: %s", why.text);
         call->db = db;
-        w->serve(call);
+        (call->task ? call->task : w->serve)(call);
         mailbox_send(w->mailbox, &call->message);
         pthread_mutex_lock(&w->lock);
         w->running[class]--;
@@ -222,10 +230,20 @@ static size_t body_max(const struct router_match *m)
     return class_of(m) == WEB_PASSWORD ? WEB_PASSWORD_BODY_MAX : WEB_BODY_MAX;
 }
 
-static void send_answer(struct web_call *call)
+static void send_answer(struct web *w, struct web_call *call)
 {
+    if (call->done) {
+        call->done(call, &w->live);
+        w->checking = false;
+        call_free(call);
+        return;
+    }
     if (call->user.id)
         httpd_proved(call->request);
+    if (call->stream && call->status == 200 && call->stream(call, &w->live)) {
+        call_free(call);
+        return;
+    }
     if (call->output.failed || call->headers.failed)
         httpd_reply_error(call->request, 500, "the answer is larger than this server sends");
     else
@@ -236,8 +254,13 @@ static void send_answer(struct web_call *call)
 }
 
 /* Answer without a worker. */
-static void refuse(struct web_call *call, enum problem_kind kind, const char *text)
+static void refuse(struct web *w, struct web_call *call, enum problem_kind kind, const char *text)
 {
+    if (call->done) { /* tried again with the next heartbeat */
+        w->checking = false;
+        call_free(call);
+        return;
+    }
     if (!call->match.table->problems) {
         httpd_reply_error(call->request, problem_status(kind), text);
         call_free(call);
@@ -248,7 +271,7 @@ static void refuse(struct web_call *call, enum problem_kind kind, const char *te
         problem_wait(call, kind, 1000, text);
     else
         problem(call, kind, "%s", text);
-    send_answer(call);
+    send_answer(w, call);
 }
 
 static const char too_large[] = "the body is larger than allowed";
@@ -261,7 +284,7 @@ static bool refuse_length(struct web *w, struct httpd_request *q, const struct r
     if (!m->table->problems || !parse_i64(httpd_header(q, "Content-Length"), &n) ||
         n <= (int64_t)body_max(m))
         return false;
-    refuse(call_new(w, q), PROBLEM_TOO_LARGE, too_large);
+    refuse(w, call_new(w, q), PROBLEM_TOO_LARGE, too_large);
     return true;
 }
 
@@ -289,12 +312,56 @@ static void on_web_request(struct httpd_request *q, void *arg)
         return;
     struct web_call *call = call_new(w, q);
     if (q->body.n > body_max(&call->match)) {
-        refuse(call, PROBLEM_TOO_LARGE, too_large);
+        refuse(w, call, PROBLEM_TOO_LARGE, too_large);
         return;
     }
     struct web_call *out = queue_call(w, call);
     if (out)
-        refuse(out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
+        refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
+}
+
+/* ---- streams -----------------------------------------------------------------------------------
+ */
+
+static void ask_log(void *arg, struct center_log_ask *a)
+{
+    struct web *w = arg;
+    center_log_ask(w->center, a, w->mailbox, MESSAGE_LOG);
+}
+
+/* Whoever has logged out since, or has other rights now, sees no more. */
+static void check_viewers(void *arg)
+{
+    struct web *w = arg;
+    if (w->checking || !viewers_count(w->live.viewers))
+        return;
+    struct web_call *call = mem_new(sizeof(*call));
+    call->message.kind = MESSAGE_ANSWER;
+    call->config = w->config;
+    call->center = w->center;
+    call->logins = w->logins;
+    buf_init(&call->headers, 0);
+    buf_init(&call->output, 0);
+    watch_collect(call, w->live.viewers);
+    w->checking = true;
+    struct web_call *out = queue_call(w, call);
+    if (out)
+        refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
+}
+
+static void live_new(struct web *w)
+{
+    w->live.viewers = viewers_new(w->loop, 0, check_viewers, w);
+    struct tails_config tails = {
+        .loop = w->loop, .viewers = w->live.viewers, .ask = ask_log, .arg = w
+    };
+    w->live.tails = tails_new(&tails);
+}
+
+static void live_free(struct web *w)
+{
+    viewers_free(w->live.viewers);
+    tails_free(w->live.tails);
 }
 
 static void on_web_message(struct loop_mailbox *m, struct message *l)
@@ -305,9 +372,13 @@ static void on_web_message(struct loop_mailbox *m, struct message *l)
         httpd_attach(w->front, container_of(l, struct httpd_moved, message));
         break;
     case MESSAGE_ANSWER:
-        send_answer(container_of(l, struct web_call, message));
+        send_answer(w, container_of(l, struct web_call, message));
+        break;
+    case MESSAGE_LOG:
+        tails_answered(w->live.tails, container_of(l, struct center_log_ask, message));
         break;
     case MESSAGE_STOP:
+        viewers_bye(w->live.viewers);
         loop_timer_set(w->loop, &w->patience, loop_now_ms(w->loop) + STOP_MS);
         httpd_drain(w->front);
         break;
@@ -392,10 +463,12 @@ enum err web_new(struct center *c, const struct api_config *config,
                                   .on_drained = on_drained,
                                   .arg = w,
                                   .on_head = on_web_head,
+                                  .max_streams = config->streams_max,
                                   .body_max = WEB_BODY_MAX,
                                   .bodies_max = WEB_BODIES_MAX,
                                   .answered = &center_metrics(c)->http_requests };
     w->front = httpd_new(w->loop, &front);
+    live_new(w);
     w->mailbox = mailbox_new();
     w->back = mailbox_new();
     w->incoming.mailbox = w->mailbox;
@@ -429,6 +502,8 @@ static void drop_messages(struct mailbox *m)
             httpd_moved_free(container_of(l, struct httpd_moved, message));
         else if (l->kind == MESSAGE_ANSWER)
             call_free(container_of(l, struct web_call, message));
+        else if (l->kind == MESSAGE_LOG)
+            center_log_ask_free(container_of(l, struct center_log_ask, message));
     }
 }
 
@@ -447,6 +522,7 @@ void web_free(struct web *w)
     for (int i = 0; i < WEB_CLASSES; i++)
         for (struct waiting_call *n; (n = waiting_take(&w->queues[i]));)
             call_free(container_of(n, struct web_call, waiting));
+    live_free(w);
     httpd_free(w->front);
     feed_free(w->feed);
     loop_mailbox_remove(w->loop, &w->incoming);

@@ -12,11 +12,18 @@
 #include "api/router.h"
 #include "api/waiting.h"
 #include "base/buf.h"
+#include "live/tails.h"
+#include "live/viewers.h"
 #include "model/rights.h"
 #include "server/center.h"
 
 struct web;
 struct logins;
+
+struct web_live { /* what is told as it happens; web loop's thread */
+    struct viewers *viewers;
+    struct tails *tails;
+};
 
 #define WEB_BODY_MAX (2u << 20)
 #define WEB_PASSWORD_BODY_MAX 4096
@@ -38,7 +45,7 @@ struct web_call {
     /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, accept, authorization, cookie;
     struct slice origin, referer, host, fetch_site;
-    struct slice if_match, if_none_match, idempotency_key; /* p NULL: not sent */
+    struct slice if_match, if_none_match, idempotency_key, last_event_id; /* p NULL: not sent */
     const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
     char peer[46];
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
@@ -56,6 +63,16 @@ struct web_call {
     int status;
     const char *content_type;   /* static text */
     struct buf headers, output; /* complete header lines; body */
+    /* or a stream: called on the web loop if the status is 200. True: it has taken the request.
+     * False: the answer is a refusal after all. */
+    bool (*stream)(struct web_call *call, const struct web_live *live);
+    void *wish;                    /* what is to be streamed; owned */
+    void (*wish_free)(void *wish); /* NULL: it is one block */
+    struct viewer_who *who;        /* is to watch it; owned */
+
+    /* a call of the server's own has no request, and these in place of a handler and an answer */
+    void (*task)(struct web_call *call);                              /* on a worker */
+    void (*done)(struct web_call *call, const struct web_live *live); /* on the web loop */
 };
 
 /* Start the thread and the workers. find: the row of a method and a path, on the web loop. serve:

@@ -123,9 +123,19 @@ bool gate_accepts(struct slice accept, const char *type)
 /* The form API answers what it answers; its clients are of all kinds. */
 static bool answer_type_ok(struct web_call *call)
 {
-    return call->match.row->answer != ANSWER_JSON ||
-           gate_accepts(call->accept, "application/json") ||
-           refuse(call, PROBLEM_NOT_ACCEPTABLE, "the answer is application/json");
+    switch (call->match.row->answer) {
+    case ANSWER_JSON:
+        return gate_accepts(call->accept, "application/json") ||
+               refuse(call, PROBLEM_NOT_ACCEPTABLE, "the answer is application/json");
+    case ANSWER_EVENTS:
+        return gate_accepts(call->accept, "text/event-stream") ||
+               refuse(call, PROBLEM_NOT_ACCEPTABLE, "the answer is text/event-stream");
+    case ANSWER_ENVELOPE:
+    case ANSWER_TEXT:
+    case ANSWER_EMPTY:
+        break;
+    }
+    return true;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------

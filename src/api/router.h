@@ -48,7 +48,8 @@ enum answer_kind {
     ANSWER_ENVELOPE, /* XXL-JOB's: {"code":…,"msg":…,"content":…,"data":…} */
     ANSWER_TEXT,     /* a page or plain text */
     ANSWER_JSON,
-    ANSWER_EMPTY, /* status 204 */
+    ANSWER_EMPTY,  /* status 204 */
+    ANSWER_EVENTS, /* a stream of server-sent events */
 };
 
 enum web_class { /* the queue, see front.h */

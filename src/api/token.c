@@ -57,11 +57,8 @@ static enum err owner_find(struct web_call *call, struct why *why)
     return OK;
 }
 
-enum err token_find(struct web_call *call, struct slice text, struct why *why)
+enum err token_find_digest(struct web_call *call, const char *digest, struct why *why)
 {
-    char digest[65];
-    if (!token_digest(text, digest))
-        return ERR_NOTFOUND;
     if (!call->db) {
         why_set(why, "the database cannot be read");
         return ERR_STORE;
@@ -71,4 +68,10 @@ enum err token_find(struct web_call *call, struct slice text, struct why *why)
         return err;
     int64_t ends_ms = call->token.expires_ms;
     return ends_ms > 0 && ends_ms <= clock_wall_ms() ? ERR_NOTFOUND : owner_find(call, why);
+}
+
+enum err token_find(struct web_call *call, struct slice text, struct why *why)
+{
+    char digest[65];
+    return token_digest(text, digest) ? token_find_digest(call, digest, why) : ERR_NOTFOUND;
 }

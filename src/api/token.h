@@ -14,5 +14,7 @@ bool token_digest(struct slice text, char ret_digest[65]);
 /* The token of that text into call->token, its owner into call->user, and the actor that is cut to
  * both. ERR_NOTFOUND: no such token, or it has ended. A worker's thread. */
 MUST_CHECK enum err token_find(struct web_call *call, struct slice text, struct why *why);
+/* The same by its digest. */
+MUST_CHECK enum err token_find_digest(struct web_call *call, const char *digest, struct why *why);
 
 #endif

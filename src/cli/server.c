@@ -86,6 +86,11 @@ static const struct config_row rows[] = {
       "entries of the audit that are older are deleted; 0: none are", 0, INT64_C(315360000000) },
     { "session.idle", NULL, CONFIG_MS, TEXT_OF(API_SESSION_IDLE_DAYS) "d", "DURATION",
       "a login that was not used for so long has ended", 60000, INT64_C(31536000000) },
+    { "streams.max", NULL, CONFIG_INT, TEXT_OF(API_STREAMS_MAX), "N",
+      "pages and logs that are followed at once, by all users; at most a quarter of the files "
+      "that\n"
+      "the process may open",
+      1, 100000 },
     { "insecure-known-token", NULL, CONFIG_FLAG, "false", NULL,
       "take an access token that XXL-JOB's documentation names (default_token)", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
@@ -416,6 +421,7 @@ int cmd_server(int argc, char **argv)
         complain("metrics.per_job must be off, failing or all");
     } else {
         api_config.address = config_text(&config, "listen");
+        api_config.streams_max = (int)config_int(&config, "streams.max");
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");
         api_config.audit_keep_ms = config_int(&config, "audit.keep");
         api_config.session_idle_ms = config_int(&config, "session.idle");

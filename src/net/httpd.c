@@ -993,7 +993,7 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     h->loop = l;
     h->cf = *config;
     h->cf.max_connections = or_default(config->max_connections, files_for(CONNECTIONS_MAX));
-    h->cf.max_streams = or_default(config->max_streams, files_for(STREAMS_MAX));
+    h->cf.max_streams = files_for(or_default(config->max_streams, STREAMS_MAX));
     if (!h->cf.body_max)
         h->cf.body_max = 8 << 20;
     if (!h->cf.bodies_max)

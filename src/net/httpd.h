@@ -32,7 +32,7 @@ struct httpd_request {
 struct httpd_config {     /* 0 in a number: the default */
     int max_connections;  /* 4096, or a quarter of the files that the process may open; then one
                              yields, see below; if none can: 503 and closed */
-    int max_streams;      /* 2000, or a quarter of these files; beside the connections */
+    int max_streams;      /* 2000, beside the connections; at most a quarter of these files */
     size_t body_max;      /* 8 MiB; above: 413 */
     size_t bodies_max;    /* 256 MiB in the buffers of all large bodies; then one yields: 503 */
     int head_timeout_ms;  /* 10 s from a request's first byte to the end of its head: 408 */

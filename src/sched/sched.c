@@ -453,6 +453,15 @@ void sched_probed(struct sched *s, struct now now, const struct call_result *c)
     entry_done(s);
 }
 
+bool sched_look(const struct sched *s, int64_t log_id, struct sched_look *ret)
+{
+    const struct run *r = run_find(s, log_id);
+    if (!r || !run_open(r))
+        return false;
+    *ret = (struct sched_look){ r->lane ? r->lane->address : NULL, run_log_time(r) };
+    return true;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 struct batch *sched_take_batch(struct sched *s, struct now now)

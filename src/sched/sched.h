@@ -149,6 +149,13 @@ void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply);
 /* Is the address registered for the group, or in its list? */
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address);
 
+struct sched_look {      /* a run that has not ended */
+    const char *address; /* NULL: none yet; borrowed until the next call */
+    int64_t log_ms;      /* run_log_ms */
+};
+/* False: the run has ended, as far as is known here, or there is none. */
+bool sched_look(const struct sched *s, int64_t log_id, struct sched_look *ret);
+
 /* ---- writing --------------------------------------------------------------------------------- */
 /* What has gathered, or NULL if there is nothing to write. One batch at a time. */
 struct batch *sched_take_batch(struct sched *s, struct now now);

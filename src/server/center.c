@@ -210,6 +210,8 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         results_journalled(c, container_of(l, struct journal_message, message));
     else if (l->kind == MESSAGE_REQUEST)
         request_open(c, l);
+    else if (l->kind == MESSAGE_LOG_ASK)
+        log_ask_open(c, l);
     else
         zones_changed(c, l);
 }
@@ -514,6 +516,7 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     list_init(&c->fresh);
     list_init(&c->calls);
     list_init(&c->requests);
+    list_init(&c->log_asks);
     list_init(&c->writes);
     list_init(&c->batch.writes);
     enum err err = OK;
@@ -566,6 +569,7 @@ void center_run(struct center *c)
             c->finished = true;
     }
     calls_abort(c);
+    log_asks_refuse(c);
     results_overdue(c, INT64_MAX);
     c->closed = true;
     requests_refuse(c);
@@ -595,6 +599,8 @@ void center_free(struct center *c)
             journalling_message_free(container_of(l, struct journal_message, message));
         else if (l->kind == MESSAGE_REQUEST)
             request_refuse(l);
+        else if (l->kind == MESSAGE_LOG_ASK)
+            log_ask_refuse(l);
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }

@@ -123,6 +123,30 @@ struct center_log { /* a page of an executor's rolling log */
 MUST_CHECK enum err center_log_page(struct center *c, const char *address, int64_t log_id,
                                     int64_t trigger_ms, int from_line, struct center_log *ret,
                                     struct why *why);
+
+/* The same without waiting: the message comes back, filled in. */
+struct center_log_ask {
+    struct message message;
+    char *address; /* "": that of the run, if the core has one */
+    int64_t log_id, trigger_ms;
+    int from_line;
+    /* the answer */
+    enum err err; /* ERR_NOTFOUND: there is no address to ask; ERR_STOPPING: the center stops */
+    struct why why;
+    bool run_open;   /* the run had not ended when the executor was asked */
+    int64_t took_ms; /* until the answer */
+    struct center_log log;
+    struct mailbox *to; /* private: */
+    int kind;
+    int64_t asked_ms;
+};
+struct center_log_ask *center_log_ask_new(const char *address, int64_t log_id, int64_t trigger_ms,
+                                          int from_line);
+void center_log_ask_free(struct center_log_ask *a);
+/* Comes back to that mailbox with that kind of message. The mailbox lives until center_run has
+ * returned; what is asked after that does not come back and is freed by the center. */
+void center_log_ask(struct center *c, struct center_log_ask *a, struct mailbox *to, int kind);
+
 /* Is the address registered for the group or in its list? */
 bool center_address_known(struct center *c, int64_t group_id, struct slice address);
 struct center_group { /* where the jobs of a group can go, as known now */

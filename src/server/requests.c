@@ -7,6 +7,7 @@
  * the queue. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "server/log_page.h"
 #include "server/state.h"
 #include <errno.h>
 #include <pthread.h>
@@ -198,49 +199,10 @@ void request_killed(struct center *c, const struct action *act)
     request_answer(a, act->err);
 }
 
-static enum err log_unheard(struct request *a, const struct call_result *r)
-{
-    if (r->outcome == CALL_NOT_SENT && a->call.err == ERR_INVALID) { /* it is no address */
-        why_set(&a->why, "%.*s", (int)r->msg.n, r->msg.p);
-        return ERR_INVALID;
-    }
-    if (r->outcome == CALL_FULL) {
-        why_set(&a->why, "too many calls to %s are under way, try again", a->address);
-        return ERR_FULL;
-    }
-    why_set(&a->why, "the executor at %s cannot be asked for the log: %.*s", a->address,
-            (int)r->msg.n, r->msg.n ? r->msg.p : "");
-    return ERR_NET;
-}
-
-static enum err log_refused(struct request *a, const struct call_result *r)
-{
-    why_set(&a->why, "the executor answered: %.*s", (int)utf8_cut(r->msg.p, r->msg.n, 300),
-            r->msg.n ? r->msg.p : "");
-    return ERR_NET;
-}
-
 static void log_done(struct transport_call *call, struct call_result *r)
 {
     struct request *a = container_of(call, struct request, call);
-    const struct transport_page *page = &a->page;
-    enum err err = OK;
-    if (r->outcome != CALL_ANSWERED) {
-        err = log_unheard(a, r);
-    } else if (r->code != 200) {
-        err = log_refused(a, r);
-    } else if (page->present) {
-        a->log.from_line = page->from_line;
-        a->log.to_line = page->to_line;
-        a->log.is_end = page->is_end;
-        a->log.n = page->content.n;
-        a->log.content = mem_dupn(page->content.n ? page->content.p : "", page->content.n);
-    } else { /* an executor without logs sends null for the page */
-        a->log.from_line = a->from_line;
-        a->log.to_line = a->from_line > 0 ? a->from_line - 1 : 0;
-        a->log.content = mem_dup("");
-    }
-    request_answer(a, err);
+    request_answer(a, log_page_of(call, &a->page, r, a->address, a->from_line, &a->log, &a->why));
 }
 
 static void request_log(struct center *c, struct request *a)

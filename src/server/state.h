@@ -13,7 +13,13 @@
 #include "server/writer.h"
 #include "transport/transport.h"
 
-enum message_kind { MESSAGE_BATCH_DONE, MESSAGE_REQUEST, MESSAGE_JOURNAL, MESSAGE_ZONES };
+enum message_kind {
+    MESSAGE_BATCH_DONE,
+    MESSAGE_REQUEST,
+    MESSAGE_JOURNAL,
+    MESSAGE_ZONES,
+    MESSAGE_LOG_ASK
+};
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */
 
@@ -62,6 +68,7 @@ struct center {
     int64_t batch_us;     /* boot: when the writer got the batch */
     struct list calls;    /* open calls to executors */
     struct list requests; /* what other threads wait for */
+    struct list log_asks; /* pages of logs that executors are being asked for */
     struct list writes;   /* struct ledger_entry: go with the next batch */
     struct batch_message batch;
     struct flight_file *flight;
@@ -112,6 +119,11 @@ void request_edited(struct center *c, struct edit *e);
 void requests_written(struct center *c, struct list *writes);
 void request_spawned(struct center *c, const struct action *a);
 void request_killed(struct center *c, const struct action *a);
+
+/* log_asks.c: pages of logs, for those who do not wait */
+void log_ask_open(struct center *c, struct message *l);
+void log_ask_refuse(struct message *l); /* stopping: one that was not opened; it is freed */
+void log_asks_refuse(struct center *c); /* and those that were */
 
 /* results.c: callbacks that wait to be kept */
 void results_ack(struct center *c, struct ack *ack);

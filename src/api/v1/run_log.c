@@ -6,12 +6,12 @@
 #include "api/v1/v1.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "wire/log_lines.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define LINES_MAX 10000
 #define LINES_DEFAULT 1000
-#define LINE_MAX 1048576
 #define DOWNLOAD_MS 60000
 #define CLEANED "readLog fail, logFile not exists" /* as Java's executors say it */
 
@@ -49,15 +49,15 @@ static bool is_end(const struct center_log *page, const struct log_record *r)
 /* The lines of a page as elements; how many, at most max. */
 static int write_lines(struct jsonw *w, struct slice text, int max)
 {
+    struct log_lines lines;
     struct slice line;
     int n = 0;
-    while (n < max && slice_cut(&text, '\n', &line)) {
-        if (line.n && line.p[line.n - 1] == '\r')
-            line.n--;
-        line.n = utf8_cut(line.p, line.n, LINE_MAX);
+    log_lines_begin(&lines, text);
+    while (n < max && log_lines_next(&lines, &line)) {
         jsonw_slice(w, NULL, line);
         n++;
     }
+    log_lines_done(&lines);
     return n;
 }
 
