@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_LOOKS 2000 /* rows that a commit may look at to count what is open */
+#define COUNT_LOOKS 300 /* rows that a commit may look at to count what is open */
 
 /* ---- what it remembers ----------------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ static void check_falls(struct sim *s)
 static void check_totals(struct sim *s)
 {
     s->looks += COUNT_LOOKS;
-    if (s->looks < memory_of(s->store)->tables[T_RUN].len)
+    if (s->looks < memory_of(s->store)->tables[T_RUN].cap)
         return;
     s->looks = 0;
     struct totals t;

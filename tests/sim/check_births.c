@@ -121,6 +121,8 @@ void check_birth(struct sim *s, const struct planned *p)
                          .born_ms = s->boot_ms,
                          .epoch = s->rebased,
                          .fresh = true };
+    if (r->address)
+        peer_of(s, r->address)->laid++;
     g->scheduled =
         of_schedule(r->kind) || (r->kind == KIND_RETRY && ghost_of(s, r->cause)->scheduled);
     g = ghost_of(s, r->log_id); /* ghost_of may have moved them */

@@ -47,7 +47,6 @@ static void ghost_end(struct sim *s, int64_t id, enum phase to)
     g->fresh_success = to == PHASE_SUCCEEDED;
     check_figures_end(s, id, g, to);
     g->end = to;
-    g->text_n = strlen(text_of(s, id));
     s->ends++;
     if (of_schedule(g->kind) && to != PHASE_WITHDRAWN && g->scheduled_ms > s->served_ms)
         s->served_ms = g->scheduled_ms;
@@ -67,6 +66,10 @@ void check_change(struct sim *s, const struct run_change *c)
         g->doubted = true;
     if (c->what & CHANGE_FINISH && !g->handle_ms)
         g->handle_ms = c->handle_ms;
+    if (c->what & CHANGE_FINISH && c->handle_msg)
+        g->text_n = strlen(c->handle_msg); /* on disk late results may be noted behind it already */
+    if (c->what & CHANGE_ADDRESS && c->address)
+        peer_of(s, c->address)->laid++;
     if (c->what & CHANGE_DROP)
         g->dropped = true;
     if (c->what & (CHANGE_PHASE | CHANGE_DROP) && ended(c->phase))

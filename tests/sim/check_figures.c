@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY 500     /* commits */
-#define ROWS_EACH 100 /* runs that a commit may look at: a crowd has hundreds of thousands */
+#define EVERY 2000   /* commits */
+#define ROWS_EACH 25 /* runs that a commit may look at: a crowd has hundreds of thousands */
 
 struct expected { /* one slot of the whole, a group or a job */
     enum figure_level level;

@@ -280,11 +280,12 @@ static const struct peer *peer_by_number(struct sim *s, int number)
     return NULL;
 }
 
-/* Others may take the next address when one is full. */
-static bool bound(const struct sim *s, enum route route)
+/* Others may take the next address when as many wait for theirs as its lane holds. How many wait
+ * is not known from outside, only how many there have been. */
+static bool bound(const struct sim *s, enum route route, const struct peer *was)
 {
     return route == ROUTE_FIRST || route == ROUTE_LAST || route == ROUTE_CONSISTENT_HASH ||
-           s->lane_queue >= 10000; /* more than a seed has */
+           was->laid < s->lane_queue;
 }
 
 /* A run that was planned for another address has left it for a reason: a connection to that was
@@ -294,7 +295,7 @@ static void check_moved(struct sim *s, const struct run_row *r, enum route route
 {
     const struct ghost *g = ghost_of(s, r->log_id);
     const struct peer *was = peer_by_number(s, g->laid_for);
-    if (!was || strcmp(was->address, r->address) == 0 || !bound(s, route) || !v->sure)
+    if (!was || strcmp(was->address, r->address) == 0 || !bound(s, route, was) || !v->sure)
         return;
     bool refused = was->dead_ms >= g->taken_ms || was->refused;
     if (!refused && stands_since(s, r, g->taken_ms) && place(v, was->address) >= 0)

@@ -28,11 +28,17 @@ typedef void event_fn(struct sim *s, struct event *e);
 
 struct event { /* something that will happen */
     int64_t at_ms;
-    uint64_t tie; /* order within a millisecond, by dice */
+    uint64_t tie; /* order within a millisecond, by dice; no other has it */
     event_fn *fn;
     void *p; /* freed with the event unless fn clears it */
     int64_t a, b;
     uint32_t life; /* of the center or executor that it is for */
+};
+
+struct heap_place { /* all that the order of events looks at */
+    int64_t at_ms;
+    uint64_t tie;
+    struct event *event;
 };
 
 /* ---- executors ------------------------------------------------------------------------------- */
@@ -126,6 +132,7 @@ struct placed { /* runs that are bound to one address, or were; of one job */
 struct peer { /* one address, as seen over the wire */
     char address[64], app[16];
     int number, running;
+    int laid;          /* runs that had this address on disk, so far */
     int64_t beat_ms;   /* boot; -1 = none, or it deregistered */
     int64_t left_ms;   /* it deregistered; 0 = never */
     int64_t yes_ms;    /* it answered a beat of the center well */
@@ -258,7 +265,7 @@ struct sim {
     bool trace;
     struct dice dice;
     int64_t boot_ms, offset_ms; /* wall = boot + offset */
-    struct event **heap;
+    struct heap_place *heap;
     size_t nheap, cheap;
     uint64_t nevents;
     struct zone *zones[3];
@@ -282,6 +289,7 @@ struct sim {
     int64_t nwrites;
     struct dice alarm_dice; /* of alarms.c alone */
     struct map alarms_sent; /* by their key */
+    size_t alarm_looks;     /* at rows, that commits have left for the sender */
     uint32_t life;
     int64_t up_since_ms, store_bad_until_ms, store_good_since_ms, stepped_ms;
     struct flight_head *recorder[2]; /* the files; NULL: there is none */

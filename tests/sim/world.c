@@ -24,34 +24,35 @@ struct now sim_now(const struct sim *s)
     return (struct now){ wall_ms(s), s->boot_ms };
 }
 
-static bool before(const struct event *a, const struct event *b)
+static bool before(const struct heap_place *a, const struct heap_place *b)
 {
     return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->tie < b->tie;
 }
 
-static void heap_push(struct sim *s, struct event *e)
+static void heap_push(struct sim *s, struct heap_place x)
 {
     if (s->nheap == s->cheap) {
         s->cheap = s->cheap ? s->cheap * 2 : 256;
         s->heap = mem_resize(s->heap, s->cheap * sizeof(*s->heap));
     }
     size_t i = s->nheap++;
-    for (; i > 0 && before(e, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && before(&x, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = e;
+    s->heap[i] = x;
 }
 
 static struct event *heap_pop(struct sim *s)
 {
-    struct event *first = s->heap[0], *last = s->heap[--s->nheap];
+    struct event *first = s->heap[0].event;
+    struct heap_place last = s->heap[--s->nheap];
     size_t i = 0;
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= s->nheap)
             break;
-        if (child + 1 < s->nheap && before(s->heap[child + 1], s->heap[child]))
+        if (child + 1 < s->nheap && before(&s->heap[child + 1], &s->heap[child]))
             child++;
-        if (!before(s->heap[child], last))
+        if (!before(&s->heap[child], &last))
             break;
         s->heap[i] = s->heap[child];
         i = child;
@@ -69,7 +70,7 @@ struct event *sim_send(struct sim *s, int64_t in_ms, event_fn *fn, int64_t a, in
     e->a = a;
     e->b = b;
     e->p = p;
-    heap_push(s, e);
+    heap_push(s, (struct heap_place){ e->at_ms, e->tie, e });
     return e;
 }
 
@@ -137,7 +138,7 @@ enum err sim_zone(void *ctx, const char *name, struct zone **ret, struct why *wh
 
 static void run_until(struct sim *s, int64_t until_ms)
 {
-    while (s->nheap && s->heap[0]->at_ms <= until_ms) {
+    while (s->nheap && s->heap[0].at_ms <= until_ms) {
         struct event *e = heap_pop(s);
         s->boot_ms = e->at_ms;
         e->fn(s, e);

@@ -41,7 +41,7 @@ struct mem_audit_item { /* T_AUDIT_ITEM */
 };
 
 struct mem_delivery { /* T_DELIVERY */
-    int64_t id;
+    int64_t key;      /* mem_delivery_key */
     struct delivery_record row;
 };
 
@@ -96,7 +96,7 @@ enum mem_table {               /* what the rows are, and what the key is */
                  T_ALARM,      /* struct alarm_record, id */
                  T_ALARMS_OF,  /* struct mem_alarms_of, log id: an index of T_ALARM */
                  T_SCRIPT,     /* struct script_record, id */
-                 T_DELIVERY,   /* struct mem_delivery, id */
+                 T_DELIVERY,   /* struct mem_delivery, key */
                  T_COUNT
 };
 
@@ -108,6 +108,7 @@ struct mem_undo {
 
 struct mem_scalars {
     int64_t last_id[T_COUNT];
+    int64_t alarms_closed;      /* all alarms up to this one are closed, or gone */
     struct watermark watermark; /* last_id is not used */
     struct totals totals;
 };
@@ -143,6 +144,8 @@ int64_t mem_next_id(struct memory *m, enum mem_table t);
 /* The live run of the same unique key, or NULL. */
 struct mem_run *mem_run_same(const struct memory *m, const struct run_row *r);
 void mem_row_free(enum mem_table t, void *row);
+/* Of the try by what it has alone, T_DELIVERY. */
+int64_t mem_delivery_key(int64_t alarm_id, const char *target, int n);
 struct log_record *mem_log_copy(const struct log_record *from); /* owned by the caller */
 /* Undo the latest changes until n are left. */
 void mem_undo(struct memory *m, size_t n);

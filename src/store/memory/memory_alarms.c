@@ -74,7 +74,8 @@ static enum err memory_alarms_open(struct store *s, const char *channel, int64_t
     (void)why;
     struct memory *m = memory_of(s);
     bool more = true;
-    for (int64_t id = after_id + 1; more && max > 0 && id <= m->now.last_id[T_ALARM]; id++) {
+    int64_t from_id = after_id > m->now.alarms_closed ? after_id : m->now.alarms_closed;
+    for (int64_t id = from_id + 1; more && max > 0 && id <= m->now.last_id[T_ALARM]; id++) {
         const struct alarm_record *r = mem_find(m, T_ALARM, id);
         if (!r || r->closed_ms >= 0 || strcmp(r->channel, channel) != 0)
             continue;
@@ -113,16 +114,10 @@ static enum err memory_deliveries_each(struct store *s, int64_t alarm_id, delive
     return OK;
 }
 
-static bool has_delivery(const struct memory *m, const struct delivery_record *r)
+int64_t mem_delivery_key(int64_t alarm_id, const char *target, int n)
 {
-    void *row;
-    for (size_t i = 0; map_next(&m->tables[T_DELIVERY], &i, &row);) {
-        const struct delivery_record *other = &((struct mem_delivery *)row)->row;
-        if (other->alarm_id == r->alarm_id && other->n == r->n &&
-            strcmp(other->target, r->target ? r->target : "") == 0)
-            return true;
-    }
-    return false;
+    uint64_t h = hash_u64((uint64_t)alarm_id) ^ hash_text(slice_text(target ? target : ""));
+    return (int64_t)hash_u64(h + (uint64_t)n);
 }
 
 static enum err memory_delivery_add(struct store *s, const struct delivery_record *r,
@@ -130,14 +125,15 @@ static enum err memory_delivery_add(struct store *s, const struct delivery_recor
 {
     (void)why;
     struct memory *m = memory_of(s);
-    if (has_delivery(m, r))
+    int64_t key = mem_delivery_key(r->alarm_id, r->target, r->n);
+    if (mem_find(m, T_DELIVERY, key))
         return OK;
     struct mem_delivery *row = mem_new(sizeof(*row));
-    row->id = mem_next_id(m, T_DELIVERY);
+    row->key = key;
     row->row = *r;
     row->row.target = mem_dup(r->target ? r->target : "");
     row->row.said = mem_dup(r->said);
-    mem_put(m, T_DELIVERY, row->id, row);
+    mem_put(m, T_DELIVERY, key, row);
     return OK;
 }
 
@@ -157,6 +153,16 @@ static enum alarm_status worst(const struct memory *m, int64_t log_id)
     return status;
 }
 
+static void note_closed(struct memory *m)
+{
+    int64_t *id = &m->now.alarms_closed;
+    for (; *id < m->now.last_id[T_ALARM]; ++*id) {
+        const struct alarm_record *next = mem_find(m, T_ALARM, *id + 1);
+        if (next && next->closed_ms < 0)
+            return;
+    }
+}
+
 static enum err memory_alarm_close(struct store *s, int64_t id, enum alarm_status status,
                                    int64_t now_ms, struct why *why)
 {
@@ -169,6 +175,7 @@ static enum err memory_alarm_close(struct store *s, int64_t id, enum alarm_statu
     r->closed_ms = now_ms;
     r->status = status;
     mem_put(m, T_ALARM, id, r);
+    note_closed(m);
     const struct log_record *log = mem_find(m, T_LOG, r->log_id);
     if (!log || log->alarm_status != ALARM_CLAIMED)
         return OK;
