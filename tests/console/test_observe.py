@@ -5,7 +5,9 @@ import re
 
 import pytest
 from playwright.sync_api import expect
+from support.executor import Executor
 from support.v1 import V1
+from support.wait import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +65,124 @@ def test_a_job_that_fails_says_so_first_with_its_reason(visit, v1, executor):
     expect(page.locator(".reason")).to_contain_text("noSuchHandler")
     page.get_by_role("button", name="As table").first.click()
     expect(page.get_by_role("cell", name=re.compile("Refused|Failed"))).to_have_count(2)
+
+
+# ---- a run and its log ----
+
+
+@pytest.fixture(scope="module")
+def shell(center, tmp_path_factory):
+    """An executor of a group of its own that runs shell scripts."""
+    group = center.api().add_group("console-shell")
+    with Executor(tmp_path_factory.mktemp("shell"), center.url, app="console-shell", args=["--peal.executor.glue=shell"]) as it:
+        wait_until(lambda: center.api().addresses("console-shell"), "the executor to register")
+        it.group = group
+        yield it
+
+
+def run_script(v1, shell, name, script, **more):
+    """Make a job of that script and trigger it; the run's id."""
+    job = new_job(v1, shell, name, task={"kind": "GLUE_SHELL"}, script=script, **more)
+    answer = v1.ask("POST", f"/jobs/{job}/trigger", {})
+    assert answer.status == 201, answer.json
+    return answer.json["runId"]
+
+
+def ended(v1, run):
+    return wait_until(lambda: (r := v1.ask("GET", f"/runs/{run}").json["run"])["outcome"] != "open" and r, f"run {run} to end")
+
+
+FAILING = r"""for i in $(seq 1 300); do echo "chunk $i of table a.b.c"; done
+printf '\033[31mpg_dump: error: disk quota exceeded\033[0m\n'
+exit 3
+"""
+
+
+def test_a_failed_run_says_why_and_its_log_is_searched(visit, v1, shell):
+    run = run_script(v1, shell, "Backup", FAILING)
+    ended(v1, run)
+    page = visit().login(f"/runs/{run}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Failed: script exit value(3)")
+    log = page.get_by_role("region", name="Log")
+    expect(log).to_contain_text("disk quota exceeded")  # a run that failed opens at the end of its log
+    find = page.get_by_role("searchbox", name="Find")
+    find.fill("chunk 29")
+    expect(page.get_by_role("status").filter(has_text="11")).to_be_visible()
+    find.press("Enter")
+    expect(page.get_by_text("1 of 11")).to_be_visible()
+    expect(log.locator("mark").first).to_have_text("chunk 29")
+    find.press("Shift+Enter")
+    expect(page.get_by_text("11 of 11")).to_be_visible()
+    page.get_by_role("button", name="Regular expression").click()
+    find.fill("chunk (1|2) of")
+    expect(page.get_by_role("status").filter(has_text="2")).to_be_visible()
+    find.fill("(")
+    expect(page.get_by_text("No regular expression")).to_be_visible()
+    page.get_by_role("button", name="First error").click()
+    expect(page).to_have_url(re.compile(r"#L30\d$"))
+    expect(log.locator(".marked")).to_contain_text("disk quota exceeded")
+
+
+def test_a_link_to_lines_of_a_log_opens_there(visit, v1, shell):
+    run = run_script(v1, shell, "Linked", "seq -f 'line %g' 1 2000\n")
+    ended(v1, run)
+    page = visit().login(f"/runs/{run}#L1200-L1201")
+    expect(page.locator(".marked")).to_have_count(2)
+    expect(page.locator(".marked").first).to_contain_text("line 11")
+    page.get_by_role("link", name="1203", exact=True).click(modifiers=["Shift"])
+    expect(page).to_have_url(re.compile(r"#L1200-L1203$"))
+
+
+def test_an_open_run_is_followed_until_it_ends(visit, v1, shell):
+    run = run_script(v1, shell, "Followed", "echo begun; while [ ! -e go ]; do sleep 0.1; done; seq -f 'more %g' 1 100; echo done now\n")
+    page = visit().login(f"/runs/{run}")
+    log = page.get_by_role("region", name="Log")
+    expect(log).to_contain_text("begun")
+    expect(page.get_by_role("switch", name="Follow")).to_be_checked()
+    expect(page.locator(".story .hollow").last).to_contain_text("Ended")
+    for folder in (shell.folder, shell.logs, shell.logs / "gluesource"):
+        (folder / "go").touch()
+    expect(log).to_contain_text("done now")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Succeeded: Followed")
+    expect(page.get_by_text("Finished. The whole log is here.")).to_be_visible()
+
+
+def test_long_lines_wrap_and_the_rows_below_stay_in_their_place(visit, v1, shell):
+    run = run_script(v1, shell, "Wrapped", "head -c 4000 /dev/zero | tr '\\0' x; echo; echo below\n")
+    ended(v1, run)
+    page = visit().login(f"/runs/{run}")
+    log = page.get_by_role("region", name="Log")
+    expect(log).to_contain_text("below")
+    page.get_by_role("button", name="Show and take along").click()
+    page.get_by_role("menuitemcheckbox", name="Wrap lines").click()
+    page.keyboard.press("Escape")
+    wide = "e => e.scrollWidth - e.clientWidth"
+    wait_until(lambda: log.evaluate(wide) <= 0, "the log to need no scrolling to the side")
+    row = log.locator(".row", has_text="xxxx").first
+    assert row.evaluate("e => e.scrollHeight - e.clientHeight") <= 0
+
+
+def test_a_run_is_run_again_and_leads_to_the_new_one(visit, v1, shell):
+    run = run_script(v1, shell, "Again", "echo \"$1\"\n")
+    ended(v1, run)
+    page = visit().login(f"/runs/{run}")
+    page.get_by_role("button", name="Run again…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Parameter").fill("another")
+    dialog.get_by_role("button", name="Run again").click()
+    page.wait_for_url(lambda url: "/runs/" in url and not url.endswith(f"/runs/{run}"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Succeeded: Again")
+    expect(page.locator(".facts")).to_contain_text("another")
+
+
+def test_the_shards_of_a_broadcast_stand_side_by_side(visit, v1, shell, center, tmp_path):
+    with Executor(tmp_path, center.url, app="console-shell", args=["--peal.executor.glue=shell"]):
+        wait_until(lambda: len(center.api().addresses("console-shell")) == 2, "two executors to register")
+        run = run_script(v1, shell, "Broadcast", "echo shard\n", running={"route": "SHARDING_BROADCAST"})
+        ended(v1, run)
+        page = visit().login(f"/runs/{run}")
+        shards = page.get_by_role("navigation", name="Shards of this broadcast").get_by_role("link")
+        expect(shards).to_have_count(2)
+        shards.last.click()
+        expect(page).not_to_have_url(re.compile(rf"/runs/{run}$"))
+        expect(shards.last).to_have_attribute("aria-current", "page")

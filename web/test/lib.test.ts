@@ -17,8 +17,13 @@ describe('ANSI colours', () => {
     expect(spansOf('a <b>')).toEqual([{text: 'a <b>', classes: ''}])
     expect(spansOf('\u001b[1;31mred\u001b[0m rest')).toEqual([{text: 'red', classes: 'c-red bold'}, {text: ' rest', classes: ''}])
   })
-  it('of 256 and true colours are read and left out', () => {
-    expect(spansOf('\u001b[38;5;196mx\u001b[38;2;1;2;3my')).toEqual([{text: 'x', classes: ''}, {text: 'y', classes: ''}])
+  it('of 256 and true colours are values, and the first 16 of them names', () => {
+    expect(spansOf('\u001b[38;5;196mx\u001b[38;2;1;2;3;1my\u001b[48;5;232mz\u001b[38;5;2;49mw')).toEqual([
+      {text: 'x', classes: 'rgb', colour: 'rgb(255 0 0)'}, {text: 'y', classes: 'rgb bold', colour: 'rgb(1 2 3)'},
+      {text: 'z', classes: 'rgb ground bold', colour: 'rgb(1 2 3)', ground: 'rgb(8 8 8)'}, {text: 'w', classes: 'c-green bold'}])
+  })
+  it('that are no colours do no harm', () => {
+    expect(spansOf('\u001b[38mx\u001b[38;5my\u001b[38;2;999;-1;zmw').map(s => s.text).join('')).toContain('w')
   })
   it('and other sequences vanish from what is searched', () => {
     expect(plainOf('\u001b[2Kdone\u001b]0;title\u0007 now')).toBe('done now')
