@@ -1129,6 +1129,24 @@ export interface components {
             density?: "comfortable" | "compact";
         };
         /**
+         * @description JSON merge patch (RFC 7396): what is absent stays, null goes back to the default
+         * @example {
+         *       "language": "zh-CN",
+         *       "zone": "Asia/Shanghai",
+         *       "theme": "dark"
+         *     }
+         */
+        PreferencesPatch: {
+            /** @enum {string|null} */
+            language?: "en" | "zh-CN" | "zh-TW" | null;
+            zone?: string | null;
+            /** @enum {string|null} */
+            theme?: "light" | "dark" | "system" | null;
+            shortcuts?: boolean | null;
+            /** @enum {string|null} */
+            density?: "comfortable" | "compact" | null;
+        };
+        /**
          * @example {
          *       "name": "admin",
          *       "password": "a password",
@@ -3746,10 +3764,7 @@ export interface components {
         Limit: number;
         /** @description Where the page before said `next` */
         Cursor: string;
-        /**
-         * @description Only these members of each item, separated by commas; `id` always comes
-         * @example id,name,nextMs
-         */
+        /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
         Fields: string;
         /**
          * @description Id
@@ -4087,7 +4102,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": components["schemas"]["Preferences"];
+                "application/merge-patch+json": components["schemas"]["PreferencesPatch"];
             };
         };
         responses: {
@@ -4552,10 +4567,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /** @description Words in names, handlers, owners, or an id */
                 q?: components["parameters"]["Q"];
@@ -6005,10 +6017,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /** @description Words in names, handlers, owners, or an id */
                 q?: components["parameters"]["Q"];
@@ -6304,10 +6313,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /**
                  * @description Ids or app names of groups, separated by commas
@@ -6536,10 +6542,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /** @description Words in names, handlers, owners, or an id */
                 q?: components["parameters"]["Q"];
@@ -7243,10 +7246,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /** @description Words in names, handlers, owners, or an id */
                 q?: components["parameters"]["Q"];
@@ -7590,10 +7590,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page before said `next` */
                 cursor?: components["parameters"]["Cursor"];
-                /**
-                 * @description Only these members of each item, separated by commas; `id` always comes
-                 * @example id,name,nextMs
-                 */
+                /** @description Only these members of each item, separated by commas, such as `id,name,nextMs`; `id` always comes */
                 fields?: components["parameters"]["Fields"];
                 /** @description Words in names, handlers, owners, or an id */
                 q?: components["parameters"]["Q"];
