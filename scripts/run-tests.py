@@ -38,6 +38,7 @@ SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its tim
 # files that take longest, which begin: one of them alone at the end would hold up all
 LONG = ("nomem", "flight", "fleet", "lanes", "schedule_types", "recovery", "floods", "executor", "journal", "disk",
         "durable", "upstream_faults", "demo", "clock")
+PYPI = ("playwright==1.65.2", "schemathesis==4.32.5")  # for tests only
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
 
@@ -328,17 +329,40 @@ def same_with_node_18(s):
     s.run("diff", "-r", "--exclude=packed", "web/dist", other)
 
 
-def console_flows(s):
-    """The console in a real browser, against a real server with real executors."""
+def from_pypi(s):
+    """A Python that has what the tests take from PyPI, as a file that changes with the list."""
     venv = os.path.join(ROOT, "build", "venv")
     python = os.path.join(venv, "bin", "python")
+    ready = os.path.join(venv, "-".join(PYPI).replace("==", "-"))
+    if not os.path.exists(ready):
+        s.run(PYTHON, "-m", "venv", "--system-site-packages", "--clear", venv)
+        s.run(python, "-m", "pip", "install", "--quiet", *PYPI, limit=600)
+        open(ready, "w").close()
+    return python
+
+
+def contract(s):
+    """docs/api-v1.yaml: no complaint of a linter, and a server that keeps it under fuzzing."""
+    if not CI and not shutil.which("npm"):
+        s.left_out.append("the contract of /api/v1: its linter needs Node.js (Debian: apt-get install npm)")
+        return
+    home = os.path.join(ROOT, "build", "redocly")
+    redocly = os.path.join(home, "node_modules", ".bin", "redocly")
+    if not os.path.exists(redocly):
+        os.makedirs(home, exist_ok=True)
+        s.run("npm", "install", "--prefix", home, "--ignore-scripts", "--no-audit", "--no-fund", "@redocly/cli@2.77.0", limit=600)
+    s.run("env", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", redocly, "lint", "--extends", "recommended-strict",
+          "docs/api-v1.yaml")
+    s.run(from_pypi(s), "tests/contract/run.py", env={"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}, limit=1200)
+    s.show("generated")
+
+
+def console_flows(s):
+    """The console in a real browser, against a real server with real executors."""
     if not CI and not shutil.which("chromium"):
         s.left_out.append("the console's flows: they need a browser (Debian: apt-get install chromium python3-venv)")
         return
-    if not os.path.exists(os.path.join(venv, "ready")):
-        s.run(PYTHON, "-m", "venv", "--system-site-packages", "--clear", venv)
-        s.run(python, "-m", "pip", "install", "--quiet", "playwright==1.65.2", limit=600)
-        open(os.path.join(venv, "ready"), "w").close()
+    python = from_pypi(s)
     results = os.path.join(ROOT, "build", "log", s.name + ".xml")
     env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal"), "PEAL_PRESET": "dev"}
     status = s.try_run(python, "-m", "pytest", "-p", "no:cacheprovider", "-ra", "--durations=5", f"--junitxml={results}",
@@ -396,6 +420,7 @@ STAGES = [
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
     ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
+    ("contract", contract, ["tests/contract/run.py"], ["build"], {"heavy"}),
     ("console-flows", console_flows, ["tests/console/test_*.py"], ["build", "console"], {"heavy"}),
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
