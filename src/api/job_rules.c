@@ -469,6 +469,16 @@ static enum err rule_flags(struct checking *k)
     return err;
 }
 
+static enum err check(rule *const *all, size_t n, struct checking *k)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum err err = all[i](k);
+        if (err)
+            return err;
+    }
+    return k->first;
+}
+
 enum err job_rules_check(struct job_in *in, const struct job_rules *rules, job_fault_fn *fn,
                          void *ctx, struct why *why)
 {
@@ -478,12 +488,19 @@ enum err job_rules_check(struct job_in *in, const struct job_rules *rules, job_f
         rule_numbers, rule_reals,       rule_zone,   rule_words,    rule_flags,
     };
     struct checking k = { .in = in, .rules = rules, .fn = fn, .ctx = ctx, .why = why };
-    for (size_t i = 0; i < countof(all); i++) {
-        enum err err = all[i](&k);
-        if (err)
-            return err;
-    }
-    return k.first;
+    return check(all, countof(all), &k);
+}
+
+enum err job_rules_check_schedule(struct job_in *in, const struct job_rules *rules,
+                                  job_fault_fn *fn, void *ctx, struct why *why)
+{
+    static rule *const some[] = { rule_widths,  rule_schedule, rule_misfire,
+                                  rule_numbers, rule_zone,     rule_words };
+    struct checking k = { .in = in, .rules = rules, .fn = fn, .ctx = ctx, .why = why };
+    for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
+        if (!c->json || strncmp(c->json, "/schedule/", 10) != 0)
+            in->told |= job_bit(c);
+    return check(some, countof(some), &k);
 }
 
 const char *job_misfire_default(const struct job_record *r)

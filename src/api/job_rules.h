@@ -65,6 +65,10 @@ typedef bool job_fault_fn(void *ctx, const struct job_fault *fault);
 MUST_CHECK enum err job_rules_check(struct job_in *in, const struct job_rules *rules,
                                     job_fault_fn *fn, void *ctx, struct why *why);
 
+/* The same for the columns of its schedule alone. */
+MUST_CHECK enum err job_rules_check_schedule(struct job_in *in, const struct job_rules *rules,
+                                             job_fault_fn *fn, void *ctx, struct why *why);
+
 /* "must be NONE, CRON, FIX_RATE, FIX_DELAY or ONCE": of a column with words. */
 void job_words_text(const struct job_column *c, char *to, size_t size);
 /* What misses its scheduled time is dropped, unless it is the only one. */

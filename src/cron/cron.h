@@ -57,6 +57,12 @@ struct cron {                        /* by value; read-only for everyone but cro
  * or ERR_TOOBIG *ret is untouched and why names field, column and rule, and the form that works. */
 MUST_CHECK enum err cron_parse(struct slice text, int last_year, struct cron *ret, struct why *why);
 
+/* What the author of a refused expression probably meant, if it can be read: the six fields of a
+ * Unix line or of an @name, or the day rule kept. */
+bool cron_guess(struct slice text, int last_year, char to[CRON_TEXT_MAX + 1]);
+/* Does it choose days of the month and weekdays at once, which no expression can? */
+bool cron_both_days(struct slice text, int last_year);
+
 /* The first scheduled time strictly after after_ms floored to the second (epoch ms; the result is a
  * whole second). ERR_NEVER if there is none. */
 MUST_CHECK enum err cron_next(const struct cron *c, const struct zone *z, enum dst_policy dst,
@@ -67,6 +73,10 @@ MUST_CHECK enum err cron_next(const struct cron *c, const struct zone *z, enum d
  * the last of them; 0: look at each. */
 int cron_leap(const struct cron *c, const struct zone *z, int64_t first_ms, int64_t until_ms,
               int least, int64_t *ret_last_ms);
+
+/* How many scheduled times lie in [from_ms, until_ms). */
+int64_t cron_count(const struct cron *c, const struct zone *z, enum dst_policy dst, int64_t from_ms,
+                   int64_t until_ms);
 
 /* Does the job tick through every hour (smart treats it so), or has it fixed hours? */
 bool cron_repeats(const struct cron *c);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+static const struct at_name {
     const char *name, *form;
 } at_names[] = {
     { "@yearly", "0 0 0 1 1 ?" },   { "@annually", "0 0 0 1 1 ?" }, { "@monthly", "0 0 0 1 * ?" },
@@ -17,15 +17,20 @@ static const struct {
 
 enum { HINT_SIZE = 256, LINE_SIZE = 160, WORD_SIZE = 64 };
 
+static const struct at_name *at_find(struct slice text)
+{
+    for (size_t i = 0; i < countof(at_names); i++)
+        if (slice_eq_nocase(text, at_names[i].name))
+            return &at_names[i];
+    return NULL;
+}
+
 static void hint_at(struct slice text, char hint[HINT_SIZE])
 {
-    for (size_t i = 0; i < countof(at_names); i++) {
-        if (slice_eq_nocase(text, at_names[i].name)) {
-            snprintf(hint, HINT_SIZE, "; for %s write: %s", at_names[i].name, at_names[i].form);
-            return;
-        }
-    }
-    if (text.n >= 6 && slice_eq_nocase(slice_of(text.p, 6), "@every"))
+    const struct at_name *at = at_find(text);
+    if (at)
+        snprintf(hint, HINT_SIZE, "; for %s write: %s", at->name, at->form);
+    else if (text.n >= 6 && slice_eq_nocase(slice_of(text.p, 6), "@every"))
         snprintf(hint, HINT_SIZE,
                  "; for @every use the schedule type FIX_RATE with the number of seconds");
     else
@@ -90,6 +95,19 @@ static bool compose(const struct slice *fields, size_t n, bool is_unix, char lin
     return true;
 }
 
+/* Five to seven fields, put right: into line. 0: no guess; else how many fields there were. */
+static size_t put_right(struct slice text, int last_year, char line[LINE_SIZE], bool *ret_both_days)
+{
+    struct slice fields[CRON_FIELDS];
+    struct cron c;
+    size_t n = text.n > CRON_TEXT_MAX ? 0 : cron_split(text, fields);
+    *ret_both_days = false;
+    if (n < 5 || n > CRON_FIELDS || !compose(fields, n, n == 5, line, ret_both_days) ||
+        cron_parse_plain(slice_text(line), last_year, &c, NULL))
+        return 0;
+    return n;
+}
+
 /* The form that the author probably meant, with words around it, such as "; write 0 0 0 * * ?".
  * Empty if there is no good guess. */
 static void cron_hint(struct slice text, int last_year, char hint[HINT_SIZE])
@@ -97,28 +115,43 @@ static void cron_hint(struct slice text, int last_year, char hint[HINT_SIZE])
     hint[0] = '\0';
     if (text.n > CRON_TEXT_MAX)
         return;
-    struct slice trimmed = slice_trim(text);
+    struct slice trimmed = slice_trim(text), fields[CRON_FIELDS];
     if (trimmed.n && trimmed.p[0] == '@') {
         hint_at(trimmed, hint);
         return;
     }
-    struct slice fields[CRON_FIELDS];
-    size_t n = cron_split(text, fields);
-    if (n < 5 || n > CRON_FIELDS)
-        return;
     char line[LINE_SIZE];
-    struct cron c;
-    bool both = false;
-    if (compose(fields, n, n == 5, line, &both) &&
-        !cron_parse_plain(slice_text(line), last_year, &c, NULL))
+    bool both;
+    size_t n = put_right(text, last_year, line, &both);
+    if (n)
         snprintf(hint, HINT_SIZE, "; %s: %s",
                  n == 5 ? "for this Unix line of 5 fields write" : "write", line);
     else if (both)
         snprintf(hint, HINT_SIZE,
                  "; to fire on days of the month and on weekdays use two jobs, each with ? in the "
                  "other field");
-    else if (n == 5)
+    else if (cron_split(text, fields) == 5)
         snprintf(hint, HINT_SIZE, "; Unix lines of 5 fields lack the second in front");
+}
+
+bool cron_guess(struct slice text, int last_year, char to[CRON_TEXT_MAX + 1])
+{
+    char line[LINE_SIZE];
+    bool both;
+    const struct at_name *at = at_find(slice_trim(text));
+    const char *form = at ? at->form : NULL;
+    if (!form && put_right(text, last_year, line, &both))
+        form = line;
+    if (form)
+        text_copy(to, CRON_TEXT_MAX + 1, slice_text(form));
+    return form != NULL;
+}
+
+bool cron_both_days(struct slice text, int last_year)
+{
+    char line[LINE_SIZE];
+    bool both;
+    return !put_right(text, last_year, line, &both) && both;
 }
 
 enum err cron_parse(struct slice text, int last_year, struct cron *ret, struct why *why)

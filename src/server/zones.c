@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK_AGAIN_MS = 5000 };
+enum { LOOK_AGAIN_MS = 5000, LIST_AGAIN_S = 60, LIST_DEPTH = 3, LIST_MAX = 2000 };
 
 static const char default_dir[] = "/usr/share/zoneinfo";
 
@@ -34,10 +35,19 @@ struct entry {
     int64_t looked_ms; /* clock_boot_ms of the last look */
 };
 
+struct listed {
+    char name[ZONES_NAME_MAX + 1];
+    int east_s;
+};
+
 struct zones {
     pthread_mutex_t lock; /* the table and its entries */
     struct textmap entries;
     char *dir;
+    pthread_mutex_t listing; /* what follows; held while files are read for it */
+    struct listed *list;     /* by name */
+    size_t nlist;
+    int64_t listed_s; /* when; 0: never */
 };
 
 struct zones *zones_new(const char *dir)
@@ -50,6 +60,7 @@ struct zones *zones_new(const char *dir)
     z->dir = mem_dup(dir);
     textmap_init(&z->entries);
     pthread_mutex_init(&z->lock, NULL);
+    pthread_mutex_init(&z->listing, NULL);
     return z;
 }
 
@@ -65,6 +76,8 @@ void zones_free(struct zones *z)
     }
     textmap_done(&z->entries);
     pthread_mutex_destroy(&z->lock);
+    pthread_mutex_destroy(&z->listing);
+    free(z->list);
     free(z->dir);
     free(z);
 }
@@ -243,6 +256,69 @@ int zones_refresh(struct zones *z)
         changed += entry_refresh(z, value);
     pthread_mutex_unlock(&z->lock);
     return changed;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+static void list_add(struct zones *z, const char *name, int64_t now_s)
+{
+    struct zone *zone = zone_utc();
+    struct stamp stamp;
+    if (strcmp(name, "UTC") != 0 && load(z, name, &zone, &stamp, NULL))
+        return;
+    z->list = mem_resize(z->list, (z->nlist + 1) * sizeof(*z->list));
+    struct listed *l = &z->list[z->nlist++];
+    text_copy(l->name, sizeof(l->name), slice_text(name));
+    l->east_s = zone_offset_at(zone, now_s);
+    zone_unref(zone);
+}
+
+/* Names of zones begin with a capital; other files and folders there are none, or zones that count
+ * leap seconds. */
+static void list_folder(struct zones *z, const char *prefix, int depth, int64_t now_s)
+{
+    char path[PATH_MAX], name[ZONES_NAME_MAX + 2];
+    DIR *dir = snprintf(path, sizeof(path), "%s/%s", z->dir, prefix) < (int)sizeof(path)
+                   ? opendir(path)
+                   : NULL;
+    if (!dir)
+        return;
+    for (struct dirent *e; z->nlist < LIST_MAX && (e = readdir(dir));) {
+        struct stat st;
+        if (e->d_name[0] < 'A' || e->d_name[0] > 'Z' ||
+            snprintf(name, sizeof(name), "%s%s", prefix, e->d_name) > ZONES_NAME_MAX ||
+            !name_valid(name) || strcmp(name, "UTC") == 0 ||
+            snprintf(path, sizeof(path), "%s/%s", z->dir, name) >= (int)sizeof(path) ||
+            stat(path, &st) != 0)
+            continue;
+        if (S_ISREG(st.st_mode)) {
+            list_add(z, name, now_s);
+        } else if (S_ISDIR(st.st_mode) && depth > 1 && strlen(name) < ZONES_NAME_MAX) {
+            text_copy(name + strlen(name), 2, slice_text("/"));
+            list_folder(z, name, depth - 1, now_s);
+        }
+    }
+    closedir(dir);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
+}
+
+void zones_each(struct zones *z, int64_t now_s, zones_fn *fn, void *ctx)
+{
+    pthread_mutex_lock(&z->listing);
+    if (!z->listed_s || now_s - z->listed_s >= LIST_AGAIN_S || now_s < z->listed_s) {
+        z->nlist = 0;
+        list_add(z, "UTC", now_s);
+        list_folder(z, "", LIST_DEPTH, now_s);
+        qsort(z->list, z->nlist, sizeof(*z->list), by_name);
+        z->listed_s = now_s;
+    }
+    for (size_t i = 0; i < z->nlist; i++)
+        fn(ctx, z->list[i].name, z->list[i].east_s);
+    pthread_mutex_unlock(&z->listing);
 }
 
 /* --- the machine's own zone ---------------------------------------------------------------- */

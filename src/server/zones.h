@@ -29,6 +29,10 @@ void zones_free(struct zones *z); /* NULL is fine */
  * ERR_CORRUPT, ERR_IO: there is one but it cannot be used. */
 MUST_CHECK enum err zones_get(struct zones *z, const char *name, struct zone **ret,
                               struct why *why);
+/* Each zone that there is, by name, with its offset at that instant (seconds east of UTC); "UTC"
+ * too. Reads the files of tzdata, some milliseconds, unless it did so less than a minute ago. */
+typedef void zones_fn(void *ctx, const char *name, int east_s);
+void zones_each(struct zones *z, int64_t now_s, zones_fn *fn, void *ctx);
 /* Look at all files now. Returns how many zones changed: their jobs need a new next scheduled time.
  * A file that went away or broke keeps its old zone. */
 int zones_refresh(struct zones *z);

@@ -2,18 +2,16 @@
 /* The next firings of a job, computed by the schedule that also fires. A stopped job shows when it
  * would fire if it were started now. */
 #include "api/gate.h"
+#include "api/v1/fire_json.h"
 #include "api/v1/job_page.h"
 #include "api/v1/query.h"
 #include "api/v1/v1.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cron/rfc3339.h"
-#include <stdio.h>
 #include <string.h>
 
 #define COUNT_MAX 1000
 #define COUNT_DEFAULT 10
-#define FROM_MAX 10413792000000 /* 2300-01-01: no scheduled time lies there or later */
 
 static enum err zone_of(void *ctx, const char *name, struct zone **ret, struct why *why)
 {
@@ -21,39 +19,6 @@ static enum err zone_of(void *ctx, const char *name, struct zone **ret, struct w
     if (!name[0])
         name = center_zone_name(call->center);
     return zones_get(center_zones(call->center), name, ret, why);
-}
-
-/* What a change of the clock makes of it. NULL: nothing. */
-static const char *note_of(const struct schedule *s, int64_t ms)
-{
-    int64_t utc_s = ms / 1000, local_s = utc_s + zone_offset_at(s->zone, utc_s);
-    struct zone_local at = zone_from_local(s->zone, local_s);
-    if (s->type != SCHEDULE_CRON)
-        return NULL;
-    if (!cron_matches(&s->cron, local_s))
-        return "gap_moved"; /* its own wall time does not exist on that day */
-    if (at.count < 2)
-        return NULL;
-    return utc_s == at.first_s ? "overlap_first" : "overlap_second";
-}
-
-static void write_fire(struct jsonw *w, const struct schedule *s, int64_t ms, bool planned)
-{
-    char instant[V1_INSTANT_SIZE], wall[RFC3339_SIZE], offset[16];
-    int east = zone_offset_at(s->zone, ms / 1000), minutes = (east < 0 ? -east : east) / 60;
-    walltime_format(ms, s->zone, wall);
-    wall[10] = 'T';
-    snprintf(offset, sizeof(offset), "%c%02d:%02d", east < 0 ? '-' : '+', minutes / 60,
-             minutes % 60);
-    jsonw_object(w, NULL);
-    jsonw_text(w, "at", v1_instant_text(ms, instant));
-    jsonw_i64(w, "ms", ms);
-    jsonw_text(w, "local", wall);
-    jsonw_text(w, "offset", offset);
-    jsonw_text(w, "zone", zone_name(s->zone));
-    jsonw_bool(w, "planned", planned);
-    jsonw_text(w, "note", note_of(s, ms));
-    jsonw_object_end(w);
 }
 
 /* The first firing from then on. A rate counts from where planning stands, a calendar from any
@@ -70,7 +35,7 @@ static enum err first(const struct job_record *r, const struct schedule *s, int6
         return ERR_NEVER; /* FIX_DELAY while a run is out: its end decides */
     int64_t behind = from_ms > r->next_ms ? from_ms - r->next_ms : 0;
     *ret = r->next_ms + (behind + s->interval_ms - 1) / s->interval_ms * s->interval_ms;
-    return *ret < FROM_MAX ? OK : ERR_NEVER;
+    return *ret < FIRES_FROM_MAX ? OK : ERR_NEVER;
 }
 
 static void write_fires(struct jsonw *w, const struct job_record *r, const struct schedule *s,
@@ -79,7 +44,8 @@ static void write_fires(struct jsonw *w, const struct job_record *r, const struc
     int64_t ms, now_ms = clock_wall_ms();
     enum err err = first(r, s, from_ms, &ms);
     for (; !err && count > 0; count--) {
-        write_fire(w, s, ms, r->enabled && ms > now_ms && ms <= r->planned_until_ms);
+        bool planned = r->enabled && ms > now_ms && ms <= r->planned_until_ms;
+        fire_write(w, s, (struct fire){ .ms = ms, .planned = planned, .crowd = -1 });
         /* when a run with a fixed delay ends nobody knows */
         err = s->type == SCHEDULE_FIX_DELAY ? ERR_NEVER : schedule_next(s, ms, &ms);
     }
@@ -106,8 +72,8 @@ void v1_job_fires(struct web_call *call)
     struct why why = { "" };
     query_begin(&q, call);
     int64_t from_ms = query_instant(&q, "from", clock_wall_ms());
-    if (from_ms > FROM_MAX)
-        from_ms = FROM_MAX;
+    if (from_ms > FIRES_FROM_MAX)
+        from_ms = FIRES_FROM_MAX;
     int64_t count = query_i64(&q, "count", 1, COUNT_MAX, COUNT_DEFAULT);
     if (!query_end(&q))
         return;

@@ -386,13 +386,29 @@ enum err job_json_update(const struct json_t *body, const struct job_rules *rule
     return check(&x);
 }
 
+struct schedule_faults {
+    struct problem_errors *errors, *refused;
+};
+
+static bool add_schedule_fault(void *ctx, const struct job_fault *fault)
+{
+    struct schedule_faults *to = ctx;
+    bool refused = strcmp(fault->rule, "schedule.conf") == 0 || strcmp(fault->rule, "zone") == 0;
+    return add_fault(refused ? to->refused : to->errors, fault);
+}
+
 enum err job_json_schedule(const struct json_t *object, const struct job_rules *rules,
-                           struct job_record *r, struct problem_errors *errors)
+                           struct job_record *r, struct problem_errors *errors,
+                           struct problem_errors *refused, struct why *why)
 {
     struct reading x = { .in = { .r = r, .insert = true }, .rules = rules, .errors = errors };
+    struct schedule_faults faults = { errors, refused };
     read_inner(&x, object, "/schedule");
     want(&x, JOB_COLUMN_OF(schedule_type));
-    return errors->n ? ERR_INVALID : OK;
+    if (!r->misfire)
+        set_text(&x, JOB_COLUMN_OF(misfire), mem_dup(job_misfire_default(r)));
+    enum err err = job_rules_check_schedule(&x.in, rules, add_schedule_fault, &faults, why);
+    return err == ERR_INVALID || err == ERR_TOOBIG ? OK : err;
 }
 
 /* ---- writing -----------------------------------------------------------------------------------

@@ -22,10 +22,12 @@ MUST_CHECK enum err job_json_update(const struct json_t *body, const struct job_
                                     struct job_record *r, uint64_t *ret_said,
                                     struct problem_errors *errors, struct why *why);
 
-/* The member "schedule" alone, into *r as job_record_init left it, by type only: no rule is looked
- * at. ERR_INVALID: see errors. */
+/* The member "schedule" alone, into *r as job_record_init left it. What is no schedule by the
+ * contract is in errors; an expression, interval, moment or zone that cannot be used is in refused.
+ * Else what the store said, in why. */
 MUST_CHECK enum err job_json_schedule(const struct json_t *object, const struct job_rules *rules,
-                                      struct job_record *r, struct problem_errors *errors);
+                                      struct job_record *r, struct problem_errors *errors,
+                                      struct problem_errors *refused, struct why *why);
 
 /* The members "schedule", "task", "running": an object of the columns below that pointer. */
 void job_json_object(struct jsonw *w, const char *name, struct job_record *r);

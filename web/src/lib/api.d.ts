@@ -440,7 +440,7 @@ export interface paths {
         put?: never;
         /**
          * Explain a schedule and compute its firings
-         * @description The one engine that also fires. At most 5 ms of computing; a denser calendar is cut off. Needs `read`.
+         * @description The one engine that also fires. Days are counted, not walked through, so a dense calendar costs no more. Needs `read`.
          */
         post: operations["previewSchedule"];
         delete?: never;
@@ -1820,7 +1820,10 @@ export interface components {
              * @default 0
              */
             days: number;
-            /** @enum {string} */
+            /**
+             * @description Of sentence and meanings; absent: en
+             * @enum {string}
+             */
             language?: "en" | "zh-CN" | "zh-TW";
             /**
              * Format: int64
@@ -1829,9 +1832,13 @@ export interface components {
             jobId?: number | null;
         };
         Warning: {
-            /** @enum {string} */
+            /**
+             * @description rare: less than once a year; dense: more than 8,640 times a day; zone_differs: ONCE is written with an offset that is not the zone's; both_days: of an expression that is refused
+             * @enum {string}
+             */
             code: "never_fires" | "gap" | "overlap" | "leap_day_only" | "rare" | "crowded" | "dense" | "both_days" | "zone_differs";
             detail: string;
+            /** @description Values of the warning, for translation; `remedy` is a word for what helps */
             params?: {
                 [key: string]: string | number | boolean | null;
             };
