@@ -194,75 +194,103 @@ void check_edit_schedules(struct sim *s, const struct batch *b, const struct edi
     after_edit(s, b, e, j, same, e->now && e->now->enabled);
 }
 
-void check_schedules(struct sim *s, const struct batch *b, const struct due_row *due)
+/* What cannot be enumerated is taken as the table has it. */
+static void follow(struct sim *s, struct shadow *j, const struct due_row *due, int64_t expect_ms)
 {
-    struct shadow *j = shadow_of(s, due->job_id);
+    j->cover_ms = due->planned_until_ms;
+    j->expect_ms = expect_ms;
+    j->skipped = skips_of(s, j->id);
+}
+
+static bool followed(struct sim *s, const struct batch *b, struct shadow *j,
+                     const struct due_row *due)
+{
+    bool rebased = b->sweep == SWEEP_REBASE && is_rate(j);
     if (!enumerable(j)) {
-        j->epoch = b->sweep == SWEEP_REBASE && is_rate(j) ? s->rebased : j->epoch;
-        j->cover_ms = due->planned_until_ms;
-        j->skipped = skips_of(s, j->id);
-        return;
+        j->epoch = rebased ? s->rebased : j->epoch;
+        follow(s, j, due, j->expect_ms);
+        return true;
     }
     if (is_rate(j) && (j->epoch || s->went_back) && j->edit_boot_ms == s->boot_ms) {
         /* rows by two clocks: where the chain goes on is not known from outside */
-        j->cover_ms = due->planned_until_ms;
-        j->expect_ms = due->next_ms > j->cover_ms ? due->next_ms : next_after(j, j->cover_ms);
-        j->skipped = skips_of(s, j->id);
-        return;
+        int64_t until = due->planned_until_ms;
+        follow(s, j, due, due->next_ms > until ? due->next_ms : next_after(j, until));
+        return true;
     }
-    if (b->sweep == SWEEP_REBASE && is_rate(j) &&
-        (due->planned_until_ms < j->cover_ms || j->expect_ms > b->sweep_ms)) {
-        j->cover_ms = due->planned_until_ms;
-        j->expect_ms = due->next_ms;
-        j->skipped = skips_of(s, j->id);
+    if (rebased && (due->planned_until_ms < j->cover_ms || j->expect_ms > b->sweep_ms)) {
+        follow(s, j, due, due->next_ms);
         j->epoch = s->rebased;
+        return true;
+    }
+    return false;
+}
+
+struct tally {              /* of the scheduled times that a commit has decided */
+    int64_t missing, first; /* without a row, and the first of these */
+    int64_t maybe;          /* may have none */
+    struct missed missed;
+};
+
+/* After an edit the chain of a rate begins at either end of the doubt. Two that meet in whole
+ * seconds are told apart by nothing that comes later: what lies before the later beginning may be
+ * there or not. */
+static void begin_chain(struct shadow *j, const struct due_row *due, struct tally *t)
+{
+    int64_t other = next_after(j, j->lenient_ms);
+    int64_t period = next_after(j, other) - other;
+    bool goes_on = due->next_ms != NEVER_MS && (due->next_ms - j->expect_ms) % period == 0;
+    j->lenient_ms = goes_on ? other - period : 0;
+    if (!goes_on && j->expect_ms <= other) {
+        j->expect_ms = other;
+        t->maybe++; /* the first of the other chain may be among the skipped */
+    }
+}
+
+static void count_one(struct sim *s, const struct batch *b, const struct shadow *j, struct tally *t)
+{
+    int64_t ms = j->expect_ms;
+    int64_t id = (int64_t)(intptr_t)map_find(&s->scheduled_times, mix(mix(3, j->id), ms));
+    const struct ghost *g = id ? ghost_of(s, id) : NULL;
+    if (g && g->taken)
+        id = 0; /* an edit took it: the scheduled time counts anew */
+    t->missed.loose |= ms <= j->lenient_ms || (g && g->epoch < j->epoch);
+    check_decided(s, b, &t->missed, ms, id);
+    if (id && (g->epoch < j->epoch || (g->end == PHASE_WITHDRAWN && g->dropped))) {
+        t->maybe++; /* a row by the old clock may still be live, or may be skipped again */
+    } else if (!id && ms <= j->lenient_ms) {
+        t->maybe++;
+    } else if (!id) {
+        t->missing++;
+        t->first = t->first ? t->first : ms;
+    }
+}
+
+void check_schedules(struct sim *s, const struct batch *b, const struct due_row *due)
+{
+    struct shadow *j = shadow_of(s, due->job_id);
+    int64_t until = due->planned_until_ms;
+    if (followed(s, b, j, due))
         return;
-    }
-    if (due->planned_until_ms < j->cover_ms && b->sweep != SWEEP_REBASE)
+    if (until < j->cover_ms && b->sweep != SWEEP_REBASE)
         sim_fail(s, "P2", "job %lld (%s): planned_until went back from %lld to %lld",
-                 (long long)j->id, j->conf, (long long)j->cover_ms,
-                 (long long)due->planned_until_ms);
-    int64_t missing = 0, maybe = 0, first = 0;
-    if (is_rate(j) && j->lenient_ms &&
-        j->expect_ms <=
-            due->planned_until_ms) { /* the chain may begin at either end of the doubt */
-        int64_t other = next_after(j, j->lenient_ms);
-        int64_t period = next_after(j, other) - other;
-        bool goes_on = due->next_ms != NEVER_MS && (due->next_ms - j->expect_ms) % period == 0;
-        if (!goes_on && j->expect_ms <= other) {
-            j->expect_ms = other;
-            maybe++; /* the first of the other chain may be among the skipped */
-        }
+                 (long long)j->id, j->conf, (long long)j->cover_ms, (long long)until);
+    struct tally t = { 0 };
+    bool begins = is_rate(j) && j->lenient_ms && j->expect_ms <= until;
+    if (begins)
+        begin_chain(j, due, &t);
+    for (; j->expect_ms <= until; j->expect_ms = next_after(j, j->expect_ms))
+        count_one(s, b, j, &t);
+    if (begins && j->expect_ms > j->lenient_ms)
         j->lenient_ms = 0;
-    }
-    struct missed m = { 0 };
-    while (j->expect_ms <= due->planned_until_ms) {
-        int64_t id =
-            (int64_t)(intptr_t)map_find(&s->scheduled_times, mix(mix(3, j->id), j->expect_ms));
-        const struct ghost *g = id ? ghost_of(s, id) : NULL;
-        if (g && g->taken)
-            id = 0; /* an edit took it: the scheduled time counts anew */
-        m.loose |= j->expect_ms <= j->lenient_ms || (g && g->epoch < j->epoch);
-        check_decided(s, b, &m, j->expect_ms, id);
-        if (id && (g->epoch < j->epoch || (g->end == PHASE_WITHDRAWN && g->dropped))) {
-            maybe++; /* a row by the old clock may still be live, or may be skipped again */
-        } else if (!id && j->expect_ms <= j->lenient_ms) {
-            maybe++;
-        } else if (!id) {
-            missing++;
-            first = first ? first : j->expect_ms;
-        }
-        j->expect_ms = next_after(j, j->expect_ms);
-    }
-    j->cover_ms = due->planned_until_ms;
-    int64_t skipped = skips_of(s, j->id), more = skipped - j->skipped;
-    bool loose =
-        j->meddled || (is_rate(j) && s->went_back); /* two clocks: not enumerable from outside */
-    if (!loose && (more < missing || more > missing + maybe))
+    int64_t more = skips_of(s, j->id) - j->skipped;
+    bool loose = j->meddled || (is_rate(j) && s->went_back); /* two clocks: not enumerable */
+    if (!loose && (more < t.missing || more > t.missing + t.maybe))
         sim_fail(s, "P1",
                  "job %lld (%s): %lld scheduled times from %lld on have no row, %lld are skipped",
-                 (long long)j->id, j->conf, (long long)missing, (long long)first, (long long)more);
-    j->skipped = skipped;
+                 (long long)j->id, j->conf, (long long)t.missing, (long long)t.first,
+                 (long long)more);
+    j->cover_ms = until;
+    j->skipped += more;
     if (!loose)
-        check_missed(s, b, j, due, &m);
+        check_missed(s, b, j, due, &t.missed);
 }
