@@ -6,6 +6,7 @@
 #include "api/gate.h"
 #include "api/session.h"
 #include "api/watch.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -349,6 +350,22 @@ static void check_viewers(void *arg)
         refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
 }
 
+static void write_vitals(void *arg, struct jsonw *to)
+{
+    struct web *w = arg;
+    const struct metrics *m = center_metrics(w->center);
+    int64_t now_ms = clock_wall_ms(), ahead_ms = m->horizon_ms - now_ms;
+    struct center_health health;
+    center_health(w->center, &health);
+    jsonw_bool(to, "ok", health.store_ok && health.fires && !health.draining);
+    jsonw_i64(to, "inFlight", m->in_flight);
+    jsonw_i64(to, "waiting", m->queue_lanes);
+    jsonw_i64(to, "unknown", m->in_doubt);
+    jsonw_null(to, "latenessP99Ms");
+    jsonw_i64(to, "horizonMs", ahead_ms > 0 ? ahead_ms : 0);
+    jsonw_i64(to, "nowMs", now_ms);
+}
+
 static void live_new(struct web *w)
 {
     w->live.viewers = viewers_new(w->loop, 0, check_viewers, w);
@@ -358,10 +375,22 @@ static void live_new(struct web *w)
     w->live.tails = tails_new(&tails);
 }
 
+/* The feed is there. */
+static void live_start(struct web *w)
+{
+    struct events_config events = { .loop = w->loop,
+                                    .viewers = w->live.viewers,
+                                    .feed = w->feed,
+                                    .vitals = write_vitals,
+                                    .arg = w };
+    w->live.events = events_new(&events);
+}
+
 static void live_free(struct web *w)
 {
     viewers_free(w->live.viewers);
     tails_free(w->live.tails);
+    events_free(w->live.events);
 }
 
 static void on_web_message(struct loop_mailbox *m, struct message *l)
@@ -431,6 +460,7 @@ static enum err start(struct web *w, struct why *why)
         why_set(why, "no descriptors left");
         return err;
     }
+    live_start(w);
     char name[32];
     int rc = thread_start(&w->thread, "peal-web", 0, web_main, w);
     while (!rc && w->nworkers < WORKERS) {

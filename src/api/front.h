@@ -12,6 +12,7 @@
 #include "api/router.h"
 #include "api/waiting.h"
 #include "base/buf.h"
+#include "live/events.h"
 #include "live/tails.h"
 #include "live/viewers.h"
 #include "model/rights.h"
@@ -23,6 +24,7 @@ struct logins;
 struct web_live { /* what is told as it happens; web loop's thread */
     struct viewers *viewers;
     struct tails *tails;
+    struct events *events;
 };
 
 #define WEB_BODY_MAX (2u << 20)

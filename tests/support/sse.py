@@ -59,8 +59,8 @@ class Events:
             line = self._line()
             field, _, value = line.partition(": ")
             if line == "":
+                self.last = number if number is not None else self.last
                 if name:
-                    self.last = number if number is not None else self.last
                     if not names or name in names:
                         return name, json.loads(data)
                 name, data, number = None, None, None

@@ -7153,7 +7153,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events `lines` (EventLog), `state` ({"state","end"}), `bye`; the id of an event is the number of its last line, so a browser that comes back goes on behind it */
+            /** @description Events `lines` (EventLog), `state` ({"state","end","detail"}), `bye`; the id of an event is the number of its last line, so a browser that comes back goes on behind it */
             200: {
                 headers: {
                     "Peal-Request-Id": components["headers"]["RequestId"];

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changes, as it changes: /api/v1/events on a real center."""
+
+import contextlib
+import json
+import socket
+import time
+
+import pytest
+from support.center import Center
+from support.contract import Contract
+from support.sse import Ended, Events
+from support.stub_executor import Stub
+from support.v1 import V1, problem
+from support.wait import wait_until
+
+SCHEMAS = {"run": "EventRun", "runs": "EventRuns", "job": "EventJob", "vitals": "EventVitals"}
+CONTRACT = Contract()
+
+
+def checked(event):
+    """The event, as the contract has it."""
+    name, data = event
+    if name in SCHEMAS:
+        CONTRACT.judge({"$ref": f"#/components/schemas/{SCHEMAS[name]}"}, data, name)
+    return event
+
+
+class Site:
+    """A center with a stub executor, two groups, and a job in each; the first job's runs end when the test says."""
+
+    def __init__(self, center, stub):
+        self.center, self.stub, self.api = center, stub, center.api()
+        self.mine = next(g["id"] for g in self.api.groups() if g["appname"] == stub.app)
+        self.other = self.api.add_group("somewhere-else")
+        self.job = self.api.add_job(self.mine, "h")
+        self.hidden = self.api.add_job(self.other, "h", scheduleType="FIX_RATE", scheduleConf="3600")
+        self.v1 = V1(center)
+
+    def open(self, query="topics=run,job", last=None, v1=None):
+        return Events(self.center.port, f"/api/v1/events?{query}", (v1 or self.v1).headers, last)
+
+    def run(self, job=None):
+        """Runs once, up to its end; its id."""
+        before = len(self.stub.runs())
+        self.api.trigger(job or self.job)
+        run = self.stub.wait_runs(before + 1)[before]["logId"]
+        self.stub.call_back(run)
+        return run
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    with Center(tmp_path_factory.mktemp("events")) as center:
+        api = center.api()
+        api.add_group("events-app")
+        with Stub(center, "events-app") as stub:
+            wait_until(lambda: api.addresses("events-app"), "registration")
+            yield Site(center, stub)
+
+
+def until(stream, run, *phases):
+    """The phases that the run is told to be in, until the last of these."""
+    seen = []
+    while not seen or seen[-1] not in phases:
+        name, data = checked(stream.next("run", "reset"))
+        assert name == "run"
+        if data["id"] == run:
+            seen.append(data["phase"])
+    return seen
+
+
+def test_a_run_from_its_plan_to_its_end(site):
+    with site.open() as stream:
+        assert stream.status == 200 and stream.headers["Content-Type"] == "text/event-stream"
+        run = site.run()
+        seen = until(stream, run, "succeeded")
+        assert seen[-1] == "succeeded" and "sent" in seen
+        assert site.v1.get(f"/runs/{run}")["run"]["outcome"] == "succeeded"  # what is told is on disk
+        failed = site.stub.runs()
+        site.api.trigger(site.job)
+        run = site.stub.wait_runs(len(failed) + 1)[-1]["logId"]
+        site.stub.call_back(run, 500, "no")
+        assert until(stream, run, "failed")[-1] == "failed"
+
+
+def test_edits_of_jobs(site):
+    with site.open("topics=job") as stream:
+        job = site.api.add_job(site.mine, "h", scheduleType="FIX_RATE", scheduleConf="3600")
+        name, made = checked(stream.next())
+        assert (name, made["id"], made["change"]) == ("job", job, "created")
+        site.api.start_job(job)
+        site.api.stop_job(job)
+        site.api.delete_job(job)
+        changes = [checked(stream.next())[1] for _ in range(3)]
+        assert [c["change"] for c in changes] == ["started", "stopped", "deleted"]
+        assert {c["id"] for c in changes} == {job}
+
+
+def test_vitals_come_every_two_seconds(site):
+    with site.open("topics=vitals") as stream:
+        first, second = checked(stream.next())[1], checked(stream.next())[1]
+        assert first["ok"] is True
+        assert second["nowMs"] > first["nowMs"]
+        assert stream.last is not None  # a client that comes back has a place, though nothing was told
+
+
+def test_one_who_comes_back_misses_nothing(site):
+    with site.open() as stream:
+        first = site.run()
+        until(stream, first, "succeeded")
+        last = stream.last
+    runs = [site.run() for _ in range(3)]
+    site.run()
+    with site.open(last=last) as stream:
+        ends = []
+        while len(ends) < 3:
+            name, data = stream.next()
+            assert name == "run"
+            assert data["id"] != first or data["phase"] == "succeeded"
+            if data["phase"] == "succeeded" and data["id"] in runs:
+                ends.append(data["id"])
+        assert ends == runs
+
+
+@pytest.mark.parametrize("last", ["7-4711", "x", "1-", "-", "0-0"])
+def test_a_place_that_is_not_known_is_told(site, last):
+    with site.open(last=last) as stream:
+        assert stream.next()[0] == "reset"
+        run = site.run()
+        until(stream, run, "succeeded")
+
+
+def test_one_sees_ones_groups_and_chosen_jobs_only(site):
+    answer = site.v1.ask("POST", "/users", {"name": "watcher", "password": "password-of-watcher", "center": "none",
+                                            "grants": [{"role": "viewer", "groups": [site.mine]}]})
+    assert answer.status == 201, answer.json
+    watcher = V1(site.center, "watcher", "password-of-watcher")
+    with contextlib.ExitStack() as stack:
+        theirs = stack.enter_context(site.open(v1=watcher))
+        group = stack.enter_context(site.open("topics=run&group=somewhere-else"))
+        other = stack.enter_context(site.open(f"topics=run&job={site.hidden}"))
+        site.api.trigger(site.hidden)  # nobody takes it
+        run = site.run()
+        until(theirs, run, "succeeded")
+        for stream in (group, other):
+            name, data = checked(stream.next("run"))
+            assert data["jobId"] == site.hidden
+            assert data["groupId"] == site.other
+        with site.open(v1=watcher, last=theirs.last) as again:
+            site.api.start_job(site.hidden)
+            site.api.stop_job(site.hidden)
+            run = site.run()
+            while True:
+                name, data = again.next()
+                assert data.get("jobId", data["id"]) != site.hidden
+                if name == "run" and data["id"] == run and data["phase"] == "succeeded":
+                    break
+
+
+def test_many_at_once_are_one_event(site):
+    with site.open("topics=run") as stream, site.open(f"topics=run&job={site.job}") as own, \
+            site.open(f"topics=run&job={site.hidden}") as none:
+        before = len(site.stub.runs())
+        jobs = [site.api.add_job(site.mine, "h", scheduleType="FIX_RATE", scheduleConf="1") for _ in range(120)]
+        for job in jobs:
+            site.api.start_job(job)
+        site.stub.wait_runs(before + 240, timeout=60)
+        crowd = None
+        while not crowd or sum(crowd["counts"].values()) <= 50:
+            _, crowd = checked(stream.next("runs"))
+        assert set(crowd["jobs"]) <= set(jobs) | {site.job}
+        assert set(crowd["counts"]) <= {"open", "succeeded", "lost", "rejected", "failed"}
+        for job in jobs:
+            site.api.stop_job(job)
+        run = site.run(site.job)
+        while True:  # alone, or as a number in an event of many
+            name, data = checked(own.next())
+            if name == "runs":
+                assert data["jobs"] == [site.job]
+                break
+            if (data["id"], data["phase"]) == (run, "succeeded"):
+                break
+        site.api.trigger(site.hidden)
+        name, data = checked(none.next())
+        assert data.get("jobId") == site.hidden or data.get("jobs") == [site.hidden]
+        for job in jobs:
+            site.api.delete_job(job)
+
+
+def test_what_is_refused(site):
+    ask = site.v1.ask
+    problem(ask("GET", "/events?topics=run,what", Accept="text/event-stream"), 400, "malformed", ("topics", "enum"))
+    problem(ask("GET", "/events?job=x", Accept="text/event-stream"), 400, "malformed", ("job", "type.ids"))
+    problem(ask("GET", "/events", Accept="text/event-stream", Last_Event_ID="1" * 65), 400, "malformed",
+            ("Last-Event-ID", "text.length"))
+    problem(ask("GET", "/events", Accept="application/json"), 406, "not_acceptable")
+    with Events(site.center.port, "/api/v1/events", {}) as nobody:
+        assert nobody.status == 401
+
+
+def test_a_heartbeat_when_nothing_happens(site):
+    with site.open("topics=executor") as stream:
+        stream.comment()
+
+
+def slow(port, headers):
+    """A connection that opens the stream and then reads nothing by itself."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    s.settimeout(30)
+    s.connect(("127.0.0.1", port))
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    s.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: a\r\n{lines}\r\n".encode())
+    return s
+
+
+def resident(center):
+    """Memory of the center's process, in bytes."""
+    with open(f"/proc/{center.process.pid}/status", encoding="ascii") as f:
+        return 1024 * int(next(line for line in f if line.startswith("VmRSS")).split()[1])
+
+
+def test_five_hundred_slow_readers_hold_up_nobody(tmp_path):
+    """They read a byte a second; others get everything, pages are served, and memory is bounded."""
+    with Center(tmp_path) as center:
+        api = center.api()
+        group = api.add_group("slow-app")
+        with Stub(center, "slow-app") as stub:
+            wait_until(lambda: api.addresses("slow-app"), "registration")
+            v1 = V1(center)
+            users = []
+            for n in range(32):
+                assert v1.ask("POST", "/users", {"name": f"slow-{n}", "password": "password-of-slow", "center": "none",
+                                                 "grants": [{"role": "viewer", "groups": None}]}).status == 201
+                users.append(V1(center, f"slow-{n}", "password-of-slow"))
+            job = api.add_job(group, "h")
+            with contextlib.ExitStack() as stack:
+                readers = [stack.enter_context(slow(center.port, users[n % 32].headers)) for n in range(500)]
+                for s in readers:
+                    assert s.recv(1)
+                before = resident(center)
+                with Events(center.port, "/api/v1/events?topics=run", v1.headers) as stream:
+                    end = time.monotonic() + 10
+                    while time.monotonic() < end:
+                        api.trigger(job)
+                        run = stub.wait_runs(len(stub.runs()))[-1]["logId"]
+                        stub.call_back(run)
+                        for s in readers[:500:7]:
+                            with contextlib.suppress(OSError):
+                                s.setblocking(False)
+                                s.recv(1)
+                    time.sleep(0.5)  # more than a window: the next one is told alone
+                    before_last = len(stub.runs())
+                    api.trigger(job)
+                    run = stub.wait_runs(before_last + 1)[-1]["logId"]
+                    stub.call_back(run)
+                    while True:
+                        name, data = stream.next("run", "runs", "reset")
+                        assert name != "reset"
+                        if name == "run" and (data["id"], data["phase"]) == (run, "succeeded"):
+                            break
+                    assert v1.get("/runs?limit=1")["items"]
+                assert resident(center) - before < 64 << 20
+
+
+def test_bye_at_a_stop_and_reset_after_it(tmp_path):
+    with Center(tmp_path) as center:
+        v1 = V1(center)
+        with Events(center.port, "/api/v1/events?topics=vitals", v1.headers) as stream:
+            stream.next("vitals")
+            last = stream.last
+            center.stop()
+            assert stream.rest()[-1] == ("bye", {})
+        center.start()
+        with Events(center.port, "/api/v1/events?topics=vitals", v1.headers, last) as stream:
+            assert stream.next()[0] == "reset"
+            center.kill()
+            with pytest.raises(Ended):
+                while True:
+                    stream.next()
+        center.start()
+
+
+def test_other_rights_end_a_stream(site):
+    answer = site.v1.ask("POST", "/users", {"name": "moved", "password": "password-of-moved", "center": "none",
+                                            "grants": [{"role": "viewer", "groups": [site.mine]}]})
+    assert answer.status == 201, answer.json
+    user = json.loads(json.dumps(answer.json))
+    made = V1(site.center, "moved", "password-of-moved")
+    token = made.ask("POST", "/tokens", {"name": "t", "permissions": ["read"], "groups": None, "expiresAt": None})
+    headers = made.headers if token.status != 201 else {"Authorization": f"Bearer {token.json['secret']}"}
+    with Events(site.center.port, "/api/v1/events?topics=job", headers) as stream:
+        assert stream.status == 200
+        etag = site.v1.ask("GET", f"/users/{user['id']}").etag
+        answer = site.v1.ask("PATCH", f"/users/{user['id']}", {"grants": [{"role": "viewer", "groups": [site.other]}]},
+                             If_Match=etag)
+        assert answer.status == 200, answer.json
+        stream.rest()  # ends
