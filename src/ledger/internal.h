@@ -2,7 +2,7 @@
 /* internal.h - one transaction, shared by the files of this folder only.
  *
  * They point downward: txn.c calls edits.c, spawns.c, planning.c and figures.c; the first jobs.c;
- * it groups.c, rows.c, alarms.c and ends.c. */
+ * it groups.c, rows.c, alarms.c, stories.c and ends.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
@@ -63,6 +63,9 @@ void txn_rows_drop(struct txn *t);
 /* ends.c */
 void txn_end(struct txn *t, const struct run_change *c); /* of one that was written */
 void txn_ends(struct txn *t);                            /* the batch's changes */
+
+/* stories.c */
+enum err stories_put(struct txn *t); /* of the batch's changes */
 
 /* alarms.c */
 /* runs_change, with the alarms of those changes that are failures. */

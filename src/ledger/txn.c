@@ -55,6 +55,8 @@ static enum err changes_run(struct txn *t)
         return OK;
     enum err err = alarms_change(t, b->changes, b->nchanges, &missed);
     if (!err)
+        err = stories_put(t);
+    if (!err)
         txn_ends(t);
     return !err && missed ? missing_late(t, missed) : err;
 }

@@ -55,7 +55,8 @@ struct call_result {
     int code;           /* of the reply's body */
     bool repeat;        /* its message begins with "repeat" */
     struct slice msg;   /* for people */
-    int64_t took_us;    /* from its first byte to the answer; 0: not known */
+    int64_t sent_us;    /* epoch: when its first byte left; 0: not known */
+    int64_t took_us;    /* from then to the answer; 0: not known */
     enum log_state log; /* for LOG */
 };
 

@@ -69,6 +69,7 @@ void run_change_done(struct run_change *c)
     free(c->address);
     free(c->trigger_msg);
     free(c->handle_msg);
+    free(c->story);
     job_unref(c->job);
     memset(c, 0, sizeof(*c));
 }

@@ -89,6 +89,7 @@ enum run_change_what {
 };
 
 struct job;
+struct story;
 
 struct run_change {
     int64_t log_id;
@@ -103,13 +104,14 @@ struct run_change {
     int handle_code;
     int64_t handle_ms;
     char *handle_msg;
-    int64_t took_ms;    /* of a finish: since it was answered; for the metric, not written */
-    bool tells;         /* what became of all sends before it was taken; not written */
-    int64_t version;    /* of the job */
-    struct run_end end; /* for the figures; end.now NONE: it has not ended */
-    struct job *job;    /* counted; with CHANGE_ALARM: who may want an alarm, NULL: nobody does */
-    bool quiet;         /* with CHANGE_ALARM, by the transaction: to 1, no alarm is needed */
-    bool missing;       /* result: there was no live row, nothing is written */
+    int64_t took_ms;     /* of a finish: since it was answered; for the metric, not written */
+    bool tells;          /* what became of all sends before it was taken; not written */
+    int64_t version;     /* of the job */
+    struct run_end end;  /* for the figures; end.now NONE: it has not ended */
+    struct job *job;     /* counted; with CHANGE_ALARM: who may want an alarm, NULL: nobody does */
+    bool quiet;          /* with CHANGE_ALARM, by the transaction: to 1, no alarm is needed */
+    bool missing;        /* result: there was no live row, nothing is written */
+    struct story *story; /* to be kept with the end; NULL: none */
 };
 
 void run_change_done(struct run_change *c);

@@ -99,6 +99,7 @@ static void unfit(struct sched *s, struct now now, struct run *r, const struct c
 static void in_doubt(struct sched *s, struct now now, struct run *r)
 {
     s->stats.doubts++;
+    r->doubts = once_more(r->doubts);
     r->flags |= RUN_DOUBT | RUN_DOUBTED;
     run_move(s, now, r, PHASE_UNKNOWN);
     run_urgent(s, r); /* a row that was ever in doubt must be known as such */
@@ -137,6 +138,21 @@ static void late_answer(struct sched *s, struct run *r)
         run_free(s, r);
 }
 
+/* A call that left nothing here has no times. */
+static void note_times(struct now now, struct run *r, const struct call_result *c)
+{
+    if (c->outcome == CALL_ANSWERED || c->outcome == CALL_IN_DOUBT) {
+        run_at_now(r, STORY_ANSWERED, now);
+    } else {
+        r->at_us[STORY_SENT] = STORY_UNKNOWN;
+        return;
+    }
+    if (!c->sent_us)
+        return;
+    run_at(r, STORY_SENT, c->sent_us);
+    run_at(r, STORY_ANSWERED, c->sent_us + c->took_us);
+}
+
 void answer_on_run(struct sched *s, struct now now, const struct call_result *c)
 {
     struct run *r = run_find(s, c->log_id);
@@ -151,6 +167,7 @@ void answer_on_run(struct sched *s, struct now now, const struct call_result *c)
         lane->answers++;
         lane_note_answer(lane, c->took_us);
     }
+    note_times(now, r, c);
     if (r->flags & RUN_CLOSED) {
         late_answer(s, r);
     } else if (c->outcome == CALL_AGAIN) {

@@ -215,6 +215,7 @@ static void planned_done(struct sched *s, struct now now, const struct planned *
         return; /* the key says that it exists already */
     struct run *r = run_new(s, now, &p->row, p->job);
     const struct spawn *spawn = p->spawn;
+    run_at_now(r, STORY_PLANNED, now);
     if (spawn) {
         r->hops = (uint8_t)(spawn->hops < 255 ? spawn->hops : 255);
         if (spawn->kind == KIND_RETRY && !spawn->scheduled)

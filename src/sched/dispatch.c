@@ -206,6 +206,8 @@ static void fire(struct sched *s, struct now now, struct run *r)
     }
     if (misfired(s, now, r))
         return;
+    if (r->at_us[STORY_DUE] == STORY_UNKNOWN)
+        run_at_now(r, STORY_DUE, now);
     if (r->hops > HOPS_MAX)
         run_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
     else

@@ -158,6 +158,17 @@ static void claim_alarm(struct run_change *c, const struct run *r)
         c->job = job_ref(r->job->def);
 }
 
+static void note_story(struct now now, struct run_change *c, const struct run *r, enum phase to)
+{
+    struct story story = run_story(r);
+    if (!story_kept(&story, to, (enum kind)r->kind, r->log_id))
+        return;
+    if (!c->story)
+        c->story = mem_new(sizeof(*c->story));
+    story_note_ms(&story, STORY_ENDED, now.wall_ms);
+    *c->story = story;
+}
+
 static void close_row(struct sched *s, struct run *r)
 {
     run_leave(s, r);
@@ -181,6 +192,7 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
         note_finish(s, now, r, code, msg, took_ms);
     if (!rejected && !was_lost) /* a result proves that it was accepted */
         run_note_trigger(s, r, 200, NULL);
+    note_story(now, run_dirty(s, r), r, to);
     if (failed(to))
         claim_alarm(run_dirty(s, r), r);
     else

@@ -106,6 +106,8 @@ static void join(struct sched *s, struct now now, struct round *round, struct ru
     list_push(&round->runs, &r->place);
     a->step = RECONCILE_IDLE;
     a->rounds++;
+    if (r->phase == PHASE_UNKNOWN)
+        r->queries = once_more(r->queries);
     a->begun_ms = now.boot_ms;
     if (!a->overtaken_ms && overtaken(r, s->config.reconcile_gap_ms))
         a->overtaken_ms = now.boot_ms;

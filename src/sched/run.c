@@ -111,6 +111,8 @@ struct run *run_new(struct sched *s, struct now now, const struct run_row *row, 
     r->kind = (uint8_t)row->kind;
     r->phase = (uint8_t)row->phase;
     r->since_ms = now.boot_ms;
+    for (int i = 0; i < STORY_OF_LIVE; i++)
+        r->at_us[i] = STORY_UNKNOWN;
     r->text = text_of(row, def, r->job->def);
     if (row->broadcast) {
         r->flags |= RUN_BROADCAST;
@@ -307,8 +309,10 @@ void run_readdress(struct sched *s, struct run *r, struct lane *lane)
     lane->refs++;
     list_remove(&r->of_lane);
     count_out(r, -1);
-    if (r->lane)
+    if (r->lane) {
+        r->reroutes = once_more(r->reroutes);
         lane_put(s, r->lane);
+    }
     r->lane = lane;
     list_push(&lane->runs, &r->of_lane);
     count_out(r, 1);
@@ -317,6 +321,22 @@ void run_readdress(struct sched *s, struct run *r, struct lane *lane)
     c->address = mem_dup(lane->address);
     c->what |= CHANGE_ADDRESS;
     run_wait_for(s, r, WAIT_ADDRESS);
+}
+
+struct story run_story(const struct run *r)
+{
+    bool of_run = r->kind == KIND_RETRY || r->kind == KIND_PARENT;
+    struct story story = { .due_ms = r->due_ms,
+                           .scheduled_ms = r->scheduled_ms,
+                           .cause = of_run ? r->cause : 0,
+                           .attempt = r->attempt,
+                           .reroutes = r->reroutes,
+                           .doubts = r->doubts,
+                           .queries = r->queries,
+                           .resent = r->flags & RUN_RESENT };
+    for (int i = 0; i < STORY_TIMES; i++)
+        story.at_us[i] = i < STORY_OF_LIVE ? r->at_us[i] : STORY_UNKNOWN;
+    return story;
 }
 
 int64_t run_group(const struct run *r)

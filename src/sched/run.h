@@ -3,6 +3,7 @@
 #ifndef PEAL_SCHED_RUN_H
 #define PEAL_SCHED_RUN_H
 
+#include "model/story.h"
 #include "sched/job.h"
 #include "sched/lane.h"
 #include "sched/state.h"
@@ -92,8 +93,25 @@ struct run {
     uint16_t tried;     /* addresses that refused the connection */
     uint8_t probe_list; /* the group's list_no that this place belongs to */
     uint8_t hops, kind, phase, wait;
+    uint8_t reroutes, doubts, queries; /* of its story, as the next */
     flight_place place_of_word;
+    int32_t at_us[STORY_OF_LIVE];
 };
+
+static inline uint8_t once_more(uint8_t n)
+{
+    return n < UINT8_MAX ? n + 1 : n;
+}
+
+static inline void run_at(struct run *r, enum story_time t, int64_t epoch_us)
+{
+    r->at_us[t] = story_us(epoch_us - r->due_ms * 1000);
+}
+
+static inline void run_at_now(struct run *r, enum story_time t, struct now now)
+{
+    run_at(r, t, now.wall_ms * 1000);
+}
 
 static inline struct run *run_find(const struct sched *s, int64_t log_id)
 {
@@ -157,6 +175,7 @@ bool phase_may(enum phase from, enum phase to);
 struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def);
 void run_free(struct sched *s, struct run *r);
 const char *run_param(const struct run *r);
+struct story run_story(const struct run *r);
 int64_t run_group(const struct run *r);                /* of its log row */
 int64_t run_log_time(const struct run *r);             /* see run_log_ms */
 bool run_overdue(struct now now, const struct run *r); /* past its start deadline */

@@ -523,6 +523,14 @@ const char *sched_run_address(const struct sched *s, int64_t log_id)
     return r && r->lane ? r->lane->address : NULL;
 }
 
+bool sched_story(const struct sched *s, int64_t log_id, struct story *ret)
+{
+    const struct run *r = run_find(s, log_id);
+    if (r)
+        *ret = run_story(r);
+    return r;
+}
+
 /* ---- what it looks like from outside --------------------------------------------------------- */
 
 void sched_stats(const struct sched *s, struct sched_stats *ret)

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "model/call.h"
 #include "model/executor.h"
+#include "model/story.h"
 #include "sched/batch.h"
 #include "sched/flight.h"
 
@@ -184,6 +185,8 @@ void sched_unwatch(struct sched *s);
 struct run_seen *sched_seen(struct sched *s, size_t *ret_n);
 /* Where a live run has gone; borrowed until the next entry. NULL: nowhere yet, or not live. */
 const char *sched_run_address(const struct sched *s, int64_t log_id);
+/* What has happened to a live run so far. False: it is not live. */
+bool sched_story(const struct sched *s, int64_t log_id, struct story *ret);
 
 /* ---- what it looks like from outside --------------------------------------------------------- */
 struct sched_stats {

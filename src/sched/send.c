@@ -65,6 +65,7 @@ bool send_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t tick
     if (cause && cause->phase == PHASE_LOST)
         run_close_lost(s, cause); /* the run that it retries cannot be finished any more */
     flight_leaving(&s->flight, &r->place_of_word, r->log_id, s->seq);
+    run_at_now(r, STORY_SENT, now);
     return true;
 }
 

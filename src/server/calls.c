@@ -29,6 +29,7 @@ static void measure(const struct out_call *o, struct call_result *r)
     struct metrics *m = &o->center->metrics;
     if (o->kind != CALL_RUN || !o->call.sent_us)
         return;
+    r->sent_us = o->call.sent_us;
     r->took_us = clock_wall_us() - o->call.sent_us;
     histogram_add(&m->lateness, o->call.sent_us - o->due_ms * 1000);
     histogram_add(&m->phase[METRIC_ANSWER], r->took_us);

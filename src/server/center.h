@@ -156,6 +156,9 @@ struct center_group { /* where the jobs of a group can go, as known now */
 MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
                                       struct why *why);
 
+/* What has happened so far to a run that is live. ERR_NOTFOUND: it is not. */
+MUST_CHECK enum err center_story(struct center *c, int64_t log_id, struct story *ret,
+                                 struct why *why);
 /* Addresses as the scheduler knows them now; a page, by address. The filter's texts and scopes are
  * copied. center_executors_done. */
 struct center_executors {

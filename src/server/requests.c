@@ -30,7 +30,8 @@ enum request_kind {
     REQUEST_GROUP,
     REQUEST_EXECUTORS,
     REQUEST_FORGET,
-    REQUEST_PROBE
+    REQUEST_PROBE,
+    REQUEST_STORY
 };
 
 struct request {
@@ -57,6 +58,7 @@ struct request {
     struct center_log log;
     struct asked_executors *executors;
     struct center_probe probe;
+    struct story story;
     int64_t begun_us;           /* boot */
     struct transport_call call; /* REQUEST_LOG, REQUEST_PROBE */
     struct transport_page page;
@@ -357,6 +359,9 @@ void request_open(struct center *c, struct message *l)
     case REQUEST_PROBE:
         request_probe(c, a);
         break;
+    case REQUEST_STORY:
+        request_answer(a, sched_story(c->sched, a->id, &a->story) ? OK : ERR_NOTFOUND);
+        break;
     }
 }
 
@@ -542,5 +547,15 @@ enum err center_probe(struct center *c, const char *address, struct center_probe
     enum err err = request_wait(c, a);
     if (!err)
         *ret = a->probe;
+    return request_end(a, err, why);
+}
+
+enum err center_story(struct center *c, int64_t log_id, struct story *ret, struct why *why)
+{
+    struct request *a = request_new(REQUEST_STORY);
+    a->id = log_id;
+    enum err err = request_wait(c, a);
+    if (!err)
+        *ret = a->story;
     return request_end(a, err, why);
 }

@@ -240,6 +240,10 @@ struct store_runs {
      * it has no end, this is its end, and a note. *ret_noted: how many. */
     MUST_CHECK enum err (*late_add)(struct store *s, const struct late_result *late, int n,
                                     int *ret_noted, struct why *why);
+    /* Keep the story of a run, in place of the one that it has. It goes with the log row, soon
+     * after it. */
+    MUST_CHECK enum err (*story_put)(struct store *s, int64_t log_id, const struct story *story,
+                                     struct why *why);
     /* Delete up to max log rows of deleted jobs. */
     MUST_CHECK enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
     /* One step of a walk: looks at one chunk of 4,096 ids at most, and deletes up to max rows.
@@ -412,6 +416,12 @@ struct store_pages {
                                        struct why *why);
     MUST_CHECK enum err (*log_get)(struct store *s, int64_t id, struct log_record *ret,
                                    struct why *why);
+    /* ERR_NOTFOUND: none is kept of that run. */
+    MUST_CHECK enum err (*story_get)(struct store *s, int64_t log_id, struct story *ret,
+                                     struct why *why);
+    /* The runs that retry this one of the job, by id; at most max. */
+    MUST_CHECK enum err (*retries_of)(struct store *s, int64_t job_id, int64_t log_id, int64_t *ids,
+                                      int max, int *ret_n, struct why *why);
     MUST_CHECK enum err (*facts)(struct store *s, struct store_facts *ret, struct why *why);
 };
 

@@ -64,6 +64,11 @@ static void write_entry(struct jsonw *w, const struct audit_record *r, uint64_t 
     jsonw_object_end(w);
 }
 
+void v1_audit_write(struct jsonw *w, const struct audit_record *r)
+{
+    write_entry(w, r, ALL_MEMBERS);
+}
+
 struct listing {
     struct jsonw w;
     int64_t limit, shown;

@@ -5,6 +5,7 @@
 #include "api/gate.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
+#include "model/story.h"
 #include <string.h>
 
 #define MESSAGE_MAX 65536
@@ -164,8 +165,6 @@ static void write_task(struct run_writer *x, const struct log_record *r, enum lo
         jsonw_text(x->w, "phase", phase_of(r, o));
     if (wants(x, "kind"))
         jsonw_text(x->w, "kind", kind_text(r->kind < KIND_COUNT ? r->kind : KIND_CRON));
-    if (wants(x, "attempt"))
-        jsonw_i64(x->w, "attempt", r->phase ? r->attempt : 0);
     if (wants(x, "shard"))
         write_shard(x, r);
     if (wants(x, "address"))
@@ -193,19 +192,54 @@ static void write_result(struct run_writer *x, const struct log_record *r, enum 
         jsonw_null(x->w, "message");
 }
 
+/* NULL: nothing is known in less than a second. */
+static const struct story *story_of(struct run_writer *x, const struct log_record *r,
+                                    struct story *room)
+{
+    if (x->story)
+        return x->story;
+    bool wanted = wants(x, "sentAt") || wants(x, "sentMs") || wants(x, "latenessMs") ||
+                  wants(x, "attempt") || wants(x, "scheduledAt") || wants(x, "scheduledMs");
+    struct store *db = x->call->db;
+    return wanted && !db->ops->pages->story_get(db, r->id, room, NULL) ? room : NULL;
+}
+
+static void write_sent(struct run_writer *x, const struct story *story)
+{
+    int64_t sent_us = story ? story_at(story, STORY_SENT) : -1;
+    write_instant(x, "sentAt", "sentMs", sent_us >= 0 ? sent_us / 1000 : -1);
+}
+
+static void write_lateness(struct run_writer *x, const struct story *story)
+{
+    if (!wants(x, "latenessMs"))
+        return;
+    if (story && story->at_us[STORY_SENT] != STORY_UNKNOWN)
+        jsonw_real(x->w, "latenessMs", (double)story->at_us[STORY_SENT] / 1000);
+    else
+        jsonw_null(x->w, "latenessMs");
+}
+
 void run_write(struct run_writer *x, const char *key, const struct log_record *r)
 {
     enum log_outcome o = run_outcome(r);
+    struct story room;
+    const struct story *story = story_of(x, r, &room);
     jsonw_object(x->w, key);
     jsonw_i64(x->w, "id", r->id);
     if (wants(x, "job") || wants(x, "group"))
         write_refs(x, r);
     write_task(x, r, o);
-    write_instant(x, "scheduledAt", "scheduledMs", r->phase ? r->scheduled_ms : r->trigger_ms);
-    write_instant(x, "sentAt", "sentMs", -1);
+    if (wants(x, "attempt"))
+        jsonw_i64(x->w, "attempt", r->phase ? r->attempt : story ? story->attempt : 0);
+    write_instant(x, "scheduledAt", "scheduledMs",
+                  r->phase ? r->scheduled_ms
+                  : story  ? story->scheduled_ms
+                           : r->trigger_ms);
+    write_sent(x, story);
     write_instant(x, "endedAt", "endedMs", r->handle_code ? r->handle_ms : -1);
     write_number(x, "tookMs", run_took_ms(r));
-    write_number(x, "latenessMs", -1);
+    write_lateness(x, story);
     write_result(x, r, o);
     jsonw_object_end(x->w);
 }

@@ -14,7 +14,9 @@ extern const char *const run_members[RUN_MEMBERS];
 struct run_writer { /* of one answer */
     struct web_call *call;
     struct jsonw *w;
-    uint64_t members;      /* 0: all */
+    uint64_t members; /* 0: all */
+    /* Of the one run that is written, borrowed; NULL: what is kept of each is looked up. */
+    const struct story *story;
     struct job_record job; /* private: the last that was met, */
     struct group_record group;
     int64_t job_id, group_id; /* and their ids; 0: none yet */

@@ -1,78 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run: what happened to it, and what stands around it in its job's history. Times of steps are
- * known to the second, because the row of the log has no others. */
+/* One run: what happened to it, and what stands around it in its job's history. */
+#include "api/v1/etag.h"
 #include "api/v1/run_page.h"
+#include "api/v1/run_story.h"
 #include "api/v1/v1.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NEIGHBOURS 20
 #define USUAL 100 /* runs whose median is the usual duration */
-
-/* ---- the story ---------------------------------------------------------------------------------
- */
-
-static void step(struct jsonw *w, const char *name, int64_t ms, bool ok)
-{
-    char at[V1_INSTANT_SIZE];
-    jsonw_object(w, NULL);
-    jsonw_text(w, "step", name);
-    jsonw_text(w, "at", v1_instant_text(ms, at));
-    jsonw_i64(w, "ms", ms);
-    jsonw_bool(w, "ok", ok);
-}
-
-static void step_end(struct jsonw *w)
-{
-    jsonw_object_end(w);
-}
-
-static void step_with(struct jsonw *w, const char *name, int64_t ms, bool ok, const char *param,
-                      const char *value)
-{
-    step(w, name, ms, ok);
-    jsonw_object(w, "params");
-    jsonw_text(w, param, value);
-    jsonw_object_end(w);
-    step_end(w);
-}
-
-static const char *end_step(enum log_outcome o)
-{
-    return o == LOG_KILLED ? "killed" : o == LOG_LOST ? "lost" : "ended";
-}
-
-static void write_story(struct jsonw *w, const struct log_record *r)
-{
-    enum log_outcome o = run_outcome(r);
-    int64_t due_ms = r->trigger_ms >= 0 ? r->trigger_ms : 0;
-    jsonw_array(w, "story");
-    step(w, "due", due_ms, true);
-    step_end(w);
-    if (r->address && r->address[0])
-        step_with(w, "routed", due_ms, true, "address", r->address);
-    if (o == LOG_REJECTED || o == LOG_UNROUTABLE)
-        step_with(w, "refused", due_ms, false, "message", r->trigger_msg);
-    else if (r->trigger_code == 200)
-        step_with(w, "accepted", due_ms, true, "address", r->address);
-    if (r->phase == PHASE_UNKNOWN)
-        step_with(w, "unknown", due_ms, false, "address", r->address);
-    if (r->handle_code && r->handle_ms >= 0) {
-        step(w, end_step(o), r->handle_ms, o == LOG_SUCCEEDED);
-        jsonw_object(w, "params");
-        jsonw_i64(w, "code", r->handle_code);
-        jsonw_object_end(w);
-        step_end(w);
-    }
-    jsonw_array_end(w);
-    jsonw_bool(w, "exact", false);
-}
+#define RETRIES_MAX 100
+#define CHANGES_MAX 20
+#define NEXT_WITHIN (INT64_C(1) << 21) /* log ids among which the job's next run is looked for */
 
 /* ---- around it ---------------------------------------------------------------------------------
  */
 
 struct dot {
-    int64_t id, took_ms;
+    int64_t id, took_ms, end_ms;
     enum log_outcome outcome;
 };
 
@@ -84,7 +31,7 @@ struct dots {
 static bool take_dot(void *ctx, const struct log_record *r)
 {
     struct dots *d = ctx;
-    d->list[d->n++] = (struct dot){ r->id, run_took_ms(r), run_outcome(r) };
+    d->list[d->n++] = (struct dot){ r->id, run_took_ms(r), r->handle_ms, run_outcome(r) };
     return d->n < d->max;
 }
 
@@ -106,10 +53,16 @@ static enum err look(struct web_call *call, const struct log_record *r, unsigned
     return call->db->ops->pages->runs_page(call->db, &f, take_dot, ret, &end, why);
 }
 
-static void write_id(struct jsonw *w, const char *key, const struct dots *d)
+static bool take_last(void *ctx, const struct log_record *r)
 {
-    if (d->n)
-        jsonw_i64(w, key, d->list[0].id);
+    *(int64_t *)ctx = r->id; /* they come downwards */
+    return true;
+}
+
+static void write_id(struct jsonw *w, const char *key, int64_t id)
+{
+    if (id)
+        jsonw_i64(w, key, id);
     else
         jsonw_null(w, key);
 }
@@ -145,8 +98,85 @@ static void write_neighbours(struct jsonw *w, const struct dots *d)
     jsonw_array_end(w);
 }
 
+/* The first run of the job behind this one: a window of ids that grows until it has some.
+ * *ret_known: it was found, or there is none. */
+static enum err look_next(struct web_call *call, const struct log_record *r, int64_t *ret_id,
+                          bool *ret_known, struct why *why)
+{
+    struct runs_end end = { .more = false };
+    enum err err = OK;
+    *ret_id = 0;
+    for (int64_t n = 64; !err && !*ret_id && !end.more && n <= NEXT_WITHIN; n *= 8) {
+        const struct runs_filter f = { .scope = actor_scope(call->actor, PERM_READ),
+                                       .jobs = &r->job_id,
+                                       .njobs = 1,
+                                       .from_ms = -1,
+                                       .to_ms = -1,
+                                       .low_id = r->id + 1,
+                                       .below_id = n < NEXT_WITHIN ? r->id + 1 + n : INT64_MAX,
+                                       .limit = RUNS_LOOK_MAX,
+                                       .now_ms = clock_wall_ms() };
+        err = call->db->ops->pages->runs_page(call->db, &f, take_last, ret_id, &end, why);
+    }
+    *ret_known = !end.more;
+    return err;
+}
+
+static enum err write_related(struct web_call *call, struct jsonw *w, const struct log_record *r,
+                              const struct story *story, struct dots dots[2], struct why *why)
+{
+    int64_t retries[RETRIES_MAX], next = 0, cause = story ? story->cause : 0;
+    int n = 0;
+    bool known = false;
+    enum err err =
+        call->db->ops->pages->retries_of(call->db, r->job_id, r->id, retries, RETRIES_MAX, &n, why);
+    if (!err)
+        err = look_next(call, r, &next, &known, why);
+    if (err)
+        return err;
+    jsonw_object(w, "related");
+    if (cause || r->kind != KIND_RETRY)
+        write_id(w, "retryOf", r->kind == KIND_RETRY ? cause : 0);
+    jsonw_array(w, "retries");
+    for (int i = 0; i < n; i++)
+        jsonw_i64(w, NULL, retries[i]);
+    jsonw_array_end(w);
+    if (cause || r->kind != KIND_PARENT)
+        write_id(w, "parent", r->kind == KIND_PARENT ? cause : 0);
+    write_id(w, "previous", dots[0].n ? dots[0].list[0].id : 0);
+    if (known)
+        write_id(w, "next", next);
+    write_id(w, "lastSuccess", dots[1].n ? dots[1].list[0].id : 0);
+    jsonw_object_end(w);
+    return OK;
+}
+
+static bool add_change(void *ctx, const struct audit_record *r)
+{
+    v1_audit_write(ctx, r);
+    return true;
+}
+
+/* Edits of the job since its last success, newest first. */
+static enum err write_changes(struct web_call *call, struct jsonw *w, const struct log_record *r,
+                              const struct dots *success, struct why *why)
+{
+    char object[24];
+    int64_t total = 0;
+    const struct audit_filter f = { .kind = "job",
+                                    .object = object,
+                                    .from_ms = success->n ? success->list[0].end_ms : -1,
+                                    .to_ms = -1,
+                                    .limit = CHANGES_MAX };
+    snprintf(object, sizeof(object), "%lld", (long long)r->job_id);
+    jsonw_array(w, "changedSince");
+    enum err err = call->db->ops->users->audit_page(call->db, &f, add_change, w, &total, why);
+    jsonw_array_end(w);
+    return err;
+}
+
 static enum err write_around(struct web_call *call, struct jsonw *w, const struct log_record *r,
-                             struct why *why)
+                             const struct story *story, struct why *why)
 {
     const unsigned good = LOG_OUTCOME_BIT(LOG_SUCCEEDED);
     struct dots *dots = mem_new(4 * sizeof(*dots));
@@ -157,14 +187,14 @@ static enum err write_around(struct web_call *call, struct jsonw *w, const struc
         err = look(call, r, 0, r->id + 1, NEIGHBOURS, &dots[2], why);
     if (!err)
         err = look(call, r, good, INT64_MAX, USUAL, &dots[3], why);
+    if (!err)
+        err = write_related(call, w, r, story, dots, why);
     if (!err) {
-        jsonw_object(w, "related");
-        write_id(w, "previous", &dots[0]);
-        write_id(w, "lastSuccess", &dots[1]);
-        jsonw_object_end(w);
         write_neighbours(w, &dots[2]);
-        write_usual(w, &dots[3]);
+        err = write_changes(call, w, r, &dots[1], why);
     }
+    if (!err)
+        write_usual(w, &dots[3]);
     free(dots);
     return err;
 }
@@ -183,23 +213,40 @@ static void write_log(struct jsonw *w, const struct log_record *r)
     jsonw_object_end(w);
 }
 
+/* FNV-1a: a run has no version, and what stands around it changes too. */
+static struct etag tag_of(int64_t id, const struct buf *body)
+{
+    uint64_t h = 14695981039346656037U;
+    for (size_t i = 0; i < body->len; i++)
+        h = (h ^ (unsigned char)body->data[i]) * 1099511628211U;
+    return (struct etag){ 'r', id, (int64_t)(h & ROUTER_ID_MAX) };
+}
+
 void v1_run_get(struct web_call *call)
 {
     struct log_record r;
     struct run_writer x;
+    struct story story;
     struct why why = { "" };
     struct jsonw w = jsonw_on(&call->output);
     if (!run_find_for(call, &r))
         return;
+    bool found = run_story_find(call, &r, &story);
     jsonw_object(&w, NULL);
     run_writer_init(&x, call, &w, 0);
+    x.story = found ? &story : NULL;
     run_write(&x, "run", &r);
     run_writer_done(&x);
-    write_story(&w, &r);
-    enum err err = write_around(call, &w, &r, &why);
+    run_story_write(&w, &r, x.story);
+    enum err err = write_around(call, &w, &r, x.story, &why);
     write_log(&w, &r);
     jsonw_object_end(&w);
-    log_record_done(&r);
-    if (err)
+    if (err) {
         problem_err(call, err, &why);
+    } else if (etag_fresh(call, tag_of(r.id, &call->output))) {
+        buf_reset(&call->output);
+    } else {
+        etag_write(call, tag_of(r.id, &call->output));
+    }
+    log_record_done(&r);
 }

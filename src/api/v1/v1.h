@@ -38,6 +38,8 @@ void v1_list_end(struct web_call *call, struct jsonw *w, const struct cursor *la
 void v1_time(struct jsonw *w, const char *key, int64_t ms);
 /* As v1_instant; ms <= 0: both null. */
 void v1_instant_or_null(struct jsonw *w, const char *name, int64_t ms);
+/* An entry of the audit, whole. */
+void v1_audit_write(struct jsonw *w, const struct audit_record *r);
 /* Preferences as they are kept (a JSON object), NULL for none. */
 void v1_preferences(struct jsonw *w, const char *key, const char *text);
 

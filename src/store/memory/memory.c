@@ -346,7 +346,7 @@ static enum err memory_runs_change(struct store *s, struct run_change *changes, 
             continue;
         change_live(m, old, &changes[i]);
         if (changes[i].what & CHANGE_DROP)
-            mem_put(m, T_LOG, changes[i].log_id, NULL);
+            mem_log_gone(m, changes[i].log_id);
         else
             change_log(m, &changes[i]);
     }
@@ -502,6 +502,7 @@ static const struct store_runs runs = {
     .runs_each = memory_runs_each,
     .skips_add = memory_skips_add,
     .late_add = memory_late_add,
+    .story_put = memory_story_put,
     .purge = memory_purge,
     .log_clean = memory_log_clean,
     .log_before = memory_log_before,
@@ -569,6 +570,8 @@ static const struct store_pages pages = {
     .runs_page = memory_runs_page,
     .groups_page = memory_groups_page,
     .log_get = memory_log_get,
+    .story_get = memory_story_get,
+    .retries_of = memory_retries_of,
     .facts = memory_facts,
 };
 

@@ -97,6 +97,7 @@ enum mem_table {               /* what the rows are, and what the key is */
                  T_ALARMS_OF,  /* struct mem_alarms_of, log id: an index of T_ALARM */
                  T_SCRIPT,     /* struct script_record, id */
                  T_DELIVERY,   /* struct mem_delivery, key */
+                 T_STORY,      /* struct story, log id */
                  T_COUNT
 };
 
@@ -224,6 +225,15 @@ enum err memory_clean_first(struct store *s, struct clean_request *ret, bool *re
                             struct why *why);
 enum err memory_clean_put(struct store *s, const struct clean_request *r, bool end,
                           struct why *why);
+/* memory_stories.c */
+/* The log row goes, and its story. */
+void mem_log_gone(struct memory *m, int64_t log_id);
+enum err memory_story_put(struct store *s, int64_t log_id, const struct story *story,
+                          struct why *why);
+enum err memory_story_get(struct store *s, int64_t log_id, struct story *ret, struct why *why);
+enum err memory_retries_of(struct store *s, int64_t job_id, int64_t log_id, int64_t *ids, int max,
+                           int *ret_n, struct why *why);
+
 /* memory_alarms.c */
 /* The alarms of a log row, by id; NULL if it has none. Borrowed. */
 const struct mem_alarms_of *mem_alarms_of(const struct memory *m, int64_t log_id);

@@ -53,7 +53,7 @@ enum err memory_log_clean(struct store *s, struct log_clean *c, int max, bool *r
         const struct log_record *l = mem_find(m, T_LOG, chunk.ids[i]);
         if (!matches(m, c, l) || seen++ < keep)
             continue;
-        mem_put(m, T_LOG, l->id, NULL);
+        mem_log_gone(m, l->id);
         gone++;
     }
     *ret_end = chunk.n == 0;

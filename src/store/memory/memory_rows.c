@@ -139,7 +139,7 @@ enum err memory_purge(struct store *s, int max, bool *ret_more, struct why *why)
             if (l->job_id != jobs[i])
                 continue;
             if (left > 0 && !mem_find(m, T_RUN, l->id)) {
-                mem_put(m, T_LOG, l->id, NULL);
+                mem_log_gone(m, l->id);
                 left--;
             } else {
                 kept = true;

@@ -79,6 +79,14 @@ MUST_CHECK enum err sql_script_add(struct store *store, struct script_record *r,
 MUST_CHECK enum err sql_log_get(struct store *store, int64_t id, struct log_record *ret,
                                 struct why *why);
 
+/* stories.c */
+MUST_CHECK enum err sql_story_put(struct store *store, int64_t log_id, const struct story *story,
+                                  struct why *why);
+MUST_CHECK enum err sql_story_get(struct store *store, int64_t log_id, struct story *ret,
+                                  struct why *why);
+MUST_CHECK enum err sql_retries_of(struct store *store, int64_t job_id, int64_t log_id,
+                                   int64_t *ids, int max, int *ret_n, struct why *why);
+
 /* ledger.c */
 MUST_CHECK enum err sql_due_each(struct store *store, bool rate, int64_t after_id, int max,
                                  struct due_row *rows, int *ret_n, struct why *why);

@@ -359,6 +359,7 @@ static const struct store_runs runs = {
     .runs_each = sql_runs_each,
     .skips_add = sql_skips_add,
     .late_add = sql_late_add,
+    .story_put = sql_story_put,
     .purge = sqlite_purge,
     .log_clean = sqlite_log_clean,
     .log_before = sqlite_log_before,
@@ -374,6 +375,8 @@ static const struct store_pages pages = {
     .runs_page = sqlite_runs_page,
     .groups_page = sql_groups_page,
     .log_get = sql_log_get,
+    .story_get = sql_story_get,
+    .retries_of = sql_retries_of,
     .facts = sqlite_facts,
 };
 

@@ -110,6 +110,30 @@ static enum err spans_trim(struct sqlite *s, int64_t before_ms, struct why *why)
     return sql_run(s, q, why);
 }
 
+/* Once a chunk, so that rows without a story pay nothing. */
+enum err sqlite_stories_drop(struct sqlite *s, int64_t id, struct why *why)
+{
+    sqlite3_stmt *q;
+    enum err err = sql_get(s,
+                           "DELETE FROM peal_story WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
+                           "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
+                           &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, id & ~(int64_t)(CHUNK - 1));
+    bind_i64(q, 2, id | (CHUNK - 1));
+    return sql_run(s, q, why);
+}
+
+/* Nothing that matches is left in it, but for what stays. */
+static enum err chunk_done(struct sqlite *s, struct log_clean *c, struct range range, int64_t kept,
+                           struct why *why)
+{
+    c->kept += kept;
+    c->below_id = range.low;
+    return c->gone > 0 ? sqlite_stories_drop(s, range.low, why) : OK;
+}
+
 enum err sqlite_log_clean(struct store *store, struct log_clean *c, int max, bool *ret_end,
                           struct why *why)
 {
@@ -125,21 +149,16 @@ enum err sqlite_log_clean(struct store *store, struct log_clean *c, int max, boo
         return c->before_ms == NEVER_MS ? OK : spans_trim(s, c->before_ms, why);
     if (keep > 0)
         err = matching(s, c, range, &found, why);
-    if (!err && keep > 0 && found <= keep) {
-        c->kept += found;
-        c->below_id = range.low;
-        return OK;
-    }
+    if (!err && keep > 0 && found <= keep)
+        return chunk_done(s, c, range, found, why);
     if (!err)
         err = delete_some(s, c, range, keep > 0 ? keep : 0, max, &gone, why);
     if (err)
         return err;
     c->gone += gone;
-    if (gone < max) { /* nothing that matches is left here, but for what stays */
-        c->kept += keep > 0 ? keep : 0;
-        c->below_id = range.low;
-    }
-    return OK;
+    if (gone == max)
+        return OK;
+    return chunk_done(s, c, range, keep > 0 ? keep : 0, why);
 }
 
 /* Everything below the smallest id of a row that is not older; retries and misfires make the order

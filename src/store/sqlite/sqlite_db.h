@@ -189,4 +189,8 @@ enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_
                           int64_t *ret_total, struct why *why);
 enum err sqlite_facts(struct store *s, struct store_facts *ret, struct why *why);
 
+/* sqlite_clean.c */
+/* The stories of rows that have gone, in the chunk of that id. */
+enum err sqlite_stories_drop(struct sqlite *s, int64_t id, struct why *why);
+
 #endif

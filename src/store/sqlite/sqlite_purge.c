@@ -81,7 +81,7 @@ static enum err purge_rows(struct sqlite *s, const struct purging *p, int64_t ch
     err = sql_run(s, q, why);
     if (!err)
         *ret_gone = sqlite3_changes(s->db);
-    return err;
+    return !err && *ret_gone ? sqlite_stories_drop(s, chunk << 12, why) : err;
 }
 
 static enum err purge_keep(struct sqlite *s, const struct purging *p, struct why *why)

@@ -2666,7 +2666,7 @@ export interface components {
             at: string;
             /** Format: int64 */
             ms: number;
-            /** @description Since the step before */
+            /** @description Since the step before; null for the first */
             sinceMs?: number | null;
             ok: boolean;
             params?: {
@@ -2786,10 +2786,13 @@ export interface components {
         RunDetail: {
             run: components["schemas"]["Run"];
             story: components["schemas"]["Step"][];
-            /** @description false: times of steps are known to the second only (rows of another program, or older than the story's retention) */
+            /** @description true: times are those that the center noted. It keeps them of runs that are open, did not succeed, were sent over 1 s late, had an unknown outcome, were asked for by hand, are retries, or have an id that 100 divides. false: times of steps are known to the second only */
             exact?: boolean;
             related: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Absent if it is not known any more, as parent
+                 */
                 retryOf?: number | null;
                 retries?: number[];
                 /** Format: int64 */
@@ -2798,7 +2801,10 @@ export interface components {
                 shards?: number[];
                 /** Format: int64 */
                 previous?: number | null;
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Absent if it lies too far away to be looked for
+                 */
                 next?: number | null;
                 /** Format: int64 */
                 lastSuccess?: number | null;
@@ -2809,7 +2815,7 @@ export interface components {
                 jobs: number;
                 runs: number;
             };
-            /** @description Edits since the last success */
+            /** @description Edits of the job since its last success before this run, newest first; at most 20 */
             changedSince?: components["schemas"]["Audit"][];
             /** @description Median of the last 100 */
             usualMs?: number | null;

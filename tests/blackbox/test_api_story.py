@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The story of runs in /api/v1/runs/{id}: of real runs at real executors and stubs, while they are open, after they
+have ended, after a kill -9, and after their rows have gone."""
+
+import itertools
+import threading
+import time
+
+import pytest
+from support import ledger
+from support.center import free_port
+from support.executor import Executor
+from support.stub_executor import Stub
+from support.v1 import V1, problem
+from support.wait import wait_until
+
+_apps = (f"v1-story-{n}" for n in itertools.count())
+REFUSED = {"code": 500, "msg": "not today"}
+
+
+@pytest.fixture(scope="module")
+def v1(center):
+    return V1(center)
+
+
+@pytest.fixture
+def stub(center):
+    app = next(_apps)
+    group = center.api().add_group(app)
+    with Stub(center, app) as it:
+        wait_until(lambda: center.api().addresses(app), "the stub in its group")
+        it.group = group
+        yield it
+
+
+def trigger(v1, job):
+    answer = v1.ask("POST", f"/jobs/{job}/trigger", {})
+    assert answer.status == 201, answer.json
+    return answer.json["runId"]
+
+
+def steps(detail):
+    return [step["step"] for step in detail["story"]]
+
+
+def until(v1, run, *outcomes):
+    def there():
+        detail = v1.get(f"/runs/{run}")
+        return detail if detail["run"]["outcome"] in outcomes or detail["run"]["phase"] in outcomes else None
+    return wait_until(there, f"run {run} to be {outcomes}", 40)
+
+
+def in_order(detail):
+    """Times do not go back, and each step says how long it took."""
+    assert detail["exact"] is True
+    story = detail["story"]
+    assert [s["ms"] for s in story] == sorted(s["ms"] for s in story)
+    assert story[0]["sinceMs"] is None and all(s["sinceMs"] >= 0 for s in story[1:])
+    return story
+
+
+# -- what is told --
+
+def test_a_run_by_hand_at_a_real_executor(v1, center, tmp_path):
+    app = next(_apps)
+    group = center.api().add_group(app)
+    before = time.time() * 1000
+    with Executor(tmp_path, center.url, app=app) as executor:
+        wait_until(lambda: center.api().addresses(app), "the executor in its group")
+        run = trigger(v1, center.api().add_job(group, "demoJobHandler"))
+        detail = until(v1, run, "succeeded")
+        story = in_order(detail)
+        assert steps(detail)[0] == "due" and {"planned", "sent", "accepted"} < set(steps(detail))
+        assert steps(detail)[-2:] == ["ended", "result_written"]
+        by_name = {s["step"]: s for s in story}
+        assert by_name["sent"]["params"]["address"] == executor.address
+        assert by_name["sent"]["params"]["waitedMs"] >= 0
+        assert by_name["ended"]["params"] == {"code": 200} and by_name["ended"]["ok"] is True
+        assert before - 1 <= by_name["sent"]["ms"] <= time.time() * 1000 + 1
+        shown = detail["run"]
+        assert shown["sentMs"] == by_name["sent"]["ms"] and 0 <= shown["latenessMs"] < 60_000
+        assert shown["sentMs"] - shown["scheduledMs"] == pytest.approx(shown["latenessMs"], abs=1.01)
+        assert v1.get(f"/runs?from=0&q={run}")["items"] == [shown]  # the list says the same
+        assert detail["related"]["retryOf"] is None and detail["related"]["retries"] == []
+
+
+def test_an_open_run_tells_what_has_happened_so_far(v1, center, stub):
+    run = trigger(v1, center.api().add_job(stub.group, "h"))
+    detail = until(v1, run, "accepted")
+    in_order(detail)
+    assert steps(detail)[-1] == "accepted" and "ended" not in steps(detail)
+    assert detail["run"]["sentMs"] and detail["run"]["outcome"] == "open"
+    first = v1.ask("GET", f"/runs/{run}")
+    assert first.etag and v1.ask("GET", f"/runs/{run}", If_None_Match=first.etag).status == 304
+    stub.call_back(run)
+    until(v1, run, "succeeded")
+    again = v1.ask("GET", f"/runs/{run}", If_None_Match=first.etag)
+    assert again.status == 200 and again.etag != first.etag
+    assert v1.ask("GET", f"/runs/{run}", If_None_Match=f'"r0-1", W/{again.etag}').status == 304
+
+
+def test_most_runs_that_succeed_keep_no_story(v1, center, stub):
+    """By a schedule: of a hundred ids one has its story, whatever became of it."""
+    job = center.api().add_job(stub.group, "h", scheduleType="FIX_RATE", scheduleConf="1")
+    assert v1.ask("POST", f"/jobs/{job}/start").status == 200
+    runs = [run["logId"] for run in stub.wait_runs(2, job, 30)]
+    assert v1.ask("POST", f"/jobs/{job}/stop", {}).status == 200
+    for run in runs:
+        stub.call_back(run)
+        detail = until(v1, run, "succeeded")
+        late = detail["exact"] and detail["run"]["latenessMs"] > 1000  # on a machine that is very busy
+        assert detail["exact"] is (run % 100 == 0 or late)
+        assert steps(detail)[0] == ("planned" if detail["exact"] else "due")
+
+
+def test_one_that_was_refused(v1, center, stub):
+    stub.answers["run"] = REFUSED
+    detail = until(v1, trigger(v1, center.api().add_job(stub.group, "h")), "rejected")
+    in_order(detail)
+    refused = detail["story"][-2]
+    assert (refused["step"], refused["ok"], refused["params"]) == ("refused", False, {"message": "not today"})
+
+
+def test_one_that_found_another_address(v1, center):
+    app = next(_apps)
+    with Stub(center, app) as stub:
+        dead = f"http://127.0.0.1:{free_port()}/"
+        answer = v1.ask("POST", "/groups", {"app": app, "title": "two", "addressing": "manual",
+                                            "addresses": [dead, stub.address]})
+        run = trigger(v1, center.api().add_job(answer.json["id"], "h", executorRouteStrategy="FIRST"))
+        stub.wait_runs(1)
+        stub.call_back(run)
+        detail = until(v1, run, "succeeded")
+        in_order(detail)
+        rerouted = next(s for s in detail["story"] if s["step"] == "rerouted")
+        assert rerouted["params"]["times"] >= 1
+        assert next(s for s in detail["story"] if s["step"] == "sent")["params"]["address"] == stub.address
+
+
+def test_one_whose_outcome_was_unknown(v1, center, stub):
+    gate = threading.Event()
+    stub.answers["run"] = lambda body: gate.wait(60) and {"code": 200}
+    run = trigger(v1, center.api().add_job(stub.group, "h"))
+    until(v1, run, "unknown")
+    stub.call_back(run, 500, "it ran after all")
+    gate.set()
+    detail = until(v1, run, "failed")
+    in_order(detail)
+    unknown = next(s for s in detail["story"] if s["step"] == "unknown")
+    assert unknown["ok"] is False and unknown["params"]["times"] == 1
+    assert detail["story"][-2]["params"] == {"code": 500}
+
+
+def test_retries_know_one_another(v1, center, stub):
+    job = center.api().add_job(stub.group, "h", executorFailRetryCount="1")
+    first = trigger(v1, job)
+    stub.wait_runs(1, job)
+    stub.call_back(first, 500, "no")
+    second = stub.wait_runs(2, job, 40)[1]["logId"]
+    open_one = v1.get(f"/runs/{second}")
+    assert open_one["related"]["retryOf"] == first and open_one["run"]["attempt"] == 1
+    assert v1.get(f"/runs/{first}")["related"]["retries"] == [second]
+    stub.call_back(second)
+    detail = until(v1, second, "succeeded")
+    assert detail["exact"] and detail["run"]["attempt"] == 1
+    assert detail["related"]["retryOf"] == first and detail["related"]["previous"] == first
+    assert v1.get(f"/runs/{first}")["related"] == {"retryOf": None, "retries": [second], "parent": None,
+                                                   "previous": None, "next": second, "lastSuccess": None}
+
+
+def test_a_child_knows_its_parent(v1, center, stub):
+    child = center.api().add_job(stub.group, "child")
+    parent = trigger(v1, center.api().add_job(stub.group, "parent", childJobId=str(child)))
+    stub.wait_runs(1)
+    stub.call_back(parent)
+    run = stub.wait_runs(1, child)[0]["logId"]
+    assert v1.get(f"/runs/{run}")["related"]["parent"] == parent
+    stub.call_back(run, 500, "no")
+    assert until(v1, run, "failed")["related"]["parent"] == parent
+
+
+def test_what_was_changed_since_the_last_success(v1, center, stub):
+    job = center.api().add_job(stub.group, "h")
+    good = trigger(v1, job)
+    stub.wait_runs(1)
+    stub.call_back(good)
+    until(v1, good, "succeeded")
+    answer = v1.ask("GET", f"/jobs/{job}")
+    edit = v1.ask("PATCH", f"/jobs/{job}", {"name": "another name"}, If_Match=answer.etag)
+    assert edit.status == 200, edit.json
+    bad = trigger(v1, job)
+    stub.wait_runs(2)
+    stub.call_back(bad, 500, "no")
+    changes = until(v1, bad, "failed")["changedSince"]
+    assert [c["action"] for c in changes] == ["job.update"]
+    assert changes[0]["changes"] == [{"field": "/name", "before": changes[0]["changes"][0]["before"],
+                                      "after": "another name"}]
+
+
+# -- what stays of it --
+
+def test_it_is_there_after_a_kill(v1, center, stub):
+    job = center.api().add_job(stub.group, "h")
+    ended, still = trigger(v1, job), trigger(v1, job)
+    stub.wait_runs(2, job)
+    stub.call_back(ended, 500, "no")
+    detail = until(v1, ended, "failed")
+    center.restart()
+    stub.register()
+    assert v1.get(f"/runs/{ended}")["story"] == detail["story"]
+    until(v1, still, "accepted", "unknown", "sent")
+    stub.call_back(still)
+    after = until(v1, still, "succeeded")  # of the life before nothing is known but that it was due
+    assert after["exact"] and steps(after)[0] == "due" and "planned" not in steps(after)
+    assert "ended" in steps(after)
+
+
+def test_it_goes_with_its_row(v1, center, stub):
+    job = center.api().add_job(stub.group, "h")
+    run = trigger(v1, job)
+    stub.wait_runs(1)
+    stub.call_back(run, 500, "no")
+    until(v1, run, "failed")
+
+    def rows():
+        with ledger.opened(center) as db:
+            return db.execute("SELECT length(steps) FROM peal_story WHERE log_id = ?", (run,)).fetchall()
+    assert len(rows()) == 1 and rows()[0][0] <= 64
+    answer = v1.ask("POST", "/runs/clean", {"rule": "all", "jobId": job, "dryRun": False})
+    assert answer.status == 200, answer.json
+    wait_until(lambda: v1.ask("GET", f"/runs/{run}").status == 404, "the row to go")
+    wait_until(lambda: rows() == [], "its story to go")
+    problem(v1.ask("GET", f"/runs/{run}", If_None_Match="*"), 404, "not_found")

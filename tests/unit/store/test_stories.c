@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stories in both engines: one a run, found by what it retries, gone with its log row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "model/story.h"
+#include "support_store.h"
+
+#define AT 1800000000000
+
+static int64_t missed;
+
+static struct story told(int64_t cause)
+{
+    struct story s = { .due_ms = AT, .scheduled_ms = AT, .cause = cause, .attempt = cause != 0 };
+    for (int i = 0; i < STORY_TIMES; i++)
+        s.at_us[i] = STORY_UNKNOWN;
+    s.at_us[STORY_SENT] = 1300;
+    return s;
+}
+
+/* A run of the job; closed unless it is to stay open. Its log id. */
+static int64_t add_run(struct store *s, int64_t job, int64_t number, int64_t cause, bool open)
+{
+    struct run_row r = sample_run(job, AT + number * 1000);
+    r.kind = cause ? KIND_RETRY : KIND_CRON;
+    r.cause = cause;
+    OP(s, runs->runs_add, &r, 1);
+    struct run_change c = { .log_id = r.log_id,
+                            .what = CHANGE_FINISH | CHANGE_CLOSE,
+                            .handle_code = 500,
+                            .handle_ms = AT };
+    if (!open)
+        OP(s, runs->runs_change, &c, 1, &missed);
+    return r.log_id;
+}
+
+static int64_t add_told(struct store *s, int64_t job, int64_t number, int64_t cause)
+{
+    int64_t id = add_run(s, job, number, cause, false);
+    const struct story story = told(cause);
+    OP(s, runs->story_put, id, &story);
+    return id;
+}
+
+static void a_run_has_one_story(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct story got, story = told(0);
+    OP(s, txn->begin);
+    int64_t id = add_run(s, 5, 0, 0, false);
+    OP_FAILS(ERR_NOTFOUND, s, pages->story_get, id, &got);
+    OP(s, runs->story_put, id, &story);
+    story.doubts = 2;
+    story.at_us[STORY_ENDED] = 77;
+    OP(s, runs->story_put, id, &story); /* it was found after all */
+    OP(s, txn->commit, NULL);
+    OP(s, pages->story_get, id, &got);
+    assert_int_equal(got.due_ms, AT);
+    assert_int_equal(got.doubts, 2);
+    assert_memory_equal(got.at_us, story.at_us, sizeof(got.at_us));
+    OP(s, txn->begin);
+    story.doubts = 3;
+    OP(s, runs->story_put, id, &story);
+    s->ops->txn->rollback(s);
+    OP(s, pages->story_get, id, &got);
+    assert_int_equal(got.doubts, 2);
+}
+
+static void retries_are_found_by_what_they_retry(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t ids[3];
+    int n;
+    OP(s, txn->begin);
+    int64_t first = add_told(s, 5, 0, 0), other = add_told(s, 5, 1, 0);
+    int64_t closed = add_told(s, 5, 2, first);
+    int64_t open = add_run(s, 5, 3, first, true);
+    add_run(s, 5, 4, other, true);
+    add_told(s, 6, 2, first); /* of another job: another program's row */
+    OP(s, txn->commit, NULL);
+    OP(s, pages->retries_of, 5, first, ids, 3, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(ids[0], closed);
+    assert_int_equal(ids[1], open);
+    OP(s, pages->retries_of, 5, first, ids, 1, &n);
+    assert_int_equal(n, 1);
+    OP(s, pages->retries_of, 5, closed, ids, 3, &n);
+    assert_int_equal(n, 0);
+    OP(s, pages->retries_of, 5, 0, ids, 3, &n); /* what retries nothing is no retry of nothing */
+    assert_int_equal(n, 0);
+}
+
+static void it_goes_with_its_row(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct story got;
+    bool end = false;
+    OP(s, txn->begin);
+    int64_t old[3] = { add_told(s, 5, 0, 0), add_told(s, 5, 1, 0), add_told(s, 5, 2, 0) };
+    int64_t other = add_told(s, 6, 3, 0);
+    OP(s, txn->commit, NULL);
+    struct log_clean walk = { .scope = SCOPE_ALL, .job_id = 5, .before_ms = INT64_MAX, .keep = 1 };
+    walk.below_id = INT64_MAX;
+    OP(s, txn->begin);
+    while (!end)
+        OP(s, runs->log_clean, &walk, 1, &end);
+    OP(s, txn->commit, NULL);
+    OP_FAILS(ERR_NOTFOUND, s, pages->story_get, old[0], &got);
+    OP_FAILS(ERR_NOTFOUND, s, pages->story_get, old[1], &got);
+    OP(s, pages->story_get, old[2], &got); /* it stays, as its row */
+    OP(s, pages->story_get, other, &got);
+}
+
+static void it_goes_with_its_job(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct story got;
+    bool more = true;
+    OP(s, txn->begin);
+    int64_t job = sample_job_add(s, "goes", 500), id = add_told(s, job, 0, 0);
+    int64_t other = add_told(s, job + 1, 0, 0);
+    OP(s, catalog->job_delete, job);
+    OP(s, txn->commit, NULL);
+    for (int i = 0; more && i < 100; i++) {
+        OP(s, txn->begin);
+        OP(s, runs->purge, 1, &more);
+        OP(s, txn->commit, NULL);
+    }
+    OP_FAILS(ERR_NOTFOUND, s, pages->story_get, id, &got);
+    OP(s, pages->story_get, other, &got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(a_run_has_one_story),
+        BOTH(retries_are_found_by_what_they_retry),
+        BOTH(it_goes_with_its_row),
+        BOTH(it_goes_with_its_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
