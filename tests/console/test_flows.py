@@ -124,20 +124,21 @@ def test_everything_works_under_xxl_jobs_prefix(visit, job):
     expect(page.get_by_role("heading", level=1)).to_have_text("Nightly settlement")
 
 
-SCREENS = ["/login", "/audit", "/users", "/users/1", "/system", "/system?tab=settings", "/system?tab=about", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}/edit",
-           "/runs", "/runs/{run}", "/executors", "/me", "/no/such/screen"]
+SCREENS = ["/login", "/audit", "/users", "/users/1", "/system", "/system?tab=settings", "/system?tab=about", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}?tab=history", "/jobs/{job}/edit",
+           "/runs", "/runs/{run}", "/executors", "/executors/{group}", "/executors/-/{key}", "/me", "/no/such/screen"]
 
 
 @pytest.mark.parametrize("look, options", [("light-1440", WIDE), ("zh-dark-390", PHONE)])
-def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, job, look, options):
-    run = v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"]
+def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, executor, job, look, options):
+    ids = {"job": job, "run": v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"], "group": executor.group,
+           "key": v1.ask("GET", "/executors").json["items"][0]["key"]}
     v = visit(**options)
     page = v.login()
     for path in SCREENS:
-        page.goto(v.url + path.format(job=job, run=run))
+        page.goto(v.url + path.format(**ids))
         page.locator("main h1").first.wait_for()
         page.wait_for_load_state("networkidle")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path} is {wide} pixels too wide"
         assert not v.axe(), path + "".join("\n  " + line for line in v.axe())
-        v.picture(f"{path.strip('/').format(job='job', run='run').replace('/', '-').replace('?tab=', '-')}-{look}")
+        v.picture(f"{path.strip('/').translate(str.maketrans('', '', '{}')).replace('/', '-').replace('?tab=', '-')}-{look}")

@@ -186,3 +186,47 @@ def test_the_shards_of_a_broadcast_stand_side_by_side(visit, v1, shell, center, 
         shards.last.click()
         expect(page).not_to_have_url(re.compile(rf"/runs/{run}$"))
         expect(shards.last).to_have_attribute("aria-current", "page")
+
+
+# ---- executors ----
+
+
+def test_a_group_is_made_and_says_how_executors_find_it(visit):
+    v = visit()
+    page = v.login("/executors")
+    page.get_by_role("button", name="New group").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("App name").fill("abc")
+    dialog.get_by_label("Title").fill("Made in the console")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_label("App name")).to_have_attribute("aria-invalid", "true")
+    expect(dialog.get_by_label("Title")).to_have_value("Made in the console")
+    dialog.get_by_label("App name").fill("made-in-console")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Made in the console")
+    expect(page.get_by_text(f"xxl.job.admin.addresses={v.url}").first).to_be_visible()
+    page.get_by_role("button", name="Edit").click()
+    dialog.get_by_label("By hand").check()
+    dialog.get_by_label("Addresses *").fill("http://127.0.0.1:9/")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("link", name="127.0.0.1:9")).to_be_visible()
+    page.get_by_role("button", name="Query now").click()
+    expect(page.get_by_role("status").filter(has_text="Does not answer")).to_be_visible()
+
+
+def test_an_executor_is_asked_and_one_that_is_gone_forgotten(visit, center, executor, tmp_path):
+    gone = Executor(tmp_path, center.url, app="console-tests").start()
+    wait_until(lambda: len(center.api().addresses("console-tests")) == 2, "two executors to register")
+    gone.process.kill()
+    gone.process.wait()
+    page = visit().login(f"/executors/{executor.group}")
+    host = executor.address.removeprefix("http://").rstrip("/")
+    page.get_by_role("row", name=host).get_by_role("button", name="Query now").click()
+    expect(page.get_by_role("status").filter(has_text="Answered after")).to_be_visible()
+    other = page.get_by_role("row", name=gone.address.removeprefix("http://").rstrip("/"))
+    other.get_by_role("button", name="Forget").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(other).to_have_count(0)
+    page.get_by_role("link", name=host).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(host)
+    expect(page.get_by_role("heading", name="What ran here")).to_be_visible()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {beforeAll, describe, expect, it} from 'vitest'
 import {fillDays} from '../src/lib/days'
+import {linesFor, rowsOf, type Executor, type Group} from '../src/lib/executors'
 import {display} from '../src/lib/display'
 import type {Schemas} from '../src/lib/http'
 import {loadLanguage} from '../src/lib/i18n'
@@ -66,4 +67,20 @@ it('days without figures are days with zeros', () => {
 
 it.each([[0, '0 ms'], [60000, '1 min'], [7200000, '2 h'], [86400000, '1 d']])('a span of %s ms is %s: no zeros behind', (ms, text) => {
   expect(spanOf(ms)).toBe(text)
+})
+
+describe('groups of executors', () => {
+  const group = (id: number, app: string, up: number, total: number, jobs = 1, failing = 0): Group => ({id, app, title: '', addressing: 'registry', addresses: [], up, total, jobs, failing, version: 1})
+  const executor = (id: number, inFlight: number, waiting: number): Executor => ({key: 'k', address: 'http://a:1/', groups: [{id, app: ''}], state: 'up', source: 'registry', open: 0, unknown: 0, lane: {inFlight, waiting, connections: 1, connectionsMax: 8}})
+  it('stand with the bad ones first: nobody, partly up, a full lane', () => {
+    const rows = rowsOf([group(1, 'fine', 2, 2), group(2, 'full', 1, 1), group(3, 'part', 1, 2), group(4, 'none', 0, 0), group(5, 'new', 0, 0, 0), group(6, 'fails', 1, 1, 1, 2)], [executor(2, 8, 5), executor(1, 1, 0)])
+    expect(rows.map(r => r.group.app + ' ' + r.state)).toEqual(['none nobody', 'part partly', 'full full', 'fails up', 'fine up', 'new empty'])
+    expect(rows[2]).toMatchObject({waiting: 5, inFlight: 8})
+  })
+  it('are told how to find this center', () => {
+    for (const {text} of linesFor('pay', 'http://h:1/x')) {
+      expect(text).toContain('http://h:1/x')
+      expect(text).toContain('pay')
+    }
+  })
 })
