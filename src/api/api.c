@@ -4,6 +4,7 @@
  * (front.h). */
 #include "api/api.h"
 #include "api/accounts.h"
+#include "api/context.h"
 #include "api/front.h"
 #include "api/gate.h"
 #include "api/health.h"
@@ -44,7 +45,7 @@ static bool page(struct httpd_request *q, struct slice path, const char *context
 
 static bool stays(struct slice path)
 {
-    return executor_api_path(path) || health_path(web_path(path));
+    return executor_api_path(path) || health_path(context_cut(path));
 }
 
 static void on_request(struct httpd_request *q, void *arg)
@@ -52,7 +53,7 @@ static void on_request(struct httpd_request *q, void *arg)
     struct api *a = arg;
     if (executor_api_path(q->path))
         executor_api_serve(a->center, q);
-    else if (health_path(web_path(q->path)))
+    else if (health_path(context_cut(q->path)))
         health_serve(a->center, a->started, q);
     else
         web_take(a->web, q);
@@ -65,7 +66,7 @@ static size_t on_head(struct httpd_request *q, void *arg)
     struct api *a = arg;
     if (executor_api_path(q->path))
         return executor_api_head(a->center, q);
-    if (!health_path(web_path(q->path)))
+    if (!health_path(context_cut(q->path)))
         web_take(a->web, q);
     return 0;
 }
@@ -77,6 +78,7 @@ void api_config_default(struct api_config *c)
 {
     *c = (struct api_config){ .lang = WIRE_LANG_EN,
                               .address = "",
+                              .prefix = "",
                               .streams_max = API_STREAMS_MAX,
                               .audit_keep_ms = API_AUDIT_KEEP_DAYS * INT64_C(86400000),
                               .session_idle_ms = API_SESSION_IDLE_DAYS * INT64_C(86400000) };
@@ -89,6 +91,7 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
     struct api *a = mem_new(sizeof(*a));
     a->center = c;
     a->config = *config;
+    context_set(config->prefix);
     enum err err = web_new(c, &a->config, find, gate_serve, stays, page, &a->web, why);
     if (err) {
         free(a);
@@ -114,4 +117,9 @@ enum err api_first_user(struct api *a, const char *wanted, char ret_password[API
     if (!err)
         a->started = true;
     return err;
+}
+
+enum err api_prefix(const char *setting, char ret[API_PREFIX_MAX + 1], struct why *why)
+{
+    return context_check(slice_text(setting), ret, why);
 }

@@ -27,6 +27,7 @@ enum api_per_job {                   /* whose own metrics are in /metrics */
 
 struct api_config {
     enum wire_lang lang; /* of the messages in the trigger log */
+    const char *prefix;  /* before all paths, as api_prefix gives it; borrowed for api_new */
     const char *address; /* of this center, shown there; borrowed for good */
     enum api_per_job per_job;
     bool get_changes;              /* GET may change something too, as in XXL-JOB (false) */
@@ -46,6 +47,11 @@ MUST_CHECK enum err api_new(struct center *c, const struct api_config *config, s
                             struct why *why);
 /* After center_run has returned, before center_free. */
 void api_free(struct api *a);
+
+#define API_PREFIX_MAX 100
+
+/* The setting http.prefix as it is used: "/peal", "" for none. ERR_INVALID: why says the rule. */
+MUST_CHECK enum err api_prefix(const char *setting, char ret[API_PREFIX_MAX + 1], struct why *why);
 
 #define API_PASSWORD_SIZE 64
 

@@ -40,7 +40,8 @@ bool cookie_is_new(const struct web_call *call)
 void cookie_set(struct web_call *call, const char *name, const char *value, int64_t age_s,
                 bool secure)
 {
-    buf_printf(&call->headers, "Set-Cookie: %s=%s; Path=/; HttpOnly; SameSite=Strict", name, value);
+    buf_printf(&call->headers, "Set-Cookie: %s=%s; Path=%s; HttpOnly; SameSite=Strict", name, value,
+               call->cookie_path);
     if (age_s >= 0)
         buf_printf(&call->headers, "; Max-Age=%lld", (long long)age_s);
     buf_text(&call->headers, secure ? "; Secure\r\n" : "\r\n");

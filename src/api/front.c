@@ -3,6 +3,7 @@
  * held only while a call enters or leaves a queue. A call goes web loop -> queue -> worker ->
  * mailbox -> web loop, and is freed there. */
 #include "api/front.h"
+#include "api/context.h"
 #include "api/gate.h"
 #include "api/session.h"
 #include "api/watch.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXT "/xxl-job-admin"
 #define WORKERS 4
 #define STOP_MS 2000 /* answers under way may leave when the center stops */
 
@@ -68,35 +68,6 @@ struct web {
     bool stopping;
 };
 
-/* Clients whose base address ends in a slash double it. */
-static struct slice one_slash(struct slice path)
-{
-    while (path.n > 1 && path.p[0] == '/' && path.p[1] == '/')
-        path = slice_of(path.p + 1, path.n - 1);
-    return path;
-}
-
-static bool has_context(struct slice path)
-{
-    const size_t n = sizeof(CONTEXT) - 1;
-    path = one_slash(path);
-    return path.n >= n && memcmp(path.p, CONTEXT, n) == 0 && (path.n == n || path.p[n] == '/');
-}
-
-static const char *context_of(struct slice path)
-{
-    return has_context(path) ? CONTEXT : "";
-}
-
-struct slice web_path(struct slice path)
-{
-    const size_t n = sizeof(CONTEXT) - 1;
-    path = one_slash(path);
-    if (!has_context(path))
-        return path;
-    return path.n == n ? slice_text("/") : one_slash(slice_of(path.p + n, path.n - n));
-}
-
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
@@ -109,7 +80,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
 {
     struct web_call *call = mem_new(sizeof(*call));
     call->method = q->method;
-    call->path = web_path(q->path);
+    call->path = context_cut(q->path);
     call->query = q->query;
     call->body = q->body;
     call->type = httpd_header(q, "Content-Type");
@@ -132,6 +103,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->center = w->center;
     call->logins = w->logins;
     call->context = context_of(q->path);
+    call->cookie_path = context_is_prefix(q->path) ? call->context : "/";
     call->status = 200;
     call->content_type = "application/json;charset=UTF-8";
     buf_init(&call->headers, 8192);
@@ -296,7 +268,7 @@ static size_t on_web_head(struct httpd_request *q, void *arg)
         give_back(w, q);
         return 0;
     }
-    struct router_match m = w->find(q->method, web_path(q->path));
+    struct router_match m = w->find(q->method, context_cut(q->path));
     if (refuse_length(w, q, &m))
         return 0;
     return m.near ? body_max(&m) : 0;
@@ -309,7 +281,7 @@ static void on_web_request(struct httpd_request *q, void *arg)
         give_back(w, q);
         return;
     }
-    if (w->page(q, web_path(q->path), context_of(q->path)))
+    if (w->page(q, context_cut(q->path), context_of(q->path)))
         return;
     struct web_call *call = call_new(w, q);
     if (q->body.n > body_max(&call->match)) {

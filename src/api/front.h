@@ -48,7 +48,8 @@ struct web_call {
     struct slice method, path, query, body, type, accept, authorization, cookie;
     struct slice origin, referer, host, fetch_site;
     struct slice if_match, if_none_match, idempotency_key, last_event_id; /* p NULL: not sent */
-    const char *context; /* the context path that was used: "" or "/xxl-job-admin" */
+    const char *context;     /* what stands before the paths of this server (context.h) */
+    const char *cookie_path; /* for which a cookie is set */
     char peer[46];
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
     /* what the gate has read and found out; by the row */
@@ -79,8 +80,8 @@ struct web_call {
 
 /* Start the thread and the workers. find: the row of a method and a path, on the web loop. serve:
  * answers any call, without a row too, on a worker. stays: paths for the scheduler's loop. page:
- * answers on the web loop what it can answer at once, or returns false; path is web_path's, context
- * is "" or "/xxl-job-admin". */
+ * answers on the web loop what it can answer at once, or returns false; path and
+ * context are those of context.h. */
 MUST_CHECK enum err web_new(struct center *c, const struct api_config *config,
                             struct router_match (*find)(struct slice method, struct slice path),
                             void (*serve)(struct web_call *call), bool (*stays)(struct slice path),
@@ -92,8 +93,5 @@ void web_free(struct web *w);
 
 /* Scheduler's thread: hand a request with its connection to the web loop. */
 void web_take(struct web *w, struct httpd_request *q);
-
-/* The path behind a doubled slash and "/xxl-job-admin"; always begins with '/'. */
-struct slice web_path(struct slice path);
 
 #endif

@@ -3,6 +3,7 @@
  * what a liveness probe must find out. They read memory only; the metrics read the ledger's totals
  * and run on a worker. */
 #include "api/health.h"
+#include "api/context.h"
 #include "api/job_metrics.h"
 #include "base/jsonw.h"
 #include "base/log.h"
@@ -110,7 +111,7 @@ void health_serve(struct center *c, bool started, struct httpd_request *q)
         httpd_reply_error(q, 405, "GET is wanted");
         return;
     }
-    const struct row *row = find(web_path(q->path));
+    const struct row *row = find(context_cut(q->path));
     struct findings f;
     look(c, started, row->probe, &f);
     bool asked = slice_eq(q->query, "verbose") || slice_eq(q->query, "verbose=true");

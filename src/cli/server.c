@@ -86,6 +86,8 @@ static const struct config_row rows[] = {
       "entries of the audit that are older are deleted; 0: none are", 0, INT64_C(315360000000) },
     { "session.idle", NULL, CONFIG_MS, TEXT_OF(API_SESSION_IDLE_DAYS) "d", "DURATION",
       "a login that was not used for so long has ended", 60000, INT64_C(31536000000) },
+    { "http.prefix", "server.servlet.context-path", CONFIG_TEXT, "", "/PATH",
+      "path under which browsers reach this server, such as /peal behind a proxy", 0, 0 },
     { "streams.max", NULL, CONFIG_INT, TEXT_OF(API_STREAMS_MAX), "N",
       "pages and logs that are followed at once, by all users; at most a quarter of the files "
       "that\n"
@@ -219,7 +221,7 @@ struct greeter { /* makes the first user and says hello, while the scheduler tur
     struct center *center;
     struct api *api;
     const struct config *config;
-    const char *token;
+    const char *token, *prefix;
     bool token_made, failed;
 };
 
@@ -234,8 +236,8 @@ static void greet(const struct greeter *g, const char *password)
         snprintf(host, sizeof(host), "127.0.0.1");
     printf("\n"
            "  +---------------------------------------------------------------+\n"
-           "  |  Peal listens at http://%s:%u\n",
-           host, center_port(g->center));
+           "  |  Peal listens at http://%s:%u%s\n",
+           host, center_port(g->center), g->prefix);
     if (password[0])
         printf("  |  user      admin\n"
                "  |  password  %s   (shown this once)\n",
@@ -344,7 +346,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
 {
     struct why why = { "" };
     char token[TOKEN_MAX + 1];
-    struct greeter g = { .config = config, .token = token };
+    struct greeter g = { .config = config, .token = token, .prefix = api_config->prefix };
     struct alarms *alarms;
     if (alarms_open(config, &alarms, &why))
         return complain(why.text);
@@ -402,6 +404,7 @@ static bool per_job(const char *name, enum api_per_job *ret)
 
 int cmd_server(int argc, char **argv)
 {
+    char prefix[API_PREFIX_MAX + 1];
     struct config config;
     struct why why = { "" };
     int status = EXIT_USAGE, n;
@@ -419,7 +422,10 @@ int cmd_server(int argc, char **argv)
         complain("language must be en or zh_CN");
     } else if (!per_job(config_text(&config, "metrics.per_job"), &api_config.per_job)) {
         complain("metrics.per_job must be off, failing or all");
+    } else if (api_prefix(config_text(&config, "http.prefix"), prefix, &why)) {
+        complain(why.text);
     } else {
+        api_config.prefix = prefix;
         api_config.address = config_text(&config, "listen");
         api_config.streams_max = (int)config_int(&config, "streams.max");
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");

@@ -605,15 +605,22 @@ struct events *events_new(const struct events_config *config)
     e->reader = (struct feed_reader){
         .begin = on_begin, .runs = on_runs, .ends = on_ends, .edits = on_edits
     };
-    feed_add(e->cf.feed, &e->reader);
+    if (e->cf.feed)
+        feed_add(e->cf.feed, &e->reader);
     return e;
+}
+
+struct feed_reader *events_reader(struct events *e)
+{
+    return &e->reader;
 }
 
 void events_free(struct events *e)
 {
     if (!e)
         return;
-    feed_remove(e->cf.feed, &e->reader);
+    if (e->cf.feed)
+        feed_remove(e->cf.feed, &e->reader);
     loop_undefer(e->cf.loop, &e->pump);
     loop_timer_clear(e->cf.loop, &e->window);
     loop_timer_clear(e->cf.loop, &e->vitals);

@@ -44,6 +44,8 @@ struct events_wish {
 };
 
 struct events *events_new(const struct events_config *config);
+/* What it reads the feed with, for tests that play the feed; config.feed is NULL then. */
+struct feed_reader *events_reader(struct events *e);
 void events_free(struct events *e); /* after viewers_free, before feed_free */
 
 /* Tell them; q and who are taken. */

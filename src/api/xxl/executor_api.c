@@ -2,6 +2,7 @@
 /* Everything is answered with HTTP 200 and a JSON object whose code is a number: some clients end
  * their process, and some stop registering for ever, on any other answer. */
 #include "api/xxl/executor_api.h"
+#include "api/context.h"
 #include "api/front.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -51,7 +52,7 @@ static bool under(struct slice path, const char *folder)
 
 bool executor_api_path(struct slice path)
 {
-    path = web_path(path);
+    path = context_cut(path);
     return under(path, "/api/") && !under(path, "/api/v1/");
 }
 
@@ -152,7 +153,7 @@ static const struct web_route *row_wanted(struct httpd_request *q)
         refuse(q, WIRE_TEXT_METHOD);
         return NULL;
     }
-    struct router_match m = router_find(&table, q->method, web_path(q->path));
+    struct router_match m = router_find(&table, q->method, context_cut(q->path));
     if (!m.row)
         refuse_path(q);
     return m.row;
