@@ -327,7 +327,9 @@ static void change_log(struct memory *m, const struct run_change *c)
         if (c->handle_msg)
             text_replace(&l->handle_msg, c->handle_msg);
     }
-    if ((c->what & CHANGE_ALARM) && l->alarm_status == ALARM_UNSEEN)
+    bool told =
+        l->alarm_status != ALARM_UNSEEN && (c->quiet || l->alarm_status != ALARM_NOT_NEEDED);
+    if (c->what & CHANGE_ALARM && !told)
         l->alarm_status = c->quiet ? ALARM_NOT_NEEDED : ALARM_CLAIMED;
     mem_put(m, T_LOG, c->log_id, l);
 }

@@ -416,7 +416,7 @@ static enum err log_statement(struct sqlite *s, unsigned parts, sqlite3_stmt **r
     static const char *const sets[] = {
         "executor_address = ?2", "trigger_code = ?3",
         "trigger_msg = ?4",      "handle_time = ?5, handle_code = ?6",
-        "handle_msg = ?7",       "alarm_status = iif(alarm_status = 0, ?8, alarm_status)",
+        "handle_msg = ?7",       "alarm_status = iif(alarm_status IN (0, ?9), ?8, alarm_status)",
     };
     if (!s->change[parts]) {
         struct buf text = BUF_INIT(1024);
@@ -463,8 +463,10 @@ static enum err log_change(struct sqlite *s, const struct run_change *c, struct 
     }
     if (parts & PART_FINISH_MSG)
         bind_text(q, 7, c->handle_msg);
-    if (parts & PART_ALARM)
+    if (parts & PART_ALARM) {
         bind_i64(q, 8, c->quiet ? ALARM_NOT_NEEDED : ALARM_CLAIMED);
+        bind_i64(q, 9, c->quiet ? ALARM_UNSEEN : ALARM_NOT_NEEDED);
+    }
     err = sql_run(s, q, why);
     free(said);
     return err;

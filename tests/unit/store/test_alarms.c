@@ -177,6 +177,32 @@ static void the_log_row_says_what_its_alarms_came_to(void **state)
     OP(s, txn->commit, NULL);
 }
 
+/* A lost run of which nobody wanted to hear; then its late result says that it failed. */
+static void an_alarm_that_was_not_needed_may_be_later(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t missed;
+    OP(s, txn->begin);
+    for (int quiet = 1; quiet >= 0; quiet--) {
+        struct run_row r = sample_run(5, 1000 + quiet);
+        OP(s, runs->runs_add, &r, 1);
+        struct run_change lost = { .log_id = r.log_id,
+                                   .what = CHANGE_PHASE | CHANGE_FINISH | CHANGE_ALARM,
+                                   .phase = PHASE_LOST,
+                                   .handle_code = 500,
+                                   .quiet = true };
+        OP(s, runs->runs_change, &lost, 1, &missed);
+        assert_int_equal(status_of(s, r.log_id), ALARM_NOT_NEEDED);
+        struct run_change failed = { .log_id = r.log_id,
+                                     .what = CHANGE_FINISH | CHANGE_CLOSE | CHANGE_ALARM,
+                                     .handle_code = 500,
+                                     .quiet = quiet };
+        OP(s, runs->runs_change, &failed, 1, &missed);
+        assert_int_equal(status_of(s, r.log_id), quiet ? ALARM_NOT_NEEDED : ALARM_CLAIMED);
+    }
+    OP(s, txn->commit, NULL);
+}
+
 static void old_alarms_go_with_their_deliveries(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -214,6 +240,7 @@ int main(void)
         BOTH(open_alarms_are_read_in_pages),
         BOTH(a_delivery_is_logged_once),
         BOTH(the_log_row_says_what_its_alarms_came_to),
+        BOTH(an_alarm_that_was_not_needed_may_be_later),
         BOTH(old_alarms_go_with_their_deliveries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
