@@ -38,20 +38,23 @@ def ended(executor):
 
 
 class Load:
-    """A center with per-second and 100 ms jobs on the stub and on an executor of ours."""
+    """A center with per-second and 100 ms jobs on the stub and on an executor of ours. However late something is, it
+    runs: a machine that has no time for the stub is no loss."""
 
     def __init__(self, folder, one=EVERY_SECOND, ten=TEN_A_SECOND, ours=OF_OURS):
         self.folder = folder
-        self.center = Center(folder / "center").start()
+        self.center = Center(folder / "center", ["--start.deadline", "1h"]).start()
         api = self.center.api()
         self.groups = {app: api.add_group(app) for app in ("bench", "ours")}
         self.center.stop()
         begin = int(time.time() * 1000) + 3000
-        self.one = ledger.add_jobs(self.center, self.groups["bench"], [
+
+        def add(app, jobs):
+            return ledger.add_jobs(self.center, self.groups[app], jobs, misfire="FIRE_ALL")
+        self.one = add("bench", [
             ("stub", "", "FIX_RATE", "1000ms", "ROUND", begin + i * 1000 // one) for i in range(one)])
-        self.ten = ledger.add_jobs(self.center, self.groups["bench"], [
-            ("stub", "", "FIX_RATE", "100ms", "ROUND", begin + i) for i in range(ten)])
-        self.ours = ledger.add_jobs(self.center, self.groups["ours"], [
+        self.ten = add("bench", [("stub", "", "FIX_RATE", "100ms", "ROUND", begin + i) for i in range(ten)])
+        self.ours = add("ours", [
             ("shardingJobHandler", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 50) for i in range(ours)])
         self.jobs = self.one + self.ten + self.ours
 
@@ -82,14 +85,14 @@ class Load:
     def check(self):
         ledger.check_accounts(self.center)
         figures.check(self.center)
+        bad = ledger.rows(self.center, "SELECT id, trigger_code, trigger_msg, handle_code, handle_msg "
+                                       "FROM xxl_job_log WHERE handle_code <> 200")
+        assert not bad, f"{len(bad)} runs without success: {[tuple(row) for row in bad[:5]]}"
         rows = sum(ledger.check_contiguous(self.center, job, 1) for job in self.one + self.ours)
         rows += sum(ledger.check_contiguous(self.center, job, 10) for job in self.ten)
         assert rows == ledger.number(self.center, "SELECT count(*) FROM xxl_job_log")
         self.check_stub()
         self.check_ours()
-        bad = ledger.rows(self.center, "SELECT id, trigger_code, trigger_msg, handle_code, handle_msg "
-                                       "FROM xxl_job_log WHERE handle_code <> 200")
-        assert not bad, f"{len(bad)} runs without success: {[tuple(row) for row in bad[:5]]}"
         total = ledger.totals(self.center)
         assert total["lost"] - total["found"] == total["rejected"] == total["late"] == 0, total
 

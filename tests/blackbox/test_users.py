@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Users, rights, sessions, passwords and tokens: /api/v1 and /user of the form API, against a real server."""
 
+import concurrent.futures
 import hashlib
 import json
 import sqlite3
@@ -153,6 +154,30 @@ def test_names_are_given_once_and_the_last_admin_stays(center):
     assert second.status("DELETE", third, If_Match="*") == 409  # oneself
     assert second.status("PATCH", me, {"center": "admin"}, If_Match="*") == 200
     assert admin(center).status("DELETE", third, If_Match="*") == 204
+
+
+def test_of_two_admins_who_demote_each_other_one_stays(center):
+    """Each is an admin when asked. Only the transaction knows that the other has gone meanwhile."""
+    users = {name: make(center, name, center="admin") for name in ("left", "right")}
+    first = f"/users/{admin(center).me['user']['id']}"
+    assert Client(center, "left", "left").status("PATCH", first, {"center": "none"}, If_Match="*") == 200
+
+    def demote(who, whom):
+        return who.status("PATCH", f"/users/{users[whom]}", {"center": "none"}, If_Match="*")
+    met = False
+    while not met:
+        left, right = Client(center, "left", "left"), Client(center, "right", "right")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            answers = [pool.submit(demote, left, "right"), pool.submit(demote, right, "left")]
+            statuses = [answer.result() for answer in answers]
+        assert sorted(statuses) in ([200, 401], [200, 403], [200, 409])
+        met = 409 in statuses  # else one had gone before the other asked
+        stayed = Client(center, *["left", "right"][statuses.index(200)].split() * 2)
+        for each in users:
+            assert stayed.status("PATCH", f"/users/{users[each]}", {"center": "admin"}, If_Match="*") in (200, 409)
+    assert stayed.status("PATCH", first, {"center": "admin"}, If_Match="*") == 200
+    for name in users:
+        assert admin(center).status("DELETE", f"/users/{users[name]}", If_Match="*") == 204
 
 
 def test_users_are_listed_page_by_page(center):
