@@ -20,9 +20,9 @@
 
 /* Stop takes planned firings and waiting retries, deletion everything. What an update takes is
  * planned again: a firing of the schedule can be, what a missed one became cannot. */
-static bool may_take(const struct edit *e, const struct run *r)
+static bool may_take(enum edit_kind kind, const struct run *r)
 {
-    switch (e->kind) {
+    switch (kind) {
     case EDIT_JOB_DELETE:
         return true;
     case EDIT_JOB_STOP:
@@ -87,7 +87,7 @@ static void note(struct sched *s, struct now now, struct edit *e, struct run *r)
                           .scheduled_ms = r->scheduled_ms,
                           .version = r->version,
                           .kind = (enum kind)r->kind };
-    if (unsent(r) && may_take(e, r))
+    if (unsent(r) && may_take(e->kind, r))
         x.change = taken(now, e, r);
     else if (e->kind == EDIT_JOB_DELETE)
         x.change = ended_with_job(s, now, r);
@@ -280,4 +280,26 @@ void edit_done(struct sched *s, struct now now, struct edit *e)
     }
     struct action *a = action_new(s, ACTION_EDITED);
     a->edit = e;
+}
+
+/* ---- asked before ----------------------------------------------------------------------------
+ */
+
+void sched_withdrawn(const struct sched *s, int64_t job_id, enum edit_kind kind,
+                     struct sched_withdrawn *ret)
+{
+    const struct live_job *j = map_find(&s->jobs, (uint64_t)job_id);
+    *ret = (struct sched_withdrawn){ 0 };
+    if (!j)
+        return;
+    list_each(&j->runs, n, tmp)
+    {
+        const struct run *r = container_of(n, struct run, of_job);
+        if (!unsent(r))
+            ret->open += phase_open(r->phase) && r->phase != PHASE_PLANNED;
+        else if (may_take(kind, r) && r->kind == KIND_RETRY)
+            ret->retries++;
+        else
+            ret->firings += may_take(kind, r);
+    }
 }

@@ -183,6 +183,14 @@ void sched_watch(struct sched *s, struct now now);
 void sched_unwatch(struct sched *s);
 /* What was noted since the last call, in its order; the caller's: free(). NULL: nothing. */
 struct run_seen *sched_seen(struct sched *s, size_t *ret_n);
+/* What an edit of the job would find now; to ask changes nothing. */
+struct sched_withdrawn {
+    int firings; /* planned and not sent, which it takes */
+    int retries; /* the same of retries */
+    int open;    /* runs that are out: they go on, a deletion closes them */
+};
+void sched_withdrawn(const struct sched *s, int64_t job_id, enum edit_kind kind,
+                     struct sched_withdrawn *ret);
 /* Where a live run has gone; borrowed until the next entry. NULL: nowhere yet, or not live. */
 const char *sched_run_address(const struct sched *s, int64_t log_id);
 /* What has happened to a live run so far. False: it is not live. */

@@ -159,6 +159,11 @@ MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct
 /* What has happened so far to a run that is live. ERR_NOTFOUND: it is not. */
 MUST_CHECK enum err center_story(struct center *c, int64_t log_id, struct story *ret,
                                  struct why *why);
+
+/* What an edit of the job would withdraw now, and what goes on. */
+MUST_CHECK enum err center_withdrawn(struct center *c, int64_t job_id, enum edit_kind kind,
+                                     struct sched_withdrawn *ret, struct why *why);
+
 /* Addresses as the scheduler knows them now; a page, by address. The filter's texts and scopes are
  * copied. center_executors_done. */
 struct center_executors {

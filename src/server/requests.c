@@ -28,6 +28,7 @@ enum request_kind {
     REQUEST_LOG,
     REQUEST_KNOWN,
     REQUEST_GROUP,
+    REQUEST_WITHDRAWN,
     REQUEST_EXECUTORS,
     REQUEST_FORGET,
     REQUEST_PROBE,
@@ -46,7 +47,8 @@ struct request {
     struct edit *edit;
     struct ledger_entry *entry; /* while no other side has it */
     struct spawn spawn;
-    int64_t id, trigger_ms; /* log id or group id */
+    int64_t id, trigger_ms; /* log id, group id or job id */
+    enum edit_kind edit_kind;
     int from_line;
     char *address;
     /* answer */
@@ -55,6 +57,7 @@ struct request {
     int64_t log_id;
     char text[256];
     struct center_group group;
+    struct sched_withdrawn withdrawn;
     struct center_log log;
     struct asked_executors *executors;
     struct center_probe probe;
@@ -350,6 +353,10 @@ void request_open(struct center *c, struct message *l)
     case REQUEST_GROUP:
         request_group(c, a);
         break;
+    case REQUEST_WITHDRAWN:
+        sched_withdrawn(c->sched, a->id, a->edit_kind, &a->withdrawn);
+        request_answer(a, OK);
+        break;
     case REQUEST_EXECUTORS:
         request_executors(c, a);
         break;
@@ -482,6 +489,18 @@ enum err center_group_live(struct center *c, int64_t group_id, struct center_gro
     enum err err = request_wait(c, a);
     if (!err)
         *ret = a->group;
+    return request_end(a, err, why);
+}
+
+enum err center_withdrawn(struct center *c, int64_t job_id, enum edit_kind kind,
+                          struct sched_withdrawn *ret, struct why *why)
+{
+    struct request *a = request_new(REQUEST_WITHDRAWN);
+    a->id = job_id;
+    a->edit_kind = kind;
+    enum err err = request_wait(c, a);
+    if (!err)
+        *ret = a->withdrawn;
     return request_end(a, err, why);
 }
 

@@ -302,6 +302,9 @@ struct store_catalog {
                                       void *ctx, struct why *why);
     MUST_CHECK enum err (*group_jobs)(struct store *s, int64_t group_id, int64_t *ret_count,
                                       struct why *why);
+    /* Other jobs that name this one as a child. Looks at all jobs. */
+    MUST_CHECK enum err (*job_parents)(struct store *s, int64_t id, int64_t *ret_count,
+                                       struct why *why);
     MUST_CHECK enum err (*groups_each)(struct store *s, group_row_fn *fn, void *ctx,
                                        struct why *why);
     MUST_CHECK enum err (*group_insert)(struct store *s, struct group_record *r, struct why *why);

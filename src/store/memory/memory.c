@@ -527,6 +527,7 @@ static const struct store_catalog catalog = {
     .group_get = memory_group_get,
     .groups_get = memory_groups_get,
     .group_jobs = memory_group_jobs,
+    .job_parents = memory_job_parents,
     .groups_each = memory_groups_each,
     .group_insert = memory_group_insert,
     .group_update = memory_group_update,

@@ -253,6 +253,7 @@ enum err memory_facts(struct store *s, struct store_facts *ret, struct why *why)
 enum err memory_group_get(struct store *s, int64_t id, struct group_record *ret, struct why *why);
 enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row_fn *fn, void *ctx,
                            struct why *why);
+enum err memory_job_parents(struct store *s, int64_t id, int64_t *ret_count, struct why *why);
 enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why);
 
 /* memory_scripts.c */

@@ -402,6 +402,29 @@ enum err memory_groups_get(struct store *s, const int64_t *ids, int n, group_row
     return OK;
 }
 
+static bool names_child(const char *children, int64_t id)
+{
+    struct slice rest = slice_text(children), one;
+    int64_t child;
+    while (slice_cut(&rest, ',', &one))
+        if (parse_i64(slice_trim(one), &child) && child == id)
+            return true;
+    return false;
+}
+
+enum err memory_job_parents(struct store *s, int64_t id, int64_t *ret_count, struct why *why)
+{
+    (void)why;
+    int64_t count = 0;
+    void *row;
+    for (size_t i = 0; map_next(&memory_of(s)->tables[T_JOB], &i, &row);) {
+        const struct job_record *r = row;
+        count += r->id != id && names_child(r->children, id);
+    }
+    *ret_count = count;
+    return OK;
+}
+
 enum err memory_group_jobs(struct store *s, int64_t group_id, int64_t *ret_count, struct why *why)
 {
     (void)why;

@@ -158,6 +158,20 @@ enum err sql_group_jobs(struct store *store, int64_t group_id, int64_t *ret_coun
     return sql_one(q, 0, ret_count, why);
 }
 
+enum err sql_job_parents(struct store *store, int64_t id, int64_t *ret_count, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "SELECT count(*) FROM xxl_job_info WHERE id <> ?1 AND ',' || "
+                             "replace(child_jobid, ' ', '') || ',' LIKE '%,' || ?1 || ',%'",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    return sql_one(q, 0, ret_count, why);
+}
+
 /* ---- the registry ---------------------------------------------------------------------------- */
 
 static bool registry_lend(struct sql_query *q, void *fn, void *ctx)

@@ -39,6 +39,7 @@ const struct store_catalog sql_catalog = {
     .group_get = sql_group_get,
     .groups_get = sql_groups_get,
     .group_jobs = sql_group_jobs,
+    .job_parents = sql_job_parents,
     .groups_each = sql_groups_each,
     .group_insert = sql_group_insert,
     .group_update = sql_group_update,

@@ -46,6 +46,8 @@ MUST_CHECK enum err sql_group_get(struct store *store, int64_t id, struct group_
                                   struct why *why);
 MUST_CHECK enum err sql_groups_get(struct store *store, const int64_t *ids, int n, group_row_fn *fn,
                                    void *ctx, struct why *why);
+MUST_CHECK enum err sql_job_parents(struct store *store, int64_t id, int64_t *ret_count,
+                                    struct why *why);
 MUST_CHECK enum err sql_group_jobs(struct store *store, int64_t group_id, int64_t *ret_count,
                                    struct why *why);
 MUST_CHECK enum err sql_registry_each(struct store *store, registry_row_fn *fn, void *ctx,

@@ -216,6 +216,22 @@ static void play_on(struct fixture *f, enum fate fate)
         assert_int_equal(core_times_sent(c, f->job, MOMENT_MS), fate == GONE ? 1 : 2);
 }
 
+/* What was said before the edit is what becomes of the rows. */
+static void apply_as_told(struct fixture *f, enum change change)
+{
+    struct sched_withdrawn told;
+    struct run_row *rows[64];
+    int before = core_rows(f->c, f->job, rows, 64), out = f->when >= SENT && f->when <= ACCEPTED;
+    sched_withdrawn(f->c->s, f->job, change == DELETE ? EDIT_JOB_DELETE : EDIT_JOB_STOP, &told);
+    assert_int_equal(apply(f, change), OK);
+    if (change != STOP && change != DELETE)
+        return;
+    assert_int_equal(told.open, out);
+    assert_int_equal(told.retries, f->when == RETRY);
+    assert_int_equal(told.firings + told.retries + (change == DELETE ? told.open : 0),
+                     before - core_rows(f->c, f->job, rows, 64));
+}
+
 static const char *const change_names[CHANGES] = { "touch", "param", "group", "denser",
                                                    "other", "stop",  "start", "delete" };
 
@@ -234,7 +250,7 @@ static void play(const char *type, const struct row *rows, size_t n, enum change
             print_message("           %s, %s, %s\n", type, rows[i].name, change_names[change]);
             begin(&f, type);
             int64_t id = bring_to(&f, rows[i].when);
-            assert_int_equal(apply(&f, (enum change)change), OK);
+            apply_as_told(&f, (enum change)change);
             check(&f, (enum change)change, fate, id);
             play_on(&f, fate);
             core_free(f.c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What store.h promises of jobs, groups, the registry and users, against every engine. */
 #include "support_store.h"
+#include "base/mem.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,6 +359,31 @@ static void a_deleted_job_goes_at_once_and_its_log_in_steps(void **state)
     OP(s, txn->commit, NULL);
 }
 
+/* In a transaction. */
+static void parent_add(struct store *s, const char *children)
+{
+    struct job_record r = sample_job("parent", NEVER_MS);
+    r.children = (char *)children;
+    OP(s, catalog->job_insert, &r);
+}
+
+static void parents_of_a_job_are_counted(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    static const char *const lists[] = { "7", "17,7", "7, 8", " 7 ", "70,77", "" };
+    int64_t count;
+    OP(s, txn->begin);
+    for (size_t i = 0; i < countof(lists); i++)
+        parent_add(s, lists[i]);
+    OP(s, txn->commit, NULL);
+    OP(s, catalog->job_parents, 7, &count);
+    assert_int_equal(count, 4);
+    OP(s, catalog->job_parents, 8, &count);
+    assert_int_equal(count, 1);
+    OP(s, catalog->job_parents, 9, &count);
+    assert_int_equal(count, 0);
+}
+
 static void groups_and_registry_keep_what_they_are_told(void **state)
 {
     struct engine *e = *state;
@@ -474,6 +500,7 @@ int main(void)
         BOTH(jobs_are_read_many_at_a_time),
         BOTH(a_stopped_job_is_not_due_and_says_why),
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
+        BOTH(parents_of_a_job_are_counted),
         BOTH(groups_and_registry_keep_what_they_are_told),
         BOTH(groups_are_read_many_at_a_time),
         BOTH(users_have_our_hash_beside_theirs),

@@ -2235,12 +2235,41 @@ export interface components {
             retriesWithdrawn?: number;
             /** @description At executors now; they go on, a deletion closes them */
             openRuns?: number;
-            /** @description That would have fired in the next 24 h */
+            /** @description That would have fired in the next 24 h; FIX_DELAY as if its runs took no time */
             firings24h?: number;
             /** @description Jobs that name these as children */
             childrenOfOthers?: number;
-            /** @description That are deleted with it */
+            /** @description That are deleted with it, as far as 200,000 */
             logRows?: number;
+            /** @description What becomes of the firings of the next 24 h. Absent of several jobs, and of an update that names no schedule */
+            changes?: {
+                /** @description The first 100 */
+                items: {
+                    /**
+                     * @description move: one that vanishes and one that appears between two that stay
+                     * @enum {string}
+                     */
+                    what: "vanish" | "appear" | "move";
+                    /**
+                     * Format: int64
+                     * @description When it would have fired; of appear when it will
+                     */
+                    ms: number;
+                    /**
+                     * Format: int64
+                     * @description Where it moves to
+                     */
+                    toMs: number | null;
+                }[];
+                vanish: number;
+                appear: number;
+                move: number;
+                /**
+                 * Format: int64
+                 * @description Looked at up to here: 20,000 firings at most
+                 */
+                untilMs: number;
+            };
         };
         /**
          * @example {
@@ -5197,6 +5226,14 @@ export interface operations {
             query: {
                 /** @description The action */
                 action: "stop" | "delete" | "update";
+                /** @description Of the schedule after an update, as the three below; absent: as it is */
+                type?: components["schemas"]["ScheduleType"];
+                /** @description As in a schedule */
+                conf?: string;
+                /** @description As in a schedule */
+                zone?: string;
+                /** @description As in a schedule */
+                dst?: "xxl" | "smart";
             };
             header?: never;
             path: {
@@ -5224,9 +5261,22 @@ export interface operations {
                      *       "firingsWithdrawn": 2,
                      *       "retriesWithdrawn": 0,
                      *       "openRuns": 1,
-                     *       "firings24h": 96,
+                     *       "firings24h": 1,
                      *       "childrenOfOthers": 1,
-                     *       "logRows": 812
+                     *       "logRows": 812,
+                     *       "changes": {
+                     *         "items": [
+                     *           {
+                     *             "what": "vanish",
+                     *             "ms": 1795311000000,
+                     *             "toMs": null
+                     *           }
+                     *         ],
+                     *         "vanish": 1,
+                     *         "appear": 0,
+                     *         "move": 0,
+                     *         "untilMs": 1795357928000
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Consequences"];

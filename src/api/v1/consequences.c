@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an action on a job takes away, before it is confirmed: what the scheduler holds of it now,
+ * what its schedule would do in the next 24 hours, what depends on it. */
+#include "api/gate.h"
+#include "api/v1/job_page.h"
+#include "api/v1/query.h"
+#include "api/v1/v1.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cron/outlook.h"
+#include "cron/schedule_diff.h"
+#include <string.h>
+
+#define DAY_MS ((int64_t)86400000)
+#define LISTED_MAX 100 /* changes that are named one by one */
+
+static const char *const actions[] = { "stop", "delete", "update" };
+static const enum edit_kind edits[] = { EDIT_JOB_STOP, EDIT_JOB_DELETE, EDIT_JOB_UPDATE };
+
+struct asked {
+    enum edit_kind edit;
+    const char *type, *conf, *zone, *dst; /* the schedule after an update; NULL: as it is */
+};
+
+struct found {
+    int64_t now_ms, firings, parents, rows;
+    struct sched_withdrawn withdrawn;
+    bool compares; /* there is an after */
+    struct schedule_side before, after;
+};
+
+/* ---- the question ------------------------------------------------------------------------------
+ */
+
+static bool read_asked(struct web_call *call, struct asked *ret)
+{
+    struct query q;
+    query_begin(&q, call);
+    uint64_t action = query_words(&q, "action", actions, countof(actions));
+    ret->type = query_text(&q, "type", 16);
+    ret->conf = query_text(&q, "conf", 128);
+    ret->zone = query_text(&q, "zone", 64);
+    ret->dst = query_text(&q, "dst", 8);
+    if (!action || action & (action - 1))
+        query_bad(&q, "action", "required", "action: must be one of stop, delete, update");
+    else
+        ret->edit = edits[__builtin_ctzll(action)];
+    return query_end(&q);
+}
+
+static bool names_schedule(const struct asked *in)
+{
+    return in->edit == EDIT_JOB_UPDATE && (in->type || in->conf || in->zone || in->dst);
+}
+
+static enum err zone_of(void *ctx, const char *name, struct zone **ret, struct why *why)
+{
+    const struct web_call *call = ctx;
+    if (!name || !name[0])
+        name = center_zone_name(call->center);
+    return zones_get(center_zones(call->center), name, ret, why);
+}
+
+static void refuse(struct web_call *call, const char *field, const char *rule,
+                   const struct why *why)
+{
+    struct problem_errors errors;
+    problem_errors_init(&errors);
+    problem_error(&errors, field, rule, NULL, "%s: %s", field, why->text);
+    problem_fields(call, PROBLEM_MALFORMED, &errors);
+    problem_errors_done(&errors);
+}
+
+static const char *said(const char *text, const char *else_text)
+{
+    return text ? text : else_text ? else_text : "";
+}
+
+/* The schedule after the edit; false: answered. */
+static bool read_after(struct web_call *call, const struct asked *in, const struct job_record *r,
+                       struct schedule *ret)
+{
+    struct why why = { "" };
+    struct zone *zone;
+    enum dst_policy dst = DST_XXL;
+    if (!dst_policy_find(slice_text(said(in->dst, r->dst)), &dst) && in->dst) {
+        why_set(&why, "must be xxl or smart");
+        refuse(call, "dst", "word", &why);
+        return false;
+    }
+    if (zone_of(call, said(in->zone, r->zone), &zone, &why)) {
+        refuse(call, "zone", "zone", &why);
+        return false;
+    }
+    enum err err = schedule_parse(slice_text(said(in->type, r->schedule_type)),
+                                  slice_text(said(in->conf, r->schedule_conf)), zone, dst,
+                                  center_last_year(call->center), ret, &why);
+    zone_unref(zone);
+    if (err)
+        refuse(call, in->type && !in->conf ? "type" : "conf", "schedule.conf", &why);
+    return !err;
+}
+
+/* ---- what there is -----------------------------------------------------------------------------
+ */
+
+static bool no_row(void *ctx, const struct log_record *r)
+{
+    (void)ctx;
+    (void)r;
+    return false;
+}
+
+static enum err count_rows(struct web_call *call, const struct job_record *r, int64_t *ret,
+                           struct why *why)
+{
+    const struct runs_filter f = { .scope = actor_scope(call->actor, PERM_READ),
+                                   .jobs = &r->id,
+                                   .njobs = 1,
+                                   .from_ms = -1,
+                                   .to_ms = -1,
+                                   .below_id = INT64_MAX,
+                                   .count_max = RUNS_LOOK_MAX };
+    struct runs_end end = { .counted = 0 };
+    enum err err = call->db->ops->pages->runs_page(call->db, &f, no_row, NULL, &end, why);
+    *ret = end.counted;
+    return err;
+}
+
+/* Where the schedule goes on; FIX_DELAY as if its runs took no time. */
+static struct schedule_side side_of(const struct schedule *s, int64_t from_ms)
+{
+    struct schedule_side side = { s, 0 };
+    if (schedule_next(s, from_ms, &side.first_ms))
+        side.schedule = NULL;
+    return side;
+}
+
+static struct schedule_side before_of(const struct job_record *r, const struct schedule *s,
+                                      int64_t now_ms)
+{
+    bool rate = s->type == SCHEDULE_FIX_RATE || s->type == SCHEDULE_FIX_DELAY;
+    if (!r->enabled)
+        return (struct schedule_side){ NULL, 0 };
+    if (rate && r->next_ms > now_ms && r->next_ms != NEVER_MS)
+        return (struct schedule_side){ s, r->next_ms };
+    return side_of(s, now_ms);
+}
+
+static int64_t firings_of(struct schedule_side side, int64_t until_ms)
+{
+    const struct schedule *s = side.schedule;
+    if (!s || side.first_ms >= until_ms)
+        return 0;
+    if (s->type == SCHEDULE_FIX_DELAY)
+        return (until_ms - 1 - side.first_ms) / s->interval_ms + 1;
+    return schedule_count(s, side.first_ms, side.first_ms, until_ms);
+}
+
+static enum err look(struct web_call *call, const struct asked *in, const struct job_record *r,
+                     struct found *ret, struct why *why)
+{
+    enum err err = center_withdrawn(call->center, r->id, in->edit, &ret->withdrawn, why);
+    if (!err && in->edit == EDIT_JOB_DELETE)
+        err = call->db->ops->catalog->job_parents(call->db, r->id, &ret->parents, why);
+    if (!err && in->edit == EDIT_JOB_DELETE)
+        err = count_rows(call, r, &ret->rows, why);
+    return err;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+struct listing {
+    struct jsonw *w;
+    int n;
+};
+
+static void write_change(void *ctx, enum schedule_change change, int64_t from_ms, int64_t to_ms)
+{
+    static const char *const words[] = { "vanish", "appear", "move" };
+    struct listing *l = ctx;
+    struct jsonw *w = l->w;
+    if (l->n++ >= LISTED_MAX)
+        return;
+    jsonw_object(w, NULL);
+    jsonw_text(w, "what", words[change]);
+    jsonw_i64(w, "ms", change == CHANGE_APPEAR ? to_ms : from_ms);
+    if (change == CHANGE_MOVE)
+        jsonw_i64(w, "toMs", to_ms);
+    else
+        jsonw_null(w, "toMs");
+    jsonw_object_end(w);
+}
+
+static void write_changes(struct jsonw *w, const struct found *f)
+{
+    struct listing l = { w, 0 };
+    struct schedule_diff diff;
+    jsonw_object(w, "changes");
+    jsonw_array(w, "items");
+    schedule_diff(f->before, f->after, f->now_ms + DAY_MS, write_change, &l, &diff);
+    jsonw_array_end(w);
+    jsonw_i64(w, "vanish", diff.n[CHANGE_VANISH]);
+    jsonw_i64(w, "appear", diff.n[CHANGE_APPEAR]);
+    jsonw_i64(w, "move", diff.n[CHANGE_MOVE]);
+    jsonw_i64(w, "untilMs", diff.until_ms);
+    jsonw_object_end(w);
+}
+
+static void write_found(struct web_call *call, const struct found *f)
+{
+    struct jsonw w = jsonw_on(&call->output);
+    jsonw_object(&w, NULL);
+    jsonw_i64(&w, "firingsWithdrawn", f->withdrawn.firings);
+    jsonw_i64(&w, "retriesWithdrawn", f->withdrawn.retries);
+    jsonw_i64(&w, "openRuns", f->withdrawn.open);
+    jsonw_i64(&w, "firings24h", f->firings);
+    jsonw_i64(&w, "childrenOfOthers", f->parents);
+    jsonw_i64(&w, "logRows", f->rows);
+    if (f->compares)
+        write_changes(&w, f);
+    jsonw_object_end(&w);
+}
+
+static void answer(struct web_call *call, const struct asked *in, const struct job_record *r)
+{
+    struct job *job = job_new(r, zone_of, call, center_last_year(call->center));
+    struct found f = { .now_ms = clock_wall_ms() };
+    struct schedule after = { .type = SCHEDULE_NONE };
+    struct why why = { "" };
+    if (!names_schedule(in) || read_after(call, in, r, &after)) {
+        if (!job->fault)
+            f.before = before_of(r, &job->schedule, f.now_ms);
+        f.firings = firings_of(f.before, f.now_ms + DAY_MS);
+        f.compares = in->edit != EDIT_JOB_UPDATE || names_schedule(in);
+        if (names_schedule(in) && r->enabled)
+            f.after = side_of(&after, f.now_ms);
+        enum err err = look(call, in, r, &f, &why);
+        if (err)
+            problem_err(call, err, &why);
+        else
+            write_found(call, &f);
+    }
+    schedule_done(&after);
+    job_unref(job);
+}
+
+void v1_job_consequences(struct web_call *call)
+{
+    int64_t id = call->params.items[0].number;
+    struct asked in = { .edit = EDIT_JOB_STOP };
+    struct job_record r;
+    struct why why = { "" };
+    enum err err = job_read(call, id, &r, &why);
+    if (err == ERR_NOTFOUND)
+        problem(call, PROBLEM_NOT_FOUND, "job %lld does not exist, or you may not see it",
+                (long long)id);
+    else if (err)
+        problem_err(call, err, &why);
+    else if (gate_group(call, r.group_id, "job", id) && read_asked(call, &in))
+        answer(call, &in, &r);
+    job_record_done(&r);
+}
