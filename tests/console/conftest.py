@@ -55,7 +55,7 @@ class Visitor:
         self.context.set_default_timeout(float(os.environ.get("PEAL_TEST_PATIENCE", "1")) * 30000)
         self.page = self.context.new_page()
         self.complaints = []
-        self.page.on("console", lambda m: self.heard(m.type, m.text))
+        self.page.on("console", lambda m: self.heard(m.type, f"{m.text} ({self.page.url})"))
         self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
 
     def heard(self, kind, text):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What screens say and do of jobs.
-import {call, type Schemas} from './http'
-import {t} from './i18n'
+import {call, Problem, type Schemas} from './http'
+import {t, tOf} from './i18n'
 import {stale} from './query'
 import {toast} from './toasts'
 import {spanOf, whenOf} from './time'
@@ -31,7 +31,13 @@ export function consequencesText(c: Schemas['Consequences']): string {
 
 /** Start or stop, and offer the opposite. */
 export async function setScheduled(job: Job, scheduled: boolean): Promise<void> {
-  await call('POST', `/jobs/${job.id}/${scheduled ? 'start' : 'stop'}`, {body: scheduled ? undefined : {}})
+  try {
+    await call('POST', `/jobs/${job.id}/${scheduled ? 'start' : 'stop'}`, {body: scheduled ? undefined : {}})
+  } catch (e) { // a stop stands in a dialog, which shows it; a start has no place of its own
+    if (!(e instanceof Problem) || !scheduled) throw e
+    toast(t('job.not_started', {name: job.name, why: tOf('problem.' + e.code, e.detail) + ' ' + e.detail}))
+    return
+  }
   stale('/jobs')
   toast(t(scheduled ? 'job.started' : 'job.stopped', {name: job.name}), {text: t('job.undo'), run: async () => {
     await call('POST', `/jobs/${job.id}/${scheduled ? 'stop' : 'start'}`, {body: scheduled ? {} : undefined})

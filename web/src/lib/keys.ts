@@ -2,6 +2,7 @@
 // Keys. A single letter does what the thing on the screen with that data-key does; so a key never
 // does what cannot be seen. Letters are off in fields, and where the user has turned them off.
 import {display} from './display'
+import {isEditing} from './link'
 
 export interface KeyTargets {
   palette(): void
@@ -50,8 +51,8 @@ export function listenToKeys(to: KeyTargets): () => void {
       to.palette()
       return
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || !display.shortcuts || isField(event.target)) return
-    if (document.querySelector('[role=dialog], [role=menu]')) return
+    if (event.ctrlKey || event.metaKey || event.altKey || !display.shortcuts || isField(event.composedPath()[0] ?? event.target)) return
+    if (isEditing() || document.querySelector('[role=dialog], [role=menu]')) return
     const path = Date.now() - went < 1500 ? GO[event.key] : undefined
     went = 0
     if (path) to.go(path)

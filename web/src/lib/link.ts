@@ -38,12 +38,12 @@ export async function tryNow(): Promise<void> {
   }
 }
 
-// A screen that is being edited is not reloaded under its user.
+// A screen that is being edited is not reloaded under its user, nor left by a single letter.
 const editing = new Set<symbol>()
 export function beginEditing(): () => void {
   const mark = Symbol('editing')
   editing.add(mark)
-  return () => editing.delete(mark)
+  return () => { editing.delete(mark) }
 }
 export const isEditing = () => editing.size > 0
 

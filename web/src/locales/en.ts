@@ -2,6 +2,7 @@
 // English: the texts that the other languages must have as well. A sentence is whole, with its
 // parameters inside; it is never put together from pieces.
 import {center} from './center/en'
+import {work} from './work/en'
 import {observe} from './observe/en'
 
 const n = (count: number, one: string, many: string) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
@@ -358,6 +359,7 @@ export const en = {
   'me.everywhere': 'all groups',
 
   ...center,
+  ...work,
 }
 
 export const messages = en

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
 import {center} from './center/zh-CN'
+import {work} from './work/zh-CN'
 import {observe} from './observe/zh-CN'
 
 const n = (count: number) => count.toLocaleString('zh-CN')
@@ -63,5 +64,5 @@ export const messages = {
   'executors.address': '机器地址', 'executors.state': '状态', 'executors.beat': '上次心跳', 'executors.lane': '等待与发送中', 'executors.lane_of': p => `等待 ${p.waiting}，发送中 ${p.flight}/${p.max}`, 'executors.open': '未结束', 'executors.p95': '应答 p95', 'executors.error': '最近错误', 'executors.none': '该执行器下没有注册的机器。', 'executors.empty': '还没有执行器。',
   'executors.probe': '立即探测', 'executors.probed': p => `${p.address} 在 ${p.span} 后应答。`,
   'me.title': '个人设置', 'me.zone': '时间所用时区', 'me.saved': '已保存。', 'me.roles': '我的权限', 'me.everywhere': '所有执行器',
-  ...center,
+  ...center, ...work,
 } satisfies Messages

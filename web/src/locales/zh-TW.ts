@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {Messages} from '../lib/i18n'
 import {center} from './center/zh-TW'
+import {work} from './work/zh-TW'
 import {observe} from './observe/zh-TW'
 
 const n = (count: number) => count.toLocaleString('zh-TW')
@@ -63,5 +64,5 @@ export const messages = {
   'executors.address': '機器位址', 'executors.state': '狀態', 'executors.beat': '上次心跳', 'executors.lane': '等待與傳送中', 'executors.lane_of': p => `等待 ${p.waiting}，傳送中 ${p.flight}/${p.max}`, 'executors.open': '未結束', 'executors.p95': '回應 p95', 'executors.error': '最近錯誤', 'executors.none': '這個執行器下沒有註冊的機器。', 'executors.empty': '還沒有執行器。',
   'executors.probe': '立即探測', 'executors.probed': p => `${p.address} 在 ${p.span} 後回應。`,
   'me.title': '個人設定', 'me.zone': '顯示時區', 'me.saved': '已儲存。', 'me.roles': '我的權限', 'me.everywhere': '所有執行器',
-  ...center,
+  ...center, ...work,
 } satisfies Messages

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of jobs, their form and scripts, the list of runs.
+export const work = {
+  'job.not_started': (p: {name: string, why: string}) => `${p.name} was not started: ${p.why}`,
+  'job.tab.script': 'Script',
+  'script.versions': 'Versions',
+  'script.version': (p: {n: number}) => `Version ${p.n}`,
+  'script.now': 'runs now',
+  'script.draft': 'Draft',
+  'script.diff': (p: {a: number, b: number}) => `Version ${p.a} against version ${p.b}`,
+  'script.compare': 'Compare',
+  'script.compare_with': (p: {n: number}) => `Compare with version ${p.n}`,
+  'script.drop': 'Drop the draft',
+  'script.publish': 'Publish',
+  'script.restore': 'Restore',
+  'script.restore.title': (p: {n: number}) => `Restore version ${p.n}?`,
+  'script.restore.text': 'Its text becomes the newest version. None is lost.',
+  'script.restores': (p: {n: number}) => `Restores version ${p.n}`,
+  'script.publish.title': 'Publish the draft?',
+  'script.published': 'Published. The next run takes it.',
+  'script.newer': (p: {n: number}) => `Version ${p.n} was published since you began. Publishing will ask what to do.`,
+  'script.conflict': (p: {n: number}) => `Version ${p.n} was published meanwhile.`,
+  'script.theirs': 'Take theirs, drop mine',
+  'script.mine': 'Publish mine over it',
+  'script.remark': 'Remark',
+  'script.remark.note': 'What is new: 4 to 100 characters.',
+  'script.read_only': 'You may read scripts of this group, not change them.',
+}
