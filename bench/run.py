@@ -12,6 +12,7 @@ the worse of before and after.
     bench/run.py a b --quick     some of them, shortened (for trying the script, not for figures)
 """
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -75,10 +76,14 @@ class Process:
         self.p = subprocess.Popen(argv, env={**os.environ, **(env or {})}, stdout=self.log,
                                   stderr=self.log)
 
-    def cpu(self):
-        with open(f"/proc/{self.p.pid}/stat") as f:
+    def cpu(self, task=""):
+        with open(f"/proc/{self.p.pid}/{task}stat") as f:
             fields = f.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICK
+
+    def loop_cpu(self):
+        """Of the first thread, which is the center's scheduler."""
+        return self.cpu(f"task/{self.p.pid}/")
 
     def rss_mb(self):
         with open(f"/proc/{self.p.pid}/status") as f:
@@ -235,25 +240,29 @@ class Bench:
         """One job a second each, phases spread evenly over the milliseconds."""
         return [("FIX_RATE", "1000ms", "ROUND", begin_ms + i * 1000 // rate) for i in range(rate)]
 
-    def load(self, rate, seconds, callbacks, ports, connections=None, jobs=None):
-        """Run `rate` per-second jobs; returns what happened."""
+    def load(self, rate, seconds, callbacks, ports, connections=None, jobs=None, prepare=None, beside=None):
+        """Run `rate` per-second jobs; returns what happened. prepare: is given the data folder of the stopped
+        center; beside: a context manager for the time of the measurement, given the center."""
         data = fresh()
         lost_before = spin(1 if self.quick else 5)
         begin = (int(time.time()) + 9) * 1000
         fill(data, (jobs or self.rate_jobs)(rate, begin))
+        if prepare:
+            prepare(data)
         center = Center(data)
         stub = Stub(center, callbacks, ports, connections)
         until(lambda: center.metrics().get("peal_executors", 0) >= ports, 20)
         while time.time() * 1000 < begin + 1000:
             time.sleep(0.01)
-        m0, c0, s0, t0 = center.metrics(), center.cpu(), stub.cpu(), time.monotonic()
-        time.sleep(seconds)
-        m1, c1, s1, t1 = center.metrics(), center.cpu(), stub.cpu(), time.monotonic()
+        with beside(center) if beside else contextlib.nullcontext():
+            m0, c0, l0, s0, t0 = center.metrics(), center.cpu(), center.loop_cpu(), stub.cpu(), time.monotonic()
+            time.sleep(seconds)
+            m1, c1, l1, s1, t1 = center.metrics(), center.cpu(), center.loop_cpu(), stub.cpu(), time.monotonic()
+            rss = center.rss_mb()
         sent = lambda m: m.get('peal_firings_total{outcome="sent"}', 0)
         finished = lambda m: m.get('peal_firings_total{outcome="finished"}', 0)
         n, done = sent(m1) - sent(m0), finished(m1) - finished(m0)
         backlog = sent(m1) - finished(m1)
-        rss = center.rss_mb()
         # stop the jobs by stopping the center: what is under way ends, the rest stays planned
         center.stop()
         stats = stub.stats()
@@ -268,7 +277,7 @@ class Bench:
         delta = {k: v - m0.get(k, 0) for k, v in m1.items() if k.startswith("peal_lateness_seconds")}
         result = {
             "rate": n / (t1 - t0), "done_rate": done / (t1 - t0),
-            "cpu_us": (c1 - c0) * 1e6 / max(done, 1), "stub_us": (s1 - s0) * 1e6 / max(done, 1),
+            "cpu_us": (c1 - c0) * 1e6 / max(done, 1), "loop_us": (l1 - l0) * 1e6 / max(done, 1), "stub_us": (s1 - s0) * 1e6 / max(done, 1),
             "p50": quantile(delta, "peal_lateness_seconds", 0.5),
             "p99": quantile(delta, "peal_lateness_seconds", 0.99),
             "doubled": stats.get("doubled", -1), "distinct": stats.get("distinct", -1),
