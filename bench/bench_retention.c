@@ -120,9 +120,9 @@ int main(int argc, char **argv)
     for (int i = 0; i + BATCH <= rows; i += BATCH)
         batch(s, i, rows);
     printf("%d rows, %.1f us CPU each\n", rows, (cpu_us() - begin) / rows);
-    go(s, "over 30 days, failures stay 90", &(struct retention_rules){ 30, 90, 0 });
-    go(s, "over 30 days, what is left", &(struct retention_rules){ 30, 30, 0 });
-    go(s, "beyond 1,000 of each job", &(struct retention_rules){ 0, 0, 1000 });
+    go(s, "over 30 days, failures stay 90", &(struct retention_rules){ 30, 90, 0, 0 });
+    go(s, "over 30 days, what is left", &(struct retention_rules){ 30, 30, 0, 0 });
+    go(s, "beyond 1,000 of each job", &(struct retention_rules){ 0, 0, 1000, 0 });
     store_close(s);
     static const char *const endings[] = { "", "-wal", "-shm", ".lock" };
     for (size_t i = 0; i < countof(endings); i++) {

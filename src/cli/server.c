@@ -312,7 +312,8 @@ static struct retention_rules retention_rules(const struct config *config)
                  RETENTION_DAYS_MIN);
     return (struct retention_rules){ .days = kept ? 0 : days,
                                      .failed_days = config_int(config, "log.retention-failed-days"),
-                                     .job_rows = config_int(config, "log.retention-rows") };
+                                     .job_rows = config_int(config, "log.retention-rows"),
+                                     .audit_keep_ms = config_int(config, "audit.keep") };
 }
 
 /* The center with what stands on it, from its start to its end. */

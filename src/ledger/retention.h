@@ -10,9 +10,10 @@
 #include "store/store.h"
 
 struct retention_rules {
-    int64_t days;        /* rows go when they are so old; 0: never */
-    int64_t failed_days; /* the same of failures; not smaller than days, 0: as days */
-    int64_t job_rows;    /* the newest of each job that stay; 0: all */
+    int64_t days;          /* rows go when they are so old; 0: never */
+    int64_t failed_days;   /* the same of failures; not smaller than days, 0: as days */
+    int64_t job_rows;      /* the newest of each job that stay; 0: all */
+    int64_t audit_keep_ms; /* for the writer: entries of the audit that are older go; 0: none do */
 };
 
 enum retention_gone { GONE_REQUEST, GONE_AGE, GONE_ROWS, GONE_COUNT };

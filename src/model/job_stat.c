@@ -109,6 +109,19 @@ void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms)
         s->success_ms = at_ms;
 }
 
+#define STUCK_RESULTS 5
+#define STUCK_TIMES 3
+#define STUCK_MIN_MS 10000
+
+int64_t job_stat_stuck_ms(const struct job_stat *s)
+{
+    uint32_t counts[DURATION_BUCKETS];
+    if (job_stat_durations(s, counts) < STUCK_RESULTS)
+        return -1;
+    int64_t ms = STUCK_TIMES * duration_at(counts, 950);
+    return ms > STUCK_MIN_MS ? ms : STUCK_MIN_MS;
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 void job_stat_put(struct buf *to, const struct job_stat *s)

@@ -37,6 +37,10 @@ void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms);
 /* Durations as duration_at wants them; how many there are. */
 int job_stat_durations(const struct job_stat *s, uint32_t ret[DURATION_BUCKETS]);
 
+/* So long a run of the job may be open before it counts as stuck: three times as long as 95 of 100
+ * of the last ones have taken, 10 s at least. -1: there are too few results to say. */
+int64_t job_stat_stuck_ms(const struct job_stat *s);
+
 /* The bytes of peal_job_stat.state; about 150. */
 void job_stat_put(struct buf *to, const struct job_stat *s);
 /* Bytes of unknown origin. False: they are not what job_stat_put writes, *ret is empty. */

@@ -43,7 +43,8 @@ struct writer {
     struct ledger_entry house; /* housekeeping as a part of a batch's transaction */
     int64_t house_ms;          /* boot: the next step */
     int64_t purge_ms;          /* boot: the next look at deleted jobs and old sessions */
-    bool more;                 /* the last step has not done all */
+    int64_t audit_keep_ms;
+    bool more; /* the last step has not done all */
 };
 
 static void set_trouble(struct writer *w, const struct batch *b)
@@ -98,7 +99,10 @@ static enum err purge(struct writer *w, bool *ret_more, struct why *why)
     if (err || *ret_more)
         return err;
     w->purge_ms = clock_boot_ms() + PURGE_EVERY_MS;
-    return ops->users->sessions_expire(w->store, clock_wall_ms(), why);
+    if (w->audit_keep_ms > 0)
+        err =
+            ops->users->audit_expire(w->store, clock_wall_ms() - w->audit_keep_ms, PURGE_ROWS, why);
+    return err ? err : ops->users->sessions_expire(w->store, clock_wall_ms(), why);
 }
 
 static enum err house_run(struct store *s, void *arg, struct why *why)
@@ -241,6 +245,7 @@ struct writer *writer_new(struct store *store, struct planner *planner, struct f
     w->done_kind = done_kind;
     w->metrics = metrics;
     w->retention = retention_new(rules);
+    w->audit_keep_ms = rules->audit_keep_ms;
     w->house = (struct ledger_entry){ .write = &house, .arg = w };
     w->house_ms = clock_boot_ms() + HOUSE_MS;
     pthread_mutex_init(&w->lock, NULL);

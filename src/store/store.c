@@ -147,7 +147,7 @@ bool store_run_matches(const struct runs_filter *f, const struct log_record *r)
            (f->from_ms < 0 || r->trigger_ms >= f->from_ms) &&
            (f->to_ms < 0 || r->trigger_ms < f->to_ms) &&
            (f->min_ms <= 0 || r->handle_ms - r->trigger_ms >= f->min_ms) &&
-           (!f->unknown || r->phase == PHASE_UNKNOWN);
+           (!f->unknown || r->phase == PHASE_UNKNOWN) && (!f->also || f->also(f->also_ctx, r));
 }
 
 bool store_rights_count(const struct user_record *r, const char *xxl)

@@ -102,9 +102,13 @@ struct runs_filter {
     int64_t from_ms, to_ms;     /* of trigger_time: from, and before; -1: open */
     int64_t min_ms;             /* from trigger_time to the end, at least; 0: any */
     bool unknown;               /* open, and the executor has not said what became of it */
-    int64_t low_id, below_id;   /* ids from here on, and below; INT64_MAX: a first page */
-    int64_t limit, count_max;   /* rows of the page; rows that are counted with it */
-    int64_t now_ms;             /* PLANNED runs that are due later are left out; 0: none is */
+    bool told;                  /* its story is kept */
+    /* And what the caller knows of it, looked at last; NULL: any. */
+    bool (*also)(void *ctx, const struct log_record *r);
+    void *also_ctx;
+    int64_t low_id, below_id; /* ids from here on, and below; INT64_MAX: a first page */
+    int64_t limit, count_max; /* rows of the page; rows that are counted with it */
+    int64_t now_ms;           /* PLANNED runs that are due later are left out; 0: none is */
 };
 
 struct runs_end {

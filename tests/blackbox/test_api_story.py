@@ -3,12 +3,13 @@
 have ended, after a kill -9, and after their rows have gone."""
 
 import itertools
+import signal
 import threading
 import time
 
 import pytest
 from support import ledger
-from support.center import free_port
+from support.center import Center, free_port
 from support.executor import Executor
 from support.stub_executor import Stub
 from support.v1 import V1, problem
@@ -195,6 +196,56 @@ def test_what_was_changed_since_the_last_success(v1, center, stub):
     assert [c["action"] for c in changes] == ["job.update"]
     assert changes[0]["changes"] == [{"field": "/name", "before": changes[0]["changes"][0]["before"],
                                       "after": "another name"}]
+
+
+def test_those_that_were_late(tmp_path):
+    """A run that was planned, and sent when the center came back."""
+    with Center(tmp_path) as center:
+        v1, app = V1(center), next(_apps)
+        group = center.api().add_group(app)
+        with Stub(center, app) as stub:
+            wait_until(lambda: center.api().addresses(app), "the stub in its group")
+            job = center.api().add_job(group, "h", scheduleType="FIX_RATE", scheduleConf="2",
+                                       misfireStrategy="FIRE_ONCE_NOW")
+            quick = trigger(v1, center.api().add_job(group, "h"))
+            assert v1.ask("POST", f"/jobs/{job}/start").status == 200
+            stub.wait_runs(1, job)
+            stopped = center.process
+            stopped.send_signal(signal.SIGSTOP)
+            time.sleep(4)  # two scheduled times pass
+            stopped.send_signal(signal.SIGCONT)
+            stub.register()
+            stub.wait_runs(3, job)
+            assert v1.ask("POST", f"/jobs/{job}/stop", {}).status == 200
+            for run in stub.runs():
+                stub.call_back(run["logId"])
+            until(v1, quick, "succeeded")
+            for run in stub.runs(job):
+                until(v1, run["logId"], "succeeded")
+            everything = {run["id"]: run for run in v1.pages("/runs", 50)}
+            late = [run["id"] for run in v1.pages("/runs", 1, late="true")]
+            assert late == sorted(late, reverse=True) and late
+            assert set(late) == {n for n, run in everything.items() if (run["latenessMs"] or 0) > 1000}
+            assert v1.pages("/runs", 2, late="true", job=job) == [everything[n] for n in late
+                                                                 if everything[n]["job"]["id"] == job]
+
+
+def test_those_that_are_stuck(v1, center, stub):
+    job = center.api().add_job(stub.group, "h")
+    for _ in range(5):  # fewer results say nothing of what is usual
+        run = trigger(v1, job)
+        wait_until(lambda: run in [body["logId"] for body in stub.runs(job)], "the run")
+        stub.call_back(run)
+        until(v1, run, "succeeded")
+    stuck = trigger(v1, job)
+    until(v1, stuck, "accepted")
+    young = center.api().add_job(stub.group, "h")
+    trigger(v1, young)
+    found = wait_until(lambda: v1.get(f"/runs?stuck=true&group={stub.app}")["items"], "it to be stuck", 40)
+    assert [run["id"] for run in found] == [stuck]
+    assert v1.get(f"/runs?stuck=true&outcome=failed&group={stub.app}")["items"] == []
+    stub.call_back(stuck)
+    wait_until(lambda: v1.get(f"/runs?stuck=true&group={stub.app}")["items"] == [], "it to end")
 
 
 # -- what stays of it --

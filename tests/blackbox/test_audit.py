@@ -139,6 +139,20 @@ def test_old_entries_go(tmp_path):
         assert "user.create" not in actions and "group.create" in actions
 
 
+def test_old_entries_go_though_nothing_new_is_noted(tmp_path):
+    with Center(tmp_path, args=["--audit.keep", "1d"]) as center:
+        center.stop()
+        with sqlite3.connect(center.data / "peal.db") as db:
+            db.execute("UPDATE peal_audit SET at_ms = at_ms - 90000000")
+            assert db.execute("SELECT COUNT(*) FROM peal_audit").fetchone()[0] > 0
+        center.start()
+
+        def left():
+            with sqlite3.connect(center.data / "peal.db") as db:
+                return db.execute("SELECT COUNT(*) FROM peal_audit").fetchone()[0]
+        wait_until(lambda: left() == 0, "the entries to go")
+
+
 def test_an_entry_is_of_the_same_commit(tmp_path):
     """kill -9 right after the answer: the edit and its entry are both there."""
     with Center(tmp_path) as center:

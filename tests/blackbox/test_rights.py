@@ -4,6 +4,7 @@
 Three tables must agree: what the server does, what its tables of routes declare, and what people wrote down: the
 contract for /api/v1, FORM below for the form API."""
 
+import base64
 import json
 import pathlib
 import re
@@ -13,6 +14,7 @@ import pytest
 import yaml
 from support import webapi
 from support.center import Center
+from support.wait import wait_until
 from test_users import Client, admin, make, token
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -158,6 +160,102 @@ def test_a_job_of_another_group_is_out_of_sight(world, method, path):
         else:
             wanted = status == 404
         assert wanted, (asker, status)
+
+
+def a_run(world, group):
+    """A new run of the group's job; it ends at once, because nobody serves the group."""
+    job = world.jobs[group]
+    answer = world.askers["admin"][0].ask("POST", f"/jobs/{job}/trigger", {})
+    assert answer.status == 201, answer.json
+    run = answer.json["runId"]
+    wait_until(lambda: world.askers["admin"][0].ask("GET", f"/runs/{run}").json["run"]["outcome"] == "unroutable",
+               "the run to end")
+    return run
+
+
+# What is done to one run: permission, and what it answers to those who may
+RUN_OPERATIONS = {("GET", "", None): ("read", {200}), ("GET", "/log", None): ("read", {200}),
+                  ("GET", "/log/download", None): ("read", {200, 404, 409}), ("POST", "/kill", None): ("run", {200}),
+                  ("POST", "/rerun", "{}"): ("run", {201})}
+
+
+@pytest.mark.parametrize("method, path, body", sorted(RUN_OPERATIONS, key=str))
+def test_a_run_of_another_group_is_out_of_sight(world, method, path, body):
+    permission, good = RUN_OPERATIONS[method, path, body]
+    run = a_run(world, world.other)
+    for asker, (client, *_) in world.askers.items():
+        if not client.sent:
+            continue
+        headers = {**client.sent, **({"Content-Type": "application/json"} if body else {})}
+        status = webapi.request(world.center.port, method, f"/api/v1/runs/{run}{path}", body and body.encode(),
+                                headers)[0]
+        if world.allowed(asker, permission, world.other):
+            assert status in good, (asker, status)
+        elif not world.allowed(asker, permission) or world.allowed(asker, "read", world.other):
+            assert status == 403, (asker, status)
+        else:
+            assert status == 404, (asker, status)
+
+
+def test_the_log_stream_of_another_group_is_out_of_sight(world):
+    run = a_run(world, world.other)
+    for asker, (client, *_) in world.askers.items():
+        if not client.sent or world.allowed(asker, "read", world.other):
+            continue  # who may gets a stream, see test_streams
+        status = webapi.request(world.center.port, "GET", f"/api/v1/runs/{run}/log/stream", None, client.sent)[0]
+        assert status == (404 if world.allowed(asker, "read") else 403), (asker, status)
+
+
+def test_runs_of_another_group_in_lists_and_batches(world):
+    run, job = a_run(world, world.other), world.jobs[world.other]
+    for asker, (client, *_) in world.askers.items():
+        if not client.sent:
+            continue
+        sees = world.allowed(asker, "read", world.other)
+        if world.allowed(asker, "read"):
+            seen = {item["id"] for item in client.ask("GET", "/runs?limit=500").json["items"]}
+            assert (run in seen) == sees, asker
+        batch = client.ask("POST", "/runs/batch", {"action": "rerun", "ids": [run], "dryRun": True})
+        if world.allowed(asker, "run"):
+            [item] = batch.json["items"]
+            assert item["ok"] == world.allowed(asker, "run", world.other), asker
+            if not item["ok"]:
+                assert item["problem"]["code"] == ("forbidden" if sees else "not_found"), asker
+        else:
+            assert batch.status == 403, asker
+        clean = client.ask("POST", "/runs/clean", {"rule": "all", "jobId": job, "dryRun": True})
+        if world.allowed(asker, "jobs:write", world.other):
+            assert clean.status == 200, asker
+        elif world.allowed(asker, "jobs:write") and not sees:  # a job that is not there
+            assert clean.status == 422, asker
+        else:
+            assert clean.status == 403, asker
+
+
+def test_an_executor_of_another_group_is_out_of_sight(world):
+    address = "http://127.0.0.1:9/"
+    admin_ = world.askers["admin"][0]
+    other = admin_.ask("GET", f"/groups/{world.other}").json
+    world.center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": other["app"],
+                                       "registryValue": address})
+    key = base64.urlsafe_b64encode(address.encode()).rstrip(b"=").decode()
+
+    def get(client):
+        return client.ask("GET", f"/executors/{key}", contract="/executors/{key}")
+    wait_until(lambda: get(admin_).json.get("groups"), "it to be in its group")
+    for asker, (client, *_) in world.askers.items():
+        if not client.sent:
+            continue
+        sees = world.allowed(asker, "read", world.other)
+        if world.allowed(asker, "read"):
+            assert get(client).status == (200 if sees else 404), asker
+            listed = {item["key"] for item in client.ask("GET", "/executors").json["items"]}
+            assert (key in listed) == sees, asker
+        probe = client.ask("POST", f"/executors/{key}/probe", contract="/executors/{key}/probe").status
+        if world.allowed(asker, "run", world.other):
+            assert probe == 200, asker
+        else:
+            assert probe == (404 if world.allowed(asker, "run") and not sees else 403), asker
 
 
 def test_lists_hold_what_one_may_read(world):

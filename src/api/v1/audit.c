@@ -69,22 +69,11 @@ void v1_audit_write(struct jsonw *w, const struct audit_record *r)
     write_entry(w, r, ALL_MEMBERS);
 }
 
-struct listing {
-    struct jsonw w;
-    int64_t limit, shown;
-    uint64_t members;
-    struct cursor last;
-    bool more;
-};
-
 static bool add_entry(void *ctx, const struct audit_record *r)
 {
-    struct listing *l = ctx;
-    l->more = l->shown == l->limit;
-    if (l->more)
+    struct v1_listing *l = ctx;
+    if (!v1_listing_takes(l, r->id))
         return false;
-    l->shown++;
-    l->last.id = r->id;
     write_entry(&l->w, r, l->members);
     return true;
 }
@@ -110,7 +99,8 @@ static void answer(struct web_call *call, struct query *q, struct audit_filter *
 {
     struct why why = { "" };
     struct cursor before = { .id = 0 };
-    struct listing l = { .w = jsonw_on(&call->output), .members = wanted ? wanted : ALL_MEMBERS };
+    struct v1_listing l = { .w = jsonw_on(&call->output),
+                            .members = wanted ? wanted : ALL_MEMBERS };
     int64_t total = 0;
     l.limit = query_limit(q);
     if (query_cursor(q, &before))

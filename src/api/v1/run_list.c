@@ -5,6 +5,7 @@
 #include "api/v1/v1.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/story.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #define DAYS_MS (INT64_C(7) * 86400000)
 #define JOBS_MAX 100  /* of the parameter job */
 #define FOUND_MAX 500 /* jobs that the words of q find */
+#define OPEN LOG_OUTCOME_BIT(LOG_OPEN)
 
 struct run_list {
     struct runs_filter f;
@@ -19,6 +21,8 @@ struct run_list {
     struct scope groups;
     int64_t group_ids[QUERY_GROUPS_MAX], jobs[FOUND_MAX];
     uint64_t members;
+    bool late, stuck;
+    int64_t job_id, stuck_ms; /* of the job that was met last */
     struct run_writer writer;
 };
 
@@ -84,10 +88,48 @@ static void read_words(struct query *q, struct run_list *l)
     l->none = l->none || l->f.njobs == 0;
 }
 
-static void not_yet(struct query *q, const char *name)
+/* Sent late: its story is kept then. */
+static bool is_late(const struct run_list *l, const struct log_record *r)
 {
-    if (query_bool(q, name, false))
-        query_bad(q, name, "unsupported", "this release does not keep what it needs");
+    struct story story;
+    struct store *db = l->writer.call->db;
+    return !db->ops->pages->story_get(db, r->id, &story, NULL) && story_late(&story);
+}
+
+static bool is_stuck(struct run_list *l, const struct log_record *r)
+{
+    struct job_stat stat;
+    if (r->phase == PHASE_PLANNED)
+        return false;
+    if (l->job_id != r->job_id) {
+        l->job_id = r->job_id;
+        l->stuck_ms = figures_job(center_figures(l->writer.call->center), r->job_id, &stat)
+                          ? job_stat_stuck_ms(&stat)
+                          : -1;
+    }
+    return l->stuck_ms >= 0 && l->f.now_ms - r->trigger_ms > l->stuck_ms;
+}
+
+static bool fits(void *ctx, const struct log_record *r)
+{
+    struct run_list *l = ctx;
+    return (!l->late || is_late(l, r)) && (!l->stuck || is_stuck(l, r));
+}
+
+static void read_marks(struct query *q, struct run_list *l)
+{
+    struct runs_filter *f = &l->f;
+    f->unknown = query_bool(q, "unknown", false);
+    l->late = f->told = query_bool(q, "late", false);
+    l->stuck = query_bool(q, "stuck", false);
+    if (l->stuck) { /* of those that are open */
+        f->outcomes = f->outcomes ? f->outcomes & OPEN : OPEN;
+        l->none = l->none || !f->outcomes;
+    }
+    if (l->late || l->stuck) {
+        f->also = fits;
+        f->also_ctx = l;
+    }
 }
 
 static bool read_filter(struct web_call *call, struct run_list *l)
@@ -109,14 +151,12 @@ static bool read_filter(struct web_call *call, struct run_list *l)
     f->kinds = (unsigned)query_words(&q, "kind", kinds, KIND_COUNT);
     f->address = query_text(&q, "address", 255);
     f->min_ms = query_i64(&q, "minTookMs", 0, INT64_MAX, 0);
-    f->unknown = query_bool(&q, "unknown", false);
     l->members = query_words(&q, "fields", run_members, RUN_MEMBERS);
     read_cause(&q, l);
     if (query_groups(&q, "group", l->group_ids, &l->groups))
         f->groups = &l->groups;
     read_words(&q, l);
-    not_yet(&q, "late");
-    not_yet(&q, "stuck");
+    read_marks(&q, l);
     if (query_cursor(&q, &at) && at.id < f->below_id)
         f->below_id = at.id;
     return query_end(&q);

@@ -77,22 +77,11 @@ static void answer_user(struct web_call *call, const struct user_record *u)
 /* ---- list ---------------------------------------------------------------------------------------
  */
 
-struct listing {
-    struct jsonw w;
-    int64_t limit, shown;
-    uint64_t members;
-    struct cursor last;
-    bool more;
-};
-
 static bool add_user(void *ctx, const struct user_record *u)
 {
-    struct listing *l = ctx;
-    l->more = l->shown == l->limit;
-    if (l->more)
+    struct v1_listing *l = ctx;
+    if (!v1_listing_takes(l, u->id))
         return false;
-    l->shown++;
-    l->last.id = u->id;
     write_user(&l->w, u, l->members);
     return true;
 }
@@ -102,7 +91,7 @@ void v1_users_list(struct web_call *call)
     struct why why = { "" };
     struct query q;
     struct cursor after = { .id = 0 };
-    struct listing l = { .w = jsonw_on(&call->output) };
+    struct v1_listing l = { .w = jsonw_on(&call->output) };
     struct users_filter f = { .role = -1 };
     int64_t total = 0;
     query_begin(&q, call);

@@ -28,6 +28,26 @@ void v1_created(struct web_call *call, const char *path, int64_t id);
 void v1_refuse_field(struct web_call *call, const char *pointer, const char *rule,
                      const char *detail);
 
+/* A page that is asked for one row more than it shows, so that it is known whether more follow. */
+struct v1_listing {
+    struct jsonw w;
+    int64_t limit, shown;
+    uint64_t members;
+    struct cursor last; /* its id: of the last row that is shown */
+    bool more;
+};
+
+/* Is this row to be written? False: it is the one too many. */
+static inline bool v1_listing_takes(struct v1_listing *l, int64_t id)
+{
+    l->more = l->shown == l->limit;
+    if (l->more)
+        return false;
+    l->shown++;
+    l->last.id = id;
+    return true;
+}
+
 /* A page of a list: the handler writes items in between. */
 void v1_list_begin(struct jsonw *w);
 /* last: of the page, NULL when there is none behind it. Total: at least so many, or exactly. */

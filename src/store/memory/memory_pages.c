@@ -303,7 +303,7 @@ enum err memory_runs_page(struct store *s, const struct runs_filter *f, log_row_
                                       ret->counted, false };
             break;
         }
-        if (!store_run_matches(f, &lent))
+        if ((f->told && !mem_find(m, T_STORY, l->id)) || !store_run_matches(f, &lent))
             continue;
         ret->counted++;
         if (given >= f->limit) {

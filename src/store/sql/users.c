@@ -437,23 +437,30 @@ static void session_read(struct sql_query *q, struct session_record *r)
     sql_text_copy(q, 5, r->address, sizeof(r->address));
 }
 
+/* The only row of a text whose parameter is a digest; the caller reads and resets it. */
+static enum err by_digest(struct sql *s, const char *text, const char *digest, const char *what,
+                          struct sql_query **ret, struct why *why)
+{
+    bool row;
+    enum err err = sql_query(s, text, ret, why);
+    if (err)
+        return err;
+    sql_bind_text(*ret, 1, digest);
+    err = sql_next(*ret, &row, why);
+    if (err || row)
+        return err;
+    why_set(why, "no such %s", what);
+    return ERR_NOTFOUND;
+}
+
 static enum err session_find(struct store *store, const char *digest, struct session_record *ret,
                              struct why *why)
 {
-    struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = sql_query(s, SESSION_COLUMNS "WHERE digest = ?1", &q, why);
+    enum err err =
+        by_digest(sql_of(store), SESSION_COLUMNS "WHERE digest = ?1", digest, "session", &q, why);
     if (err)
         return err;
-    sql_bind_text(q, 1, digest);
-    bool row;
-    err = sql_next(q, &row, why);
-    if (err)
-        return err;
-    if (!row) {
-        why_set(why, "no such session");
-        return ERR_NOTFOUND;
-    }
     session_read(q, ret);
     sql_reset(q);
     return OK;
@@ -582,20 +589,11 @@ static enum err token_get(struct store *store, int64_t id, struct token_record *
 static enum err token_find(struct store *store, const char *digest, struct token_record *ret,
                            struct why *why)
 {
-    struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = sql_query(s, TOKEN_COLUMNS "WHERE digest = ?1", &q, why);
+    enum err err =
+        by_digest(sql_of(store), TOKEN_COLUMNS "WHERE digest = ?1", digest, "token", &q, why);
     if (err)
         return err;
-    sql_bind_text(q, 1, digest);
-    bool row;
-    err = sql_next(q, &row, why);
-    if (err)
-        return err;
-    if (!row) {
-        why_set(why, "no such token");
-        return ERR_NOTFOUND;
-    }
     token_read(q, ret);
     sql_reset(q);
     return OK;

@@ -2,9 +2,10 @@
 /* Pages of runs by key, and a bound of what one page looks at.
  *
  * A page walks down in slices. The filter decides what is walked over: live rows, failures by their
- * index, the rows of some jobs by theirs, chunk by chunk, or all rows. Of each slice it is known
- * beforehand how many rows it has, so the bound holds whatever the other conditions leave; these
- * are SQL where that is cheap, and store_run_matches has the last word, as for every engine. */
+ * index, the rows of some jobs by theirs, chunk by chunk, stories, or all rows. Of each slice it is
+ * known beforehand how many rows it has, so the bound holds whatever the other conditions leave;
+ * these are SQL where that is cheap, and store_run_matches has the last word, as for every engine.
+ */
 #include "base/mem.h"
 #include "model/log_outcome.h"
 #include "store/shared.h"
@@ -50,12 +51,20 @@ static const struct over {
     { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log WHERE id >= ?2 AND id < ?3 "
       "ORDER BY id DESC LIMIT 4096)",
       "", "FROM xxl_job_log l" SQL_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
+    { "SELECT count(*), min(log_id) FROM (SELECT log_id FROM peal_story WHERE log_id >= ?2 "
+      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096)",
+      "",
+      "FROM peal_story s CROSS JOIN xxl_job_log l ON l.id = s.log_id" SQL_LOG_LIVE
+      " WHERE s.log_id >= ?2 AND s.log_id < ?3",
+      false },
 };
 
 static const struct over *over_of(const struct runs_filter *f)
 {
     if (f->unknown || f->outcomes == LOG_OUTCOME_BIT(LOG_OPEN))
         return &overs[0];
+    if (f->told && !f->njobs)
+        return &overs[5];
     bool failed = f->outcomes && !(f->outcomes & ~LOG_OUTCOMES_FAILED);
     return f->njobs ? &overs[failed ? 1 : 2] : &overs[failed ? 3 : 4];
 }
@@ -104,6 +113,8 @@ static void write_filter(struct buf *b, const struct runs_filter *f)
         buf_printf(b, " AND l.trigger_time >= %lld", (long long)f->from_ms);
     if (f->to_ms >= 0)
         buf_printf(b, " AND l.trigger_time < %lld", (long long)f->to_ms);
+    if (f->told)
+        buf_text(b, " AND EXISTS (SELECT 1 FROM peal_story t WHERE t.log_id = l.id)");
     if (f->now_ms > 0)
         buf_printf(b, " AND iif(r.phase = 1, r.due_ms, 0) <= %lld", (long long)f->now_ms);
 }

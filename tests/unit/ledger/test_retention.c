@@ -98,7 +98,7 @@ static int64_t rows_of(struct store *s, int64_t job)
 
 static struct retention *rules(int64_t days, int64_t failed_days, int64_t rows)
 {
-    const struct retention_rules r = { days, failed_days, rows };
+    const struct retention_rules r = { days, failed_days, rows, 0 };
     return retention_new(&r);
 }
 

@@ -233,6 +233,9 @@ static void a_jobs_last_runs_tell_how_it_is_doing(void **state)
     assert_int_equal(s.nlast, STAT_LAST);
     assert_int_equal(job_stat_last(&s, STAT_LAST - 1).log_id, 380);
     assert_in_range(job_stat_durations(&s, durations), 80, 200);
+    assert_int_equal(job_stat_stuck_ms(&(struct job_stat){ .nlast = 0 }), -1);
+    int64_t usual_ms = duration_at(durations, 950), stuck_ms = job_stat_stuck_ms(&s);
+    assert_int_equal(stuck_ms, 3 * usual_ms > 10000 ? 3 * usual_ms : 10000);
 
     struct buf b = BUF_INIT(STAT_BYTES_MAX);
     struct job_stat back;

@@ -2,6 +2,7 @@
 /* Pages of runs by key, against every engine: each filter alone and together, from page to page,
  * while rows come and go, and where the bound of looks ends a page. */
 #include "support_store.h"
+#include "model/story.h"
 #include "base/mem.h"
 #include "model/log_outcome.h"
 #include <stdio.h>
@@ -76,6 +77,10 @@ static void fill(struct store *s)
         OP(s, runs->runs_add, &r, 1);
         ids[i] = r.log_id;
         end(s, i, r.log_id);
+        if (i % 6 == 0) {
+            const struct story story = { .due_ms = r.due_ms };
+            OP(s, runs->story_put, r.log_id, &story);
+        }
     }
     OP(s, txn->commit, NULL);
 }
@@ -125,7 +130,14 @@ static bool named(const struct runs_filter *f, int i)
            (f->from_ms < 0 || BEGIN_MS + i * 1000 >= f->from_ms) &&
            (f->to_ms < 0 || BEGIN_MS + i * 1000 < f->to_ms) &&
            (f->min_ms <= 0 || (ended && (i % 4) * 500 >= f->min_ms)) &&
-           (!f->unknown || (o == LOG_OPEN && i % 16 == 0));
+           (!f->unknown || (o == LOG_OPEN && i % 16 == 0)) && (!f->told || i % 6 == 0) &&
+           (!f->also || ids[i] % 2 == 0);
+}
+
+static bool even(void *ctx, const struct log_record *r)
+{
+    assert_ptr_equal(ctx, ids);
+    return r->id % 2 == 0;
 }
 
 static void every_filter_finds_its_rows_from_page_to_page(void **state)
@@ -154,6 +166,9 @@ static void every_filter_finds_its_rows_from_page_to_page(void **state)
         f.to_ms = i % 8 >= 6 ? BEGIN_MS + (int64_t)(dice >> 24 & 255) * 1000 : -1;
         f.min_ms = i % 10 == 3 ? 1000 : 0;
         f.unknown = i % 11 == 4;
+        f.told = i % 13 == 5;
+        f.also = i % 12 == 7 ? even : NULL;
+        f.also_ctx = ids;
         struct got g = all(s, f);
         int at = 0;
         for (int row = ROWS - 1; row >= 0; row--) {

@@ -6633,9 +6633,9 @@ export interface operations {
                 cause?: string;
                 /** @description At least so long */
                 minTookMs?: number;
-                /** @description Sent over 1 s late */
+                /** @description Sent over 1 s late, of runs that have ended */
                 late?: boolean;
-                /** @description Open for over 3 times the usual */
+                /** @description Open for 10 s at least, and for over 3 times as long as 95 of 100 of the last runs of its job took */
                 stuck?: boolean;
                 /** @description Open with an unknown outcome */
                 unknown?: boolean;
