@@ -248,6 +248,31 @@ def test_those_that_are_stuck(v1, center, stub):
     wait_until(lambda: v1.get(f"/runs?stuck=true&group={stub.app}")["items"] == [], "it to end")
 
 
+def test_others_that_fail_for_the_same_cause(v1, center, stub):
+    jobs = [center.api().add_job(stub.group, f"h{n}") for n in range(4)]
+    ends = ["order 17 not found", "order 4711 not found", "order 99 not found", "disk full"]
+    runs = {}
+    for job, text in zip(jobs, ends):
+        runs[job] = trigger(v1, job)
+        stub.wait_runs(1, job)
+        stub.call_back(runs[job], 500, text)
+        until(v1, runs[job], "failed")
+    again = trigger(v1, jobs[1])  # its second failure in a row
+    stub.wait_runs(2, jobs[1])
+    stub.call_back(again, 500, "order 5 not found")
+    until(v1, again, "failed")
+    same = wait_until(lambda: (s := v1.get(f"/runs/{runs[jobs[0]]}")["sameCause"])["runs"] == 3 and s, "the others")
+    assert same == {"jobs": 2, "runs": 3}
+    assert v1.get(f"/runs/{runs[jobs[3]]}")["sameCause"] == {"jobs": 0, "runs": 0}
+    good = trigger(v1, jobs[2])
+    stub.wait_runs(2, jobs[2])
+    stub.call_back(good)
+    assert "sameCause" not in until(v1, good, "succeeded")
+    wait_until(lambda: v1.get(f"/runs/{runs[jobs[0]]}")["sameCause"] == {"jobs": 1, "runs": 2}, "one to fail no more")
+    secret = v1.ask("POST", "/tokens", {"name": "t", "permissions": ["read"], "groups": [stub.group]}).json["secret"]
+    assert V1(center, token=secret).get(f"/runs/{runs[jobs[0]]}")["sameCause"]["jobs"] == 1
+
+
 # -- what stays of it --
 
 def test_it_is_there_after_a_kill(v1, center, stub):

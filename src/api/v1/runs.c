@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run: what happened to it, and what stands around it in its job's history. */
 #include "api/v1/etag.h"
+#include "api/v1/run_cause.h"
 #include "api/v1/run_page.h"
 #include "api/v1/run_story.h"
 #include "api/v1/v1.h"
@@ -239,6 +240,8 @@ void v1_run_get(struct web_call *call)
     run_writer_done(&x);
     run_story_write(&w, &r, x.story);
     enum err err = write_around(call, &w, &r, x.story, &why);
+    if (LOG_OUTCOMES_FAILED & LOG_OUTCOME_BIT(run_outcome(&r)))
+        run_same_cause_write(call, &w, &r);
     write_log(&w, &r);
     jsonw_object_end(&w);
     if (err) {

@@ -2839,7 +2839,7 @@ export interface components {
                 lastSuccess?: number | null;
             };
             neighbours?: components["schemas"]["ResultDot"][];
-            /** @description Others that fail like this now */
+            /** @description Of a run that has failed: other jobs that the asker may see whose last run failed for the same cause, and their failures in a row; the first 200 failing jobs are looked at */
             sameCause?: {
                 jobs: number;
                 runs: number;
