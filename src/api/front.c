@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "live/feed.h"
+#include "live/forecast.h"
 #include "net/loop.h"
 #include "wire/json.h"
 #include <errno.h>
@@ -48,6 +49,8 @@ struct web {
     struct loop *loop;
     struct httpd *front;
     struct feed *feed;
+    struct feed_reader edits; /* what the forecast follows */
+    struct forecast *forecast;
     struct web_live live;
     bool checking; /* whether viewers may still see what they see */
     struct loop_timer patience;
@@ -102,6 +105,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->config = w->config;
     call->center = w->center;
     call->logins = w->logins;
+    call->forecast = w->forecast;
     call->context = context_of(q->path);
     call->cookie_path = context_is_prefix(q->path) ? call->context : "/";
     call->status = 200;
@@ -313,6 +317,7 @@ static void check_viewers(void *arg)
     call->config = w->config;
     call->center = w->center;
     call->logins = w->logins;
+    call->forecast = w->forecast;
     buf_init(&call->headers, 0);
     buf_init(&call->output, 0);
     watch_collect(call, w->live.viewers);
@@ -336,6 +341,21 @@ static void write_vitals(void *arg, struct jsonw *to)
     jsonw_null(to, "latenessP99Ms");
     jsonw_i64(to, "horizonMs", ahead_ms > 0 ? ahead_ms : 0);
     jsonw_i64(to, "nowMs", now_ms);
+}
+
+static void on_begin(struct feed_reader *r, const struct run_seen *open, size_t n)
+{
+    (void)r;
+    (void)open;
+    (void)n;
+}
+
+static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_t n)
+{
+    struct web *w = container_of(r, struct web, edits);
+    for (size_t i = 0; i < n; i++)
+        if (edits[i].kind <= EDIT_JOB_DELETE)
+            forecast_changed(w->forecast, edits[i].id);
 }
 
 static void live_new(struct web *w)
@@ -432,6 +452,12 @@ static enum err start(struct web *w, struct why *why)
         why_set(why, "no descriptors left");
         return err;
     }
+    err = forecast_new(w->center, &w->forecast, why);
+    if (err)
+        return err;
+    w->edits.begin = on_begin;
+    w->edits.edits = on_edits;
+    feed_add(w->feed, &w->edits);
     live_start(w);
     char name[32];
     int rc = thread_start(&w->thread, "peal-web", 0, web_main, w);
@@ -526,6 +552,8 @@ void web_free(struct web *w)
             call_free(container_of(n, struct web_call, waiting));
     live_free(w);
     httpd_free(w->front);
+    feed_remove(w->feed, &w->edits);
+    forecast_free(w->forecast);
     feed_free(w->feed);
     loop_mailbox_remove(w->loop, &w->incoming);
     loop_mailbox_remove(center_loop(w->center), &w->back_incoming);

@@ -20,6 +20,7 @@
 
 struct web;
 struct logins;
+struct forecast;
 
 struct web_live { /* what is told as it happens; web loop's thread */
     struct viewers *viewers;
@@ -43,6 +44,7 @@ struct web_call {
     const struct api_config *config;
     struct center *center;
     struct logins *logins;
+    struct forecast *forecast;
     struct store *db; /* the worker's reader; snapshots of its own each call */
     /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, accept, authorization, cookie;

@@ -86,7 +86,8 @@ def test_firings_are_those_of_a_job_with_that_schedule(v1, center):
     job = v1.ask("POST", "/jobs", {"name": "j", "groupId": group, "schedule": schedule,
                                    "task": {"kind": "BEAN", "handler": "h"}}).json
     fires = v1.get(f"/jobs/{job['id']}/fires?count=20&from={FROM}")["items"]
-    assert preview(v1, schedule, count=20, jobId=job["id"])["fires"] == fires
+    said = preview(v1, schedule, count=20, jobId=job["id"])["fires"]
+    assert [{k: v for k, v in fire.items() if k != "crowd"} for fire in said] == fires
 
 
 # -- what the author should know --

@@ -56,4 +56,5 @@ def test_the_threads_of_an_executor_have_names(tmp_path, standin):
 def test_the_threads_of_a_center_have_names(tmp_path):
     with Center(tmp_path) as center:
         center.api()
-        check(center.process.pid, ["peal-writer", "peal-journal", "peal-maintain", "peal-web", "peal-web-1"])
+        check(center.process.pid, ["peal-writer", "peal-journal", "peal-maintain", "peal-web", "peal-web-1",
+                                   "peal-forecast"])

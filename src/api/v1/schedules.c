@@ -13,11 +13,13 @@
 #include "cron/explain.h"
 #include "cron/outlook.h"
 #include "cron/rfc3339.h"
+#include "live/forecast.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { DAY_S = 86400, MS = 1000, COUNT_DEFAULT = 10, COUNT_MAX = 100, DAYS_MAX = 400 };
+enum { CROWDED = 20 }; /* other jobs in one second that are worth a word */
 #define ID_MAX ((int64_t)9007199254740991)
 #define YEAR_MS (366 * (int64_t)DAY_S * MS) /* how far remarks look ahead */
 
@@ -214,28 +216,64 @@ static void warn_zone(struct jsonw *w, const struct schedule *s, const char *con
     warning_end(w);
 }
 
+struct ahead { /* the next firings */
+    int n;
+    int64_t ms[COUNT_MAX], crowd[COUNT_MAX]; /* crowd < 0: not known */
+};
+
+/* The fullest second, if it is full. */
+static void warn_crowd(struct jsonw *w, const struct ahead *a)
+{
+    char detail[160];
+    int at = 0;
+    for (int i = 1; i < a->n; i++)
+        at = a->crowd[i] > a->crowd[at] ? i : at;
+    if (!a->n || a->crowd[at] < CROWDED)
+        return;
+    snprintf(detail, sizeof(detail), "%lld other jobs fire in the same second",
+             (long long)a->crowd[at]);
+    warning_begin(w, (struct warning){ "crowded", "choose_another_second", a->ms[at] }, detail);
+    jsonw_i64(w, "jobs", a->crowd[at]);
+    warning_end(w);
+}
+
 static void write_warnings(struct jsonw *w, const struct schedule *s, const char *conf,
-                           int64_t from_ms)
+                           int64_t from_ms, const struct ahead *a)
 {
     jsonw_array(w, "warnings");
     schedule_remarks(s, from_ms, from_ms + YEAR_MS, write_remark, w);
     warn_zone(w, s, conf);
+    warn_crowd(w, a);
     jsonw_array_end(w);
 }
 
 /* ---- firings and calendar ----------------------------------------------------------------------
  */
 
-static void write_fires(struct jsonw *w, const struct schedule *s, int64_t from_ms, int64_t count)
+static void find_ahead(struct web_call *call, const struct schedule *s, const struct preview *in,
+                       struct ahead *ret)
 {
-    int64_t ms = from_ms;
+    int64_t ms = in->from_ms;
+    int counted;
     enum err err = schedule_next(s, ms, &ms);
-    jsonw_array(w, "fires");
-    for (; !err && count > 0; count--) {
-        fire_write(w, s, (struct fire){ .ms = ms, .crowd = -1 });
+    for (ret->n = 0; !err && ret->n < in->count; ret->n++) {
+        ret->ms[ret->n] = ms;
+        ret->crowd[ret->n] = -1;
         /* when a run with a fixed delay ends nobody knows */
         err = s->type == SCHEDULE_FIX_DELAY ? ERR_NEVER : schedule_next(s, ms, &ms);
     }
+    counted = ret->n < FORECAST_TIMES ? ret->n : FORECAST_TIMES;
+    int64_t crowd[FORECAST_TIMES];
+    if (forecast_crowd(call->forecast, actor_scope(call->actor, PERM_READ), in->job_id, ret->ms,
+                       counted, crowd))
+        memcpy(ret->crowd, crowd, (size_t)counted * sizeof(crowd[0]));
+}
+
+static void write_fires(struct jsonw *w, const struct schedule *s, const struct ahead *a)
+{
+    jsonw_array(w, "fires");
+    for (int i = 0; i < a->n; i++)
+        fire_write(w, s, (struct fire){ .ms = a->ms[i], .crowd = a->crowd[i] });
     jsonw_array_end(w);
 }
 
@@ -322,14 +360,16 @@ static void write_refused(struct jsonw *w, const struct job_record *r, int last_
     jsonw_text(w, "suggestion", guess ? form : NULL);
 }
 
-static void write_valid(struct jsonw *w, const struct schedule *s, const char *conf,
-                        const struct preview *in)
+static void write_valid(struct web_call *call, struct jsonw *w, const struct schedule *s,
+                        const char *conf, const struct preview *in)
 {
+    struct ahead ahead;
+    find_ahead(call, s, in, &ahead);
     jsonw_bool(w, "valid", true);
     write_sentence(w, s, in->lang);
     write_fields(w, s, conf, in->lang);
-    write_fires(w, s, in->from_ms, in->count);
-    write_warnings(w, s, conf, in->from_ms);
+    write_fires(w, s, &ahead);
+    write_warnings(w, s, conf, in->from_ms, &ahead);
     write_calendar(w, s, in->from_ms, s->type == SCHEDULE_NONE ? 0 : in->days);
     jsonw_array(w, "errors");
     jsonw_array_end(w);
@@ -362,7 +402,7 @@ static void answer(struct web_call *call, const struct preview *in, const struct
         if (refused->n)
             write_refused(&w, r, last_year, refused);
         else
-            write_valid(&w, &s, conf, in);
+            write_valid(call, &w, &s, conf, in);
         jsonw_object_end(&w);
     }
     schedule_done(&s);

@@ -162,7 +162,7 @@ export interface paths {
         };
         /**
          * Firings per minute for the next 24 hours
-         * @description Needs `read`.
+         * @description Of jobs that are scheduled, FIX_DELAY as if its runs took no time. Needs `read`.
          */
         get: operations["getForecast"];
         put?: never;
@@ -1788,7 +1788,7 @@ export interface components {
             planned?: boolean;
             /** @enum {string|null} */
             note?: "gap_moved" | "overlap_first" | "overlap_second" | null;
-            /** @description Other jobs that fire in the same second */
+            /** @description Other jobs that fire in the same second, of groups that the asker may see; absent: not known */
             crowd?: number;
         };
         /**
@@ -1833,7 +1833,7 @@ export interface components {
         };
         Warning: {
             /**
-             * @description rare: less than once a year; dense: more than 8,640 times a day; zone_differs: ONCE is written with an offset that is not the zone's; both_days: of an expression that is refused
+             * @description rare: less than once a year; dense: more than 8,640 times a day; crowded: 20 other jobs or more in one second; zone_differs: ONCE is written with an offset that is not the zone's; both_days: of an expression that is refused
              * @enum {string}
              */
             code: "never_fires" | "gap" | "overlap" | "leap_day_only" | "rare" | "crowded" | "dense" | "both_days" | "zone_differs";
