@@ -3,6 +3,7 @@
  * held only while a call enters or leaves a queue. A call goes web loop -> queue -> worker ->
  * mailbox -> web loop, and is freed there. */
 #include "api/front.h"
+#include "api/answers.h"
 #include "api/context.h"
 #include "api/gate.h"
 #include "api/session.h"
@@ -11,8 +12,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "live/board.h"
 #include "live/feed.h"
 #include "live/forecast.h"
+#include "live/vitals.h"
 #include "net/loop.h"
 #include "wire/json.h"
 #include <errno.h>
@@ -53,6 +56,9 @@ struct web {
     struct forecast *forecast;
     struct web_live live;
     bool checking; /* whether viewers may still see what they see */
+    struct board *board;
+    struct vitals *vitals;
+    struct answers *answers;
     struct loop_timer patience;
     struct mailbox *mailbox; /* into it: moved connections, answers, the stop */
     struct loop_mailbox incoming;
@@ -106,6 +112,9 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->center = w->center;
     call->logins = w->logins;
     call->forecast = w->forecast;
+    call->board = w->board;
+    call->vitals = w->vitals;
+    call->answers = w->answers;
     call->context = context_of(q->path);
     call->cookie_path = context_is_prefix(q->path) ? call->context : "/";
     call->status = 200;
@@ -448,6 +457,9 @@ static enum err start(struct web *w, struct why *why)
         err = loop_mailbox_add(center_loop(w->center), &w->back_incoming);
     if (!err)
         err = feed_new(w->center, w->loop, &w->feed);
+    struct store *reader = NULL;
+    if (!err)
+        err = center_reader(w->center, &reader, why);
     if (err) {
         why_set(why, "no descriptors left");
         return err;
@@ -459,6 +471,9 @@ static enum err start(struct web *w, struct why *why)
     w->edits.edits = on_edits;
     feed_add(w->feed, &w->edits);
     live_start(w);
+    w->board = board_new(w->feed, w->loop, center_figures(w->center), reader);
+    w->vitals = vitals_new(w->center, w->loop);
+    w->answers = answers_new();
     char name[32];
     int rc = thread_start(&w->thread, "peal-web", 0, web_main, w);
     while (!rc && w->nworkers < WORKERS) {
@@ -554,6 +569,9 @@ void web_free(struct web *w)
     httpd_free(w->front);
     feed_remove(w->feed, &w->edits);
     forecast_free(w->forecast);
+    answers_free(w->answers);
+    vitals_free(w->vitals);
+    board_free(w->board);
     feed_free(w->feed);
     loop_mailbox_remove(w->loop, &w->incoming);
     loop_mailbox_remove(center_loop(w->center), &w->back_incoming);

@@ -18,9 +18,12 @@
 #include "model/rights.h"
 #include "server/center.h"
 
-struct web;
+struct answers;
+struct board;
 struct logins;
 struct forecast;
+struct vitals;
+struct web;
 
 struct web_live { /* what is told as it happens; web loop's thread */
     struct viewers *viewers;
@@ -45,6 +48,9 @@ struct web_call {
     struct center *center;
     struct logins *logins;
     struct forecast *forecast;
+    struct board *board;
+    struct vitals *vitals;
+    struct answers *answers;
     struct store *db; /* the worker's reader; snapshots of its own each call */
     /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, accept, authorization, cookie;

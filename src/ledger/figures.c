@@ -201,7 +201,7 @@ static bool load_delta(void *ctx, int64_t n, struct slice bytes)
         load_end(l, &e, n, r.at_ms);
     l->damaged += r.bad;
     delta_note(l->f, n, bytes.n);
-    l->f->n = n;
+    l->f->n = n > l->f->n ? n : l->f->n;
     return !l->err;
 }
 
@@ -244,7 +244,11 @@ static enum err forget_deleted(struct loading *l)
 enum err figures_load(struct figures *f, struct store *s, struct why *why)
 {
     struct loading l = { .f = f, .s = s, .why = why };
-    enum err err = s->ops->figures->job_stats_each(s, load_stat, f, why);
+    struct watermark last = { 0 };
+    enum err err = s->ops->txn->watermark_get(s, &last, why);
+    f->n = last.batch; /* rows may say that they include it, though its bytes have gone */
+    if (!err)
+        err = s->ops->figures->job_stats_each(s, load_stat, f, why);
     if (!err)
         err = s->ops->figures->deltas_each(s, load_delta, &l, why);
     if (!err)
@@ -689,4 +693,90 @@ enum err figures_report(struct figures *f, struct store *reader, const struct sc
         ret[i].running = r.counts[i];
     }
     return err;
+}
+
+/* ---- a second reader ---------------------------------------------------------------------------
+ */
+
+static void copy_rows(struct figures *f, struct figures_copy *ret)
+{
+    struct tally_rows rows = { NULL, NULL, 0, 0 };
+    void *v;
+    tally_rows_add(&rows, &f->all, &f->all.whole, f->n);
+    for (size_t i = 0; map_next(&f->all.groups, &i, &v);)
+        tally_rows_add(&rows, &f->all, v, f->n);
+    for (int i = 0; i < rows.n; i++)
+        if (figure_slot_level(rows.rows[i].slot) == FIGURE_QUARTER)
+            rows.rows[ret->nrows++] = rows.rows[i];
+    ret->rows = rows.rows;
+    free(rows.durations);
+}
+
+static void copy_failing(struct figures *f, struct figures_copy *ret)
+{
+    const struct job_tally *j;
+    size_t room = 0;
+    for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));) {
+        if (!j->stat.streak || !j->stat.nlast)
+            continue;
+        const struct failing_job one = { .job_id = j->tally.id,
+                                         .last_id = job_stat_last(&j->stat, 0).log_id,
+                                         .since_ms = j->stat.failed_ms,
+                                         .streak = j->stat.streak };
+        append(ret->failing, ret->nfailing, room, one);
+    }
+}
+
+void figures_copy(struct figures *f, struct figures_copy *ret)
+{
+    *ret = (struct figures_copy){ .no = 0 };
+    pthread_mutex_lock(&f->lock);
+    ret->no = f->n;
+    copy_rows(f, ret);
+    copy_failing(f, ret);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void figures_copy_done(struct figures_copy *c)
+{
+    free(c->rows);
+    free(c->failing);
+}
+
+struct copying {
+    const struct figures_copy *c;
+    bool *folded; /* of the copy's rows: one on disk includes it */
+    figure_row_fn *fn;
+    void *ctx;
+    bool overtaken;
+};
+
+/* A row through the copy's own commit was folded when the copy was taken, or right after. */
+static bool copy_row(void *ctx, const struct figure_row *r)
+{
+    struct copying *x = ctx;
+    x->overtaken = r->through > x->c->no;
+    for (size_t i = 0; r->through == x->c->no && i < x->c->nrows; i++)
+        if (x->c->rows[i].slot == r->slot && x->c->rows[i].group_id == r->group_id)
+            x->folded[i] = true;
+    return !x->overtaken && x->fn(x->ctx, r);
+}
+
+enum err figures_copy_slots(const struct figures_copy *c, struct figures *f, struct store *reader,
+                            int64_t from_ms, int64_t quarters_ms, figure_row_fn *fn, void *ctx,
+                            struct why *why)
+{
+    const struct store_figures *ops = reader->ops->figures;
+    struct copying x = { c, mem_new(c->nrows + 1), fn, ctx, false };
+    int64_t hour_ms = figure_slot_ms(figure_slot(FIGURE_HOUR, f->all.zone, quarters_ms));
+    enum err err = ops->figures_each(reader, figure_slot_at(FIGURE_HOUR, from_ms),
+                                     figure_slot_at(FIGURE_HOUR, hour_ms), copy_row, &x, why);
+    if (!err && !x.overtaken)
+        err = ops->figures_each(reader, figure_slot_at(FIGURE_QUARTER, hour_ms),
+                                figure_slot_at(FIGURE_QUARTER + 1, 0), copy_row, &x, why);
+    for (size_t i = 0; !err && !x.overtaken && i < c->nrows; i++)
+        if (!x.folded[i] && figure_slot_ms(c->rows[i].slot) >= hour_ms)
+            (void)!fn(ctx, &c->rows[i]);
+    free(x.folded);
+    return err ? err : x.overtaken ? ERR_OVERTAKEN : OK;
 }

@@ -51,6 +51,28 @@ int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *re
 MUST_CHECK enum err figures_read(struct figures *f, struct store *reader, enum figure_level level,
                                  int64_t group_id, int64_t job_id, int64_t at_ms,
                                  struct figure *ret, uint32_t *durations, struct why *why);
+/* What a second reader begins with: all of it as of one commit. */
+struct figures_copy {
+    int64_t no; /* of that commit: whose ends are counted, and of those before */
+    struct figure_row
+        *rows; /* quarter hours of the whole and of groups, as far as memory has them */
+    size_t nrows;
+    struct failing_job {
+        int64_t job_id;
+        int64_t last_id;  /* log id of its last run that ended */
+        int64_t since_ms; /* when the first of its failures in a row ended */
+        uint32_t streak;
+    } * failing; /* jobs whose last run failed */
+    size_t nfailing;
+};
+void figures_copy(struct figures *f, struct figures_copy *ret);
+void figures_copy_done(struct figures_copy *c);
+/* Call fn for the counts of the whole and of groups: by hours from from_ms, by quarter hours from
+ * quarters_ms on; several times for a slot, to be added. ERR_OVERTAKEN: rows on disk include
+ * commits behind the copy's by now; take another. */
+MUST_CHECK enum err figures_copy_slots(const struct figures_copy *c, struct figures *f,
+                                       struct store *reader, int64_t from_ms, int64_t quarters_ms,
+                                       figure_row_fn *fn, void *ctx, struct why *why);
 /* The zone that cuts hours and days; borrowed as long as f. */
 const struct zone *figures_zone(const struct figures *f);
 

@@ -426,6 +426,18 @@ bool sched_address_known(const struct sched *s, int64_t group_id, struct slice a
     return lane && group_place(g, lane) >= 0;
 }
 
+void sched_groups(const struct sched *s, sched_group_fn *fn, void *ctx)
+{
+    void *value;
+    for (size_t i = 0; map_next(&s->groups, &i, &value);) {
+        const struct group *g = value;
+        int n = group_size(g), up = 0;
+        for (int k = 0; k < n; k++)
+            up += !group_lane(g, k)->dead;
+        fn(ctx, g->id, n, up);
+    }
+}
+
 void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx)
 {
     const struct group *g = group_of(s, group_id);

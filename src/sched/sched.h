@@ -209,6 +209,8 @@ struct sched_stats {
 };
 void sched_stats(const struct sched *s, struct sched_stats *ret);
 /* Every address of a group, for lists: calls fn for each in order. */
+typedef void sched_group_fn(void *ctx, int64_t group_id, int addresses, int up);
+void sched_groups(const struct sched *s, sched_group_fn *fn, void *ctx); /* in any order */
 typedef void sched_address_fn(void *ctx, const char *address, bool dead);
 void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *fn, void *ctx);
 /* The addresses that have registered or stand in a list, in order; fn borrows the view. How many

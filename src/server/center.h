@@ -150,8 +150,12 @@ void center_log_ask(struct center *c, struct center_log_ask *a, struct mailbox *
 /* Is the address registered for the group or in its list? */
 bool center_address_known(struct center *c, int64_t group_id, struct slice address);
 struct center_group { /* where the jobs of a group can go, as known now */
-    int total, up;    /* addresses; those that runs are routed to */
+    int64_t id;
+    int total, up; /* addresses; those that runs are routed to */
 };
+/* Of all groups, by id; owned by the caller: free(). */
+MUST_CHECK enum err center_groups_live(struct center *c, struct center_group **ret, size_t *ret_n,
+                                       struct why *why);
 /* Of a group that is not there: none. */
 MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
                                       struct why *why);

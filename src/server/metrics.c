@@ -26,6 +26,28 @@ void histogram_add(struct histogram *h, int64_t us)
         atomic_store_explicit(&h->max_us, v, relaxed);
 }
 
+void histogram_read(const struct histogram *h, uint64_t counts[HISTOGRAM_BUCKETS])
+{
+    for (int i = 0; i < HISTOGRAM_BUCKETS; i++)
+        counts[i] = atomic_load_explicit(&h->bucket[i], relaxed);
+}
+
+double histogram_at(const uint64_t counts[HISTOGRAM_BUCKETS], int per_mille)
+{
+    uint64_t all = 0, below = 0;
+    for (int i = 0; i < HISTOGRAM_BUCKETS; i++)
+        all += counts[i];
+    double wanted = (double)all * per_mille / 1000;
+    for (int i = 0; all && i < HISTOGRAM_BUCKETS; i++) {
+        double from = i ? bounds_us[i - 1] : 0;
+        double to = i < HISTOGRAM_BUCKETS - 1 ? bounds_us[i] : from;
+        if (counts[i] && (double)(below + counts[i]) >= wanted)
+            return (from + (to - from) * (wanted - (double)below) / (double)counts[i]) / 1000;
+        below += counts[i];
+    }
+    return -1;
+}
+
 static void head(struct buf *out, const char *name, const char *type, const char *help)
 {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);

@@ -55,6 +55,10 @@ struct metrics {
 /* That of the name, which is lent for good. Before there are threads. */
 struct metric_channel *metric_channel(struct metrics *m, const char *name);
 void histogram_add(struct histogram *h, int64_t us);
+/* What it has counted so far; the difference of two is what was counted between them. */
+void histogram_read(const struct histogram *h, uint64_t counts[HISTOGRAM_BUCKETS]);
+/* The milliseconds below which per_mille of the counts lie, interpolated; -1: there are none. */
+double histogram_at(const uint64_t counts[HISTOGRAM_BUCKETS], int per_mille);
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out);
 
 #endif

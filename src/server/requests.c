@@ -32,7 +32,8 @@ enum request_kind {
     REQUEST_EXECUTORS,
     REQUEST_FORGET,
     REQUEST_PROBE,
-    REQUEST_STORY
+    REQUEST_STORY,
+    REQUEST_GROUPS,
 };
 
 struct request {
@@ -58,6 +59,8 @@ struct request {
     char text[256];
     struct center_group group;
     struct sched_withdrawn withdrawn;
+    struct center_group *groups;
+    size_t ngroups, cgroups;
     struct center_log log;
     struct asked_executors *executors;
     struct center_probe probe;
@@ -115,6 +118,7 @@ static void request_put(struct request *a)
     free(a->address);
     free(a->log.content);
     asked_executors_free(a->executors);
+    free(a->groups);
     pthread_cond_destroy(&a->ready);
     pthread_mutex_destroy(&a->lock);
     free(a);
@@ -286,6 +290,30 @@ static void request_probe(struct center *c, struct request *a)
 
 /* ---- a center that stops ---- */
 
+static void add_group(void *ctx, int64_t group_id, int addresses, int up)
+{
+    struct request *a = ctx;
+    if (a->ngroups == a->cgroups) {
+        a->cgroups = a->cgroups ? 2 * a->cgroups : 64;
+        a->groups = mem_resize(a->groups, a->cgroups * sizeof(*a->groups));
+    }
+    a->groups[a->ngroups++] = (struct center_group){ group_id, addresses, up };
+}
+
+static int by_group(const void *a, const void *b)
+{
+    int64_t x = ((const struct center_group *)a)->id, y = ((const struct center_group *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static void request_groups(struct center *c, struct request *a)
+{
+    sched_groups(c->sched, add_group, a);
+    if (a->ngroups)
+        qsort(a->groups, a->ngroups, sizeof(*a->groups), by_group);
+    request_answer(a, OK);
+}
+
 void request_refuse(struct message *l)
 {
     request_answer(container_of(l, struct request, message), ERR_STOPPING);
@@ -368,6 +396,9 @@ void request_open(struct center *c, struct message *l)
         break;
     case REQUEST_STORY:
         request_answer(a, sched_story(c->sched, a->id, &a->story) ? OK : ERR_NOTFOUND);
+        break;
+    case REQUEST_GROUPS:
+        request_groups(c, a);
         break;
     }
 }
@@ -576,5 +607,20 @@ enum err center_story(struct center *c, int64_t log_id, struct story *ret, struc
     enum err err = request_wait(c, a);
     if (!err)
         *ret = a->story;
+    return request_end(a, err, why);
+}
+
+enum err center_groups_live(struct center *c, struct center_group **ret, size_t *ret_n,
+                            struct why *why)
+{
+    struct request *a = request_new(REQUEST_GROUPS);
+    enum err err = request_wait(c, a);
+    *ret = NULL;
+    *ret_n = 0;
+    if (!err) {
+        *ret = a->groups;
+        *ret_n = a->ngroups;
+        a->groups = NULL;
+    }
     return request_end(a, err, why);
 }

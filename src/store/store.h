@@ -182,6 +182,7 @@ typedef bool session_row_fn(void *ctx, const struct session_record *r);
 typedef bool token_row_fn(void *ctx, const struct token_record *r);
 typedef bool run_row_fn(void *ctx, const struct run_row *r);
 typedef bool delta_row_fn(void *ctx, int64_t n, struct slice ends);
+typedef bool figure_row_fn(void *ctx, const struct figure_row *r);
 typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
 typedef bool report_row_fn(void *ctx, const struct report_row *r);
 typedef bool alarm_row_fn(void *ctx, const struct alarm_record *r);
@@ -448,6 +449,10 @@ struct store_figures {
     MUST_CHECK enum err (*figure_get)(struct store *s, int64_t slot, int64_t group_id,
                                       int64_t job_id, struct figure_row *ret, uint32_t *durations,
                                       struct why *why);
+    /* Those of the whole and of groups with from <= slot < until, which are slots of one level; by
+     * slot. durations: NULL. */
+    MUST_CHECK enum err (*figures_each)(struct store *s, int64_t from, int64_t until,
+                                        figure_row_fn *fn, void *ctx, struct why *why);
     /* Delete up to max rows with from <= slot < until. */
     MUST_CHECK enum err (*figures_expire)(struct store *s, int64_t from, int64_t until, int max,
                                           bool *ret_more, struct why *why);

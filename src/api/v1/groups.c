@@ -7,9 +7,11 @@
 #include "api/gate.h"
 #include "api/group_rules.h"
 #include "api/v1/etag.h"
+#include "api/v1/group_page.h"
 #include "api/v1/query.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
+#include "live/board.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,18 +41,14 @@ static struct etag tag_of(const struct group_record *g)
 /* ---- output ------------------------------------------------------------------------------------
  */
 
-static const char *const members[] = { "id",        "app",       "title",  "addressing",
-                                       "addresses", "up",        "total",  "jobs",
-                                       "updatedAt", "updatedMs", "version" };
+static const char *const members[] = { "id",        "app",       "title",     "addressing",
+                                       "addresses", "up",        "total",     "jobs",
+                                       "failing",   "updatedAt", "updatedMs", "version" };
 
-struct live {
-    struct center_group addresses;
-    int64_t jobs;
-};
-
-static enum err look(struct web_call *call, int64_t id, struct live *ret, struct why *why)
+static enum err look(struct web_call *call, int64_t id, struct group_live *ret, struct why *why)
 {
     enum err err = center_group_live(call->center, id, &ret->addresses, why);
+    board_failing_by_group(call->board, &id, 1, &ret->failing);
     return err ? err : call->db->ops->catalog->group_jobs(call->db, id, &ret->jobs, why);
 }
 
@@ -82,8 +80,8 @@ static void write_times(struct jsonw *w, const struct group_record *g, uint64_t 
         jsonw_i64(w, "updatedMs", g->updated_ms);
 }
 
-static void write_group(struct jsonw *w, const struct group_record *g, const struct live *live,
-                        uint64_t fields)
+void group_write(struct jsonw *w, const struct group_record *g, const struct group_live *live,
+                 uint64_t fields)
 {
     jsonw_object(w, NULL);
     jsonw_i64(w, "id", g->id);
@@ -101,6 +99,8 @@ static void write_group(struct jsonw *w, const struct group_record *g, const str
         jsonw_i64(w, "total", live->addresses.total);
     if (wants(fields, "jobs"))
         jsonw_i64(w, "jobs", live->jobs);
+    if (wants(fields, "failing"))
+        jsonw_i64(w, "failing", live->failing);
     write_times(w, g, fields);
     if (wants(fields, "version"))
         jsonw_i64(w, "version", tag_of(g).version);
@@ -135,7 +135,7 @@ static bool find(struct web_call *call, struct group_record *ret)
 
 static void write_found(struct web_call *call, const struct group_record *g)
 {
-    struct live live;
+    struct group_live live;
     struct why why = { "" };
     struct jsonw w = jsonw_on(&call->output);
     enum err err = look(call, g->id, &live, &why);
@@ -143,7 +143,7 @@ static void write_found(struct web_call *call, const struct group_record *g)
         problem_err(call, err, &why);
         return;
     }
-    write_group(&w, g, &live, 0);
+    group_write(&w, g, &live, 0);
     etag_write(call, tag_of(g));
 }
 
@@ -375,10 +375,24 @@ static bool read_filter(struct group_search *l, struct cursor *at)
     return query_end(&q);
 }
 
-/* An address is missing, or none is there. */
-static bool is_bad(const struct live *live)
+bool group_is_bad(const struct center_group *g)
 {
-    return live->addresses.up == 0 || live->addresses.up < live->addresses.total;
+    return g->up == 0 || g->up < g->total;
+}
+
+const struct center_group *group_among(const struct center_group *all, size_t n, int64_t id)
+{
+    static const struct center_group none;
+    for (size_t low = 0, high = n; low < high;) {
+        size_t middle = (low + high) / 2;
+        if (all[middle].id == id)
+            return &all[middle];
+        if (all[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &none;
 }
 
 /* Write up to limit groups; *ret is the last of them if another one comes behind. */
@@ -386,19 +400,29 @@ static enum err write_groups(struct group_search *l, struct jsonw *w,
                              const struct group_record **ret, struct why *why)
 {
     const struct group_record *last = NULL;
-    struct live live;
-    enum err err = OK;
+    int64_t *ids = mem_new((size_t)(l->n + 1) * sizeof(*ids));
+    int64_t *failing = mem_new((size_t)(l->n + 1) * sizeof(*failing));
+    struct center_group *all;
+    size_t nall;
+    enum err err = center_groups_live(l->call->center, &all, &nall, why);
+    for (int64_t i = 0; i < l->n; i++)
+        ids[i] = l->groups[i].id;
+    board_failing_by_group(l->call->board, ids, (size_t)l->n, failing);
     for (int64_t i = 0; !err && i < l->n; i++) {
-        err = look(l->call, l->groups[i].id, &live, why);
-        if (err || (l->health && !(l->health & (is_bad(&live) ? 1 : 2))))
+        struct group_live live = { *group_among(all, nall, ids[i]), 0, failing[i] };
+        if (l->health && !(l->health & (group_is_bad(&live.addresses) ? 1 : 2)))
             continue;
         if (l->matches++ == l->limit) {
             *ret = last;
             break;
         }
         last = &l->groups[i];
-        write_group(w, last, &live, l->fields);
+        err = l->call->db->ops->catalog->group_jobs(l->call->db, ids[i], &live.jobs, why);
+        group_write(w, last, &live, l->fields);
     }
+    free(all);
+    free(failing);
+    free(ids);
     return err;
 }
 

@@ -93,6 +93,34 @@ static enum err figure_get(struct store *s, int64_t slot, int64_t group_id, int6
     return OK;
 }
 
+static int by_slot(const void *a, const void *b)
+{
+    int64_t x = (*(const struct mem_figure *const *)a)->row.slot;
+    int64_t y = (*(const struct mem_figure *const *)b)->row.slot;
+    return (x > y) - (x < y);
+}
+
+static enum err figures_each(struct store *s, int64_t from, int64_t until, figure_row_fn *fn,
+                             void *ctx, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n, found = 0;
+    int64_t *keys = mem_keys(m, T_FIGURE, &n);
+    const struct mem_figure **rows = mem_new((n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        const struct mem_figure *f = mem_find(m, T_FIGURE, keys[i]);
+        if (f->row.slot >= from && f->row.slot < until && !f->row.job_id)
+            rows[found++] = f;
+    }
+    qsort(rows, found, sizeof(*rows), by_slot);
+    for (size_t i = 0; i < found && fn(ctx, &rows[i]->row); i++)
+        ;
+    free(rows);
+    free(keys);
+    return OK;
+}
+
 static enum err figures_expire(struct store *s, int64_t from, int64_t until, int max,
                                bool *ret_more, struct why *why)
 {
@@ -194,6 +222,7 @@ const struct store_figures memory_figures = {
     .deltas_drop = deltas_drop,
     .figures_add = figures_add,
     .figure_get = figure_get,
+    .figures_each = figures_each,
     .figures_expire = figures_expire,
     .job_stats_put = job_stats_put,
     .job_stats_each = job_stats_each,

@@ -208,6 +208,33 @@ static enum err figure_get(struct store *store, int64_t slot, int64_t group_id, 
     return err ? err : any ? OK : ERR_NOTFOUND;
 }
 
+static bool figure_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct figure_row r = { .slot = sql_i64(q, 0, 0),
+                            .group_id = sql_i64(q, 1, 0),
+                            .node = sql_i64(q, 2, 0),
+                            .through = sql_i64(q, 3, 0) };
+    figure_column(q, 4, &r.figure);
+    return (*(figure_row_fn **)fn)(ctx, &r);
+}
+
+static enum err figures_each(struct store *store, int64_t from, int64_t until, figure_row_fn *fn,
+                             void *ctx, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "SELECT slot, group_id, node, through, " FIGURE_COLUMNS
+                             " FROM peal_figure WHERE slot >= ?1 AND slot < ?2 AND job_id = 0 "
+                             "ORDER BY slot",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, from);
+    sql_bind_i64(q, 2, until);
+    return sql_rows(q, figure_lend, &fn, ctx, why);
+}
+
 static enum err figures_expire(struct store *store, int64_t from, int64_t until, int max,
                                bool *ret_more, struct why *why)
 {
@@ -393,6 +420,7 @@ const struct store_figures sql_figures = {
     .deltas_drop = deltas_drop,
     .figures_add = figures_add,
     .figure_get = figure_get,
+    .figures_each = figures_each,
     .figures_expire = figures_expire,
     .job_stats_put = job_stats_put,
     .job_stats_each = job_stats_each,
