@@ -73,7 +73,9 @@ struct jobs_filter {
     int64_t offset, limit;
     int64_t now_ms; /* see jobs_page; 0: as the tables have it */
     /* pages by key, in place of the offset */
-    int64_t id;               /* only this job; 0: any */
+    int64_t id;          /* only this job; 0: any */
+    const int64_t *only; /* only these; NULL: any */
+    size_t nonly;
     const char *type, *owner; /* exactly, NULL: any */
     const char *words;        /* each in the name, the handler or the owner, or the id; NULL: any */
     enum jobs_order order;

@@ -203,3 +203,54 @@ def test_many_viewers_get_one_answer(v1):
     seconds = (answers[-1]["nowMs"] - answers[0]["nowMs"]) / 1000
     assert len({it["nowMs"] for it in answers}) <= 2 + seconds
     assert time.time() * 1000 - answers[-1]["nowMs"] < 10000
+
+
+# -- lists of jobs --
+
+def ids(v1, group, **query):
+    return [job["id"] for job in v1.pages("/jobs", group=group, **query)]
+
+
+def test_jobs_tell_their_last_runs(v1, team):
+    job, other = team.job("tells"), team.job("never")
+    team.run(job, 200)
+    failed = team.run(job, 502)
+
+    def told():
+        it = v1.get(f"/jobs/{job}")
+        return it if len(it["recent"]) == 2 else None
+    it = wait_until(told, "both ends", 20)
+    assert [dot["outcome"] for dot in it["recent"]] == ["succeeded", "timed_out"]
+    assert it["recent"][1]["runId"] == failed and it["recent"][1]["tookMs"] >= 0
+    assert (it["streak"]["outcome"], it["streak"]["count"]) == ("timed_out", 1) and it["streak"]["sinceMs"] > 0
+    assert it["scriptVersion"] is None
+    listed = {job["id"]: job for job in v1.get(f"/jobs?group={team.group}")["items"]}
+    assert listed[job]["recent"] == it["recent"] and listed[job]["streak"] == it["streak"]
+    assert (listed[other]["recent"], listed[other]["streak"]) == ([], None)
+
+
+def test_lists_by_result_and_streak(v1, team):
+    """Page by page, each job once, whatever the filter and the order."""
+    jobs = [team.job(f"job {n}") for n in range(7)]
+    never, good, once, twice, thrice, twice_too, off = jobs
+    for job, failures in ((once, 1), (twice, 2), (thrice, 3), (twice_too, 2), (off, 1)):
+        for _ in range(failures):
+            team.run(job, 500, "no")
+    team.run(good, 200)
+    team.run(off, 200)
+    dashboard(v1, team.group, lambda it: it["brokenTotal"] == 4)
+    assert ids(v1, team.group, result="failing") == [twice_too, thrice, twice, once]
+    assert ids(v1, team.group, result="failing", sort="id") == [once, twice, thrice, twice_too]
+    assert ids(v1, team.group, result="failing", sort="name") == [once, twice, thrice, twice_too]
+    assert ids(v1, team.group, result="failing", sort="streak") == [thrice, twice_too, twice, once]
+    assert ids(v1, team.group, result="failing", q="job 4") == [thrice]
+    assert ids(v1, team.group, result="ok") == [off, good]
+    assert ids(v1, team.group, result="ok", sort="id") == [good, off]
+    assert ids(v1, team.group, result="never") == [never]
+    by_streak = [thrice, twice_too, twice, once, off, good, never]
+    assert ids(v1, team.group, sort="streak") == by_streak
+    for limit in (1, 2, 4, 50):
+        assert [j["id"] for j in v1.pages("/jobs", limit, group=team.group, sort="streak")] == by_streak
+    group = v1.get(f"/groups/{team.group}")
+    assert (group["failing"], group["jobs"]) == (4, 7)
+    assert next(g for g in v1.pages("/groups", 50) if g["id"] == team.group)["failing"] == 4

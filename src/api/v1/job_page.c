@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page of jobs meets few groups: each is read once. */
 #include "api/v1/job_page.h"
+#include "api/scripts.h"
 #include "api/v1/job_json.h"
+#include "api/v1/job_recent.h"
 #include "api/v1/v1.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ledger/figures.h"
 #include <stdlib.h>
 #include <string.h>
 
 const char *const job_members[JOB_MEMBERS] = {
-    "id",     "name",      "group",     "owner",       "state",     "stopReason", "schedule",
-    "task",   "running",   "children",  "alarmEmails", "nextAt",    "nextMs",     "lastAt",
-    "lastMs", "createdAt", "createdMs", "updatedAt",   "updatedMs", "version",
+    "id",        "name",    "group",   "owner",     "state",         "stopReason",
+    "schedule",  "task",    "running", "children",  "alarmEmails",   "nextAt",
+    "nextMs",    "lastAt",  "lastMs",  "createdAt", "createdMs",     "updatedAt",
+    "updatedMs", "version", "recent",  "streak",    "scriptVersion",
 };
 
 void job_writer_init(struct job_writer *x, struct web_call *call, struct jsonw *w, uint64_t members)
@@ -126,6 +130,33 @@ static void write_times(struct job_writer *x, const struct job_record *r)
     write_instant(x, "updatedAt", "updatedMs", r->updated_ms, false);
 }
 
+static void write_runs(struct job_writer *x, const struct job_record *r)
+{
+    struct job_stat stat = { .nlast = 0 };
+    if (!wants(x, "recent") && !wants(x, "streak"))
+        return;
+    (void)!figures_job(center_figures(x->call->center), r->id, &stat);
+    if (wants(x, "recent"))
+        job_recent_write(x->w, &stat);
+    if (wants(x, "streak"))
+        job_streak_write(x->w, &stat);
+}
+
+/* Null of a job that has no script; 0: there is none but that of its own row. */
+static enum err write_script(struct job_writer *x, const struct job_record *r, struct why *why)
+{
+    int64_t newest = 0;
+    if (!wants(x, "scriptVersion"))
+        return OK;
+    if (!script_has(r)) {
+        jsonw_null(x->w, "scriptVersion");
+        return OK;
+    }
+    enum err err = script_newest(x->call->db, r->id, &newest, why);
+    jsonw_i64(x->w, "scriptVersion", newest);
+    return err;
+}
+
 enum err job_write(struct job_writer *x, const struct job_record *record, struct why *why)
 {
     struct job_record r = *record; /* its texts are lent */
@@ -140,10 +171,12 @@ enum err job_write(struct job_writer *x, const struct job_record *record, struct
     write_texts(x, &r);
     write_objects(x, &r);
     write_times(x, &r);
+    write_runs(x, &r);
+    err = write_script(x, &r, why);
     if (wants(x, "version"))
         jsonw_i64(x->w, "version", r.version);
     jsonw_object_end(x->w);
-    return OK;
+    return err;
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 #include "base/jsonw.h"
 
 /* The members of a job, for the parameter "fields": bit i is job_members[i]. */
-#define JOB_MEMBERS 20
+#define JOB_MEMBERS 23
 extern const char *const job_members[JOB_MEMBERS];
 
 struct job_writer { /* of one answer */

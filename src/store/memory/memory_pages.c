@@ -154,11 +154,19 @@ static bool is(const char *text, const char *wanted)
     return !wanted || (text && strcmp(text, wanted) == 0);
 }
 
+static bool is_among(int64_t id, const int64_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return true;
+    return !ids;
+}
+
 static bool job_matches(const struct job_record *j, const struct jobs_filter *f)
 {
     if (!scope_has(f->scope, j->group_id) || (f->group_id > 0 && j->group_id != f->group_id) ||
         (f->id > 0 && j->id != f->id) || (f->status >= 0 && j->enabled != (f->status == 1)) ||
-        f->status > 1)
+        f->status > 1 || !is_among(j->id, f->only, f->nonly))
         return false;
     return text_has(j->description, f->description) && text_has(j->handler, f->handler) &&
            text_has(j->author, f->author) && is(j->schedule_type, f->type) &&

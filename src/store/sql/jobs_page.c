@@ -95,10 +95,20 @@ static void where_after(struct sql_where *p, const struct jobs_filter *f)
     buf_done(&key);
 }
 
+static void where_only(struct sql_where *p, const int64_t *ids, size_t n)
+{
+    where_add(p, "j.id IN (");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&p->where, "%s%lld", i ? ", " : "", (long long)ids[i]);
+    buf_text(&p->where, ")");
+}
+
 static void jobs_where(struct sql_where *p, const struct jobs_filter *f)
 {
     if (f->id > 0)
         where_number(p, "j.id = ", f->id);
+    if (f->only)
+        where_only(p, f->only, f->nonly);
     if (f->group_id > 0)
         where_number(p, "j.job_group = ", f->group_id);
     where_scope(p, "j.job_group", f->scope, f->group_id);
