@@ -85,7 +85,10 @@ def test_of_two_who_edit_one_job_the_second_is_told(visit, job):
     second.get_by_role("button", name="Save", exact=True).click()
     expect(second.get_by_role("alert")).to_contain_text("Somebody changed this job")
     expect(second.get_by_label("Parameter")).to_have_value("of the second")
-    second.get_by_role("button", name="Save mine over it").click()
+    expect(second.get_by_role("row", name="Parameter")).to_contain_text("of the first")
+    second.get_by_role("button", name="Take what is chosen").click()
+    expect(second.get_by_label("Parameter")).to_have_value("of the second")
+    second.get_by_role("button", name="Save", exact=True).click()
     expect(second.get_by_role("heading", level=1)).to_have_text("Nightly settlement")
 
 

@@ -7,14 +7,14 @@ export interface Form {
   type: Schemas['ScheduleType'], conf: string, zone: string, dst: 'xxl' | 'smart'
   misfire: 'DO_NOTHING' | 'FIRE_ONCE_NOW' | 'FIRE_ALL', misfireMax: number
   kind: Schemas['Task']['kind'], handler: string, param: string, script: string
-  route: string, block: string, timeoutS: number, retries: number, retryDelayMs: number
+  route: string, block: string, timeoutS: number, retries: number, retryDelayMs: number, retryBackoff: number
   startDeadlineMs: number | '', onUnknown: 'wait' | 'resend', children: string
 }
 
 export function emptyForm(owner: string): Form {
   return {
     name: '', groupId: 0, owner, emails: '', type: 'CRON', conf: '', zone: '', dst: 'xxl', misfire: 'DO_NOTHING', misfireMax: 100,
-    kind: 'BEAN', handler: '', param: '', script: '', route: 'ROUND', block: 'SERIAL_EXECUTION', timeoutS: 0, retries: 0, retryDelayMs: 0,
+    kind: 'BEAN', handler: '', param: '', script: '', route: 'ROUND', block: 'SERIAL_EXECUTION', timeoutS: 0, retries: 0, retryDelayMs: 5000, retryBackoff: 1,
     startDeadlineMs: '', onUnknown: 'wait', children: '',
   }
 }
@@ -25,7 +25,7 @@ export function formOf(job: Schemas['Job']): Form {
     name: job.name, groupId: job.group.id, owner: job.owner, emails: (job.alarmEmails ?? []).join(', '),
     type: s.type, conf: s.conf ?? '', zone: s.zone ?? '', dst: s.dst ?? 'xxl', misfire: s.misfire ?? 'DO_NOTHING', misfireMax: s.misfireMax ?? 100,
     kind: task.kind, handler: task.handler ?? '', param: task.param ?? '', script: '',
-    route: r.route ?? 'ROUND', block: r.block ?? 'SERIAL_EXECUTION', timeoutS: r.timeoutS ?? 0, retries: r.retries ?? 0, retryDelayMs: r.retryDelayMs ?? 0,
+    route: r.route ?? 'ROUND', block: r.block ?? 'SERIAL_EXECUTION', timeoutS: r.timeoutS ?? 0, retries: r.retries ?? 0, retryDelayMs: r.retryDelayMs ?? 0, retryBackoff: r.retryBackoff ?? 1,
     startDeadlineMs: r.startDeadlineMs ?? '', onUnknown: r.onUnknown ?? 'wait', children: job.children.join(', '),
   }
 }
@@ -38,7 +38,7 @@ export function jobOf(form: Form): Omit<Schemas['JobNew'], 'start'> {
   if (form.type !== 'NONE') schedule.conf = form.conf.trim()
   if (form.type === 'CRON') Object.assign(schedule, {zone: form.zone || null, dst: form.dst})
   const running = {
-    route: form.route, block: form.block, timeoutS: form.timeoutS, retries: form.retries, retryDelayMs: form.retryDelayMs, onUnknown: form.onUnknown,
+    route: form.route, block: form.block, timeoutS: form.timeoutS, retries: form.retries, retryDelayMs: form.retryDelayMs, retryBackoff: form.retryBackoff, onUnknown: form.onUnknown,
     ...(form.startDeadlineMs === '' ? {} : {startDeadlineMs: form.startDeadlineMs}),
   } as Schemas['Running']
   const task: Schemas['Task'] = {kind: form.kind, param: form.param}
