@@ -60,11 +60,11 @@ def test_a_session_from_the_login_to_the_stream(way):
     with Events(port, PREFIX + "/api/v1/events?topics=vitals", sent) as stream:
         assert stream.status == 200
         assert stream.next("vitals")[1]["ok"] is True
-    token = {"name": "t", "permissions": ["read"], "groups": None, "expiresAt": None}
+    token = {"name": "t", "permissions": ["read"], "groups": None, "days": 1}
     status, headers, body = webapi.request(port, "POST", PREFIX + "/api/v1/tokens", json.dumps(token).encode(),
                                            {**sent, "Content-Type": "application/json"})
-    if status == 201:
-        assert headers["Location"].startswith(PREFIX + "/api/v1/tokens/")
+    assert status == 201
+    assert headers["Location"].startswith(PREFIX + "/api/v1/tokens/")
 
 
 def test_the_cookie_is_for_the_prefix(under):
