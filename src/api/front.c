@@ -339,17 +339,18 @@ static void check_viewers(void *arg)
 static void write_vitals(void *arg, struct jsonw *to)
 {
     struct web *w = arg;
-    const struct metrics *m = center_metrics(w->center);
-    int64_t now_ms = clock_wall_ms(), ahead_ms = m->horizon_ms - now_ms;
-    struct center_health health;
-    center_health(w->center, &health);
-    jsonw_bool(to, "ok", health.store_ok && health.fires && !health.draining);
-    jsonw_i64(to, "inFlight", m->in_flight);
-    jsonw_i64(to, "waiting", m->queue_lanes);
-    jsonw_i64(to, "unknown", m->in_doubt);
-    jsonw_null(to, "latenessP99Ms");
-    jsonw_i64(to, "horizonMs", ahead_ms > 0 ? ahead_ms : 0);
-    jsonw_i64(to, "nowMs", now_ms);
+    struct vitals_now v;
+    vitals_read(w->vitals, &v);
+    jsonw_bool(to, "ok", v.ok);
+    jsonw_i64(to, "inFlight", v.in_flight);
+    jsonw_i64(to, "waiting", v.waiting);
+    jsonw_i64(to, "unknown", v.unknown);
+    if (v.lateness_p99_ms >= 0)
+        jsonw_real(to, "latenessP99Ms", v.lateness_p99_ms);
+    else
+        jsonw_null(to, "latenessP99Ms");
+    jsonw_i64(to, "horizonMs", v.horizon_ms);
+    jsonw_i64(to, "nowMs", clock_wall_ms());
 }
 
 static void on_begin(struct feed_reader *r, const struct run_seen *open, size_t n)
