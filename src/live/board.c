@@ -243,9 +243,9 @@ static void failure_keep(struct failure *to, const struct failure *f)
 
 static void failure_drop(struct failure *f)
 {
-    free((char *)(uintptr_t)f->trigger_msg);
-    free((char *)(uintptr_t)f->handle_msg);
-    free((char *)(uintptr_t)f->address);
+    free((char *)f->trigger_msg);
+    free((char *)f->handle_msg);
+    free((char *)f->address);
 }
 
 static void waiting_drop(struct board *b)

@@ -90,6 +90,7 @@ static void load(struct sched *s, int64_t log_id, enum phase phase)
     job_record_init(&record);
     record.id = 3;
     record.group_id = 2;
+    char address[] = "10.0.0.1:9999";
     struct job *job = job_new(&record, no_zone, NULL, 2100);
     struct run_row row = { .log_id = log_id,
                            .job_id = 3,
@@ -99,7 +100,7 @@ static void load(struct sched *s, int64_t log_id, enum phase phase)
                            .log_ms = 1000,
                            .kind = KIND_CRON,
                            .phase = phase,
-                           .address = (char *)(uintptr_t) "10.0.0.1:9999" };
+                           .address = address };
     sched_load_run(s, (struct now){ 5000, 5000 }, &row, job, FLIGHT_KNOWS_NOTHING);
     job_unref(job);
     job_record_done(&record);
