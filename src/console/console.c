@@ -49,7 +49,7 @@ static const char no_console[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "           \
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; "                 \
     "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "             \
-    "trusted-types vue\r\n"                                                                        \
+    "trusted-types vue peal-worker\r\n"                                                            \
     "X-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin\r\n"                          \
     "Cross-Origin-Opener-Policy: same-origin\r\nPermissions-Policy: camera=(), geolocation=(), "   \
     "microphone=()\r\n"

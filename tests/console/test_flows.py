@@ -140,7 +140,7 @@ def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, execu
     for path in SCREENS:
         page.goto(v.url + path.format(**ids))
         page.locator("main h1").first.wait_for()
-        page.wait_for_load_state("networkidle")
+        expect(page.get_by_text(re.compile("^(Loading|加载中)…$"))).to_have_count(0)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{path} is {wide} pixels too wide"
         assert not v.axe(), path + "".join("\n  " + line for line in v.axe())

@@ -38,9 +38,9 @@ export function finderOf(text: string, regex: boolean): Finder | undefined {
   }
 }
 
-/** XXL-JOB's executors break lines with <br>: each part becomes a line of its own. */
+/** XXL-JOB's executors break lines with <br>, and a line of the API can have breaks inside: one row each. */
 export function partsOf(line: string): string {
-  return line.includes('<br') ? line.replace(/\s*<br\s*\/?>\s*/gi, ' ') : line
+  return /<br|[\r\n]/i.test(line) ? line.replace(/\s*(?:<br\s*\/?>|[\r\n])\s*/gi, ' ').trimEnd() : line
 }
 
 /** How many columns a text takes: signs of East Asian scripts take two. */

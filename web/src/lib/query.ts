@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a screen reads: one entry for each path, shared by all that show it. The old answer stays
 // while a new one is on its way, a page that is hidden reads nothing, and 304 costs no rendering.
-import {onScopeDispose, reactive, toValue, watch, type MaybeRefOrGetter} from 'vue'
+import {onScopeDispose, reactive, ref, toValue, watch, type MaybeRefOrGetter} from 'vue'
 import {call, Problem} from './http'
 
 interface Entry<T> {
@@ -63,6 +63,10 @@ export function forgetAll(): void {
   entries.clear()
 }
 
+/** While the server's stream tells what changes, reading by the clock is only a safety net. */
+export const live = ref(false)
+const SLOWER = 5
+
 const watched = new Map<string, number>()
 
 export interface Query<T> {
@@ -87,7 +91,7 @@ export function useQuery<T>(path: MaybeRefOrGetter<string | undefined>, every: M
   }
   function later() {
     clearTimeout(timer)
-    const ms = toValue(every)
+    const ms = toValue(every) * (live.value ? SLOWER : 1)
     if (ms > 0 && path_) timer = window.setTimeout(tick, ms)
   }
   async function tick() {
@@ -105,7 +109,7 @@ export function useQuery<T>(path: MaybeRefOrGetter<string | undefined>, every: M
     later()
   }
   watch(() => toValue(path), enter, {immediate: true})
-  watch(() => toValue(every), later)
+  watch([() => toValue(every), live], later)
   onScopeDispose(leave)
   return {
     get data() { return now.entry?.data as T | undefined },

@@ -35,25 +35,26 @@ function param(step: Step, ...names: string[]): string | number | undefined {
 }
 
 /** The sentence below the step's name; '' where its name says it all. */
-function sentenceOf(step: Step): {text: string, mono: boolean} {
+function sentenceOf(step: Step, due: number | undefined): {text: string, mono: boolean} {
   const said = param(step, 'message', 'error', 'reason', 'said')
   if (said !== undefined && step.step !== 'routed') return {text: String(said).trim().split('\n').slice(0, 3).join('\n'), mono: true}
   const address = hostOf(param(step, 'address') as string | undefined)
   const parts: string[] = []
-  const aheadMs = param(step, 'aheadMs', 'earlyMs'), route = param(step, 'route', 'strategy'), bytes = param(step, 'bytes'), waited = param(step, 'waitedMs', 'waitMs')
+  const aheadMs = due === undefined ? undefined : due - step.ms, times = param(step, 'times'), route = param(step, 'route', 'strategy'), bytes = param(step, 'bytes'), waited = param(step, 'waitedMs', 'waitMs')
   const attempt = param(step, 'attempt', 'n'), code = param(step, 'code')
-  if (step.step === 'planned' && typeof aheadMs === 'number') parts.push(t('story.ahead', {span: spanOf(aheadMs)}))
+  if (step.step === 'planned' && typeof aheadMs === 'number' && aheadMs > 0) parts.push(t('story.ahead', {span: spanOf(aheadMs)}))
   if (address && (step.step === 'routed' || step.step === 'rerouted' || step.step === 'planned')) parts.push(route ? t('story.routed_by', {address, route: String(route)}) : t('story.address', {address}))
   else if (address && step.step !== 'ended') parts.push(t('story.address', {address}))
   if (typeof bytes === 'number') parts.push(t('story.bytes', {n: bytes}))
-  if (typeof waited === 'number' && waited > 0) parts.push(t('story.waited', {span: spanOf(waited)}))
+  if (typeof waited === 'number' && waited >= 1) parts.push(t('story.waited', {span: spanOf(waited)}))
+  if (typeof times === 'number' && times > 1) parts.push(t('story.times', {n: times}))
   if (step.step === 'retry_planned' && typeof attempt === 'number') parts.push(t('story.attempt', {n: attempt}))
   if (step.step === 'ended' && !step.ok && typeof code === 'number') parts.push(t('story.code', {code}))
   return {text: parts.join(' '), mono: false}
 }
 
-function rowOf(step: Step, before: Step | undefined, i: number): Row {
-  const {text, mono} = sentenceOf(step)
+function rowOf(step: Step, before: Step | undefined, i: number, due: number | undefined): Row {
+  const {text, mono} = sentenceOf(step, due)
   const run = param(step, 'runId', 'run')
   return {
     key: i + step.step, step: step.step, title: tOf('step.' + step.step, step.step), text, mono, ms: step.ms, bad: !step.ok, hollow: false,
@@ -64,7 +65,8 @@ function rowOf(step: Step, before: Step | undefined, i: number): Row {
 
 /** The rows of a story; with what the run still waits for, or what never came. */
 export function storyOf(detail: Schemas['RunDetail']): Row[] {
-  const rows = detail.story.map((step, i) => rowOf(step, detail.story[i - 1], i))
+  const due = detail.story.find(s => s.step === 'due')?.ms
+  const rows = detail.story.map((step, i) => rowOf(step, detail.story[i - 1], i, due))
   const came = new Set(detail.story.map(s => s.step as string))
   if ([...came].some(s => ENDS.has(s))) return rows
   const last = Math.max(-1, ...COURSE.map((s, i) => came.has(s) ? i : -1))
