@@ -127,7 +127,7 @@ def test_everything_works_under_xxl_jobs_prefix(visit, job):
     expect(page.get_by_role("heading", level=1)).to_have_text("Nightly settlement")
 
 
-SCREENS = ["/login", "/audit", "/users", "/users/1", "/system", "/system?tab=settings", "/system?tab=about", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}?tab=history", "/jobs/{job}/edit",
+SCREENS = ["/login", "/", "/?range=7d", "/upcoming", "/audit", "/users", "/users/1", "/system", "/system?tab=settings", "/system?tab=about", "/jobs", "/jobs/new", "/jobs/{job}", "/jobs/{job}?tab=schedule", "/jobs/{job}?tab=runs", "/jobs/{job}?tab=settings", "/jobs/{job}?tab=history", "/jobs/{job}/edit",
            "/runs", "/runs/{run}", "/executors", "/executors/{group}", "/executors/-/{key}", "/me", "/no/such/screen"]
 
 

@@ -230,3 +230,55 @@ def test_an_executor_is_asked_and_one_that_is_gone_forgotten(visit, center, exec
     page.get_by_role("link", name=host).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(host)
     expect(page.get_by_role("heading", name="What ran here")).to_be_visible()
+
+
+# ---- overview and upcoming ----
+
+
+def test_the_overview_says_what_is_broken_and_runs_it_again(visit, v1, shell):
+    job = new_job(v1, shell, "Broken for the overview", task={"kind": "GLUE_SHELL"}, script="echo; exit 7\n")
+    page = visit().login("/")
+    expect(page.get_by_text("Every firing is accounted for")).to_be_visible()
+    for _ in range(2):
+        ended(v1, v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"])
+    row = page.locator("[data-row]", has_text="Broken for the overview")  # it comes by itself
+    expect(row).to_contain_text("2× in a row")
+    expect(page).to_have_title(re.compile(r"^\(\d+\) Overview"))
+    row.get_by_role("button", name="Run again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run again").click()
+    page.wait_for_url(re.compile(r"/runs/\d+$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Failed")
+
+
+def test_the_range_of_the_overview_stands_in_its_address(visit, v1, shell):
+    page = visit().login("/")
+    page.get_by_role("link", name="7 d").click()
+    expect(page).to_have_url(re.compile(r"/\?range=7d$"))
+    expect(page.get_by_role("heading", name="Last 7 days")).to_be_visible()
+    ended(v1, run_script(v1, shell, "For the bars", "exit 0\n"))
+    page.get_by_role("button", name="As table").click()
+    page.get_by_role("region", name="Last 7 days").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(r"/runs\?from=\d+&to=\d+"))
+
+
+def test_what_changes_is_told_by_one_stream_for_all_tabs(visit, v1, shell):
+    v = visit()
+    first, asked = v.login("/"), []
+    expect(first.get_by_text("Every firing is accounted for")).to_be_visible()
+    second = v.context.new_page()
+    second.on("request", lambda r: asked.append(r.url))
+    second.goto(v.url + "/")
+    expect(second.get_by_text("Every firing is accounted for")).to_be_visible()
+    job = new_job(v1, shell, "Told to both tabs", task={"kind": "GLUE_SHELL"}, script="echo; exit 9\n")
+    ended(v1, v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"])
+    for page in (first, second):
+        expect(page.locator("[data-row]", has_text="Told to both tabs")).to_be_visible()
+    assert not [url for url in asked if url.endswith("/events")], "the second tab has a stream of its own"
+
+
+def test_upcoming_shows_the_day_by_minute_and_full_seconds(visit, v1, executor):
+    for i in range(3):
+        new_job(v1, executor, f"Crowd {i}", schedule={"type": "CRON", "conf": "0 0/10 * * * ?"}, start=True)
+    page = visit().login("/upcoming")
+    expect(page.get_by_text(re.compile(r"\d+ firings? in the next 24 hours"))).to_be_visible()
+    expect(page.get_by_text("3 jobs share this second").first).to_be_visible(timeout=30000)

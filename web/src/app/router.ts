@@ -8,7 +8,8 @@ export const router = createRouter({
   scrollBehavior: (_to, _from, saved) => saved ?? {top: 0},
   routes: [
     {path: '/login', name: 'login', component: () => import('../views/Login.vue'), meta: {open: true}},
-    {path: '/', redirect: '/jobs'},
+    {path: '/', name: 'overview', component: () => import('../views/Overview.vue')},
+    {path: '/upcoming', name: 'upcoming', component: () => import('../views/Upcoming.vue')},
     {path: '/jobs', name: 'jobs', component: () => import('../views/Jobs.vue')},
     {path: '/jobs/new', name: 'job-new', component: () => import('../views/JobForm.vue')},
     {path: '/jobs/:id(\\d+)', name: 'job', component: () => import('../views/Job.vue')},
@@ -41,7 +42,7 @@ router.beforeEach(async to => {
       return true
     }
   }
-  if (!me.value) return {name: 'login', query: to.fullPath === '/jobs' ? {} : {to: to.fullPath}}
+  if (!me.value) return {name: 'login', query: to.fullPath === '/' ? {} : {to: to.fullPath}}
   if (me.value.mustChangePassword && to.name !== 'me') return {name: 'me', query: {to: to.fullPath}}
   return true
 })
