@@ -65,7 +65,8 @@ static const struct old {
     { "/joblog", "/runs", "jobId", "/runs?job=%lld" },
     { "/joblog/logDetailPage", "/runs", "id", "/runs/%lld" },
     { "/jobgroup", "/executors", NULL, NULL },
-    { "/jobcode", "/jobs", "jobId", "/jobs/%lld" },
+    { "/jobcode", "/jobs", "jobId", "/jobs/%lld?tab=script" },
+    { "/user", "/users", NULL, NULL },
 };
 
 bool console_embedded(void)

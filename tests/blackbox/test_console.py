@@ -56,7 +56,7 @@ def test_no_page_of_another_site_or_script_can_get_in(center):
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("old, new", [
     ("/toLogin", "/login"), ("/jobinfo", "/jobs"), ("/jobinfo?jobGroup=3", "/jobs"), ("/joblog", "/runs"), ("/joblog?jobId=42", "/runs?job=42"),
-    ("/joblog/logDetailPage?id=9", "/runs/9"), ("/jobgroup", "/executors"), ("/jobcode?jobId=7", "/jobs/7"),
+    ("/joblog/logDetailPage?id=9", "/runs/9"), ("/jobgroup", "/executors"), ("/user", "/users"), ("/jobcode?jobId=7", "/jobs/7?tab=script"),
     ("/joblog/logDetailPage?id=9%0d%0aX: y", "/runs"), ("/joblog?jobId=-1", "/runs"), ("/jobcode?jobId=99999999999999999999", "/jobs"),
 ])
 def test_bookmarks_of_xxl_jobs_console_lead_on(center, prefix, old, new):

@@ -65,7 +65,7 @@ class Visitor:
 
     def login(self, path="/jobs", name="admin", password=None, prefix=""):
         self.page.goto(self.url + prefix + path)
-        self.page.get_by_label("Name").or_(self.page.get_by_label("用户名")).fill(name)
+        self.page.get_by_label("Name").or_(self.page.get_by_label("用户名")).or_(self.page.get_by_label("使用者名稱")).fill(name)
         self.page.locator("input[type=password]").fill(password or self.center.password)
         self.page.locator("button[type=submit]").click()
         self.page.locator("nav.rail").wait_for()

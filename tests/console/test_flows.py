@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people do with the console: log in, make a job, run it, read its log, change it, two at once."""
 
+import os
 import re
 
 import pytest
@@ -131,7 +132,18 @@ SCREENS = ["/login", "/", "/?range=7d", "/upcoming", "/audit", "/users", "/users
            "/runs", "/runs/{run}", "/executors", "/executors/{group}", "/executors/-/{key}", "/me", "/no/such/screen"]
 
 
-@pytest.mark.parametrize("look, options", [("light-1440", WIDE), ("zh-dark-390", PHONE)])
+def looks():
+    """The two that are always looked at; with PEAL_AXE=all each theme, width and language."""
+    yield "light-1440", WIDE
+    yield "zh-dark-390", PHONE
+    if os.environ.get("PEAL_AXE") == "all":
+        for theme in ("light", "dark"):
+            for base in (WIDE, PHONE):
+                for locale in ("en-GB", "zh-CN", "zh-TW"):
+                    yield f"{locale}-{theme}-{base['viewport']['width']}-axe", {**base, "locale": locale, "color_scheme": theme}
+
+
+@pytest.mark.parametrize("look, options", looks())
 def test_each_screen_has_no_complaint_and_no_sideways_scrolling(visit, v1, executor, job, look, options):
     ids = {"job": job, "run": v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"], "group": executor.group,
            "key": v1.ask("GET", "/executors").json["items"][0]["key"]}

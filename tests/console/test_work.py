@@ -140,3 +140,22 @@ def test_chosen_runs_run_again_and_old_ones_are_counted_before_they_go(visit, v1
     dialog.get_by_role("button", name="Delete them").click()
     expect(page.get_by_text("4 rows are deleted.")).to_be_visible()
     wait_until(lambda: not v1.get(f"/runs?job={job}")["items"], "the rows to go")
+
+
+def test_jobs_are_found_by_words_and_tokens_and_sorted(visit, v1, executor):
+    make(v1, executor.group, "Zebra count", owner="dev-7")
+    make(v1, executor.group, "Apple count", owner="dev-7")
+    make(v1, executor.group, "Pear count", owner="dev-8")
+    v = visit()
+    page = v.login("/jobs")
+    field = page.get_by_label("Name, handler, owner or id")
+    field.fill("owner:dev-7 state:stopped count")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(r"owner=dev-7.*q=count|q=count.*owner=dev-7"))
+    expect(page.locator("tbody tr")).to_have_count(2)
+    page.get_by_role("button", name="Name", exact=True).click()
+    expect(page.locator("tbody tr").first).to_contain_text("Apple count")
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("button", name=re.compile("Take away: Owner")).click()
+    expect(page.locator("tbody tr")).to_have_count(3)
+    assert not v.axe()
