@@ -66,6 +66,13 @@ struct job_tally *tallies_find_job(const struct tallies *t, int64_t id)
     return s ? s->jobs[(uint64_t)id % SHELF_JOBS] : NULL;
 }
 
+void tallies_ahead(const struct tallies *t, int64_t id)
+{
+    const struct shelf *s = map_find(&t->shelves, shelf_key(id));
+    if (s)
+        __builtin_prefetch(&s->jobs[(uint64_t)id % SHELF_JOBS]);
+}
+
 struct job_tally *tallies_next_job(const struct tallies *t, size_t *i, size_t *k)
 {
     for (; *i < t->shelves.cap; ++*i, *k = 0) {

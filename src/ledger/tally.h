@@ -58,6 +58,15 @@ void tallies_done(struct tallies *t);
 /* Found, or made: with the rows through that commit. */
 struct job_tally *tallies_job(struct tallies *t, int64_t id, int64_t through);
 struct job_tally *tallies_find_job(const struct tallies *t, int64_t id); /* NULL: none */
+/* Ask for the memory in which tallies_find_job will look, and in which tally_part will. */
+void tallies_ahead(const struct tallies *t, int64_t id);
+#define CACHE_LINE 64
+static inline void tally_ahead(const struct tally *t)
+{
+    const char *parts = (const char *)t->parts;
+    for (size_t at = 0; at < (size_t)t->nparts * sizeof(*t->parts); at += CACHE_LINE)
+        __builtin_prefetch(parts + at, 1);
+}
 /* Walk over all jobs: for (size_t i = 0, k = 0; (j = tallies_next_job(t, &i, &k));) */
 struct job_tally *tallies_next_job(const struct tallies *t, size_t *i, size_t *k);
 void tallies_drop_job(struct tallies *t, int64_t id);
