@@ -6,6 +6,7 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/secret.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,145 @@ void audit_edit(const struct web_call *call, struct edit *e)
     static const struct edit_companion companion = { edit_run, edit_done };
     e->companion = &companion;
     e->companion_arg = audit_new(call, action_of(e->kind));
+}
+
+/* ---- bulk actions ------------------------------------------------------------------------------
+ */
+
+/* Edits of one action are asked for in order, and run in that order each time that a transaction is
+ * tried. So the one that wrote the entry first writes it again, and those behind it find it. */
+struct audit_many {
+    _Atomic int refs;
+    struct audit *audit;   /* the writer's thread, once edits are under way */
+    uint64_t asked, first; /* numbers of edits; first 0: the entry has not been written */
+};
+
+struct many_item { /* of one edit */
+    struct audit_many *many;
+    uint64_t n;
+};
+
+struct audit_many *audit_many_new(const struct web_call *call, const char *action)
+{
+    struct audit_many *m = mem_new(sizeof(*m));
+    atomic_init(&m->refs, 1);
+    m->audit = audit_new(call, action);
+    m->audit->row.object = mem_dup("");
+    m->audit->row.name = mem_dup("");
+    return m;
+}
+
+void audit_many_free(struct audit_many *m)
+{
+    if (!m || atomic_fetch_sub(&m->refs, 1) != 1)
+        return;
+    audit_free(m->audit);
+    free(m);
+}
+
+void audit_many_json(struct audit_many *m, const char *field, const char *after)
+{
+    audit_json(m->audit, field, NULL, after);
+}
+
+static struct many_item *many_item_new(struct audit_many *m)
+{
+    struct many_item *item = mem_new(sizeof(*item));
+    *item = (struct many_item){ m, ++m->asked };
+    atomic_fetch_add(&m->refs, 1);
+    return item;
+}
+
+static void many_item_free(struct many_item *item)
+{
+    audit_many_free(item->many);
+    free(item);
+}
+
+static enum err many_add(struct store *s, const struct many_item *item, int64_t job_id,
+                         struct why *why)
+{
+    struct audit_many *m = item->many;
+    char object[24];
+    snprintf(object, sizeof(object), "%lld", (long long)job_id);
+    if (!m->first)
+        m->first = item->n;
+    enum err err = m->first == item->n ? audit_put(m->audit, s, why) : OK;
+    return err ? err
+               : s->ops->users->audit_item_add(s, m->audit->row.id, m->audit->row.kind, object,
+                                               why);
+}
+
+static enum err many_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
+{
+    const struct job_record *job = rows->job ? rows->job : rows->job_was;
+    return many_add(s, arg, job->id, why);
+}
+
+static void many_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    many_item_free(arg);
+}
+
+void audit_many_edit(struct audit_many *m, struct edit *e)
+{
+    static const struct edit_companion companion = { many_run, many_done };
+    e->companion = &companion;
+    e->companion_arg = many_item_new(m);
+}
+
+/* ---- runs by hand ------------------------------------------------------------------------------
+ */
+
+struct spawn_note { /* one of the two */
+    struct audit *audit;
+    struct many_item *item;
+    int64_t job_id;
+    char *name;
+};
+
+static enum err spawn_begin(struct store *s, void *arg, struct why *why)
+{
+    (void)s;
+    (void)arg;
+    (void)why;
+    return OK;
+}
+
+static enum err spawn_made(struct store *s, void *arg, int64_t log_id, struct why *why)
+{
+    const struct spawn_note *n = arg;
+    if (n->item)
+        return many_add(s, n->item, n->job_id, why);
+    audit_thing(n->audit, log_id, n->name);
+    return audit_put(n->audit, s, why);
+}
+
+static void spawn_end(void *arg)
+{
+    struct spawn_note *n = arg;
+    audit_free(n->audit);
+    if (n->item)
+        many_item_free(n->item);
+    free(n->name);
+    free(n);
+}
+
+void audit_spawn(const struct web_call *call, struct audit_many *many, const char *name,
+                 struct spawn *spawn)
+{
+    static const struct spawn_companion companion = { spawn_begin, spawn_made, spawn_end };
+    struct spawn_note *n = mem_new(sizeof(*n));
+    n->job_id = spawn->job_id;
+    n->name = mem_dup(name);
+    if (many)
+        n->item = many_item_new(many);
+    else
+        n->audit = audit_new(call, "run.trigger");
+    spawn->companion = &companion;
+    spawn->companion_arg = n;
 }
 
 /* ---- notes -------------------------------------------------------------------------------------

@@ -33,7 +33,22 @@ MUST_CHECK enum err audit_put(struct audit *a, struct store *s, struct why *why)
 struct audit *audit_session(const struct web_call *call, const char *action);
 /* Attach to the edit of a job or group its companion write. */
 void audit_edit(const struct web_call *call, struct edit *e);
-/* Note without waiting what is done already: a run that was triggered or killed. */
+
+/* One entry of a bulk action on jobs, written with the first of them that is done; each is an item
+ * of it. Counted: what is under way holds it, too. */
+struct audit_many;
+struct audit_many *audit_many_new(const struct web_call *call, const char *action);
+void audit_many_free(struct audit_many *m); /* NULL is fine */
+/* Before the first job: a member that all of them get. */
+void audit_many_json(struct audit_many *m, const char *field, const char *after);
+/* Attach to the edit of a job. */
+void audit_many_edit(struct audit_many *m, struct edit *e);
+
+/* A run that is asked for by hand: an entry of its own, or (many not NULL) an item of that.
+ * Attach to the spawn; name: the job's. */
+void audit_spawn(const struct web_call *call, struct audit_many *many, const char *name,
+                 struct spawn *spawn);
+/* Note without waiting what is done already: a run that was killed. */
 void audit_note(const struct web_call *call, const char *action, int64_t id, const char *name);
 /* The same of a thing whose id is text. */
 void audit_note_named(const struct web_call *call, const char *action, const char *id,

@@ -34,21 +34,34 @@ static void both(struct edit *e, const struct edit_companion *own, void *own_arg
     e->companion_arg = p;
 }
 
-enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
+struct request *edit_ask(struct web_call *call, struct edit *e, struct audit_many *audit)
 {
     const struct edit_companion *own = e->companion;
     void *own_arg = e->companion_arg;
-    struct edit *done;
-    audit_edit(call, e);
+    if (audit)
+        audit_many_edit(audit, e);
+    else
+        audit_edit(call, e);
     if (own)
         both(e, own, own_arg);
-    enum err err = center_edit(call->center, e, &done, why);
+    return center_edit_ask(call->center, e);
+}
+
+enum err edit_answer(struct web_call *call, struct request *asked, int64_t *ret_id, struct why *why)
+{
+    struct edit *done;
+    enum err err = center_edit_answer(call->center, asked, &done, why);
     if (err)
         return err;
     if (ret_id)
         *ret_id = done->id;
     edit_free(done);
     return OK;
+}
+
+enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)
+{
+    return edit_answer(call, edit_ask(call, e, NULL), ret_id, why);
 }
 
 /* A child runs when its parent has succeeded. */

@@ -12,6 +12,13 @@
 MUST_CHECK enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id,
                               struct why *why);
 
+/* The same in two steps, for one of many: its audit is an item of that. */
+struct audit_many;
+MUST_CHECK struct request *edit_ask(struct web_call *call, struct edit *e,
+                                    struct audit_many *audit);
+MUST_CHECK enum err edit_answer(struct web_call *call, struct request *asked, int64_t *ret_id,
+                                struct why *why);
+
 /* What the rules of jobs look at when this user edits one. Borrows from the call. */
 struct job_rules edit_rules(const struct web_call *call);
 

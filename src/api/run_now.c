@@ -32,6 +32,31 @@ static enum err choose(struct web_call *call, int64_t group_id, const char *list
     return OK;
 }
 
+/* The texts are taken. */
+static struct request *spawn_ask(struct web_call *call, const struct job_record *job, char *param,
+                                 char *choices, struct audit_many *audit)
+{
+    struct spawn spawn = { .job_id = job->id,
+                           .kind = KIND_MANUAL,
+                           .retries_left = -1,
+                           .param = param,
+                           .choices = choices };
+    audit_spawn(call, audit, job->description, &spawn);
+    return center_trigger_ask(call->center, &spawn);
+}
+
+struct request *run_now_ask(struct web_call *call, const struct job_record *job,
+                            struct audit_many *audit)
+{
+    return spawn_ask(call, job, NULL, NULL, audit);
+}
+
+enum err run_now_answer(struct web_call *call, struct request *asked, int64_t *ret_log_id,
+                        struct why *why)
+{
+    return center_trigger_answer(call->center, asked, ret_log_id, why);
+}
+
 enum err run_now(struct web_call *call, const struct job_record *job, const char *param,
                  const char *addresses, struct run_now_names *names, int64_t *ret_log_id,
                  struct why *why)
@@ -46,15 +71,10 @@ enum err run_now(struct web_call *call, const struct job_record *job, const char
     names->bad = names->addresses;
     enum err err = choose(call, job->group_id, addresses, names->addresses, &choices, why);
     if (!err) {
-        struct spawn spawn = { .job_id = job->id,
-                               .kind = KIND_MANUAL,
-                               .retries_left = -1,
-                               .param = param ? mem_dup(param) : NULL,
-                               .choices = choices.len ? mem_dup(buf_str(&choices)) : NULL };
-        err = center_trigger(call->center, &spawn, ret_log_id, why);
+        struct request *asked = spawn_ask(call, job, mem_dup(param),
+                                          choices.len ? mem_dup(buf_str(&choices)) : NULL, NULL);
+        err = run_now_answer(call, asked, ret_log_id, why);
     }
-    if (!err)
-        audit_note(call, "run.trigger", *ret_log_id, job->description);
     buf_done(&choices);
     return err;
 }

@@ -18,4 +18,12 @@ MUST_CHECK enum err run_now(struct web_call *call, const struct job_record *job,
                             const char *addresses, struct run_now_names *names, int64_t *ret_log_id,
                             struct why *why);
 
+/* The job as its schedule would run it, in two steps, for one of many: its audit is an item of
+ * that. */
+struct audit_many;
+MUST_CHECK struct request *run_now_ask(struct web_call *call, const struct job_record *job,
+                                       struct audit_many *audit);
+MUST_CHECK enum err run_now_answer(struct web_call *call, struct request *asked,
+                                   int64_t *ret_log_id, struct why *why);
+
 #endif

@@ -86,6 +86,8 @@ bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
 enum err edits_run(struct txn *t);
 
 /* spawns.c */
+/* Tell the companions what was made, when the rows have their ids. */
+enum err spawns_made(struct txn *t);
 enum err spawns_run(struct txn *t); /* and the next scheduled times of FIX_DELAY jobs */
 
 /* planning.c */

@@ -134,14 +134,44 @@ static enum err causes_take(struct txn *t)
     return err;
 }
 
+/* Ask what is written along with it; OK also if that refuses the spawn. */
+static enum err companion_begin(struct txn *t, struct spawn *s)
+{
+    struct why why = { "" };
+    if (s->err || !s->companion)
+        return OK;
+    enum err err = s->companion->begin(t->store, s->companion_arg, &why);
+    if (ledger_refuses(err)) {
+        s->err = err;
+        return OK;
+    }
+    if (err)
+        why_set(&t->b->why, "%s", why.text);
+    return err;
+}
+
+enum err spawns_made(struct txn *t)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < t->b->nspawns; i++) {
+        const struct spawn *s = &t->b->spawns[i];
+        if (s->companion && !s->err && s->log_id)
+            err = s->companion->made(t->store, s->companion_arg, s->log_id, &t->b->why);
+    }
+    return err;
+}
+
 static enum err spawns_plan(struct txn *t, const struct jobs_now *now)
 {
-    for (int i = 0; i < t->b->nspawns; i++) {
+    enum err err = OK;
+    for (int i = 0; !err && i < t->b->nspawns; i++) {
         struct spawn *s = &t->b->spawns[i];
         s->log_id = 0;
         s->err = spawn_err(t, s, job_now(now, s->job_id)->job);
+        err = companion_begin(t, s);
     }
-    enum err err = causes_take(t);
+    if (!err)
+        err = causes_take(t);
     for (int i = 0; !err && i < t->b->nspawns; i++) {
         struct spawn *s = &t->b->spawns[i];
         struct job *j = job_now(now, s->job_id)->job;

@@ -93,6 +93,8 @@ static enum err body(struct txn *t)
     b->plan_us = clock_boot_us() - began;
     if (!err)
         err = txn_rows_add(t);
+    if (!err)
+        err = spawns_made(t);
     if (!err && t->figures)
         err = figures_write(t->figures, t->store, b, &b->why);
     if (!err && t->writes)

@@ -112,6 +112,8 @@ void plan_rows_done(struct plan_rows *out)
 
 void spawn_done(struct spawn *s)
 {
+    if (s->companion)
+        s->companion->done(s->companion_arg);
     free(s->param);
     free(s->choices);
     memset(s, 0, sizeof(*s));

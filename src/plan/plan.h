@@ -61,6 +61,18 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
               int64_t until_ms, int max_rows, struct plan_rows *out, struct plan_result *ret);
 
 /* A run that something other than the schedule asks for. Text is owned. */
+struct store;
+
+/* What the driver writes with a spawn, in the same transaction; the core does not look into it. An
+ * error of the row (ERR_EXISTS and the like) refuses the spawn, any other the transaction. */
+struct spawn_companion {
+    /* Before anything is planned. May be called again, as the transaction is. */
+    enum err (*begin)(struct store *s, void *arg, struct why *why);
+    /* Its first row is written; refuses nothing. */
+    enum err (*made)(struct store *s, void *arg, int64_t log_id, struct why *why);
+    void (*done)(void *arg); /* nothing uses arg any more; any thread */
+};
+
 struct spawn {
     int64_t job_id;
     enum kind kind;
@@ -73,8 +85,10 @@ struct spawn {
     int hops;       /* length of the chain of children */
     bool scheduled; /* a retry of what the job's schedule asked for */
     void *reply;    /* of the caller that waits (manual triggers); not looked at here */
+    const struct spawn_companion *companion; /* NULL: none */
+    void *companion_arg;
     /* result */
-    enum err err;   /* ERR_NOTFOUND: no such job */
+    enum err err;   /* ERR_NOTFOUND: no such job; or the companion's */
     int64_t log_id; /* of its first row */
 };
 

@@ -101,15 +101,25 @@ MUST_CHECK enum err center_reader(struct center *c, struct store **ret, struct w
  * else why says what the store or the rule refused. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_edit(struct center *c, struct edit *e, struct edit **ret,
                                 struct why *why);
+/* The same in two steps, so that several edits are under way at once: each request is waited for,
+ * by the thread that made it. */
+struct request;
+MUST_CHECK struct request *center_edit_ask(struct center *c, struct edit *e);
+MUST_CHECK enum err center_edit_answer(struct center *c, struct request *asked, struct edit **ret,
+                                       struct why *why);
 /* Make the write with the next batch; write->done is called with arg in any case, see write.h. The
  * same error and the same text as done. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
                                  struct why *why);
 /* The same without waiting, for what may be lost (when something was used last). */
 void center_write_later(struct center *c, const struct ledger_write *write, void *arg);
-/* Run a job now; param and choices of the spawn are taken. */
+/* Run a job now; param, choices and companion of the spawn are taken. */
 MUST_CHECK enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id,
                                    struct why *why);
+/* The same in two steps. */
+MUST_CHECK struct request *center_trigger_ask(struct center *c, struct spawn *spawn);
+MUST_CHECK enum err center_trigger_answer(struct center *c, struct request *asked,
+                                          int64_t *ret_log_id, struct why *why);
 /* Stop a run; ret_text (size 256) is what the executor said. */
 MUST_CHECK enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why);
 

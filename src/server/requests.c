@@ -44,6 +44,7 @@ struct request {
     pthread_cond_t ready;
     int refs;
     bool done;
+    int64_t begun_ms; /* the asker's */
     /* question */
     struct edit *edit;
     struct ledger_entry *entry; /* while no other side has it */
@@ -124,17 +125,15 @@ static void request_put(struct request *a)
     free(a);
 }
 
-/* Asker's side: post, wait for the answer. A center that stops meanwhile does not say so to
- * messages that it never opened: look from time to time. */
-static enum err request_wait(struct center *c, struct request *a)
+/* Asker's side: wait for the answer to what was posted. A center that stops meanwhile does not say
+ * so to messages that it never opened: look from time to time. */
+static enum err request_wait_posted(struct center *c, struct request *a)
 {
-    int64_t begun_ms = clock_boot_ms();
-    mailbox_send(c->mailbox, &a->message);
     pthread_mutex_lock(&a->lock);
     bool late = false;
     while (!a->done && !late && !c->closed) {
         int64_t patience_ms = writer_in_trouble(c->writer) ? TROUBLE_MS : PATIENCE_MS;
-        late = clock_boot_ms() - begun_ms >= patience_ms;
+        late = clock_boot_ms() - a->begun_ms >= patience_ms;
         struct timespec look = clock_after_ms(LOOK_MS);
         if (!late)
             pthread_cond_timedwait(&a->ready, &a->lock, &look);
@@ -142,6 +141,18 @@ static enum err request_wait(struct center *c, struct request *a)
     enum err err = a->done ? a->err : late ? ERR_TIMEOUT : ERR_STOPPING;
     pthread_mutex_unlock(&a->lock);
     return err;
+}
+
+static void request_post(struct center *c, struct request *a)
+{
+    a->begun_ms = clock_boot_ms();
+    mailbox_send(c->mailbox, &a->message);
+}
+
+static enum err request_wait(struct center *c, struct request *a)
+{
+    request_post(c, a);
+    return request_wait_posted(c, a);
 }
 
 /* Scheduler's side: everything that is an answer has been written. */
@@ -427,11 +438,17 @@ static bool request_answered(struct request *a)
     return yes;
 }
 
-enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
+struct request *center_edit_ask(struct center *c, struct edit *e)
 {
     struct request *a = request_new(REQUEST_EDIT);
     a->edit = e;
-    enum err err = request_wait(c, a);
+    request_post(c, a);
+    return a;
+}
+
+enum err center_edit_answer(struct center *c, struct request *a, struct edit **ret, struct why *why)
+{
+    enum err err = request_wait_posted(c, a);
     if (request_answered(a) && a->edit) {
         if (!a->edit->why.text[0])
             a->edit->why = a->why; /* it was refused before the scheduler had it */
@@ -442,6 +459,11 @@ enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct
         a->edit = NULL;
     }
     return request_end(a, err, why);
+}
+
+enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
+{
+    return center_edit_answer(c, center_edit_ask(c, e), ret, why);
 }
 
 enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
@@ -467,15 +489,27 @@ void center_write_later(struct center *c, const struct ledger_write *write, void
     request_put(a);
 }
 
-enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id, struct why *why)
+struct request *center_trigger_ask(struct center *c, struct spawn *spawn)
 {
     struct request *a = request_new(REQUEST_TRIGGER);
     a->spawn = *spawn;
     memset(spawn, 0, sizeof(*spawn));
-    enum err err = request_wait(c, a);
+    request_post(c, a);
+    return a;
+}
+
+enum err center_trigger_answer(struct center *c, struct request *a, int64_t *ret_log_id,
+                               struct why *why)
+{
+    enum err err = request_wait_posted(c, a);
     if (!err)
         *ret_log_id = a->log_id;
     return request_end(a, err, why);
+}
+
+enum err center_trigger(struct center *c, struct spawn *spawn, int64_t *ret_log_id, struct why *why)
+{
+    return center_trigger_answer(c, center_trigger_ask(c, spawn), ret_log_id, why);
 }
 
 enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why)

@@ -16,7 +16,7 @@ WORDS = {"PUBLIC": "none", "LOGIN": "login", "SESSION": "session", "READ": "read
 
 # Operations that are not there yet. This list only becomes shorter.
 NOT_YET = set("""
-batchJobs
+
 """.split())
 
 

@@ -6,6 +6,7 @@
 #include "api/clean.h"
 #include "api/gate.h"
 #include "api/run_now.h"
+#include "api/v1/batch.h"
 #include "api/v1/run_page.h"
 #include "api/v1/trigger.h"
 #include "api/v1/v1.h"
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BATCH_MAX 1000
-#define BATCH_MS 60000 /* a batch begins nothing after that */
 #define COUNT_MAX 1000000
 
 /* ---- kill --------------------------------------------------------------------------------------
@@ -109,38 +108,13 @@ static const struct body_field batch_fields[] = {
     { "dryRun", FIELD_BOOL, offsetof(struct batch_in, dry_run), false, 0, 0 },
 };
 
-struct result { /* of one run */
-    bool ok;
-    int64_t run_id; /* 0: none was made */
-    enum problem_kind kind;
-    struct why why;
-};
-
-static void refuse(struct result *x, enum problem_kind kind, const char *text)
-{
-    x->kind = kind;
-    why_clear(&x->why);
-    why_set(&x->why, "%s", text);
-}
-
-static bool may(const struct web_call *call, int64_t group_id, struct result *x)
-{
-    if (actor_may(call->actor, PERM_RUN, group_id))
-        return true;
-    if (actor_may(call->actor, PERM_READ, group_id))
-        refuse(x, PROBLEM_FORBIDDEN, "the permission run is missing on its group");
-    else
-        refuse(x, PROBLEM_NOT_FOUND, "the run does not exist, or you may not see it");
-    return false;
-}
-
 static void kill_of_many(struct web_call *call, const struct log_record *r, bool dry,
-                         struct result *x)
+                         struct batch_result *x)
 {
     const char *outcome;
     char said[256] = "";
     if (!r->phase) {
-        refuse(x, PROBLEM_CONFLICT, "the run has ended already");
+        batch_refuse(x, PROBLEM_CONFLICT, "the run has ended already");
         return;
     }
     enum err err = dry ? OK : kill_one(call, r, &outcome, said, &x->why);
@@ -149,17 +123,17 @@ static void kill_of_many(struct web_call *call, const struct log_record *r, bool
 }
 
 static void rerun_of_many(struct web_call *call, const struct log_record *r, bool dry,
-                          struct result *x)
+                          struct batch_result *x)
 {
     struct run_now_names names = { .param = "param", .addresses = "addresses" };
     struct job_record job;
     enum err err = call->db->ops->catalog->job_get(call->db, r->job_id, &job, &x->why);
     if (err) {
-        refuse(x, err == ERR_NOTFOUND ? PROBLEM_CONFLICT : PROBLEM_UNAVAILABLE,
-               err == ERR_NOTFOUND ? "its job has been deleted" : x->why.text);
+        batch_refuse(x, err == ERR_NOTFOUND ? PROBLEM_CONFLICT : PROBLEM_UNAVAILABLE,
+                     err == ERR_NOTFOUND ? "its job has been deleted" : x->why.text);
         return;
     }
-    if (may(call, job.group_id, x)) {
+    if (batch_may(call, PERM_RUN, job.group_id, "run", x)) {
         if (!dry)
             err = run_now(call, &job, r->param ? r->param : "", NULL, &names, &x->run_id, &x->why);
         x->ok = !err;
@@ -169,63 +143,38 @@ static void rerun_of_many(struct web_call *call, const struct log_record *r, boo
 }
 
 static void one_of_many(struct web_call *call, const struct batch_in *in, int64_t id,
-                        struct result *x)
+                        struct batch_result *x)
 {
     struct log_record r = { 0 };
     enum err err = call->db->ops->pages->log_get(call->db, id, &r, &x->why);
     if (err == ERR_NOTFOUND)
-        refuse(x, PROBLEM_NOT_FOUND, "the run does not exist, or you may not see it");
+        batch_refuse(x, PROBLEM_NOT_FOUND, "the run does not exist, or you may not see it");
     else if (err)
         x->kind = PROBLEM_UNAVAILABLE;
-    else if (may(call, r.group_id, x) && slice_eq(in->action.text, "kill"))
+    else if (batch_may(call, PERM_RUN, r.group_id, "run", x) && slice_eq(in->action.text, "kill"))
         kill_of_many(call, &r, in->dry_run, x);
     else if (!x->why.text[0])
         rerun_of_many(call, &r, in->dry_run, x);
     log_record_done(&r);
 }
 
-static void write_result(struct web_call *call, struct jsonw *w, int64_t id, const struct result *x)
-{
-    jsonw_object(w, NULL);
-    jsonw_i64(w, "id", id);
-    jsonw_bool(w, "ok", x->ok);
-    if (x->run_id)
-        jsonw_i64(w, "runId", x->run_id);
-    else
-        jsonw_null(w, "runId");
-    if (x->ok) {
-        jsonw_null(w, "problem");
-    } else {
-        buf_text(&call->output, ",\"problem\":");
-        problem_write(&call->output, x->kind, NULL, x->why.text, NULL, -1);
-    }
-    jsonw_object_end(w);
-}
-
 static void batch(struct web_call *call, const struct batch_in *in)
 {
-    struct jsonw w = jsonw_on(&call->output);
-    int64_t end_ms = clock_boot_ms() + BATCH_MS, done = 0, refused = 0;
-    jsonw_object(&w, NULL);
-    jsonw_bool(&w, "dryRun", in->dry_run);
-    jsonw_array(&w, "items");
+    int64_t end_ms = clock_boot_ms() + BATCH_MS;
+    struct batch_answer answer;
+    batch_begin(&answer, call, in->dry_run);
     for (size_t i = 0; i < in->ids.n; i++) {
-        struct result x = { .ok = false };
+        struct batch_result x = { .ok = false };
         int64_t id = body_id(&in->ids, i);
         if (clock_boot_ms() < end_ms)
             one_of_many(call, in, id, &x);
         else
-            refuse(&x, PROBLEM_UNAVAILABLE, "the batch took too long; this one was not begun");
-        done += x.ok;
-        refused += !x.ok;
-        write_result(call, &w, id, &x);
+            batch_refuse(&x, PROBLEM_UNAVAILABLE,
+                         "the batch took too long; this one was not begun");
+        batch_put(&answer, id, &x);
     }
-    jsonw_array_end(&w);
-    jsonw_i64(&w, "done", done);
-    jsonw_i64(&w, "refused", refused);
-    jsonw_object(&w, "consequences");
-    jsonw_object_end(&w);
-    jsonw_object_end(&w);
+    batch_consequences(&answer);
+    batch_end(&answer);
 }
 
 void v1_runs_batch(struct web_call *call)
