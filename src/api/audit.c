@@ -2,6 +2,7 @@
 /* An entry is a record whose changes are put together in a buffer of JSON: a member stands there
  * only if its value before and after differ as text. */
 #include "api/audit.h"
+#include "api/idem.h"
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
@@ -368,24 +369,27 @@ void audit_many_edit(struct audit_many *m, struct edit *e)
 /* ---- runs by hand ------------------------------------------------------------------------------
  */
 
-struct spawn_note { /* one of the two */
-    struct audit *audit;
+struct spawn_note {
+    struct audit *audit; /* one of the two */
     struct many_item *item;
     int64_t job_id;
     char *name;
+    struct idem *idem; /* NULL: the request has no key */
+    int64_t idem_item;
 };
 
 static enum err spawn_begin(struct store *s, void *arg, struct why *why)
 {
-    (void)s;
-    (void)arg;
-    (void)why;
-    return OK;
+    const struct spawn_note *n = arg;
+    return idem_take(n->idem, s, n->idem_item, 0, why);
 }
 
 static enum err spawn_made(struct store *s, void *arg, int64_t log_id, struct why *why)
 {
     const struct spawn_note *n = arg;
+    enum err err = idem_set(n->idem, s, n->idem_item, log_id, why);
+    if (err)
+        return err;
     if (n->item)
         return many_add(s, n->item, n->job_id, why);
     audit_thing(n->audit, log_id, n->name);
@@ -398,6 +402,7 @@ static void spawn_end(void *arg)
     audit_free(n->audit);
     if (n->item)
         many_item_free(n->item);
+    idem_unref(n->idem);
     free(n->name);
     free(n);
 }
@@ -409,6 +414,8 @@ void audit_spawn(const struct web_call *call, struct audit_many *many, const cha
     struct spawn_note *n = mem_new(sizeof(*n));
     n->job_id = spawn->job_id;
     n->name = mem_dup(name);
+    n->idem = idem_ref(call->idem);
+    n->idem_item = call->idem_item;
     if (many)
         n->item = many_item_new(many);
     else

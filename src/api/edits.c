@@ -2,48 +2,101 @@
 /* Both APIs come through here, so that what goes along with every edit has one place. */
 #include "api/edits.h"
 #include "api/audit.h"
+#include "api/idem.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
-struct pair { /* what the caller writes along with the edit, and the audit */
-    const struct edit_companion *own, *audit;
-    void *own_arg, *audit_arg;
+struct link {
+    const struct edit_companion *companion;
+    void *arg;
 };
 
-static enum err pair_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
+struct chain { /* what is written along with an edit, in order */
+    struct link links[3];
+    int n;
+};
+
+static enum err chain_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
 {
-    const struct pair *p = arg;
-    enum err err = p->own->run(s, p->own_arg, rows, why);
-    return err ? err : p->audit->run(s, p->audit_arg, rows, why);
+    const struct chain *c = arg;
+    enum err err = OK;
+    for (int i = 0; i < c->n && !err; i++)
+        err = c->links[i].companion->run(s, c->links[i].arg, rows, why);
+    return err;
 }
 
-static void pair_done(void *arg, enum err err, const struct why *why)
+static void chain_done(void *arg, enum err err, const struct why *why)
 {
-    struct pair *p = arg;
-    p->own->done(p->own_arg, err, why);
-    p->audit->done(p->audit_arg, err, why);
-    free(p);
+    struct chain *c = arg;
+    for (int i = 0; i < c->n; i++)
+        c->links[i].companion->done(c->links[i].arg, err, why);
+    free(c);
 }
 
-static void both(struct edit *e, const struct edit_companion *own, void *own_arg)
+/* Take the edit's companion to the end of the chain. */
+static void take(struct chain *c, struct edit *e)
 {
-    static const struct edit_companion companion = { pair_run, pair_done };
-    struct pair *p = mem_new(sizeof(*p));
-    *p = (struct pair){ own, e->companion, own_arg, e->companion_arg };
+    if (e->companion)
+        c->links[c->n++] = (struct link){ e->companion, e->companion_arg };
+    e->companion = NULL;
+}
+
+/* ---- the same request again --------------------------------------------------------------------
+ */
+
+struct note { /* of an Idempotency-Key: the edit is what its request makes of the item */
+    struct idem *idem;
+    int64_t item;
+};
+
+static enum err note_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
+{
+    const struct note *n = arg;
+    const struct job_record *job = rows->job ? rows->job : rows->job_was;
+    return idem_take(n->idem, s, n->item, job ? job->id : 0, why);
+}
+
+static void note_done(void *arg, enum err err, const struct why *why)
+{
+    struct note *n = arg;
+    (void)err;
+    (void)why;
+    idem_unref(n->idem);
+    free(n);
+}
+
+static void note_edit(const struct web_call *call, struct edit *e)
+{
+    static const struct edit_companion companion = { note_run, note_done };
+    struct note *n = mem_new(sizeof(*n));
+    if (!call->idem) {
+        free(n);
+        return;
+    }
+    *n = (struct note){ idem_ref(call->idem), call->idem_item };
     e->companion = &companion;
-    e->companion_arg = p;
+    e->companion_arg = n;
 }
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
 
 struct request *edit_ask(struct web_call *call, struct edit *e, struct audit_many *audit)
 {
-    const struct edit_companion *own = e->companion;
-    void *own_arg = e->companion_arg;
+    static const struct edit_companion companion = { chain_run, chain_done };
+    struct chain *c = mem_new(sizeof(*c));
+    struct edit own = { .companion = e->companion, .companion_arg = e->companion_arg };
+    e->companion = NULL;
+    note_edit(call, e);
+    take(c, e);
+    take(c, &own);
     if (audit)
         audit_many_edit(audit, e);
     else
         audit_edit(call, e);
-    if (own)
-        both(e, own, own_arg);
+    take(c, e);
+    e->companion = &companion;
+    e->companion_arg = c;
     return center_edit_ask(call->center, e);
 }
 

@@ -6,6 +6,7 @@
 #include "api/answers.h"
 #include "api/context.h"
 #include "api/gate.h"
+#include "api/idem.h"
 #include "api/session.h"
 #include "api/watch.h"
 #include "base/clock.h"
@@ -138,6 +139,7 @@ static void call_free(struct web_call *call)
         viewer_who_done(call->who);
     free(call->who);
     (call->wish_free ? call->wish_free : free)(call->wish);
+    idem_unref(call->idem);
     buf_done(&call->headers);
     buf_done(&call->output);
     free(call);

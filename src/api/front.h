@@ -20,6 +20,8 @@
 
 struct answers;
 struct board;
+struct idem;
+struct web;
 struct logins;
 struct forecast;
 struct vitals;
@@ -67,6 +69,8 @@ struct web_call {
     struct session_record session; /* its digest is "" without a login */
     struct token_record token;     /* its id is 0 unless the request came with one */
     struct user_record user;
+    struct idem *idem; /* of its Idempotency-Key; NULL: none, or the operation takes none. Owned */
+    int64_t idem_item; /* of several things that the call makes, the one that is asked for */
     struct slice reason; /* that the body gives for the change, for the audit; p NULL: none */
     struct actor *actor; /* what the user may do; NULL without a login. Owned */
 

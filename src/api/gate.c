@@ -6,6 +6,7 @@
 #include "api/gate.h"
 #include "api/accounts.h"
 #include "api/body.h"
+#include "api/idem.h"
 #include "api/session.h"
 #include "api/token.h"
 #include "base/clock.h"
@@ -342,6 +343,9 @@ void gate_serve(struct web_call *call)
 {
     gate_headers(call);
     if (path_ok(call) && method_ok(call) && body_type_ok(call) && answer_type_ok(call) &&
-        query_ok(call) && params_ok(call) && site_ok(call) && permission_ok(call) && json_ok(call))
+        query_ok(call) && params_ok(call) && site_ok(call) && permission_ok(call) &&
+        json_ok(call)) {
         call->match.row->run(call);
+        idem_keep(call);
+    }
 }

@@ -20,6 +20,7 @@
 #define PURGE_EVERY_MS 60000
 #define PURGE_ROWS 500   /* rows of deleted jobs in one step */
 #define PURGE_ALARMS 100 /* with their deliveries */
+#define PURGE_IDEM 100   /* requests with a key */
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
 
@@ -102,6 +103,8 @@ static enum err purge(struct writer *w, bool *ret_more, struct why *why)
     if (w->audit_keep_ms > 0)
         err =
             ops->users->audit_expire(w->store, clock_wall_ms() - w->audit_keep_ms, PURGE_ROWS, why);
+    if (!err)
+        err = ops->users->idem_expire(w->store, clock_wall_ms() - IDEM_KEPT_MS, PURGE_IDEM, why);
     return err ? err : ops->users->sessions_expire(w->store, clock_wall_ms(), why);
 }
 

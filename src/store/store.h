@@ -17,6 +17,7 @@
 #include "model/alarm.h"
 #include "model/job_stat.h"
 #include "model/audit.h"
+#include "model/idem.h"
 #include "model/model.h"
 #include "model/scope.h"
 #include "model/user.h"
@@ -396,6 +397,26 @@ struct store_users {
     /* Delete those of the max oldest rows that are older than before_ms. */
     MUST_CHECK enum err (*audit_expire)(struct store *s, int64_t before_ms, int max,
                                         struct why *why);
+
+    /* Requests with an Idempotency-Key: one of a user's key. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*idem_find)(struct store *s, int64_t user_id, const char *key,
+                                     struct idem_record *ret, struct why *why);
+    MUST_CHECK enum err (*idem_insert)(struct store *s, struct idem_record *r,
+                                       struct why *why); /* sets id */
+    /* Set status, headers and answer. */
+    MUST_CHECK enum err (*idem_answer)(struct store *s, const struct idem_record *r,
+                                       struct why *why);
+    /* With what it has made. OK also if there is none. */
+    MUST_CHECK enum err (*idem_delete)(struct store *s, int64_t id, struct why *why);
+    /* Delete at most max that are older than before_ms. */
+    MUST_CHECK enum err (*idem_expire)(struct store *s, int64_t before_ms, int max,
+                                       struct why *why);
+    /* What the request has made for that item; ERR_NOTFOUND. */
+    MUST_CHECK enum err (*idem_made_get)(struct store *s, int64_t id, int64_t item,
+                                         int64_t *ret_made, struct why *why);
+    /* Insert or replace. */
+    MUST_CHECK enum err (*idem_made_put)(struct store *s, int64_t id, int64_t item, int64_t made,
+                                         struct why *why);
 };
 
 /* Any handle. Newest first (groups by id). offset and limit below 0 count as 0. *ret_total: all

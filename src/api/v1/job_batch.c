@@ -6,6 +6,7 @@
 #include "api/body.h"
 #include "api/edits.h"
 #include "api/gate.h"
+#include "api/idem.h"
 #include "api/run_now.h"
 #include "api/v1/batch.h"
 #include "api/v1/job_json.h"
@@ -185,12 +186,23 @@ static void ask_run(struct job_batch *b, const struct job_record *r, struct item
         item->asked = run_now_ask(b->call, r, b->audit);
 }
 
+/* By this very request, when it came the first time? */
+static bool was_deleted(struct web_call *call, int64_t id)
+{
+    struct why why = { "" };
+    int64_t made;
+    return idem_made(call, id, &made, &why) == OK;
+}
+
 static void ask(struct job_batch *b, struct item *item)
 {
     struct batch_result *x = &item->result;
     struct job_record r;
+    b->call->idem_item = item->id;
     enum err err = job_read(b->call, item->id, &r, &x->why);
-    if (err)
+    if (err == ERR_NOTFOUND && b->act == ACT_DELETE && was_deleted(b->call, item->id))
+        x->ok = true;
+    else if (err)
         batch_refuse_err(x, err, "job");
     else if (!batch_may(b->call, acts[b->act].permission, r.group_id, "job", x))
         x->ok = false;
@@ -206,8 +218,13 @@ static void take_answer(struct job_batch *b, struct item *item)
     struct batch_result *x = &item->result;
     if (!item->asked)
         return;
-    enum err err = b->act == ACT_TRIGGER ? run_now_answer(b->call, item->asked, &x->run_id, &x->why)
+    int64_t made = 0;
+    enum err err = b->act == ACT_TRIGGER ? run_now_answer(b->call, item->asked, &made, &x->why)
                                          : edit_answer(b->call, item->asked, NULL, &x->why);
+    if (err == ERR_EXISTS) /* by this very request, when it came the first time */
+        err = idem_made(b->call, item->id, &made, &x->why);
+    if (b->act == ACT_TRIGGER)
+        x->run_id = made;
     x->ok = !err;
     if (err)
         batch_refuse_err(x, err, "job");
@@ -266,8 +283,10 @@ void v1_jobs_batch(struct web_call *call)
 {
     struct batch_in in = { .action = { .words =
                                            "start,stop,trigger,delete,set_owner,move_group" } };
-    if (!body_read(call, batch_fields, countof(batch_fields), &in))
+    if (!idem_open(call) || !body_read(call, batch_fields, countof(batch_fields), &in))
         return;
+    if (in.dry_run)
+        idem_drop(call);
     enum act act = act_of(in.action.text);
     call->reason = in.reason;
     if (has_what_it_takes(call, &in, act))

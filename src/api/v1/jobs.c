@@ -4,6 +4,7 @@
 #include "api/body.h"
 #include "api/edits.h"
 #include "api/gate.h"
+#include "api/idem.h"
 #include "api/scripts.h"
 #include "api/v1/etag.h"
 #include "api/v1/job_json.h"
@@ -128,27 +129,38 @@ static bool may_keep(struct web_call *call, const struct job_record *r)
     return false;
 }
 
+static void write_made(struct web_call *call, int64_t id)
+{
+    write_now(call, id);
+    if (call->status == 200)
+        v1_created(call, "/jobs", id);
+}
+
 void v1_job_create(struct web_call *call)
 {
     struct why why = { "" };
+    if (!idem_open(call))
+        return;
     struct edit *e = edit_new(EDIT_JOB_INSERT);
     if (!read_new(call, &e->job) || !may_keep(call, &e->job)) {
         edit_free(e);
         return;
     }
     int64_t id = 0;
+    idem_group(call, e->job.group_id);
     if (script_has(&e->job) && e->job.glue_source && e->job.glue_source[0])
         script_first(e);
     enum err err = edit_make(call, e, &id, &why);
-    if (err == ERR_INVALID) { /* it has no firing to be started for, or its group has gone */
+    if (err == ERR_EXISTS) /* by this very request, when it came the first time */
+        err = idem_made(call, 0, &id, &why);
+    if (idem_clashes(call, err))
+        return;
+    if (err == ERR_INVALID) /* it has no firing to be started for, or its group has gone */
         v1_refuse_field(call, "/start", "schedule.over", why.text);
-    } else if (err) {
+    else if (err)
         problem_err(call, err, &why);
-    } else {
-        write_now(call, id);
-        if (call->status == 200)
-            v1_created(call, "/jobs", id);
-    }
+    else
+        write_made(call, id);
 }
 
 /* ---- change ------------------------------------------------------------------------------------
@@ -272,7 +284,7 @@ void v1_job_stop(struct web_call *call)
 void v1_job_trigger(struct web_call *call)
 {
     struct job_record r;
-    if (!find(call, &r))
+    if (!idem_open(call) || !find(call, &r))
         return;
     v1_trigger(call, &r, NULL);
     job_record_done(&r);

@@ -5,6 +5,7 @@
 #include "api/body.h"
 #include "api/clean.h"
 #include "api/gate.h"
+#include "api/idem.h"
 #include "api/run_now.h"
 #include "api/v1/batch.h"
 #include "api/v1/run_page.h"
@@ -78,7 +79,7 @@ void v1_run_rerun(struct web_call *call)
     struct log_record r;
     struct job_record job;
     struct why why = { "" };
-    if (!run_find_for(call, &r))
+    if (!idem_open(call) || !run_find_for(call, &r))
         return;
     enum err err = call->db->ops->catalog->job_get(call->db, r.job_id, &job, &why);
     if (err == ERR_NOTFOUND)
@@ -134,8 +135,11 @@ static void rerun_of_many(struct web_call *call, const struct log_record *r, boo
         return;
     }
     if (batch_may(call, PERM_RUN, job.group_id, "run", x)) {
+        call->idem_item = r->id;
         if (!dry)
             err = run_now(call, &job, r->param ? r->param : "", NULL, &names, &x->run_id, &x->why);
+        if (err == ERR_EXISTS) /* by this very request, when it came the first time */
+            err = idem_made(call, r->id, &x->run_id, &x->why);
         x->ok = !err;
         x->kind = err == ERR_INVALID || err == ERR_TOOBIG ? PROBLEM_INVALID : PROBLEM_UNAVAILABLE;
     }
@@ -180,8 +184,11 @@ static void batch(struct web_call *call, const struct batch_in *in)
 void v1_runs_batch(struct web_call *call)
 {
     struct batch_in in = { .action = { .words = "kill,rerun" } };
-    if (body_read(call, batch_fields, countof(batch_fields), &in))
-        batch(call, &in);
+    if (!idem_open(call) || !body_read(call, batch_fields, countof(batch_fields), &in))
+        return;
+    if (in.dry_run)
+        idem_drop(call);
+    batch(call, &in);
 }
 
 /* ---- delete ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 /* The rules are those of the form API (run_now.h); here are the names of the fields. */
 #include "api/v1/trigger.h"
 #include "api/body.h"
+#include "api/idem.h"
 #include "api/run_now.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
@@ -31,9 +32,14 @@ static void run(struct web_call *call, const struct job_record *job, const char 
         buf_slice(&list, body_text(&in->addresses, i));
     }
     int64_t log_id = 0;
+    idem_group(call, job->group_id);
     enum err err = run_now(call, job, in->param.p ? in->param.p : param,
                            list.len ? buf_str(&list) : NULL, &names, &log_id, &why);
     buf_done(&list);
+    if (err == ERR_EXISTS) /* by this very request, when it came the first time */
+        err = idem_made(call, 0, &log_id, &why);
+    if (idem_clashes(call, err))
+        return;
     if (err == ERR_INVALID || err == ERR_TOOBIG) {
         v1_refuse_field(call, names.bad, "run", why.text + strlen(names.bad) + 2);
     } else if (err) {

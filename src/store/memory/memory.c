@@ -565,6 +565,13 @@ static const struct store_users users = {
     .audit_page = memory_audit_page,
     .audit_get = memory_audit_get,
     .audit_expire = memory_audit_expire,
+    .idem_find = memory_idem_find,
+    .idem_insert = memory_idem_insert,
+    .idem_answer = memory_idem_answer,
+    .idem_delete = memory_idem_delete,
+    .idem_expire = memory_idem_expire,
+    .idem_made_get = memory_idem_made_get,
+    .idem_made_put = memory_idem_made_put,
 };
 
 static const struct store_pages pages = {

@@ -40,6 +40,10 @@ struct mem_audit_item { /* T_AUDIT_ITEM */
     char *kind, *object;
 };
 
+struct mem_idem_made { /* T_IDEM_MADE */
+    int64_t id, idem_id, item, made;
+};
+
 struct mem_delivery { /* T_DELIVERY */
     int64_t key;      /* mem_delivery_key */
     struct delivery_record row;
@@ -84,6 +88,8 @@ enum mem_table {               /* what the rows are, and what the key is */
                  T_USER,       /* struct mem_user, id */
                  T_SESSION,    /* struct mem_session, id */
                  T_AUDIT,      /* struct audit_record, id; items unused */
+                 T_IDEM,       /* struct idem_record, id */
+                 T_IDEM_MADE,  /* struct mem_idem_made, id */
                  T_AUDIT_ITEM, /* struct mem_audit_item, id */
                  T_TOKEN,      /* struct token_record, id */
                  T_SEQ,        /* struct mem_seq, id */
@@ -211,6 +217,18 @@ enum err memory_audit_page(struct store *s, const struct audit_filter *f, audit_
                            void *ctx, int64_t *ret_total, struct why *why);
 enum err memory_audit_get(struct store *s, int64_t id, struct audit_record *ret, struct why *why);
 enum err memory_audit_expire(struct store *s, int64_t before_ms, int max, struct why *why);
+
+/* memory_idem.c */
+enum err memory_idem_find(struct store *s, int64_t user_id, const char *key,
+                          struct idem_record *ret, struct why *why);
+enum err memory_idem_insert(struct store *s, struct idem_record *r, struct why *why);
+enum err memory_idem_answer(struct store *s, const struct idem_record *r, struct why *why);
+enum err memory_idem_delete(struct store *s, int64_t id, struct why *why);
+enum err memory_idem_expire(struct store *s, int64_t before_ms, int max, struct why *why);
+enum err memory_idem_made_get(struct store *s, int64_t id, int64_t item, int64_t *ret_made,
+                              struct why *why);
+enum err memory_idem_made_put(struct store *s, int64_t id, int64_t item, int64_t made,
+                              struct why *why);
 
 extern const struct store_figures memory_figures;
 

@@ -37,6 +37,9 @@ void mem_row_free(enum mem_table t, void *row)
         free(((struct mem_audit_item *)row)->kind);
         free(((struct mem_audit_item *)row)->object);
         break;
+    case T_IDEM:
+        idem_record_done(row);
+        break;
     case T_TOKEN:
         token_record_done(row);
         break;

@@ -69,6 +69,18 @@ MUST_CHECK enum err sql_audit_get(struct store *store, int64_t id, struct audit_
 MUST_CHECK enum err sql_audit_expire(struct store *store, int64_t before_ms, int max,
                                      struct why *why);
 
+/* idem.c */
+MUST_CHECK enum err sql_idem_find(struct store *s, int64_t user_id, const char *key,
+                                  struct idem_record *ret, struct why *why);
+MUST_CHECK enum err sql_idem_insert(struct store *s, struct idem_record *r, struct why *why);
+MUST_CHECK enum err sql_idem_answer(struct store *s, const struct idem_record *r, struct why *why);
+MUST_CHECK enum err sql_idem_delete(struct store *s, int64_t id, struct why *why);
+MUST_CHECK enum err sql_idem_expire(struct store *s, int64_t before_ms, int max, struct why *why);
+MUST_CHECK enum err sql_idem_made_get(struct store *s, int64_t id, int64_t item, int64_t *ret_made,
+                                      struct why *why);
+MUST_CHECK enum err sql_idem_made_put(struct store *s, int64_t id, int64_t item, int64_t made,
+                                      struct why *why);
+
 /* scripts.c */
 MUST_CHECK enum err sql_scripts_each(struct store *store, int64_t job_id, int64_t before_id,
                                      int max, script_row_fn *fn, void *ctx, struct why *why);

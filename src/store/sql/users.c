@@ -677,4 +677,11 @@ const struct store_users sql_users = {
     .audit_page = sql_audit_page,
     .audit_get = sql_audit_get,
     .audit_expire = sql_audit_expire,
+    .idem_find = sql_idem_find,
+    .idem_insert = sql_idem_insert,
+    .idem_answer = sql_idem_answer,
+    .idem_delete = sql_idem_delete,
+    .idem_expire = sql_idem_expire,
+    .idem_made_get = sql_idem_made_get,
+    .idem_made_put = sql_idem_made_put,
 };
