@@ -81,7 +81,10 @@ void api_config_default(struct api_config *c)
                               .prefix = "",
                               .streams_max = API_STREAMS_MAX,
                               .audit_keep_ms = API_AUDIT_KEEP_DAYS * INT64_C(86400000),
-                              .session_idle_ms = API_SESSION_IDLE_DAYS * INT64_C(86400000) };
+                              .session_idle_ms = API_SESSION_IDLE_DAYS * INT64_C(86400000),
+                              .token_limit = API_TOKEN_LIMIT,
+                              .session_limit = API_SESSION_LIMIT,
+                              .login_limit = API_LOGIN_LIMIT };
     secret_random(c->cursor_key, sizeof(c->cursor_key));
 }
 

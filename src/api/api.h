@@ -17,6 +17,9 @@ struct config;
 #define API_SESSION_IDLE_DAYS 7
 #define API_AUDIT_KEEP_DAYS 400
 #define API_STREAMS_MAX 2000
+#define API_TOKEN_LIMIT 600
+#define API_SESSION_LIMIT 1200
+#define API_LOGIN_LIMIT 10
 
 enum api_per_job {                   /* whose own metrics are in /metrics */
                    API_PER_JOB_AUTO, /* all, but those that fail if there are more than 2,000 */
@@ -30,10 +33,12 @@ struct api_config {
     const char *prefix;  /* before all paths, as api_prefix gives it; borrowed for api_new */
     const char *address; /* of this center, shown there; borrowed for good */
     enum api_per_job per_job;
-    bool get_changes;              /* GET may change something too, as in XXL-JOB (false) */
-    bool write_passwords;          /* new passwords go into XXL-JOB's column, too (false) */
-    int64_t audit_keep_ms;         /* entries that are older go; 0: none do */
-    int streams_max;               /* followed at once; at most a quarter of the files */
+    bool get_changes;               /* GET may change something too, as in XXL-JOB (false) */
+    bool write_passwords;           /* new passwords go into XXL-JOB's column, too (false) */
+    int64_t audit_keep_ms;          /* entries that are older go; 0: none do */
+    int streams_max;                /* followed at once; at most a quarter of the files */
+    int token_limit, session_limit; /* requests a minute, see rate.h; 0: as many as they like */
+    int login_limit; /* failed logins a minute from an address, and of a name; 0: the same */
     int64_t session_idle_ms;       /* a session that was not used for so long has ended */
     const struct config *settings; /* to be shown; borrowed for good. NULL: none */
     unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */

@@ -5,6 +5,7 @@
 #include "api/front.h"
 #include "api/answers.h"
 #include "api/context.h"
+#include "api/cookie.h"
 #include "api/gate.h"
 #include "api/idem.h"
 #include "api/session.h"
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "base/thread.h"
 #include "live/board.h"
 #include "live/feed.h"
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define WORKERS 4
 #define STOP_MS 2000 /* answers under way may leave when the center stops */
@@ -51,6 +54,7 @@ struct web {
     bool (*page)(struct httpd_request *q, struct slice path, const char *context);
     /* web loop's thread */
     struct loop *loop;
+    struct rate_table rates;
     struct httpd *front;
     struct feed *feed;
     struct feed_reader edits; /* what the forecast follows */
@@ -105,7 +109,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->if_none_match = httpd_header(q, "If-None-Match");
     call->idempotency_key = httpd_header(q, "Idempotency-Key");
     call->last_event_id = httpd_header(q, "Last-Event-ID");
-    call->waiting.source = httpd_source(q);
+    call->source = call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
     call->message.kind = MESSAGE_ANSWER;
     call->request = q;
@@ -203,6 +207,91 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* ---- how often somebody may ask ----------------------------------------------------------------
+ * Before a worker is taken, so the token or session is only a text: until an answer has shown that
+ * it is somebody's, its requests count as those of their address. Else a flood of invented tokens
+ * would be as many askers. */
+
+static struct slice bearer_of(const struct web_call *call)
+{
+    struct slice a = call->authorization;
+    bool bearer = a.n > 7 && strncasecmp(a.p, "Bearer ", 7) == 0;
+    return bearer ? slice_trim(slice_of(a.p + 7, a.n - 7)) : slice_of(NULL, 0);
+}
+
+static struct slice session_of(const struct web_call *call)
+{
+    for (size_t i = 0; cookie_names[i]; i++) {
+        struct slice rest = call->cookie, value = cookie_next(&rest, cookie_names[i]);
+        if (value.p)
+            return value;
+    }
+    return slice_of(NULL, 0);
+}
+
+static bool is_login(const struct web_call *call)
+{
+    const struct web_route *row = call->match.row;
+    return row && row->class == WEB_PASSWORD && row->permission == PERM_PUBLIC;
+}
+
+/* Which policy holds for the call. */
+static void rate_policy(struct web *w, struct web_call *call)
+{
+    struct call_rate *r = &call->rate;
+    struct slice token = bearer_of(call), session = session_of(call);
+    r->stranger = true;
+    if (is_login(call)) {
+        r->name = "login";
+        r->quota = w->config->login_limit;
+    } else if (token.n) {
+        r->name = "token";
+        r->quota = w->config->token_limit;
+        r->key = rate_key(&w->rates, 't', token);
+    } else {
+        r->name = "session";
+        r->quota = w->config->session_limit;
+        r->key = session.n ? rate_key(&w->rates, 's', session) : 0;
+    }
+    r->stranger = !r->key || !rate_known(&w->rates, r->key);
+    if (r->quota <= 0 || !call->match.table->problems)
+        r->name = NULL;
+}
+
+/* False: too often. Logins are counted by their failures, where they are looked at. */
+static bool rate_admit(struct web *w, struct web_call *call)
+{
+    struct call_rate *r = &call->rate;
+    struct slice source = slice_of((const char *)&call->source, sizeof(call->source));
+    rate_policy(w, call);
+    if (!r->name)
+        return true;
+    if (is_login(call)) {
+        r->state = logins_state(w->logins, call->source, r->quota);
+        return true;
+    }
+    uint64_t key = r->stranger ? rate_key(&w->rates, 'a', source) : r->key;
+    return rate_take(&w->rates, key, r->quota, clock_boot_ms(), &r->state);
+}
+
+/* Behind the answer, which may have shown who it was. */
+static void rate_answer(struct web *w, struct web_call *call)
+{
+    struct call_rate *r = &call->rate;
+    if (!r->name)
+        return;
+    if (is_login(call)) {
+        r->state = logins_state(w->logins, call->source, r->quota);
+    } else if (r->key && r->stranger && call->user.id) {
+        rate_keep(&w->rates, r->key, r->quota, clock_boot_ms());
+        (void)rate_take(&w->rates, r->key, r->quota, clock_boot_ms(), &r->state);
+    }
+    buf_printf(&call->headers,
+               "RateLimit: \"%s\";r=%d;t=%lld\r\nRateLimit-Policy: \"%s\";q=%d;w=%d\r\n", r->name,
+               r->state.left, (long long)(r->state.full_ms + 999) / 1000, r->name, r->quota,
+               RATE_WINDOW_S);
+}
+
 /* ---- the web loop ------------------------------------------------------------------------------
  */
 
@@ -226,6 +315,7 @@ static void send_answer(struct web *w, struct web_call *call)
         call_free(call);
         return;
     }
+    rate_answer(w, call);
     if (call->user.id)
         httpd_proved(call->request);
     if (call->stream && call->status == 200 && call->stream(call, &w->live)) {
@@ -257,6 +347,8 @@ static void refuse(struct web *w, struct web_call *call, enum problem_kind kind,
     gate_headers(call);
     if (kind == PROBLEM_UNAVAILABLE)
         problem_wait(call, kind, 1000, text);
+    else if (kind == PROBLEM_TOO_MANY)
+        problem_wait(call, kind, call->rate.state.wait_ms, text);
     else
         problem(call, kind, "%s", text);
     send_answer(w, call);
@@ -303,6 +395,10 @@ static void on_web_request(struct httpd_request *q, void *arg)
         refuse(w, call, PROBLEM_TOO_LARGE, too_large);
         return;
     }
+    if (!rate_admit(w, call)) {
+        refuse(w, call, PROBLEM_TOO_MANY, "too many requests in this minute: see RateLimit-Policy");
+        return;
+    }
     struct web_call *out = queue_call(w, call);
     if (out)
         refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
@@ -334,8 +430,12 @@ static void check_viewers(void *arg)
     watch_collect(call, w->live.viewers);
     w->checking = true;
     struct web_call *out = queue_call(w, call);
-    if (out)
+    if (out == call) { /* it answers nobody; there will be a next time */
+        w->checking = false;
+        call_free(call);
+    } else if (out) {
         refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
+    }
 }
 
 static void write_vitals(void *arg, struct jsonw *to)
@@ -500,6 +600,7 @@ enum err web_new(struct center *c, const struct api_config *config,
     w->center = c;
     w->config = config;
     w->logins = logins_new();
+    secret_random(&w->rates.secret, sizeof(w->rates.secret));
     w->find = find;
     w->serve = serve;
     w->stays = stays;

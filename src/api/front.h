@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "api/form.h"
+#include "api/rate.h"
 #include "api/router.h"
 #include "api/waiting.h"
 #include "base/buf.h"
@@ -38,12 +39,21 @@ struct web_live { /* what is told as it happens; web loop's thread */
 #define WEB_BODIES_MAX (64u << 20) /* of all requests together, waiting ones included */
 #define WEB_REPLY_MAX (32u << 20)
 
+struct call_rate {    /* how often its asker may ask */
+    const char *name; /* of the policy; NULL: none holds for the call */
+    int quota;
+    uint64_t key;  /* of the token or session; 0: it came with neither */
+    bool stranger; /* that is not known yet: counted by address */
+    struct rate_state state;
+};
+
 /* One request and its answer. Belongs to one thread at a time: the web loop, then a worker, then
  * the web loop again. */
 struct web_call {
     struct message message;        /* private: back to the web loop */
     struct waiting_call waiting;   /* private: in the queue of its class */
     struct httpd_request *request; /* private: web loop only */
+    struct call_rate rate;         /* private: the same */
     struct router_match match;     /* found by the web loop */
 
     const struct api_config *config;
@@ -60,6 +70,7 @@ struct web_call {
     struct slice if_match, if_none_match, idempotency_key, last_event_id; /* p NULL: not sent */
     const char *context;     /* what stands before the paths of this server (context.h) */
     const char *cookie_path; /* for which a cookie is set */
+    uint64_t source;         /* of net/sources.h: the peer, or its network */
     char peer[46];
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
     /* what the gate has read and found out; by the row */

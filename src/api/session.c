@@ -23,13 +23,15 @@
 
 struct logins {
     pthread_mutex_t lock;
-    struct throttle throttle;
+    struct throttle throttle; /* of a name from an address */
+    struct rate_table rates;  /* of addresses, and of names */
 };
 
 struct logins *logins_new(void)
 {
     struct logins *l = mem_new(sizeof(*l));
     pthread_mutex_init(&l->lock, NULL);
+    secret_random(&l->rates.secret, sizeof(l->rates.secret));
     return l;
 }
 
@@ -104,21 +106,89 @@ static void upgrade(struct web_call *call, const struct user_record *user, struc
                  why.text[0] ? why.text : err_text(err));
 }
 
-static int64_t must_wait(struct logins *l, struct slice name, const char *peer)
+static uint64_t source_key(const struct logins *l, uint64_t source)
 {
-    pthread_mutex_lock(&l->lock);
-    int64_t wait_ms = throttle_wait(&l->throttle, name, peer, clock_boot_ms());
-    pthread_mutex_unlock(&l->lock);
-    return wait_ms;
+    return rate_key(&l->rates, 'a', slice_of((const char *)&source, sizeof(source)));
 }
 
-static void count_login(struct logins *l, struct slice name, const char *peer, bool good)
+struct rate_state logins_state(struct logins *l, uint64_t source, int quota)
 {
     pthread_mutex_lock(&l->lock);
-    if (good)
-        throttle_clear(&l->throttle, name, peer);
-    else
-        throttle_failed(&l->throttle, name, peer, clock_boot_ms());
+    struct rate_state x = rate_look(&l->rates, source_key(l, source), quota, clock_boot_ms());
+    pthread_mutex_unlock(&l->lock);
+    return x;
+}
+
+static bool is_peer(void *ctx, const struct session_record *r)
+{
+    const char **peer = ctx;
+    if (strcmp(r->address, *peer) != 0)
+        return true;
+    *peer = NULL;
+    return false;
+}
+
+/* Has the user logged in from there before? Then somebody else's guessing, from there or of this
+ * name, is not the user's fault: what the pair has done itself still counts. */
+static bool is_known(struct web_call *call, int64_t user_id)
+{
+    struct why why = { "" };
+    const char *peer = call->peer;
+    if (call->actor) /* who changes the password is logged in */
+        return true;
+    enum err err = user_id
+                       ? call->db->ops->users->sessions_of(call->db, user_id, is_peer, &peer, &why)
+                       : ERR_NOTFOUND;
+    return !err && !peer;
+}
+
+/* ERR_BUSY: another try must wait for so long. */
+static enum err must_wait(struct web_call *call, struct slice name, int64_t *ret_wait_ms,
+                          struct why *why)
+{
+    struct logins *l = call->logins;
+    const int quota = call->config->login_limit;
+    const char *what = "of this user from this address";
+    int64_t now_ms = clock_boot_ms();
+    bool counts = quota > 0 && !is_known(call, call->user.id);
+    pthread_mutex_lock(&l->lock);
+    int64_t wait_ms = throttle_wait(&l->throttle, name, call->peer, now_ms);
+    int64_t by_address =
+        counts ? rate_look(&l->rates, source_key(l, call->source), quota, now_ms).wait_ms : 0;
+    int64_t by_name =
+        counts ? rate_look(&l->rates, rate_key(&l->rates, 'n', name), quota, now_ms).wait_ms : 0;
+    pthread_mutex_unlock(&l->lock);
+    if (by_address > wait_ms) {
+        wait_ms = by_address;
+        what = "from this address";
+    }
+    if (by_name > wait_ms) {
+        wait_ms = by_name;
+        what = "of this user";
+    }
+    if (wait_ms <= 0)
+        return OK;
+    *ret_wait_ms = wait_ms;
+    why_set(why, "too many failed logins %s: wait %lld s", what, (long long)(wait_ms + 999) / 1000);
+    return ERR_BUSY;
+}
+
+static void count_login(struct web_call *call, struct slice name, bool good)
+{
+    struct logins *l = call->logins;
+    const int quota = call->config->login_limit;
+    int64_t now_ms = clock_boot_ms();
+    struct rate_state x;
+    pthread_mutex_lock(&l->lock);
+    if (good) {
+        throttle_clear(&l->throttle, name, call->peer);
+    } else {
+        throttle_failed(&l->throttle, name, call->peer, now_ms);
+        if (quota > 0) {
+            (void)rate_take(&l->rates, source_key(l, call->source), quota, now_ms, &x);
+            (void)rate_take(&l->rates, rate_key(&l->rates, 'n', name), quota, now_ms, &x);
+        }
+    }
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -135,23 +205,26 @@ static enum err wrong(struct why *why)
     return ERR_NOTFOUND;
 }
 
+/* It is nobody's call yet. */
+static enum err too_often(struct web_call *call)
+{
+    user_record_done(&call->user);
+    return ERR_BUSY;
+}
+
 enum err session_login(struct web_call *call, struct slice name, struct slice password,
                        int64_t *ret_wait_ms, struct why *why)
 {
     if (utf8_units(name.p, name.n) > USERNAME_MAX || password.n > PASSWORD_BYTES_MAX)
         return wrong(why); /* no such user can exist */
-    int64_t wait_ms = must_wait(call->logins, name, call->peer);
-    if (wait_ms > 0) {
-        *ret_wait_ms = wait_ms;
-        why_set(why, "too many failed logins of this user from this address: wait %lld s",
-                (long long)(wait_ms + 999) / 1000);
-        return ERR_BUSY;
-    }
     enum err err = find_user(call, name, why);
     if (err && err != ERR_NOTFOUND)
         return err;
+    why_clear(why);
+    if (must_wait(call, name, ret_wait_ms, why))
+        return too_often(call);
     bool legacy, good = password_matches(err ? NULL : &call->user, password, &legacy);
-    count_login(call->logins, name, call->peer, good);
+    count_login(call, name, good);
     if (!good) {
         user_record_done(&call->user);
         log_warn("web", "failed login from %s", call->peer);
@@ -167,15 +240,10 @@ enum err session_set_password(struct web_call *call, struct slice old, struct sl
                               int64_t *ret_wait_ms, struct why *why)
 {
     struct slice name = slice_text(call->user.username);
-    int64_t wait_ms = must_wait(call->logins, name, call->peer);
-    if (wait_ms > 0) {
-        *ret_wait_ms = wait_ms;
-        why_set(why, "too many failed logins of this user from this address: wait %lld s",
-                (long long)(wait_ms + 999) / 1000);
+    if (must_wait(call, name, ret_wait_ms, why))
         return ERR_BUSY;
-    }
     bool legacy, good = old.n <= PASSWORD_BYTES_MAX && password_matches(&call->user, old, &legacy);
-    count_login(call->logins, name, call->peer, good);
+    count_login(call, name, good);
     if (!good) {
         why_set(why, "the old password is wrong");
         return ERR_INVALID;

@@ -15,6 +15,8 @@
 struct logins; /* failed logins; any worker */
 
 struct logins *logins_new(void);
+/* How many failures the address has left. Any thread. */
+struct rate_state logins_state(struct logins *l, uint64_t source, int quota);
 void logins_free(struct logins *l);
 
 /* The request's session into call->session and its user into call->user. ERR_NOTFOUND: not logged

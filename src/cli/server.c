@@ -93,6 +93,15 @@ static const struct config_row rows[] = {
       "that\n"
       "the process may open",
       1, 100000 },
+    { "limit.token", NULL, CONFIG_INT, TEXT_OF(API_TOKEN_LIMIT), "N",
+      "requests a minute to /api/v1 with one token; above, 429; 0: as many as it likes", 0,
+      1000000 },
+    { "limit.session", NULL, CONFIG_INT, TEXT_OF(API_SESSION_LIMIT), "N",
+      "the same of a login, and of an address without either", 0, 1000000 },
+    { "limit.login", NULL, CONFIG_INT, TEXT_OF(API_LOGIN_LIMIT), "N",
+      "failed logins a minute from an address where the user never logged in, and of a user name\n"
+      "from all such addresses; above, they wait; 0: only five of a name from an address are free",
+      0, 1000000 },
     { "insecure-known-token", NULL, CONFIG_FLAG, "false", NULL,
       "take an access token that XXL-JOB's documentation names (default_token)", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
@@ -431,6 +440,9 @@ int cmd_server(int argc, char **argv)
         api_config.streams_max = (int)config_int(&config, "streams.max");
         api_config.write_passwords = config_flag(&config, "compat.write-passwords");
         api_config.audit_keep_ms = config_int(&config, "audit.keep");
+        api_config.token_limit = (int)config_int(&config, "limit.token");
+        api_config.session_limit = (int)config_int(&config, "limit.session");
+        api_config.login_limit = (int)config_int(&config, "limit.login");
         api_config.session_idle_ms = config_int(&config, "session.idle");
         api_config.get_changes = config_flag(&config, "compat.get-changes");
         api_config.settings = &config;

@@ -271,8 +271,12 @@ static void only_the_right_password_makes_a_user(void **state)
         { "alice", "", ERR_NOTFOUND },
     };
     struct logins *logins = logins_new();
+    struct api_config config;
+    api_config_default(&config);
     for (size_t i = 0; i < countof(rows); i++) {
-        struct web_call call = { .db = s, .logins = logins, .peer = "127.0.0.1" };
+        struct web_call call = {
+            .config = &config, .db = s, .logins = logins, .peer = "127.0.0.1"
+        };
         struct why why = { "" };
         int64_t wait_ms;
         enum err err = session_login(&call, slice_text(rows[i].name), slice_text(rows[i].password),

@@ -14,7 +14,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description After five failures for a name from an address each further try waits: 429 with Retry-After.
+         * @description After five failures for a name from an address each further try waits; so do, where the user never logged in from, tries after 10 failures in a minute from that address or for that name: 429 with Retry-After.
          */
         post: operations["login"];
         /** Log out */
