@@ -24,6 +24,7 @@ struct command {
 int cmd_cron(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_executor(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 

@@ -13,6 +13,7 @@ static const struct command commands[] = {
     { "executor", "take runs from a center, run them, report back", cmd_executor },
     { "demo", "a center, two executors and sample jobs, to watch", cmd_demo },
     { "cron", "when a cron expression fires, and what it means", cmd_cron },
+    { "doctor", "what of a server is insecure or risky, and how to mend it", cmd_doctor },
     { "db", "make a stopped center's database file smaller", cmd_db },
     { "help", "this list, or the help of one command", cmd_help },
     { "version", "the version of this binary", cmd_version },

@@ -9,6 +9,7 @@
 #include "base/secret.h"
 #include "base/thread.h"
 #include "cli/command.h"
+#include "cli/server.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,8 +23,7 @@
 
 #define TOKEN_FILE "token" /* in the data folder */
 #define TOKEN_MAX 256
-#define RETENTION_DAYS 30    /* as XXL-JOB comes configured */
-#define RETENTION_DAYS_MIN 3 /* fewer mean never, as in XXL-JOB: a typing error deletes nothing */
+#define RETENTION_DAYS 30 /* as XXL-JOB comes configured */
 
 extern char **environ;
 
@@ -62,8 +62,9 @@ static const struct config_row rows[] = {
       "(FIRST, LAST, CONSISTENT_HASH, broadcasts, given addresses) wait up to start.deadline",
       1, 1000000 },
     { "log.retention-days", "xxl.job.logretentiondays", CONFIG_INT, TEXT_OF(RETENTION_DAYS), "N",
-      "rows of the log go when they are so old; below " TEXT_OF(RETENTION_DAYS_MIN) ": never", 0,
-      36500 },
+      "rows of the log go when they are so old; below " TEXT_OF(
+          SERVER_RETENTION_DAYS_MIN) ": never",
+      0, 36500 },
     { "log.retention-failed-days", NULL, CONFIG_INT, "0", "N",
       "the same of failures, if they shall stay longer", 0, 36500 },
     { "log.retention-rows", NULL, CONFIG_INT, "0", "N",
@@ -106,6 +107,15 @@ static const struct config_row rows[] = {
       "take an access token that XXL-JOB's documentation names (default_token)", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
 };
+
+struct config_row *server_options(struct config_table *ret)
+{
+    int n;
+    struct config_row *all = alarm_options(rows, countof(rows), &n);
+    *ret = (struct config_table){ .rows = all, .n = n };
+    return all;
+}
+
 static int complain(const char *text)
 {
     fprintf(stderr, "peal server: %s\n", text);
@@ -159,8 +169,7 @@ static bool token_write(const char *path, const char *token, struct why *why)
     return ok;
 }
 
-/* Tokens that stand in XXL-JOB's configuration files and on its pages. */
-static bool is_known(const char *token)
+bool server_token_known(const char *token)
 {
     return strcmp(token, "default_token") == 0;
 }
@@ -176,7 +185,7 @@ static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], boo
                      "--insecure-no-token allows it");
         return ERR_INVALID;
     }
-    if (given && is_known(given) && !config_flag(c, "insecure-known-token")) {
+    if (given && server_token_known(given) && !config_flag(c, "insecure-known-token")) {
         why_set(why,
                 "token is %s, which everybody knows from XXL-JOB's documentation: anybody could "
                 "register as an executor or end runs. Choose another, here and as "
@@ -315,10 +324,10 @@ static void take_descriptors(void)
 static struct retention_rules retention_rules(const struct config *config)
 {
     int64_t days = config_int(config, "log.retention-days");
-    bool kept = days < RETENTION_DAYS_MIN;
+    bool kept = days < SERVER_RETENTION_DAYS_MIN;
     if (kept && days > 0)
         log_warn("server", "log.retention-days below %d means that rows of the log stay for ever",
-                 RETENTION_DAYS_MIN);
+                 SERVER_RETENTION_DAYS_MIN);
     return (struct retention_rules){ .days = kept ? 0 : days,
                                      .failed_days = config_int(config, "log.retention-failed-days"),
                                      .job_rows = config_int(config, "log.retention-rows"),
@@ -380,7 +389,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     };
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");
-    if (is_known(token))
+    if (server_token_known(token))
         log_warn("server",
                  "the access token is %s, which everybody knows: anybody who can connect "
                  "can act as an executor",
@@ -417,9 +426,9 @@ int cmd_server(int argc, char **argv)
     char prefix[API_PREFIX_MAX + 1];
     struct config config;
     struct why why = { "" };
-    int status = EXIT_USAGE, n;
-    struct config_row *all = alarm_options(rows, countof(rows), &n);
-    const struct config_table table = { .rows = all, .n = n };
+    int status = EXIT_USAGE;
+    struct config_table table;
+    struct config_row *all = server_options(&table);
     struct api_config api_config;
     api_config_default(&api_config);
     if (config_read(&table, argc, argv, environ, &config, &why)) {
