@@ -88,6 +88,19 @@ def test_a_dry_run_asks_the_same_and_changes_nothing(center, v1, group):
     assert state(v1, mine) == "stopped" and v1.get("/audit?limit=1")["items"][0]["id"] == before
 
 
+def test_a_dry_run_adds_up_what_would_be_taken_away(v1, group):
+    hourly = {"type": "CRON", "conf": "0 0 * * * ?", "zone": "UTC"}
+    ids = [job(v1, group, schedule=hourly, start=True) for _ in range(3)]
+    parent = job(v1, group, children=[ids[0]])
+    one = v1.get(f"/jobs/{ids[0]}/consequences?action=delete")
+    assert (one["firings24h"], one["childrenOfOthers"]) == (24, 1)
+    found = batch(v1, "delete", ids, dryRun=True)["consequences"]
+    assert (found["firings24h"], found["childrenOfOthers"], found["openRuns"]) == (72, 1, 0)
+    assert batch(v1, "stop", [*ids, parent, 999999], dryRun=True)["consequences"]["firings24h"] == 72
+    assert batch(v1, "start", ids, dryRun=True)["consequences"] == {}
+    assert {state(v1, id_) for id_ in ids} == {"scheduled"}
+
+
 def test_the_permission_is_asked_job_by_job(center, v1, group):
     seen = center.api().add_group(next(_names))
     runs, reads, hidden = job(v1, group), job(v1, seen), job(v1, center.api().add_group(next(_names)))

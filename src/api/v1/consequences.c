@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an action on a job takes away, before it is confirmed: what the scheduler holds of it now,
  * what its schedule would do in the next 24 hours, what depends on it. */
+#include "api/v1/consequences.h"
 #include "api/gate.h"
 #include "api/v1/job_page.h"
 #include "api/v1/query.h"
@@ -168,8 +169,37 @@ static enum err look(struct web_call *call, const struct asked *in, const struct
     return err;
 }
 
+enum err consequences_add(struct web_call *call, const struct job_record *r, enum edit_kind kind,
+                          struct consequences *sum, struct why *why)
+{
+    const struct asked in = { .edit = kind };
+    struct job *job = job_new(r, zone_of, call, center_last_year(call->center));
+    struct found f = { .now_ms = clock_wall_ms() };
+    if (!job->fault)
+        f.before = before_of(r, &job->schedule, f.now_ms);
+    sum->firings += firings_of(f.before, f.now_ms + DAY_MS);
+    enum err err = look(call, &in, r, &f, why);
+    job_unref(job);
+    sum->withdrawn += f.withdrawn.firings;
+    sum->retries += f.withdrawn.retries;
+    sum->open += f.withdrawn.open;
+    sum->parents += f.parents;
+    sum->rows += f.rows;
+    return err;
+}
+
 /* ---- the answer --------------------------------------------------------------------------------
  */
+
+void consequences_write(struct jsonw *w, const struct consequences *sum)
+{
+    jsonw_i64(w, "firingsWithdrawn", sum->withdrawn);
+    jsonw_i64(w, "retriesWithdrawn", sum->retries);
+    jsonw_i64(w, "openRuns", sum->open);
+    jsonw_i64(w, "firings24h", sum->firings);
+    jsonw_i64(w, "childrenOfOthers", sum->parents);
+    jsonw_i64(w, "logRows", sum->rows);
+}
 
 struct listing {
     struct jsonw *w;
@@ -212,12 +242,12 @@ static void write_found(struct web_call *call, const struct found *f)
 {
     struct jsonw w = jsonw_on(&call->output);
     jsonw_object(&w, NULL);
-    jsonw_i64(&w, "firingsWithdrawn", f->withdrawn.firings);
-    jsonw_i64(&w, "retriesWithdrawn", f->withdrawn.retries);
-    jsonw_i64(&w, "openRuns", f->withdrawn.open);
-    jsonw_i64(&w, "firings24h", f->firings);
-    jsonw_i64(&w, "childrenOfOthers", f->parents);
-    jsonw_i64(&w, "logRows", f->rows);
+    consequences_write(&w, &(struct consequences){ .withdrawn = f->withdrawn.firings,
+                                                   .retries = f->withdrawn.retries,
+                                                   .open = f->withdrawn.open,
+                                                   .firings = f->firings,
+                                                   .parents = f->parents,
+                                                   .rows = f->rows });
     if (f->compares)
         write_changes(&w, f);
     jsonw_object_end(&w);

@@ -9,6 +9,7 @@
 #include "api/idem.h"
 #include "api/run_now.h"
 #include "api/v1/batch.h"
+#include "api/v1/consequences.h"
 #include "api/v1/job_json.h"
 #include "api/v1/job_page.h"
 #include "base/clock.h"
@@ -58,6 +59,7 @@ struct job_batch {
     struct json_t *patch; /* of an update, the same for each job; NULL: none */
     struct audit_many *audit;
     struct batch_answer answer;
+    struct consequences sum; /* of a dry run */
 };
 
 struct item { /* one job of a slice */
@@ -68,6 +70,12 @@ struct item { /* one job of a slice */
 
 /* ---- what is asked for --------------------------------------------------------------------------
  */
+
+/* Firings, runs that wait, rows of the log? */
+static bool takes_away(enum act act)
+{
+    return act == ACT_STOP || act == ACT_DELETE || act == ACT_MOVE_GROUP;
+}
 
 static enum act act_of(struct slice name)
 {
@@ -168,13 +176,25 @@ static struct edit *edit_of(struct job_batch *b, struct job_record *r, struct ba
 static void ask_edit(struct job_batch *b, struct job_record *r, struct item *item)
 {
     struct edit *e = edit_of(b, r, &item->result);
-    if (!e)
-        return;
-    if (!b->in->dry_run) {
+    if (e)
         item->asked = edit_ask(b->call, e, b->audit);
+}
+
+/* Would it be done, and what would it take away? */
+static void try_edit(struct job_batch *b, struct job_record *r, struct item *item)
+{
+    struct batch_result *x = &item->result;
+    struct consequences sum = b->sum;
+    enum err err =
+        takes_away(b->act) ? consequences_add(b->call, r, acts[b->act].edit, &sum, &x->why) : OK;
+    if (err) {
+        batch_refuse_err(x, err, "job");
         return;
     }
-    item->result.ok = true;
+    struct edit *e = edit_of(b, r, x);
+    x->ok = e != NULL;
+    if (x->ok)
+        b->sum = sum;
     edit_free(e);
 }
 
@@ -208,6 +228,8 @@ static void ask(struct job_batch *b, struct item *item)
         x->ok = false;
     else if (b->act == ACT_TRIGGER)
         ask_run(b, &r, item);
+    else if (b->in->dry_run)
+        try_edit(b, &r, item);
     else
         ask_edit(b, &r, item);
     job_record_done(&r);
@@ -274,6 +296,8 @@ static void batch(struct web_call *call, const struct batch_in *in, enum act act
     for (size_t i = 0; i < in->ids.n; i += SLICE)
         slice(&b, i, in->ids.n - i < SLICE ? in->ids.n - i : SLICE, clock_boot_ms() >= end_ms);
     batch_consequences(&b.answer);
+    if (in->dry_run && takes_away(act))
+        consequences_write(&b.answer.w, &b.sum);
     batch_end(&b.answer);
     audit_many_free(b.audit);
     wire_json_free(b.patch);
