@@ -107,7 +107,8 @@ class Center(Process):
         began = time.monotonic()
         super().__init__(
             [PEAL, "server", "--listen", f"127.0.0.1:{self.port}", "--data", data],
-            {"PEAL_ACCESS_TOKEN": TOKEN, "PEAL_ADMIN_PASSWORD": "bench-password"},
+            {"PEAL_ACCESS_TOKEN": TOKEN, "PEAL_ADMIN_PASSWORD": "bench-password", "PEAL_LIMIT_TOKEN": "0",
+             "PEAL_LIMIT_SESSION": "0"},
             os.path.join(data, "server.log"))
         while True:
             if self.p.poll() is not None:

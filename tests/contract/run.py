@@ -84,7 +84,8 @@ def main():
     sessions = {name for name, permission in permissions.items() if permission == "session"} - ENDS_ITSELF
     others = set(permissions) - sessions - ENDS_ITSELF - STREAMS
     folder = pathlib.Path(tempfile.mkdtemp(prefix="peal-contract-"))
-    with Center(folder / "center") as center, Executor(folder / "executor", center.url, app=APP):
+    unlimited = ["--limit.token", "0", "--limit.session", "0"]
+    with Center(folder / "center", unlimited) as center, Executor(folder / "executor", center.url, app=APP):
         wait_until(lambda: center.get("/readyz")[0] == 200, "the center")
         v1 = V1(center)
         secret = furnish(center, v1)
