@@ -31,10 +31,11 @@ struct fixture {
 static void on_request(struct httpd_request *q, void *arg)
 {
     struct fixture *f = arg;
-    char path[100], after[65];
-    long long group, job;
-    text_copy(path, sizeof(path), q->path);
-    assert_int_equal(sscanf(path, "/%lld/%lld", &group, &job), 2);
+    char after[65];
+    int64_t group, job;
+    struct slice rest = slice_of(q->path.p + 1, q->path.n - 1), part;
+    assert_true(slice_cut(&rest, '/', &part) && parse_i64(part, &group));
+    assert_true(parse_i64(rest, &job));
     text_copy(after, sizeof(after), httpd_header(q, "Last-Event-ID"));
     int64_t ids[] = { group }, jobs[] = { job };
     struct viewer_who who = { .user_id = ++f->users, .ends_ms = INT64_MAX };

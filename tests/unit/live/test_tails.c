@@ -41,11 +41,13 @@ static void on_ask(void *arg, struct center_log_ask *a)
 static void on_request(struct httpd_request *q, void *arg)
 {
     struct fixture *f = arg;
-    long long run;
+    int64_t run;
     int line;
-    char path[100], host[50];
-    text_copy(path, sizeof(path), q->path);
-    assert_int_equal(sscanf(path, "/%lld/%d/%49s", &run, &line, host), 3);
+    char host[50];
+    struct slice rest = slice_of(q->path.p + 1, q->path.n - 1), part;
+    assert_true(slice_cut(&rest, '/', &part) && parse_i64(part, &run));
+    assert_true(slice_cut(&rest, '/', &part) && parse_int(part, &line));
+    text_copy(host, sizeof(host), rest);
     struct viewer_who who = { .user_id = ++f->users, .ends_ms = INT64_MAX };
     const struct tail_wish wish = {
         .log_id = run, .trigger_ms = 1, .address = host, .from_line = line

@@ -2695,7 +2695,7 @@ export interface components {
             at: string;
             /** Format: int64 */
             ms: number;
-            /** @description Since the step before; null for the first */
+            /** @description Since the step before; null for the first, and where times are known to the second only */
             sinceMs?: number | null;
             ok: boolean;
             params?: {
