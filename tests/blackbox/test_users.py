@@ -408,7 +408,7 @@ def test_preferences_are_merged(center):
         == {"language": "zh-CN", "shortcuts": True}
     assert it.ask("PATCH", "/me/preferences", {"shortcuts": None, "zone": "browser"}).json \
         == {"language": "zh-CN", "zone": "browser"}
-    for bad in ({"language": "xx"}, {"zone": ""}, {"shortcuts": 1}, {"colour": "red"}):
+    for bad in ({"nothing": None}, {"language": "xx"}, {"zone": ""}, {"shortcuts": 1}, {"colour": "red"}):
         assert it.status("PATCH", "/me/preferences", bad) == 422, bad
     assert admin(center).me["preferences"] == {"language": "zh-CN", "zone": "browser"}
 

@@ -134,14 +134,22 @@ static const struct body_field preference_fields[] = {
     { "density", FIELD_WORD, offsetof(struct preferences, density), false, 0, 0 },
 };
 
-/* Members that are null are taken out, and need no other rule. */
+static bool is_preference(const char *name)
+{
+    for (size_t i = 0; i < countof(preference_fields); i++)
+        if (strcmp(preference_fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Known members that are null are taken out, and need no other rule. */
 static json_t *without_nulls(const json_t *object)
 {
     json_t *copy = json_object(), *value;
     const char *name;
     json_object_foreach((json_t *)object, name, value)
     {
-        if (!json_is_null(value) || strcmp(name, "") == 0)
+        if (!json_is_null(value) || !is_preference(name))
             json_object_set(copy, name, value);
     }
     return copy;
