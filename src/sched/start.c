@@ -49,7 +49,8 @@ void start_run(struct sched *s, struct now now, const struct run_row *row, struc
     if (row->kind == KIND_RETRY) {
         if (row->version == job->version && !job->enabled && !job->ended)
             r->flags &= ~(uint32_t)RUN_SCHEDULED; /* planned while the job was off: by hand */
-        if (!sent && !row->doubted) /* a stop would have taken it along: other edits leave it */
+        bool waits = row->phase == PHASE_PLANNED && !sent && !row->doubted;
+        if (waits) /* a stop would have taken it along: other edits leave it */
             r->version = job->version;
     }
     if (row->group_id != job->group_id)

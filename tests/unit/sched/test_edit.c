@@ -456,6 +456,33 @@ static void fix_delay_waits_for_what_is_out(void **state)
     core_free(f.c);
 }
 
+/* A retry that an executor has was the schedule's before the stop, which cannot take it along. It
+ * stays so when its job is edited while it is off, however often the center starts. */
+static void fix_delay_waits_for_a_retry_of_before_the_stop(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "FIX_DELAY");
+    struct core *c = f.c;
+    int64_t id = bring_to(&f, RETRY);
+    core_run(c, 8000);
+    core_answer(c, core_call_of(c, CALL_RUN, id), 200, LOG_NONE);
+    core_run(c, 2000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    static const enum change changes[] = { STOP, TOUCH };
+    for (size_t i = 0; i < countof(changes); i++) {
+        assert_int_equal(apply(&f, changes[i]), OK);
+        core_stop(c);
+        core_start(c);
+    }
+    assert_int_equal(apply(&f, START), OK);
+    core_run(c, 9000);
+    struct run_row *rows[8];
+    assert_int_equal(core_rows(c, f.job, rows, 8), 1);
+    assert_int_equal(rows[0]->log_id, id);
+    core_free(c);
+}
+
 /* The log row has the parameter with which the run was planned, and so does what is sent. */
 static void a_run_that_stays_keeps_its_parameter(void **state)
 {
@@ -744,6 +771,7 @@ int main(void)
         cmocka_unit_test(a_broadcast_of_which_a_shard_has_left_stays),
         cmocka_unit_test(a_broadcast_to_nobody_is_planned_again),
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
+        cmocka_unit_test(fix_delay_waits_for_a_retry_of_before_the_stop),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
         cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
         cmocka_unit_test(one_scheduled_time_of_a_minute_that_comes_again),
