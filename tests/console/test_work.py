@@ -159,3 +159,31 @@ def test_jobs_are_found_by_words_and_tokens_and_sorted(visit, v1, executor):
     page.get_by_role("button", name=re.compile("Take away: Owner")).click()
     expect(page.locator("tbody tr")).to_have_count(3)
     assert not v.axe()
+
+
+def test_many_jobs_are_stopped_after_a_look_and_started_again(visit, v1, executor):
+    ids = [v1.ask("POST", "/jobs", {"name": f"Bulk {n}", "groupId": executor.group, "start": True,
+                                    "schedule": {"type": "CRON", "conf": f"0 {n} 2 * * ?"},
+                                    "task": {"kind": "BEAN", "handler": "demoJobHandler"}}).json["id"] for n in (1, 2)]
+    page = visit().login("/jobs?q=Bulk")
+    for n in (1, 2):
+        page.get_by_label(f"Choose Bulk {n}").check()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Stop these jobs?")
+    dialog.get_by_role("button", name="Do it for 2").click()
+    expect(page.get_by_role("status")).to_contain_text("Done for 2.")
+    assert {v1.get(f"/jobs/{i}")["state"] for i in ids} == {"stopped"}
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    wait_until(lambda: {v1.get(f"/jobs/{i}")["state"] for i in ids} == {"scheduled"}, "both jobs to be scheduled again")
+
+
+def test_a_deletion_of_many_can_be_called_back(visit, v1, executor):
+    made = v1.ask("POST", "/jobs", {"name": "Not deleted", "groupId": executor.group, "schedule": {"type": "NONE"},
+                                    "task": {"kind": "BEAN", "handler": "demoJobHandler"}}).json["id"]
+    page = visit().login("/jobs?q=Not+deleted")
+    page.get_by_label("Choose Not deleted").check()
+    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Do it for 1").click()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    page.wait_for_timeout(11000)  # the time for which a deletion is held
+    assert v1.get(f"/jobs/{made}")["name"] == "Not deleted"
