@@ -37,15 +37,15 @@ static bool read_asked(struct web_call *call, struct asked *ret)
 {
     struct query q;
     query_begin(&q, call);
-    uint64_t action = query_words(&q, "action", actions, countof(actions));
+    int action = query_word(&q, "action", actions, countof(actions));
     ret->type = query_text(&q, "type", 16);
     ret->conf = query_text(&q, "conf", 128);
     ret->zone = query_text(&q, "zone", 64);
     ret->dst = query_text(&q, "dst", 8);
-    if (!action || action & (action - 1))
+    if (action < 0)
         query_bad(&q, "action", "required", "action: must be one of stop, delete, update");
     else
-        ret->edit = edits[__builtin_ctzll(action)];
+        ret->edit = edits[action];
     return query_end(&q);
 }
 

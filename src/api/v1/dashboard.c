@@ -515,12 +515,8 @@ static bool read_query(struct dashboard *d)
     struct query q;
     const struct scope *mine = actor_scope(d->call->actor, PERM_READ);
     query_begin(&q, d->call);
-    uint64_t range = query_words(&q, "range", ranges, countof(ranges));
-    d->range = 1;
-    if (range & (range - 1))
-        query_bad(&q, "range", "word", "only one is wanted");
-    else if (range)
-        d->range = __builtin_ctzll(range);
+    int range = query_word(&q, "range", ranges, countof(ranges));
+    d->range = range < 0 ? 1 : range;
     d->scope = mine;
     if (query_groups(&q, "group", d->groups, &d->asked)) {
         if (!scope_is_all(mine))

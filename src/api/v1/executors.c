@@ -180,7 +180,8 @@ void v1_executors_list(struct web_call *call)
     query_begin(&q, call);
     f.limit = (int)query_limit(&q) + 1;
     uint64_t set = query_words(&q, "fields", members, countof(members));
-    f.states = (unsigned)query_words(&q, "state", states, EXECUTOR_STATES);
+    int state = query_word(&q, "state", states, EXECUTOR_STATES);
+    f.states = state < 0 ? 0 : 1u << state;
     if (query_groups(&q, "group", ids, &groups))
         f.groups = &groups;
     if (query_cursor(&q, &after))

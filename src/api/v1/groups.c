@@ -368,7 +368,8 @@ static bool read_filter(struct group_search *l, struct cursor *at)
     l->f = (struct groups_filter){ .scope = actor_scope(l->call->actor, PERM_READ) };
     l->f.words = query_text(&q, "q", 200);
     l->fields = query_words(&q, "fields", members, countof(members));
-    l->health = query_words(&q, "health", healths, countof(healths));
+    int health = query_word(&q, "health", healths, countof(healths));
+    l->health = health < 0 ? 0 : UINT64_C(1) << health;
     if (query_cursor(&q, at))
         l->f.after_id = at->id;
     l->f.limit = l->health ? COUNT_MAX : l->limit + 1;

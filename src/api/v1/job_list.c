@@ -44,16 +44,6 @@ struct job_list {
     struct why why;
 };
 
-static int word_of(struct query *q, const char *name, const char *const *words, size_t n)
-{
-    uint64_t bits = query_words(q, name, words, n);
-    if (bits & (bits - 1)) {
-        query_bad(q, name, "word", "only one is wanted");
-        bits = 0;
-    }
-    return bits ? __builtin_ctzll(bits) : -1;
-}
-
 /* Only groups that both the filter and the asker's rights have. */
 static void filter_groups(struct web_call *call, struct query *q, struct job_list *l)
 {
@@ -75,13 +65,13 @@ static bool read_filter(struct web_call *call, struct job_list *l)
     l->f.words = query_text(&q, "q", 200);
     l->f.handler = query_text(&q, "handler", 255);
     l->f.owner = query_text(&q, "owner", 64);
-    l->f.status = word_of(&q, "state", states, countof(states));
-    int type = word_of(&q, "type", types, countof(types));
+    l->f.status = query_word(&q, "state", states, countof(states));
+    int type = query_word(&q, "type", types, countof(types));
     l->f.type = type < 0 ? NULL : types[type];
-    int sort = word_of(&q, "sort", sorts, countof(sorts));
+    int sort = query_word(&q, "sort", sorts, countof(sorts));
     l->streaks = sort == SORT_STREAK;
     l->f.order = sort < 0 || l->streaks ? JOBS_NEWEST : (enum jobs_order)sort;
-    l->result = word_of(&q, "result", results, countof(results));
+    l->result = query_word(&q, "result", results, countof(results));
     l->wanted = l->f.limit - 1;
     l->members = query_words(&q, "fields", job_members, JOB_MEMBERS);
     filter_groups(call, &q, l);

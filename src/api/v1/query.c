@@ -179,6 +179,20 @@ static int word_of(struct slice one, const char *const *words, size_t n)
     return -1;
 }
 
+static void bad_word(struct query *q, const char *name, struct slice one)
+{
+    query_bad(q, name, "enum", "%.*s is none of its words", (int)utf8_cut(one.p, one.n, 40), one.p);
+}
+
+int query_word(struct query *q, const char *name, const char *const *words, size_t n)
+{
+    const char *text = ask(q, name);
+    int i = text ? word_of(slice_text(text), words, n) : -1;
+    if (text && i < 0)
+        bad_word(q, name, slice_text(text));
+    return i;
+}
+
 uint64_t query_words(struct query *q, const char *name, const char *const *words, size_t n)
 {
     struct slice rest = slice_text(ask(q, name)), one;
@@ -186,8 +200,7 @@ uint64_t query_words(struct query *q, const char *name, const char *const *words
     while (slice_item(&rest, &one)) {
         int i = word_of(one, words, n);
         if (i < 0) {
-            query_bad(q, name, "enum", "%.*s is none of its words", (int)utf8_cut(one.p, one.n, 40),
-                      one.p);
+            bad_word(q, name, one);
             return 0;
         }
         set |= UINT64_C(1) << i;

@@ -32,6 +32,8 @@ int64_t query_instant(struct query *q, const char *name, int64_t fallback);
 size_t query_ids(struct query *q, const char *name, int64_t *ids, size_t max);
 /* Some of n <= 64 words, separated by commas: bit i is words[i]. Absent: 0. */
 uint64_t query_words(struct query *q, const char *name, const char *const *words, size_t n);
+/* One of n words: words[i] is i. Absent: -1. */
+int query_word(struct query *q, const char *name, const char *const *words, size_t n);
 /* The cursor of this list, if there is one. */
 bool query_cursor(struct query *q, struct cursor *ret);
 /* Another rule is broken. */

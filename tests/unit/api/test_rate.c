@@ -76,7 +76,7 @@ static void a_flood_of_strangers_does_not_free_the_known(void **state)
     for (int i = 0; i < QUOTA; i++)
         assert_true(rate_take(t, one, QUOTA, 0, &x));
     for (int i = 0; i < 100000; i++) {
-        char text[20];
+        char text[32];
         snprintf(text, sizeof(text), "stranger %d", i);
         (void)rate_take(t, key(t, text), QUOTA, 0, &x);
     }
