@@ -22,7 +22,7 @@ static bool is_large(const struct group *g)
 static bool unsent_broadcast(const struct run *r)
 {
     return r->flags & RUN_BROADCAST && r->kind != KIND_RETRY && !(r->flags & RUN_LEFT) &&
-           !run_choices(r);
+           !run_choices(r) && !run_outdated(r); /* that is withdrawn, as soon as it is looked at */
 }
 
 static bool has_left(const struct run *r)

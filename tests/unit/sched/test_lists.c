@@ -199,6 +199,36 @@ static void a_firing_that_is_planned_again_is_out(void **state)
     assert_waits(c, job);
 }
 
+/* A firing whose connection is still opened when its job is edited comes back from the gate and is
+ * withdrawn. The list may have changed by then: planned again for that, it would be dropped as a
+ * firing of the old version, and nothing set the next scheduled time. */
+static void a_firing_of_an_older_version_is_not_planned_again(void **state)
+{
+    struct core *c = *state;
+    struct run_row *rows[ROWS];
+    core_register(c, "app", A);
+    int64_t job = broadcast_job(c, "FIX_DELAY", "20");
+    c->opening = true;
+    core_run(c, 21000);
+    assert_int_equal(core_rows(c, job, rows, ROWS), 1);
+    int64_t old = rows[0]->log_id;
+    struct job_record r = core_job_row(c, job);
+    core_text(&r.schedule_conf, "30");
+    assert_int_equal(core_update(c, job, &r), OK);
+    core_register(c, "app", B);
+    assert_false(core_leaves(c, core_call_of(c, CALL_RUN, old)));
+    c->now.wall_ms += 5;
+    c->now.boot_ms += 5;
+    while (!core_commit(c)) { /* before it looks at what is due */
+        c->now.wall_ms++;
+        c->now.boot_ms++;
+    }
+    core_run(c, 29000);
+    assert_null(core_row(c, old));
+    assert_int_equal(core_rows(c, job, rows, ROWS), 2);
+    assert_in_range(rows[0]->scheduled_ms, CORE_NOW_MS + 50000, CORE_NOW_MS + 53000);
+}
+
 /* The same of a missed one, which an edit of the interval leaves. */
 static void a_missed_firing_that_is_planned_again_is_out(void **state)
 {
@@ -416,6 +446,7 @@ int main(void)
         T(a_list_that_shrinks_while_rows_are_written),
         T(a_list_that_changes_while_an_edit_holds_the_rows),
         T(a_list_by_hand_and_a_start_in_one_batch),
+        T(a_firing_of_an_older_version_is_not_planned_again),
         T(a_firing_that_is_planned_again_is_out),
         T(a_missed_firing_that_is_planned_again_is_out),
         T(a_schedule_that_changes_while_its_last_row_is_planned_again),
