@@ -136,10 +136,11 @@ void lane_note_error(struct lane *lane, struct now now, const struct call_result
         return;
     lane->error_ms = now.boot_ms;
     size_t n = c->msg.n ? utf8_cut(c->msg.p, c->msg.n, EXECUTOR_ERROR_MAX) : 0;
-    if (lane->error && strlen(lane->error) == n && memcmp(lane->error, c->msg.p, n) == 0)
+    const char *text = n ? c->msg.p : "";
+    if (lane->error && strlen(lane->error) == n && memcmp(lane->error, text, n) == 0)
         return; /* a dead address says the same each second */
     free(lane->error);
-    lane->error = mem_dupn(n ? c->msg.p : "", n);
+    lane->error = mem_dupn(text, n);
 }
 
 void lane_note_answer(struct lane *lane, int64_t us)
