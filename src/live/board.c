@@ -454,7 +454,8 @@ static void fresh_failing_job(struct board *b, struct fresh *x, size_t i)
 static enum err fresh_failing(struct board *b, struct fresh *x, struct why *why)
 {
     size_t n = x->copy.nfailing;
-    qsort(x->copy.failing, n, sizeof(*x->copy.failing), by_job);
+    if (n)
+        qsort(x->copy.failing, n, sizeof(*x->copy.failing), by_job);
     x->ids = mem_new((n + 1) * sizeof(*x->ids));
     x->group_ids = mem_new((n + 1) * sizeof(*x->group_ids));
     for (size_t i = 0; i < n; i++)

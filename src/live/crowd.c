@@ -29,7 +29,8 @@ static int by_job(const void *a, const void *b)
 struct crowd *crowd_new(struct crowd_change *changes, size_t n, int64_t from_ms)
 {
     size_t entries = 0;
-    qsort(changes, n, sizeof(*changes), by_job);
+    if (n)
+        qsort(changes, n, sizeof(*changes), by_job);
     for (size_t i = 0; i < n; i++)
         entries += !i || by_job(&changes[i - 1], &changes[i]) != 0;
     struct crowd *c = mem_new(sizeof(*c) + entries * sizeof(c->entries[0]));

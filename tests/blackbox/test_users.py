@@ -390,7 +390,7 @@ def test_an_idle_session_ends(tmp_path):
         assert it.status("GET", "/session") == 200
         center.stop()
         with sqlite3.connect(center.data / "peal.db") as db:
-            db.execute("UPDATE peal_session SET used_ms = used_ms - 59000")
+            db.execute("UPDATE peal_session SET used_ms = used_ms - 20000")
         center.start()
         assert it.status("GET", "/session") == 200
         center.stop()
