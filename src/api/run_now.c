@@ -32,15 +32,13 @@ static enum err choose(struct web_call *call, int64_t group_id, const char *list
     return OK;
 }
 
-/* The texts are taken. */
-static struct request *spawn_ask(struct web_call *call, const struct job_record *job, char *param,
-                                 char *choices, struct audit_many *audit)
+/* The spawn's texts are taken. */
+static struct request *spawn_ask(struct web_call *call, const struct job_record *job,
+                                 struct spawn spawn, struct audit_many *audit)
 {
-    struct spawn spawn = { .job_id = job->id,
-                           .kind = KIND_MANUAL,
-                           .retries_left = -1,
-                           .param = param,
-                           .choices = choices };
+    spawn.job_id = job->id;
+    spawn.kind = KIND_MANUAL;
+    spawn.retries_left = -1;
     audit_spawn(call, audit, job->description, &spawn);
     return center_trigger_ask(call->center, &spawn);
 }
@@ -48,7 +46,7 @@ static struct request *spawn_ask(struct web_call *call, const struct job_record 
 struct request *run_now_ask(struct web_call *call, const struct job_record *job,
                             struct audit_many *audit)
 {
-    return spawn_ask(call, job, NULL, NULL, audit);
+    return spawn_ask(call, job, (struct spawn){ 0 }, audit);
 }
 
 enum err run_now_answer(struct web_call *call, struct request *asked, int64_t *ret_log_id,
@@ -71,8 +69,9 @@ enum err run_now(struct web_call *call, const struct job_record *job, const char
     names->bad = names->addresses;
     enum err err = choose(call, job->group_id, addresses, names->addresses, &choices, why);
     if (!err) {
-        struct request *asked = spawn_ask(call, job, mem_dup(param),
-                                          choices.len ? mem_dup(buf_str(&choices)) : NULL, NULL);
+        const struct spawn spawn = { .param = mem_dup(param),
+                                     .choices = choices.len ? mem_dup(buf_str(&choices)) : NULL };
+        struct request *asked = spawn_ask(call, job, spawn, NULL);
         err = run_now_answer(call, asked, ret_log_id, why);
     }
     buf_done(&choices);
