@@ -272,7 +272,7 @@ def test_what_changes_is_told_by_one_stream_for_all_tabs(visit, v1, shell):
     job = new_job(v1, shell, "Told to both tabs", task={"kind": "GLUE_SHELL"}, script="echo; exit 9\n")
     ended(v1, v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"])
     for page in (first, second):
-        expect(page.locator("[data-row]", has_text="Told to both tabs")).to_be_visible()
+        expect(page.locator("[data-row]", has_text="Told to both tabs")).to_be_visible(timeout=30000)
     assert not [url for url in asked if url.endswith("/events")], "the second tab has a stream of its own"
 
 
