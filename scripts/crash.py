@@ -241,7 +241,7 @@ class Rounds:
             self.victim.check_alive()
             assert self.load.stats()["accepted"] > seen, self.load.ask("stats")
             return True
-        wait_until(more, "runs to be accepted", 60, 0.01)
+        wait_until(more, "runs to be accepted", self.settle_s, 0.01)
 
     def fill_disk(self):
         """Until a run is refused for it; files have room of their own for a while, which may be longer than
@@ -277,7 +277,8 @@ class Rounds:
         if what in ("away", "refuse"):
             self.wait(0.0, 1.5)
             self.load.ask("back")
-        self.wait_runs()
+        with contextlib.suppress(AssertionError if self.victim.defect else ()):
+            self.wait_runs()  # with a mistake, as many runs may be lost as the load keeps open: it sends no more
         self.settle()
         self.account.check(self.load, self.victim.executions(), self.disk_was_full)
         self.kill()  # at rest: nothing of this round may come again in a later one
