@@ -3,8 +3,9 @@
  *
  * A page walks down in slices. The filter decides what is walked over: live rows, failures by their
  * index, the rows of some jobs by theirs, chunk by chunk, stories, or all rows. Of each slice it is
- * known beforehand how many rows it has, so the bound holds whatever the other conditions leave;
- * these are SQL where that is cheap, and store_run_matches has the last word, as for every engine.
+ * known beforehand how many rows it has at most, so the bound holds whatever the other conditions
+ * leave; these are SQL where that is cheap, and store_run_matches has the last word, as for every
+ * engine.
  */
 #include "base/mem.h"
 #include "model/log_outcome.h"
@@ -19,7 +20,8 @@
 
 /* ?1 chunk, ?2 smallest id, ?3 below, ?4 address. {JOBS}: a list of ids. */
 static const struct over {
-    /* The slice: how many rows, and the smallest id; the parts before and behind {JOBS}. */
+    /* The slice: how many rows, and the smallest id; the parts before and behind {JOBS}. NULL: so
+     * many ids from the newest row on. */
     const char *slice, *slice_rest;
     const char *from; /* the rows of the slice */
     bool jobs;        /* needs {JOBS}; a slice is a chunk */
@@ -48,9 +50,7 @@ static const struct over {
       "FROM xxl_job_log l INDEXED BY i_log_failed" SQL_LOG_LIVE
       " WHERE " FAILED("l") " AND l.id >= ?2 AND l.id < ?3",
       false },
-    { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log WHERE id >= ?2 AND id < ?3 "
-      "ORDER BY id DESC LIMIT 4096)",
-      "", "FROM xxl_job_log l" SQL_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
+    { NULL, "", "FROM xxl_job_log l" SQL_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
     { "SELECT count(*), min(log_id) FROM (SELECT log_id FROM peal_story WHERE log_id >= ?2 "
       "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096)",
       "",
@@ -123,7 +123,8 @@ static enum err prepare(struct walk *w, struct why *why)
 {
     const struct runs_filter *f = w->f;
     struct buf slice = BUF_INIT(65536), rows = BUF_INIT(262144);
-    buf_text(&slice, w->over->slice);
+    if (w->over->slice)
+        buf_text(&slice, w->over->slice);
     buf_text(&rows, SQL_LOG_COLUMNS);
     buf_text(&rows, w->over->from);
     if (w->over->jobs) {
@@ -135,7 +136,7 @@ static enum err prepare(struct walk *w, struct why *why)
     write_filter(&rows, f);
     buf_text(&rows, " ORDER BY l.id DESC");
     enum err err = slice.failed || rows.failed ? ERR_TOOBIG : OK;
-    if (!err)
+    if (!err && w->over->slice)
         err = sql_query_once(&w->s->sql, buf_str(&slice), &w->slice, why);
     if (!err)
         err = sql_query_once(&w->s->sql, buf_str(&rows), &w->rows, why);
@@ -156,26 +157,43 @@ static void bind(const struct walk *w, struct sql_query *q, int64_t low)
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The slice by its newest row: the chunk of that row, or so many ids. The rows are not counted:
+ * that would read them twice. */
+static enum err slice_of_ids(struct walk *w, int64_t *ret_low, int64_t *ret_n, bool *ret_end,
+                             struct why *why)
+{
+    int64_t newest = 0;
+    sqlite3_stmt *q;
+    enum err err = sql_get(w->s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1", &q, why);
+    if (err)
+        return err;
+    bind_i64(q, 1, w->below);
+    err = sql_number(w->s, q, INT64_MIN, &newest, why);
+    *ret_end = newest < w->low;
+    if (err || *ret_end)
+        return err;
+    int64_t low = w->over->jobs ? newest & ~(int64_t)(SLICE - 1) : newest - (SLICE - 1);
+    *ret_low = larger(low, w->low);
+    *ret_n = newest - *ret_low + 1;
+    return OK;
+}
+
 /* The next slice: *ret_low where it begins, *ret_n its rows. *ret_end: there is none. */
 static enum err next_slice(struct walk *w, int64_t *ret_low, int64_t *ret_n, bool *ret_end,
                            struct why *why)
 {
-    int64_t low = w->low, newest = 0;
-    sqlite3_stmt *q;
     bool row;
     enum err err = OK;
-    if (w->over->jobs) { /* the chunk of the newest row of any job */
-        err = sql_get(w->s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1", &q, why);
-        if (err)
-            return err;
-        bind_i64(q, 1, w->below);
-        err = sql_number(w->s, q, INT64_MIN, &newest, why);
-        if (!err && newest >= low)
-            low = (newest & ~(int64_t)(SLICE - 1)) > low ? newest & ~(int64_t)(SLICE - 1) : low;
-    }
-    *ret_end = w->over->jobs && newest < w->low;
-    if (err || *ret_end)
+    if (w->over->jobs || !w->over->slice)
+        err = slice_of_ids(w, ret_low, ret_n, ret_end, why);
+    if (err || *ret_end || !w->over->slice)
         return err;
+    int64_t low = w->over->jobs ? *ret_low : w->low;
     bind(w, w->slice, low);
     err = sql_next(w->slice, &row, why);
     if (err)
