@@ -63,8 +63,9 @@ def fill(data, jobs, rows):
     first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM xxl_job_info").fetchone()[0]
     db.execute(JOBS, (jobs, GROUPS, now))
     db.execute("INSERT INTO peal_due (job_id, next_ms, last_ms, planned_until_ms, version) "
-               "SELECT id, iif(trigger_status = 1, ?1 + id * 20, NULL), 0, 0, 1 FROM xxl_job_info WHERE id >= ?2",
-               (now + 10 * DAY_MS, first))
+               "SELECT id, iif(trigger_status = 1, ?1 + id * 20, NULL), iif(id % 10, ?2 - id * 7, 0), 0, 1 "
+               "FROM xxl_job_info WHERE id >= ?3",
+               (now + 10 * DAY_MS, now, first))
     db.execute(ROWS, (rows, now - 20 * DAY_MS, 20 * DAY_MS - 60000, jobs, first, GROUPS))
     db.execute(SPANS, (SPAN_MS,))
     db.execute("UPDATE peal_seq SET value = max(value, ?) WHERE name = 'log'", (rows,))
@@ -136,6 +137,8 @@ def cases(job, rare, now):
         ("v1 jobs of a group", FIRST_PAGE_MS, v1("/jobs", group=1007)),
         ("v1 jobs by name", FIRST_PAGE_MS, v1("/jobs", sort="name")),
         ("v1 jobs by next", FIRST_PAGE_MS, v1("/jobs", sort="next")),
+        ("v1 jobs by last", FIRST_PAGE_MS, v1("/jobs", sort="last")),
+        ("v1 jobs by last, newest", FIRST_PAGE_MS, v1("/jobs", sort="-last")),
         ("v1 jobs, words", DEEP_PAGE_MS, v1("/jobs", q="branch 777777")),
         ("form log, first page", FIRST_PAGE_MS, form("/joblog/pageList", **log)),
         ("form log of a group", DEEP_PAGE_MS, form("/joblog/pageList", **{**log, "jobGroup": 1007})),

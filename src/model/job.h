@@ -72,6 +72,7 @@ struct job_record {
     int64_t id;
 #define JOB_COLUMN(member, type, ...) JOB_MEMBER_##type member;
 #include "model/job_columns.def"
+    int64_t key_ms; /* no column: where a page that is ordered by times has put the row */
 };
 
 void job_record_init(struct job_record *r); /* the columns' defaults; no text */

@@ -55,15 +55,17 @@ enum jobs_order {
     JOBS_NEWEST, /* by id, the largest first */
     JOBS_OLDEST,
     JOBS_NAME,
-    JOBS_NEXT, /* by what next_ms says, those without a next scheduled time last */
+    JOBS_NEXT,  /* by what next_ms says, those without a next scheduled time last */
+    JOBS_LAST,  /* by what last_ms says, the longest ago first; those that have not fired last */
+    JOBS_FIRED, /* the same, the newest first; those that have not fired last */
 };
 
 #define JOBS_NAME_KEY 85 /* characters of a name that decide about its place */
 #define JOBS_WORDS_MAX 5 /* further ones are not looked at */
 
-struct jobs_key { /* the last job of the page before */
-    int64_t id, next_ms;
-    const char *name; /* at least its first JOBS_NAME_KEY characters */
+struct jobs_key {       /* the last job of the page before */
+    int64_t id, key_ms; /* its key_ms */
+    const char *name;   /* at least its first JOBS_NAME_KEY characters */
 };
 
 struct jobs_filter {
@@ -430,9 +432,10 @@ struct store_facts {
 
 struct store_pages {
     /* next_ms is the next scheduled time behind now that will really fire: the earliest planned
-     * cron run's, else where planning stands. last_ms is the last before it that did; what the
-     * newest rows of the log do not tell is 0. Filters look for text in either case of ASCII
-     * messages. */
+     * cron run's, else where planning stands. last_ms is the last before it that did; what
+     * neither the newest rows of the log nor peal_due tell is 0. By last_ms, a job that fires every
+     * few seconds may stand as many seconds off its place. Filters look for text in either case of
+     * ASCII messages. */
     MUST_CHECK enum err (*jobs_page)(struct store *s, const struct jobs_filter *f, job_row_fn *fn,
                                      void *ctx, int64_t *ret_total, struct why *why);
     MUST_CHECK enum err (*logs_page)(struct store *s, const struct logs_filter *f, log_row_fn *fn,

@@ -247,6 +247,18 @@ def test_by_the_next_firing(v1, group):
     assert order == [rates[1], rates[2], rates[0], *never]
 
 
+def test_by_the_last_firing(v1, group, center):
+    ids = [made(v1, group).json["id"] for _ in range(5)]
+    with sqlite3.connect(center.data / "peal.db", timeout=30) as db:
+        for i, ms in ((0, 2000), (1, 1000), (3, 2000)):
+            db.execute("UPDATE peal_due SET last_ms = ? WHERE job_id = ?", (ms, ids[i]))
+    assert [j["id"] for j in v1.pages("/jobs", limit=2, group=group[1], sort="last")] == \
+        [ids[1], ids[0], ids[3], ids[2], ids[4]]
+    newest = list(v1.pages("/jobs", limit=2, group=group[1], sort="-last"))
+    assert [j["id"] for j in newest] == [ids[3], ids[0], ids[1], ids[4], ids[2]]
+    assert [j["lastMs"] for j in newest] == [2000, 2000, 1000, None, None]
+
+
 def test_filters(v1, group, forms):
     a = made(v1, group, name="Alpha import", owner="ann", schedule={"type": "FIX_RATE", "conf": "3600"},
              start=True).json["id"]

@@ -13,13 +13,14 @@
 
 static const char *const states[] = { "stopped", "scheduled" };
 static const char *const types[] = { "NONE", "CRON", "FIX_RATE", "FIX_DELAY", "ONCE" };
-static const char *const sorts[] = { "-id", "id", "name", "next",
-                                     "streak" }; /* as enum jobs_order */
+static const char *const sorts[] = {
+    "-id", "id", "name", "next", "last", "-last", "streak"
+}; /* as enum jobs_order */
 static const char *const results[] = { "failing", "ok", "never" };
 
 enum { ANY_RESULT = -1, FAILING, SUCCEEDING, NEVER_ENDED };
 
-#define SORT_STREAK 4
+#define SORT_STREAK 6
 #define CHUNK 100       /* failing jobs whose rows are read at once */
 #define WALK_ROWS 500   /* rows of one read, while the list looks for some */
 #define LOOK_ROWS 10000 /* that a page looks at in all */
@@ -85,7 +86,7 @@ static bool read_filter(struct web_call *call, struct job_list *l)
 /* The row's place in the list. */
 static struct cursor place(const struct job_record *r)
 {
-    struct cursor c = { .number = r->next_ms, .id = r->id };
+    struct cursor c = { .number = r->key_ms, .id = r->id };
     const char *name = r->description ? r->description : "";
     size_t n = 0, characters = 0;
     for (; name[n]; n++) {

@@ -87,7 +87,7 @@ static int64_t last_fired(const struct memory *m, int64_t job_id, int64_t last_m
 }
 
 struct job_key { /* of a job that matches */
-    int64_t id, next_ms;
+    int64_t id, key_ms, next_ms;
     char name[4 * JOBS_NAME_KEY + 1];
 };
 
@@ -122,11 +122,16 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_id(a, b);
 }
 
-static int by_next(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
     const struct job_key *x = a, *y = b;
-    int order = (x->next_ms > y->next_ms) - (x->next_ms < y->next_ms);
+    int order = (x->key_ms > y->key_ms) - (x->key_ms < y->key_ms);
     return order ? order : by_id(a, b);
+}
+
+static int by_time_downwards(const void *a, const void *b)
+{
+    return -by_time(a, b);
 }
 
 /* Is each word in one of the texts, or the id? */
@@ -180,18 +185,23 @@ typedef int compare(const void *a, const void *b);
 static compare *order_of(enum jobs_order order)
 {
     static compare *const all[] = {
-        [JOBS_NEWEST] = by_newest,
-        [JOBS_OLDEST] = by_id,
-        [JOBS_NAME] = by_name,
-        [JOBS_NEXT] = by_next,
+        [JOBS_NEWEST] = by_newest, [JOBS_OLDEST] = by_id, [JOBS_NAME] = by_name,
+        [JOBS_NEXT] = by_time,     [JOBS_LAST] = by_time, [JOBS_FIRED] = by_time_downwards,
     };
     return all[order];
 }
 
-static struct job_key key_of(const struct memory *m, const struct job_record *j, int64_t now_ms)
+static struct job_key key_of(const struct memory *m, const struct job_record *j,
+                             const struct jobs_filter *f)
 {
     const struct due_row *d = mem_find(m, T_DUE, j->id);
-    struct job_key k = { .id = j->id, .next_ms = next_to_fire(m, j->id, d->next_ms, now_ms) };
+    struct job_key k = { .id = j->id, .next_ms = next_to_fire(m, j->id, d->next_ms, f->now_ms) };
+    if (f->order == JOBS_NEXT)
+        k.key_ms = k.next_ms;
+    else if (f->order == JOBS_LAST || f->order == JOBS_FIRED)
+        k.key_ms = last_fired(m, j->id, d->last_ms, f->now_ms);
+    if (f->order == JOBS_LAST && k.key_ms <= 0)
+        k.key_ms = NEVER_MS;
     name_key(j->description, k.name);
     return k;
 }
@@ -200,7 +210,7 @@ static bool is_behind(const struct job_key *k, const struct jobs_filter *f)
 {
     if (!f->after)
         return true;
-    struct job_key last = { .id = f->after->id, .next_ms = f->after->next_ms };
+    struct job_key last = { .id = f->after->id, .key_ms = f->after->key_ms };
     name_key(f->after->name, last.name);
     return order_of(f->order)(k, &last) > 0;
 }
@@ -210,6 +220,7 @@ static bool job_lend(const struct memory *m, const struct job_key *k, const stru
 {
     const struct due_row *d = mem_find(m, T_DUE, k->id);
     struct job_record lent = *(const struct job_record *)mem_find(m, T_JOB, k->id);
+    lent.key_ms = k->key_ms;
     lent.next_ms = k->next_ms;
     lent.last_ms = last_fired(m, k->id, d->last_ms, f->now_ms);
     lent.planned_until_ms = d->planned_until_ms;
@@ -230,7 +241,7 @@ enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_
     for (size_t i = 0; i < n; i++) {
         const struct job_record *j = mem_find(m, T_JOB, keys[i]);
         if (job_matches(j, f))
-            found[matches++] = key_of(m, j, f->now_ms);
+            found[matches++] = key_of(m, j, f);
     }
     qsort(found, matches, sizeof(*found), order_of(f->order));
     for (size_t i = 0; i < matches; i++)

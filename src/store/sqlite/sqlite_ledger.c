@@ -65,7 +65,8 @@ enum err sqlite_due_put(struct store *store, const struct due_row *rows, int n, 
     struct sqlite *s = sqlite_of(store);
     sqlite3_stmt *q;
     enum err err = sql_get(s,
-                           "UPDATE peal_due SET next_ms = ?2, last_ms = ?3, planned_until_ms = ?4 "
+                           "UPDATE peal_due SET next_ms = ?2, before_ms = iif(last_ms < ?3, "
+                           "last_ms, before_ms), last_ms = ?3, planned_until_ms = ?4 "
                            "WHERE job_id = ?1",
                            &q, why);
     for (int i = 0; !err && i < n; i++) {

@@ -8,7 +8,7 @@ static int64_t missed; /* by the last runs_change */
 
 struct ids {
     int n;
-    int64_t id[32], next_ms[32], last_ms[32];
+    int64_t id[64], next_ms[64], last_ms[64], key_ms[64];
 };
 
 static bool job_id(void *ctx, const struct job_record *r)
@@ -16,15 +16,16 @@ static bool job_id(void *ctx, const struct job_record *r)
     struct ids *ids = ctx;
     ids->next_ms[ids->n] = r->next_ms;
     ids->last_ms[ids->n] = r->last_ms;
+    ids->key_ms[ids->n] = r->key_ms;
     ids->id[ids->n++] = r->id;
-    return ids->n < 32;
+    return ids->n < 64;
 }
 
 static bool log_id(void *ctx, const struct log_record *r)
 {
     struct ids *ids = ctx;
     ids->id[ids->n++] = r->id;
-    return ids->n < 32;
+    return ids->n < 64;
 }
 
 static bool group_id(void *ctx, const struct group_record *r)
@@ -49,7 +50,7 @@ static void walk_by_key(struct store *s, enum jobs_order order, const char *cons
         for (int i = 0; i < got.n; i++)
             assert_int_equal(got.id[i], wanted[at + i]);
         int end = got.n - 1;
-        last = (struct jobs_key){ got.id[end], got.next_ms[end], names[at + end] };
+        last = (struct jobs_key){ got.id[end], got.key_ms[end], names[at + end] };
         f.after = &last;
     }
     struct ids none = { 0 };
@@ -64,23 +65,28 @@ static void jobs_are_listed_by_key_in_each_order(void **state)
     enum { N = 7 };
     static const char *const names[N] = { "b", "a", "\xe4\xb8\xad", "a", "c", "B", "" };
     static const int64_t next[N] = { 50, NEVER_MS, 20, 50, 40, NEVER_MS, 10 };
+    static const int64_t last[N] = { 7, 0, 9, 7, 0, 3, 8 };
     static const int by_name[N] = { 6, 5, 1, 3, 0, 4, 2 }, by_next[N] = { 6, 2, 4, 0, 3, 1, 5 };
+    static const int by_last[N] = { 5, 0, 3, 6, 2, 1, 4 }, by_fired[N] = { 2, 6, 3, 0, 5, 4, 1 };
     struct store *s = ((struct engine *)*state)->s;
     int64_t id[N], wanted[N];
     const char *ordered[N];
     OP(s, txn->begin);
     for (int i = 0; i < N; i++) {
         struct job_record r = sample_job(names[i], next[i]);
+        r.last_ms = last[i];
         OP(s, catalog->job_insert, &r);
         id[i] = r.id;
     }
     OP(s, txn->commit, NULL);
-    for (int order = JOBS_NEWEST; order <= JOBS_NEXT; order++) {
+    for (int order = JOBS_NEWEST; order <= JOBS_FIRED; order++) {
         for (int i = 0; i < N; i++) {
-            int at = order == JOBS_NEWEST ? N - 1 - i
-                     : order == JOBS_NAME ? by_name[i]
-                     : order == JOBS_NEXT ? by_next[i]
-                                          : i;
+            int at = order == JOBS_NEWEST  ? N - 1 - i
+                     : order == JOBS_NAME  ? by_name[i]
+                     : order == JOBS_NEXT  ? by_next[i]
+                     : order == JOBS_LAST  ? by_last[i]
+                     : order == JOBS_FIRED ? by_fired[i]
+                                           : i;
             wanted[i] = id[at];
             ordered[i] = names[at];
         }
@@ -121,11 +127,65 @@ static void jobs_by_next_scheduled_time_begin_with_those_planned(void **state)
             for (int i = 0; i < rows; i++) {
                 int64_t n = got.id[i] - id[0];
                 assert_int_equal(got.next_ms[i], next[n]);
-                assert_true(got.next_ms[i] > last.next_ms ||
-                            (got.next_ms[i] == last.next_ms && got.id[i] > last.id));
-                last = (struct jobs_key){ got.id[i], got.next_ms[i], NULL };
+                assert_true(got.next_ms[i] > last.key_ms ||
+                            (got.next_ms[i] == last.key_ms && got.id[i] > last.id));
+                last = (struct jobs_key){ got.id[i], got.key_ms[i], NULL };
             }
             f.after = &last;
+        }
+    }
+}
+
+/* A job whose next firing is planned stands by the one before, in both ways in which jobs are
+ * found. */
+static void jobs_by_last_scheduled_time_stand_by_what_has_come(void **state)
+{
+    enum { N = 60, NOW = 5000, PAGE = 7 };
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t id[N], last[N];
+    OP(s, txn->begin);
+    for (int i = 0; i < N; i++) {
+        last[i] = i % 10 == 3 ? 0 : 1000 + i * 37 % 50;
+        struct job_record r = sample_job("j", NEVER_MS);
+        r.last_ms = last[i];
+        OP(s, catalog->job_insert, &r);
+        id[i] = r.id;
+        struct due_row d = { id[i], NEVER_MS, NOW + i, NOW + i, 1 };
+        if (i % 3 || !i) /* planned ahead */
+            continue;
+        OP(s, runs->due_put, &d, 1);
+        struct run_row row = sample_run(id[i], last[i]);
+        if (last[i])
+            OP(s, runs->runs_add, &row, 1);
+    }
+    OP(s, txn->commit, NULL);
+    for (int way = 0; way < 4; way++) {
+        struct jobs_key end = { 0 };
+        struct jobs_filter f = { .status = -1,
+                                 .limit = PAGE,
+                                 .order = way & 1 ? JOBS_FIRED : JOBS_LAST,
+                                 .group_id = way / 2,
+                                 .now_ms = NOW };
+        for (int at = 0, rows = 1; rows > 0; at += rows) {
+            struct ids got = { 0 };
+            int64_t total;
+            OP(s, pages->jobs_page, &f, job_id, &got, &total);
+            rows = got.n;
+            assert_int_equal(rows, N - at < PAGE ? N - at : PAGE);
+            for (int i = 0; i < rows; i++) {
+                int64_t key = last[got.id[i] - id[0]];
+                assert_int_equal(got.last_ms[i], key);
+                if (way & 1)
+                    assert_true(!f.after || key < end.key_ms ||
+                                (key == end.key_ms && got.id[i] < end.id));
+                else if (key == 0)
+                    key = NEVER_MS;
+                assert_int_equal(got.key_ms[i], key);
+                if (!(way & 1))
+                    assert_true(key > end.key_ms || (key == end.key_ms && got.id[i] > end.id));
+                end = (struct jobs_key){ got.id[i], key, NULL };
+                f.after = &end;
+            }
         }
     }
 }
@@ -456,6 +516,7 @@ int main(void)
         BOTH(jobs_are_listed_newest_first_through_filters),
         BOTH(jobs_are_listed_by_key_in_each_order),
         BOTH(jobs_by_next_scheduled_time_begin_with_those_planned),
+        BOTH(jobs_by_last_scheduled_time_stand_by_what_has_come),
         BOTH(jobs_are_found_by_words),
         BOTH(the_next_scheduled_time_shown_is_the_one_that_will_fire),
         BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),

@@ -4628,7 +4628,7 @@ export interface operations {
                 handler?: string;
                 /** @description Exactly */
                 owner?: string;
-                /** @description Order */
+                /** @description Order. `next` and `last` go by the next and the last scheduled time, the earliest first, `-last` by the newest first; jobs that have none come last. A job that fires every few seconds may stand as many seconds off its place. `streak`: the longest streak of failures first. */
                 sort?: "id" | "-id" | "name" | "next" | "last" | "-last" | "streak";
             };
             header?: never;
