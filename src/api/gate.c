@@ -284,6 +284,11 @@ static bool lacks(struct web_call *call, enum permission wanted, const char *whe
     return refuse(call, PROBLEM_FORBIDDEN, text);
 }
 
+bool gate_has(struct web_call *call, enum permission wanted)
+{
+    return actor_has(call->actor, wanted) || lacks(call, wanted, "");
+}
+
 static bool permission_ok(struct web_call *call)
 {
     int wanted = call->match.row->permission;
@@ -293,10 +298,8 @@ static bool permission_ok(struct web_call *call)
         return false;
     if (wanted == PERM_SESSION && call->actor->token_id)
         return refuse(call, PROBLEM_FORBIDDEN, "this is for sessions, not for tokens");
-    if (wanted == PERM_LOGIN || wanted == PERM_SESSION)
-        return true;
-    return actor_has(call->actor, (enum permission)wanted) ||
-           lacks(call, (enum permission)wanted, "");
+    return wanted == PERM_LOGIN || wanted == PERM_SESSION || wanted == PERM_ACTION ||
+           gate_has(call, (enum permission)wanted);
 }
 
 bool gate_group_for(struct web_call *call, enum permission wanted, int64_t group_id,

@@ -11,6 +11,9 @@ void gate_serve(struct web_call *call);
 /* The headers of every answer of the table. Any thread that has the call. */
 void gate_headers(struct web_call *call);
 
+/* Is the permission held for some group, or for the server? False: answered, with 403. For handlers
+ * of a row of PERM_ACTION; all others have what their row demands. */
+MUST_CHECK bool gate_has(struct web_call *call, enum permission wanted);
 /* For handlers of a row whose permission is one of groups: is it held for the group of the thing
  * that the request names? False: the call is answered, with 404 if the thing is out of the asker's
  * sight, as if it did not exist, else with 403. what: "job", with the id for the text. */

@@ -35,6 +35,7 @@ enum { /* what a row may demand in place of a permission */
        PERM_LOGIN,    /* a session or a token, whatever they may do */
        PERM_SESSION,  /* a session, no token */
        PERM_EXECUTOR, /* the access token of executors */
+       PERM_ACTION,   /* that of the action in the body, which the handler asks for (gate_has) */
 };
 
 enum body_kind {

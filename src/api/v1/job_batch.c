@@ -313,6 +313,6 @@ void v1_jobs_batch(struct web_call *call)
         idem_drop(call);
     enum act act = act_of(in.action.text);
     call->reason = in.reason;
-    if (has_what_it_takes(call, &in, act))
+    if (gate_has(call, acts[act].permission) && has_what_it_takes(call, &in, act))
         batch(call, &in, act);
 }

@@ -208,7 +208,7 @@ export interface paths {
         put?: never;
         /**
          * One action on many jobs
-         * @description With `dryRun` it says the consequences and changes nothing. One entry in the audit. Needs the permission of its `action`, with `dryRun` too; `move_group` in both groups. A job for which the asker lacks it is refused alone.
+         * @description With `dryRun` it says the consequences and changes nothing. One entry in the audit. Needs the permission of its `action`, with `dryRun` too; `move_group` in both groups. Who has it nowhere gets 403; a job for which the asker lacks it is refused alone.
          */
         post: operations["batchJobs"];
         delete?: never;
