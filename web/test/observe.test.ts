@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {beforeAll, describe, expect, it} from 'vitest'
 import {fillDays} from '../src/lib/days'
-import {linesFor, rowsOf, type Executor, type Group} from '../src/lib/executors'
+import {linesFor, rowsOf, shownState, type Executor, type Group} from '../src/lib/executors'
 import {display} from '../src/lib/display'
 import type {Schemas} from '../src/lib/http'
 import {loadLanguage} from '../src/lib/i18n'
@@ -76,6 +76,10 @@ describe('groups of executors', () => {
     const rows = rowsOf([group(1, 'fine', 2, 2), group(2, 'full', 1, 1), group(3, 'part', 1, 2), group(4, 'none', 0, 0), group(5, 'new', 0, 0, 0), group(6, 'fails', 1, 1, 1, 2)], [executor(2, 8, 5), executor(1, 1, 0)])
     expect(rows.map(r => r.group.app + ' ' + r.state)).toEqual(['none nobody', 'part partly', 'full full', 'fails up', 'fine up', 'new empty'])
     expect(rows[2]).toMatchObject({waiting: 5, inFlight: 8})
+  })
+  it('say of an executor that takes calls and answers none that it hangs', () => {
+    const owes = {...executor(1, 0, 0), unknown: 1, lastErrorMs: 1000}
+    expect([shownState(owes, 2000), shownState(owes, 70000), shownState({...owes, unknown: 0}, 2000), shownState({...owes, state: 'refusing'}, 2000)]).toEqual(['hangs', 'up', 'up', 'refusing'])
   })
   it('are told how to find this center', () => {
     for (const {text} of linesFor('pay', 'http://h:1/x')) {

@@ -4,7 +4,7 @@ import type {Schemas} from './http'
 
 export type Group = Schemas['Group']
 export type Executor = Schemas['Executor']
-export type GroupState = 'nobody' | 'partly' | 'full' | 'up' | 'empty'
+export type GroupState = 'nobody' | 'partly' | 'hangs' | 'full' | 'up' | 'empty'
 
 export interface GroupRow {
   group: Group
@@ -13,15 +13,24 @@ export interface GroupRow {
   inFlight: number
 }
 
-const RANK: Record<GroupState, number> = {nobody: 0, partly: 1, full: 2, up: 3, empty: 4}
+const RANK: Record<GroupState, number> = {nobody: 0, partly: 1, hangs: 1, full: 2, up: 3, empty: 4}
 
 /** A lane is full when everything that may be sent at once is, and more waits. */
 export const isFull = (e: Executor): boolean => e.lane.waiting > 0 && e.lane.inFlight >= e.lane.connectionsMax
+
+const HANGS_MS = 60000
+/** The state as a screen tells it. Who takes connections, owes answers and gave none of late is not well, whatever it
+ * registers. */
+export function shownState(e: Executor, now = Date.now()): Executor['state'] | 'hangs' {
+  const hangs = e.state === 'up' && e.unknown > 0 && e.lastErrorMs != null && now - e.lastErrorMs < HANGS_MS
+  return hangs ? 'hangs' : e.state
+}
 
 /** An empty group without jobs wants nothing; one with jobs has nobody to run them. */
 export function stateOfGroup(group: Group, executors: Executor[]): GroupState {
   if (!group.up) return group.total || group.jobs ? 'nobody' : 'empty'
   if (group.up < group.total) return 'partly'
+  if (executors.some(e => shownState(e) === 'hangs')) return 'hangs'
   return executors.some(isFull) ? 'full' : 'up'
 }
 

@@ -99,6 +99,7 @@ export const en = {
   'state.up': 'Up',
   'state.refusing': 'Refuses connections',
   'state.silent': 'Silent',
+  'state.hangs': 'Does not answer',
   'state.draining': 'Draining',
   'state.nobody': 'None is up',
   'kind.CRON': 'Schedule',

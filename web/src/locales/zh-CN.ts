@@ -23,7 +23,7 @@ export const messages = {
   'problem.fields': p => `有 ${p.n} 个字段需要修改`,
   'outcome.open': '未结束', 'outcome.succeeded': '成功', 'outcome.failed': '失败', 'outcome.timed_out': '超时', 'outcome.killed': '已终止', 'outcome.lost': '丢失', 'outcome.rejected': '被拒绝', 'outcome.unroutable': '无可用执行器',
   'phase.planned': '已计划', 'phase.sent': '已发送', 'phase.unknown': '结果未知', 'phase.accepted': '运行中',
-  'state.scheduled': '调度中', 'state.stopped': '已停止', 'state.stopped_by_center': '被调度中心停止', 'state.up': '在线', 'state.refusing': '拒绝连接', 'state.silent': '无心跳', 'state.draining': '排空中', 'state.nobody': '全部离线',
+  'state.scheduled': '调度中', 'state.stopped': '已停止', 'state.stopped_by_center': '被调度中心停止', 'state.up': '在线', 'state.refusing': '拒绝连接', 'state.silent': '无心跳', 'state.hangs': '不应答', 'state.draining': '排空中', 'state.nobody': '全部离线',
   'kind.CRON': '定时', 'kind.MISFIRE': '过期补偿', 'kind.MANUAL': '手动', 'kind.RETRY': '重试', 'kind.PARENT': '父任务', 'kind.API': 'API',
   'strip': p => `最近 ${p.total} 次运行，成功 ${p.good} 次`, 'strip.none': '尚未运行',
   'jobs.title': '任务', 'jobs.new': '新建任务', 'jobs.search': '名称、JobHandler、负责人或 ID', 'jobs.group': '执行器', 'jobs.state': '状态', 'jobs.result': '最近结果',

@@ -23,7 +23,7 @@ export const messages = {
   'problem.fields': p => `有 ${p.n} 個欄位需要修改`,
   'outcome.open': '未結束', 'outcome.succeeded': '成功', 'outcome.failed': '失敗', 'outcome.timed_out': '逾時', 'outcome.killed': '已終止', 'outcome.lost': '遺失', 'outcome.rejected': '遭拒絕', 'outcome.unroutable': '無可用執行器',
   'phase.planned': '已排定', 'phase.sent': '已送出', 'phase.unknown': '結果不明', 'phase.accepted': '執行中',
-  'state.scheduled': '排程中', 'state.stopped': '已停止', 'state.stopped_by_center': '由排程中心停止', 'state.up': '上線', 'state.refusing': '拒絕連線', 'state.silent': '無心跳', 'state.draining': '排空中', 'state.nobody': '全部離線',
+  'state.scheduled': '排程中', 'state.stopped': '已停止', 'state.stopped_by_center': '由排程中心停止', 'state.up': '上線', 'state.refusing': '拒絕連線', 'state.silent': '無心跳', 'state.hangs': '不回應', 'state.draining': '排空中', 'state.nobody': '全部離線',
   'kind.CRON': '排程', 'kind.MISFIRE': '逾期補償', 'kind.MANUAL': '手動', 'kind.RETRY': '重試', 'kind.PARENT': '父工作', 'kind.API': 'API',
   'strip': p => `最近 ${p.total} 次執行，成功 ${p.good} 次`, 'strip.none': '尚未執行',
   'jobs.title': '工作', 'jobs.new': '新增工作', 'jobs.search': '名稱、JobHandler、負責人或 ID', 'jobs.group': '執行器', 'jobs.state': '狀態', 'jobs.result': '最近結果',

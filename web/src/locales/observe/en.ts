@@ -179,6 +179,7 @@ export const observe = {
   'group.nobody': 'None is up',
   'group.partly': 'Partly up',
   'group.full': 'Lane full',
+  'group.hangs': 'Does not answer',
   'group.up': 'Up',
   'group.empty': 'Empty',
 

@@ -41,7 +41,7 @@ export const observe = {
   'executors.answers_not': p => `没有应答${p.said ? '：' + p.said : '。'}`, 'executors.forget': '移除', 'executors.forget.title': p => `移除 ${p.address}？`,
   'executors.forget.text': '不再向其发送任务；再次注册后会自动恢复。', 'executors.forgotten': p => `已移除 ${p.address}。`, 'executors.how': '机器以此 AppName 注册后即会出现在这里。以下配置可让其找到本调度中心：',
   'executors.token': 'TOKEN 为本调度中心的访问令牌，请向管理员索取。', 'executors.token_admin': 'TOKEN 为本调度中心的访问令牌：配置项 token，或数据目录中的 token 文件。', 'executors.all_jobs': '全部任务',
-  'executors.all_runs': '全部运行', 'executors.no_jobs': '该执行器下没有任务。', 'executors.ran': '在此运行的任务', 'group.nobody': '全部离线', 'group.partly': '部分在线', 'group.full': '通道已满',
+  'executors.all_runs': '全部运行', 'executors.no_jobs': '该执行器下没有任务。', 'executors.ran': '在此运行的任务', 'group.nobody': '全部离线', 'group.partly': '部分在线', 'group.full': '通道已满', 'group.hangs': '不应答',
   'group.up': '在线', 'group.empty': '空',
   'overview.title': '概览', 'overview.range': '时间范围', 'overview.range.1h': '1 小时', 'overview.range.24h': '24 小时',
   'overview.range.7d': '7 天', 'overview.scheduler': '调度器', 'overview.accounted': '每次触发均有着落', 'overview.not_ok': '调度中心异常，详见系统页面。',

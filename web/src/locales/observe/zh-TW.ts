@@ -41,7 +41,7 @@ export const observe = {
   'executors.answers_not': p => `沒有回應${p.said ? '：' + p.said : '。'}`, 'executors.forget': '移除', 'executors.forget.title': p => `移除 ${p.address}？`,
   'executors.forget.text': '不再向其傳送工作；再次註冊後會自動恢復。', 'executors.forgotten': p => `已移除 ${p.address}。`, 'executors.how': '機器以此 AppName 註冊後即會出現在這裡。以下設定可讓其找到本調度中心：',
   'executors.token': 'TOKEN 為本調度中心的存取權杖，請向管理員索取。', 'executors.token_admin': 'TOKEN 為本調度中心的存取權杖：設定項 token，或資料目錄中的 token 檔案。', 'executors.all_jobs': '全部工作',
-  'executors.all_runs': '全部執行', 'executors.no_jobs': '這個執行器下沒有工作。', 'executors.ran': '在此執行的工作', 'group.nobody': '全部離線', 'group.partly': '部分上線', 'group.full': '通道已滿',
+  'executors.all_runs': '全部執行', 'executors.no_jobs': '這個執行器下沒有工作。', 'executors.ran': '在此執行的工作', 'group.nobody': '全部離線', 'group.partly': '部分上線', 'group.full': '通道已滿', 'group.hangs': '不回應',
   'group.up': '上線', 'group.empty': '空',
   'overview.title': '概觀', 'overview.range': '時間範圍', 'overview.range.1h': '1 小時', 'overview.range.24h': '24 小時',
   'overview.range.7d': '7 天', 'overview.scheduler': '排程器', 'overview.accounted': '每次觸發皆有著落', 'overview.not_ok': '調度中心異常，詳見系統頁面。',
