@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The screens, each a chunk of its own. The address is the state: what one sees one can send.
+// The screens, each a chunk of its own. The address is the state: what one sees one can send. `needs` is the
+// permission without which, in some group at least, a screen would stay empty.
 import {createRouter, createWebHistory, type RouteLocationRaw} from 'vue-router'
 import {me, readSession} from '../lib/session'
 
@@ -8,21 +9,21 @@ export const router = createRouter({
   scrollBehavior: (_to, _from, saved) => saved ?? {top: 0},
   routes: [
     {path: '/login', name: 'login', component: () => import('../views/Login.vue'), meta: {open: true}},
-    {path: '/', name: 'overview', component: () => import('../views/Overview.vue')},
-    {path: '/upcoming', name: 'upcoming', component: () => import('../views/Upcoming.vue')},
-    {path: '/jobs', name: 'jobs', component: () => import('../views/Jobs.vue')},
-    {path: '/jobs/new', name: 'job-new', component: () => import('../views/JobForm.vue')},
-    {path: '/jobs/:id(\\d+)', name: 'job', component: () => import('../views/Job.vue')},
-    {path: '/jobs/:id(\\d+)/edit', name: 'job-edit', component: () => import('../views/JobForm.vue')},
-    {path: '/runs', name: 'runs', component: () => import('../views/Runs.vue')},
-    {path: '/runs/:id(\\d+)', name: 'run', component: () => import('../views/Run.vue')},
-    {path: '/executors', name: 'executors', component: () => import('../views/Executors.vue')},
-    {path: '/executors/-/:key([A-Za-z0-9_-]+)', name: 'executor', component: () => import('../views/Executor.vue')},
-    {path: '/executors/:group(\\d+)', name: 'group', component: () => import('../views/Group.vue')},
+    {path: '/', name: 'overview', component: () => import('../views/Overview.vue'), meta: {needs: 'read'}},
+    {path: '/upcoming', name: 'upcoming', component: () => import('../views/Upcoming.vue'), meta: {needs: 'read'}},
+    {path: '/jobs', name: 'jobs', component: () => import('../views/Jobs.vue'), meta: {needs: 'read'}},
+    {path: '/jobs/new', name: 'job-new', component: () => import('../views/JobForm.vue'), meta: {needs: 'jobs:write'}},
+    {path: '/jobs/:id(\\d+)', name: 'job', component: () => import('../views/Job.vue'), meta: {needs: 'read'}},
+    {path: '/jobs/:id(\\d+)/edit', name: 'job-edit', component: () => import('../views/JobForm.vue'), meta: {needs: 'jobs:write'}},
+    {path: '/runs', name: 'runs', component: () => import('../views/Runs.vue'), meta: {needs: 'read'}},
+    {path: '/runs/:id(\\d+)', name: 'run', component: () => import('../views/Run.vue'), meta: {needs: 'read'}},
+    {path: '/executors', name: 'executors', component: () => import('../views/Executors.vue'), meta: {needs: 'read'}},
+    {path: '/executors/-/:key([A-Za-z0-9_-]+)', name: 'executor', component: () => import('../views/Executor.vue'), meta: {needs: 'read'}},
+    {path: '/executors/:group(\\d+)', name: 'group', component: () => import('../views/Group.vue'), meta: {needs: 'read'}},
     {path: '/audit', name: 'audit', component: () => import('../views/Audit.vue'), meta: {needs: 'audit:read'}},
     {path: '/users', name: 'users', component: () => import('../views/Users.vue'), meta: {needs: 'users:admin'}},
     {path: '/users/:id(\\d+)', name: 'user', component: () => import('../views/User.vue'), meta: {needs: 'users:admin'}},
-    {path: '/system', name: 'system', component: () => import('../views/System.vue')},
+    {path: '/system', name: 'system', component: () => import('../views/System.vue'), meta: {needs: 'read'}},
     {path: '/me', name: 'me', component: () => import('../views/Me.vue')},
     {path: '/:rest(.*)*', name: 'not-found', component: () => import('../views/NotFound.vue'), meta: {open: true}},
   ],

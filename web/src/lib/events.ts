@@ -6,7 +6,7 @@ import {ref, shallowRef, watch} from 'vue'
 import workerUrl from './events-worker?sharedworker&url'
 import {apiUrl, type Schemas} from './http'
 import {live, stale} from './query'
-import {me} from './session'
+import {may, me} from './session'
 
 type Data = {run: Schemas['EventRun'], runs: Schemas['EventRuns'], executor: Schemas['EventExecutor'], job: Schemas['EventJob'], vitals: Schemas['EventVitals']}
 export const NAMES = ['run', 'runs', 'executor', 'job', 'vitals', 'reset', 'bye'] as const
@@ -117,7 +117,7 @@ export function listen(): void {
     line?.seen(!document.hidden)
     if (!document.hidden && old.size) soon([])
   })
-  watch(() => me.value?.user.id, id => {
+  watch(() => me.value && !me.value.mustChangePassword && may('read') ? me.value.user.id : undefined, id => {
     line?.close()
     line = undefined
     live.value = false
