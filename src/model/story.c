@@ -32,7 +32,8 @@ bool story_late(const struct story *s)
 bool story_kept(const struct story *s, enum phase end, enum kind kind, int64_t log_id)
 {
     return end != PHASE_SUCCEEDED || story_late(s) || s->doubts || kind == KIND_MANUAL ||
-           kind == KIND_API || kind == KIND_RETRY || log_id % STORY_ONE_IN == 0;
+           kind == KIND_API || kind == KIND_RETRY || kind == KIND_PARENT ||
+           log_id % STORY_ONE_IN == 0;
 }
 
 static uint64_t within(int64_t v, int64_t max)

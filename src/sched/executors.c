@@ -181,6 +181,34 @@ int executors_each(const struct sched *s, struct now now, const struct executors
     return total;
 }
 
+/* ---- what it works on -------------------------------------------------------------------------
+ */
+
+#define BUSY_LOOKS 2000 /* runs that one answer looks at */
+
+int executors_busy(const struct sched *s, const char *address,
+                   struct sched_busy ret[SCHED_BUSY_MAX])
+{
+    const struct lane *lane = textmap_find(&s->lanes, slice_text(address));
+    int n = 0, looks = BUSY_LOOKS;
+    if (!lane)
+        return 0;
+    list_each(&lane->runs, node, tmp)
+    {
+        const struct run *r = container_of(node, struct run, of_lane);
+        if (looks-- == 0 || n == SCHED_BUSY_MAX)
+            break;
+        if (r->phase != PHASE_ACCEPTED && r->phase != PHASE_UNKNOWN)
+            continue;
+        int i = 0;
+        while (i < n && ret[i].job_id != r->job->id)
+            i++;
+        if (i == n)
+            ret[n++] = (struct sched_busy){ r->job->id, run_group(r) };
+    }
+    return n;
+}
+
 /* ---- a user's probe -------------------------------------------------------------------------- */
 
 void executors_probed(struct sched *s, struct now now, const struct call_result *c)

@@ -459,6 +459,11 @@ bool sched_forget(struct sched *s, struct now now, struct slice address)
     return found;
 }
 
+int sched_busy(const struct sched *s, const char *address, struct sched_busy ret[SCHED_BUSY_MAX])
+{
+    return executors_busy(s, address, ret);
+}
+
 void sched_probed(struct sched *s, struct now now, const struct call_result *c)
 {
     executors_probed(s, now, c);

@@ -220,6 +220,13 @@ int sched_executors(const struct sched *s, struct now now, const struct executor
                     sched_executor_fn *fn, void *ctx);
 /* Forget the address for all apps until it registers again. False: it is not registered. */
 bool sched_forget(struct sched *s, struct now now, struct slice address);
+/* Jobs of which a run is accepted or in doubt at that address, each once; how many. Of a lane with
+ * thousands of runs, those of the first ones. */
+#define SCHED_BUSY_MAX 100
+struct sched_busy {
+    int64_t job_id, group_id;
+};
+int sched_busy(const struct sched *s, const char *address, struct sched_busy ret[SCHED_BUSY_MAX]);
 /* What came of a beat that a user asked for. */
 void sched_probed(struct sched *s, struct now now, const struct call_result *c);
 

@@ -194,6 +194,8 @@ struct center_probe {
     bool reachable; /* it answered, whatever it said */
     int64_t took_us;
     char said[512];
+    struct sched_busy busy[SCHED_BUSY_MAX]; /* as sched_busy says */
+    int nbusy;
 };
 /* /beat, in a few seconds at most; an address that does not answer is an answer here. */
 MUST_CHECK enum err center_probe(struct center *c, const char *address, struct center_probe *ret,

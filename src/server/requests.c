@@ -287,6 +287,7 @@ static void probe_done(struct transport_call *call, struct call_result *r)
     }
     r->address = a->address;
     sched_probed(c->sched, center_now(), r);
+    to->nbusy = sched_busy(c->sched, a->address, to->busy);
     request_answer(a, OK);
 }
 

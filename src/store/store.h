@@ -456,6 +456,12 @@ struct store_pages {
     /* The runs that retry this one of the job, by id; at most max. */
     MUST_CHECK enum err (*retries_of)(struct store *s, int64_t job_id, int64_t log_id, int64_t *ids,
                                       int max, int *ret_n, struct why *why);
+    /* The runs of other jobs, in the groups in scope, that this one's success has started; the
+     * same.
+     */
+    MUST_CHECK enum err (*children_of)(struct store *s, const struct scope *scope, int64_t job_id,
+                                       int64_t log_id, int64_t *ids, int max, int *ret_n,
+                                       struct why *why);
     MUST_CHECK enum err (*facts)(struct store *s, struct store_facts *ret, struct why *why);
 };
 

@@ -174,7 +174,13 @@ def test_a_probe_says_what_came_of_it(v1, center):
         in_groups(v1, stub.address, group)
         path = f"/executors/{key(stub.address)}/probe"
         said = v1.ask("POST", path).json
-        assert (said["reachable"], said["said"]) == (True, "code 200") and said["tookMs"] > 0
+        assert (said["reachable"], said["said"], said["busyJobs"]) == (True, "code 200", []) and said["tookMs"] > 0
+        jobs = [center.api().add_job(group, "h") for _ in range(2)]
+        for job in (jobs[0], *jobs):
+            assert v1.ask("POST", f"/jobs/{job}/trigger", {}).status == 201
+        stub.wait_runs(2)
+        wait_until(lambda: one(v1, stub.address)["open"] >= 2, "the runs to be accepted")
+        assert sorted(v1.ask("POST", path).json["busyJobs"]) == jobs
         stub.answers["beat"] = {"code": 500, "msg": "not now"}
         assert v1.ask("POST", path).json["said"] == "code 500: not now"
 

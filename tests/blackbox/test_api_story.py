@@ -14,6 +14,7 @@ from support.executor import Executor
 from support.stub_executor import Stub
 from support.v1 import V1, problem
 from support.wait import wait_until
+from test_users import make
 
 _apps = (f"v1-story-{n}" for n in itertools.count())
 REFUSED = {"code": 500, "msg": "not today"}
@@ -166,7 +167,8 @@ def test_retries_know_one_another(v1, center, stub):
     assert detail["exact"] and detail["run"]["attempt"] == 1
     assert detail["related"]["retryOf"] == first and detail["related"]["previous"] == first
     assert v1.get(f"/runs/{first}")["related"] == {"retryOf": None, "retries": [second], "parent": None,
-                                                   "previous": None, "next": second, "lastSuccess": None}
+                                                   "previous": None, "next": second, "lastSuccess": None,
+                                                   "children": [], "shards": []}
 
 
 def test_a_child_knows_its_parent(v1, center, stub):
@@ -176,8 +178,40 @@ def test_a_child_knows_its_parent(v1, center, stub):
     stub.call_back(parent)
     run = stub.wait_runs(1, child)[0]["logId"]
     assert v1.get(f"/runs/{run}")["related"]["parent"] == parent
-    stub.call_back(run, 500, "no")
-    assert until(v1, run, "failed")["related"]["parent"] == parent
+    assert v1.get(f"/runs/{parent}")["related"]["children"] == [run]
+    stub.call_back(run)
+    assert until(v1, run, "succeeded")["related"]["parent"] == parent
+    assert v1.get(f"/runs/{parent}")["related"]["children"] == [run]
+
+
+def test_a_child_out_of_sight_is_none(v1, center, stub):
+    hidden = center.api().add_group(next(_apps))
+    child = center.api().add_job(hidden, "child")
+    parent = trigger(v1, center.api().add_job(stub.group, "parent", childJobId=str(child)))
+    stub.wait_runs(1)
+    stub.call_back(parent)
+    [run] = wait_until(lambda: v1.get(f"/runs/{parent}")["related"]["children"], "the child")
+    until(v1, run, "unroutable")
+    make(center, "story-reader", grants=[{"role": "viewer", "groups": [int(stub.group)]}])
+    assert V1(center, "story-reader", "story-reader").get(f"/runs/{parent}")["related"]["children"] == []
+
+
+def test_a_shard_knows_the_others(v1, center):
+    app = next(_apps)
+    group = center.api().add_group(app)
+    with Stub(center, app) as one, Stub(center, app) as two:
+        wait_until(lambda: len(center.api().addresses(app)) == 2, "both stubs in their group")
+        job = center.api().add_job(group, "h", executorRouteStrategy="SHARDING_BROADCAST")
+        for _ in range(2):  # often in the same second
+            trigger(v1, job)
+        runs = sorted(r["logId"] for stub in (one, two) for r in stub.wait_runs(2))
+        found = {run: v1.get(f"/runs/{run}")["related"]["shards"] for run in runs}
+        assert found == {run: runs[i // 2 * 2:i // 2 * 2 + 2] for i, run in enumerate(runs)}
+        for stub in (one, two):
+            for r in stub.wait_runs(2):
+                stub.call_back(r["logId"])
+        until(v1, runs[0], "succeeded")
+        assert v1.get(f"/runs/{runs[0]}")["related"]["shards"] == runs[:2]
 
 
 def test_what_was_changed_since_the_last_success(v1, center, stub):

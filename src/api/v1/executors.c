@@ -275,6 +275,16 @@ static bool may_probe(const struct web_call *call, const struct executor_view *v
     return false;
 }
 
+/* Of groups that the asker may see. */
+static void write_busy(struct web_call *call, struct jsonw *w, const struct center_probe *p)
+{
+    jsonw_array(w, "busyJobs");
+    for (int i = 0; i < p->nbusy; i++)
+        if (actor_may(call->actor, PERM_READ, p->busy[i].group_id))
+            jsonw_i64(w, NULL, p->busy[i].job_id);
+    jsonw_array_end(w);
+}
+
 static void probe(struct web_call *call, const struct executor_view *v)
 {
     struct why why = { "" };
@@ -293,7 +303,7 @@ static void probe(struct web_call *call, const struct executor_view *v)
     jsonw_bool(&w, "reachable", p.reachable);
     jsonw_real(&w, "tookMs", (double)p.took_us / 1000);
     jsonw_text(&w, "said", p.said);
-    jsonw_null(&w, "busyJobs");
+    write_busy(call, &w, &p);
     jsonw_object_end(&w);
 }
 

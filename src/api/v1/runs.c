@@ -13,6 +13,8 @@
 #define NEIGHBOURS 20
 #define USUAL 100 /* runs whose median is the usual duration */
 #define RETRIES_MAX 100
+#define CHILDREN_MAX 100
+#define SHARDS_MAX 1000
 #define CHANGES_MAX 20
 #define NEXT_WITHIN (INT64_C(1) << 21) /* log ids among which the job's next run is looked for */
 
@@ -123,14 +125,88 @@ static enum err look_next(struct web_call *call, const struct log_record *r, int
     return err;
 }
 
+/* ---- the shards of its broadcast ---------------------------------------------------------------
+ */
+
+struct shards {
+    const struct log_record *of;
+    int64_t ids[SHARDS_MAX]; /* by index; 0: not found */
+    int64_t total;
+};
+
+/* "1/3" */
+static bool shard_of(const struct log_record *r, int64_t *ret_index, int64_t *ret_total)
+{
+    struct slice total = slice_text(r->sharding), index;
+    return r->sharding && slice_cut(&total, '/', &index) && parse_i64(index, ret_index) &&
+           parse_i64(total, ret_total) && *ret_index >= 0 && *ret_index < *ret_total;
+}
+
+static int64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Of two broadcasts in one second, those whose ids lie nearer: the shards of one are added at once.
+ */
+static bool take_shard(void *ctx, const struct log_record *r)
+{
+    struct shards *s = ctx;
+    int64_t i, total, near = s->of->id;
+    if (r->trigger_ms == s->of->trigger_ms && r->kind == s->of->kind && shard_of(r, &i, &total) &&
+        total == s->total && i < SHARDS_MAX &&
+        (!s->ids[i] || distance(r->id, near) < distance(s->ids[i], near)))
+        s->ids[i] = r->id;
+    return true;
+}
+
+static enum err write_shards(struct web_call *call, struct jsonw *w, const struct log_record *r,
+                             struct why *why)
+{
+    const struct runs_filter f = { .scope = actor_scope(call->actor, PERM_READ),
+                                   .jobs = &r->job_id,
+                                   .njobs = 1,
+                                   .kinds = 1u << r->kind,
+                                   .from_ms = r->trigger_ms,
+                                   .to_ms = r->trigger_ms + 1000,
+                                   .below_id = INT64_MAX,
+                                   .limit = 2 * SHARDS_MAX };
+    struct shards *s = mem_new(sizeof(*s));
+    struct runs_end end;
+    int64_t index;
+    enum err err = OK;
+    s->of = r;
+    if (r->kind != KIND_RETRY && shard_of(r, &index, &s->total))
+        err = call->db->ops->pages->runs_page(call->db, &f, take_shard, s, &end, why);
+    jsonw_array(w, "shards");
+    for (int64_t i = 0; !err && i < s->total && i < SHARDS_MAX; i++)
+        if (s->ids[i])
+            jsonw_i64(w, NULL, s->ids[i]);
+    jsonw_array_end(w);
+    free(s);
+    return err;
+}
+
+static void write_ids(struct jsonw *w, const char *key, const int64_t *ids, int n)
+{
+    jsonw_array(w, key);
+    for (int i = 0; i < n; i++)
+        jsonw_i64(w, NULL, ids[i]);
+    jsonw_array_end(w);
+}
+
 static enum err write_related(struct web_call *call, struct jsonw *w, const struct log_record *r,
                               const struct story *story, struct dots dots[2], struct why *why)
 {
-    int64_t retries[RETRIES_MAX], next = 0, cause = story ? story->cause : 0;
-    int n = 0;
+    const struct store_pages *pages = call->db->ops->pages;
+    int64_t retries[RETRIES_MAX], children[CHILDREN_MAX], next = 0;
+    int64_t cause = story ? story->cause : 0;
+    int n = 0, nchildren = 0;
     bool known = false;
-    enum err err =
-        call->db->ops->pages->retries_of(call->db, r->job_id, r->id, retries, RETRIES_MAX, &n, why);
+    enum err err = pages->retries_of(call->db, r->job_id, r->id, retries, RETRIES_MAX, &n, why);
+    if (!err)
+        err = pages->children_of(call->db, actor_scope(call->actor, PERM_READ), r->job_id, r->id,
+                                 children, CHILDREN_MAX, &nchildren, why);
     if (!err)
         err = look_next(call, r, &next, &known, why);
     if (err)
@@ -138,18 +214,17 @@ static enum err write_related(struct web_call *call, struct jsonw *w, const stru
     jsonw_object(w, "related");
     if (cause || r->kind != KIND_RETRY)
         write_id(w, "retryOf", r->kind == KIND_RETRY ? cause : 0);
-    jsonw_array(w, "retries");
-    for (int i = 0; i < n; i++)
-        jsonw_i64(w, NULL, retries[i]);
-    jsonw_array_end(w);
+    write_ids(w, "retries", retries, n);
     if (cause || r->kind != KIND_PARENT)
         write_id(w, "parent", r->kind == KIND_PARENT ? cause : 0);
+    write_ids(w, "children", children, nchildren);
+    err = write_shards(call, w, r, why);
     write_id(w, "previous", dots[0].n ? dots[0].list[0].id : 0);
     if (known)
         write_id(w, "next", next);
     write_id(w, "lastSuccess", dots[1].n ? dots[1].list[0].id : 0);
     jsonw_object_end(w);
-    return OK;
+    return err;
 }
 
 static bool add_change(void *ctx, const struct audit_record *r)

@@ -582,6 +582,7 @@ static const struct store_pages pages = {
     .log_get = memory_log_get,
     .story_get = memory_story_get,
     .retries_of = memory_retries_of,
+    .children_of = memory_children_of,
     .facts = memory_facts,
 };
 

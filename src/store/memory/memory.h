@@ -249,6 +249,8 @@ void mem_log_gone(struct memory *m, int64_t log_id);
 enum err memory_story_put(struct store *s, int64_t log_id, const struct story *story,
                           struct why *why);
 enum err memory_story_get(struct store *s, int64_t log_id, struct story *ret, struct why *why);
+enum err memory_children_of(struct store *s, const struct scope *scope, int64_t job_id,
+                            int64_t log_id, int64_t *ids, int max, int *ret_n, struct why *why);
 enum err memory_retries_of(struct store *s, int64_t job_id, int64_t log_id, int64_t *ids, int max,
                            int *ret_n, struct why *why);
 

@@ -56,3 +56,32 @@ enum err memory_retries_of(struct store *s, int64_t job_id, int64_t log_id, int6
     free(keys);
     return OK;
 }
+
+static bool is_child(const struct memory *m, int64_t id, int64_t job_id, int64_t of)
+{
+    const struct mem_run *live = mem_find(m, T_RUN, id);
+    const struct story *kept = mem_find(m, T_STORY, id);
+    const struct log_record *l = mem_find(m, T_LOG, id);
+    if (of <= 0)
+        return false;
+    if (live && live->row.kind == KIND_PARENT && live->row.cause == of)
+        return true;
+    return kept && kept->cause == of && l && l->job_id != job_id;
+}
+
+enum err memory_children_of(struct store *s, const struct scope *scope, int64_t job_id,
+                            int64_t log_id, int64_t *ids, int max, int *ret_n, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_LOG, &n);
+    *ret_n = 0;
+    for (size_t i = 0; i < n && *ret_n < max; i++) {
+        const struct log_record *l = mem_find(m, T_LOG, keys[i]);
+        if (scope_has(scope, l->group_id) && is_child(m, keys[i], job_id, log_id))
+            ids[(*ret_n)++] = keys[i];
+    }
+    free(keys);
+    return OK;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stories of runs on any engine that speaks SQL: a row of bytes a run, and what it retries. */
+/* Stories of runs on any engine that speaks SQL: a row of bytes a run, and what it retries or is a
+ * child of. */
 #include "model/story.h"
 #include "store/sql/tables.h"
 
@@ -61,5 +62,32 @@ enum err sql_retries_of(struct store *store, int64_t job_id, int64_t log_id, int
     sql_bind_i64(q, 4, max);
     while (!(err = sql_next(q, &row, why)) && row)
         ids[(*ret_n)++] = sql_i64(q, 0, 0);
+    return err;
+}
+
+enum err sql_children_of(struct store *store, const struct scope *scope, int64_t job_id,
+                         int64_t log_id, int64_t *ids, int max, int *ret_n, struct why *why)
+{
+    struct sql_query *q;
+    bool row;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT s.log_id, l.job_group FROM peal_story s "
+                             "JOIN xxl_job_log l ON l.id = s.log_id AND l.job_id <> ?1 "
+                             "WHERE s.cause = ?2 AND s.cause > 0 "
+                             "UNION SELECT r.log_id, l.job_group FROM peal_run r "
+                             "JOIN xxl_job_log l ON l.id = r.log_id "
+                             "WHERE r.cause = ?2 AND r.cause > 0 AND r.kind = ?3 ORDER BY 1",
+                             &q, why);
+    *ret_n = 0;
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, job_id);
+    sql_bind_i64(q, 2, log_id);
+    sql_bind_i64(q, 3, KIND_PARENT);
+    while (*ret_n < max && !(err = sql_next(q, &row, why)) && row)
+        if (scope_has(scope, sql_i64(q, 1, 0)))
+            ids[(*ret_n)++] = sql_i64(q, 0, 0);
+    if (!err)
+        sql_reset(q);
     return err;
 }

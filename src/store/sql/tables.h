@@ -98,6 +98,9 @@ MUST_CHECK enum err sql_story_put(struct store *store, int64_t log_id, const str
                                   struct why *why);
 MUST_CHECK enum err sql_story_get(struct store *store, int64_t log_id, struct story *ret,
                                   struct why *why);
+MUST_CHECK enum err sql_children_of(struct store *store, const struct scope *scope, int64_t job_id,
+                                    int64_t log_id, int64_t *ids, int max, int *ret_n,
+                                    struct why *why);
 MUST_CHECK enum err sql_retries_of(struct store *store, int64_t job_id, int64_t log_id,
                                    int64_t *ids, int max, int *ret_n, struct why *why);
 

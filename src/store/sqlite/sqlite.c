@@ -377,6 +377,7 @@ static const struct store_pages pages = {
     .log_get = sql_log_get,
     .story_get = sql_story_get,
     .retries_of = sql_retries_of,
+    .children_of = sql_children_of,
     .facts = sqlite_facts,
 };
 

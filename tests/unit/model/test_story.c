@@ -136,8 +136,8 @@ static void who_keeps_a_story(void **state)
         bool kept;
     } rows[] = {
         { 1300, 0, PHASE_SUCCEEDED, KIND_CRON, 101, false },
-        { 1300, 0, PHASE_SUCCEEDED, KIND_PARENT, 101, false },
-        { 1300, 0, PHASE_SUCCEEDED, KIND_CRON, 300, true }, /* one in a hundred */
+        { 1300, 0, PHASE_SUCCEEDED, KIND_PARENT, 101, true }, /* its parent finds it */
+        { 1300, 0, PHASE_SUCCEEDED, KIND_CRON, 300, true },   /* one in a hundred */
         { 1300, 0, PHASE_FAILED, KIND_CRON, 101, true },
         { STORY_UNKNOWN, 0, PHASE_UNROUTABLE, KIND_CRON, 101, true },
         { STORY_LATE_US, 0, PHASE_SUCCEEDED, KIND_CRON, 101, false },

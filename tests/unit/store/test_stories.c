@@ -94,6 +94,36 @@ static void retries_are_found_by_what_they_retry(void **state)
     assert_int_equal(n, 0);
 }
 
+static void children_are_found_by_what_has_started_them(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    int64_t ids[4];
+    int n;
+    OP(s, txn->begin);
+    int64_t parent = add_told(s, 5, 0, 0);
+    add_told(s, 5, 1, parent); /* a retry */
+    int64_t closed = add_told(s, 6, 2, parent);
+    struct run_row r = sample_run(7, AT);
+    r.kind = KIND_PARENT;
+    r.cause = parent;
+    OP(s, runs->runs_add, &r, 1);
+    struct run_row by_request = sample_run(8, AT); /* a request's number, which is no id */
+    by_request.kind = KIND_API;
+    by_request.cause = parent;
+    OP(s, runs->runs_add, &by_request, 1);
+    OP(s, txn->commit, NULL);
+    OP(s, pages->children_of, NULL, 5, parent, ids, 4, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(ids[0], closed);
+    assert_int_equal(ids[1], r.log_id);
+    OP(s, pages->children_of, NULL, 5, parent, ids, 1, &n);
+    assert_int_equal(n, 1);
+    OP(s, pages->children_of, &SCOPE_NONE, 5, parent, ids, 4, &n);
+    assert_int_equal(n, 0);
+    OP(s, pages->children_of, NULL, 5, 0, ids, 4, &n);
+    assert_int_equal(n, 0);
+}
+
 static void it_goes_with_its_row(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -139,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(a_run_has_one_story),
         BOTH(retries_are_found_by_what_they_retry),
+        BOTH(children_are_found_by_what_has_started_them),
         BOTH(it_goes_with_its_row),
         BOTH(it_goes_with_its_job),
     };

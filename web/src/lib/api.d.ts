@@ -2509,7 +2509,9 @@ export interface components {
          *       "reachable": true,
          *       "tookMs": 1.8,
          *       "said": "code 200",
-         *       "busyJobs": null
+         *       "busyJobs": [
+         *         42
+         *       ]
          *     }
          */
         Probe: {
@@ -2517,6 +2519,7 @@ export interface components {
             tookMs: number;
             /** @description What it answered to /beat */
             said?: string;
+            /** @description Jobs that the asker may see of which a run is accepted there, or of unknown outcome, as far as the center knows; at most 100 */
             busyJobs?: number[] | null;
         };
         /** @description Why it did not succeed; the catalogue is in the documentation */
@@ -2815,7 +2818,7 @@ export interface components {
         RunDetail: {
             run: components["schemas"]["Run"];
             story: components["schemas"]["Step"][];
-            /** @description true: times are those that the center noted. It keeps them of runs that are open, did not succeed, were sent over 1 s late, had an unknown outcome, were asked for by hand, are retries, or have an id that 100 divides. false: times of steps are known to the second only */
+            /** @description true: times are those that the center noted. It keeps them of runs that are open, did not succeed, were sent over 1 s late, had an unknown outcome, were asked for by hand, are retries or children, or have an id that 100 divides. false: times of steps are known to the second only */
             exact?: boolean;
             related: {
                 /**
@@ -2826,7 +2829,9 @@ export interface components {
                 retries?: number[];
                 /** Format: int64 */
                 parent?: number | null;
+                /** @description Runs of other jobs that its success has started, those that the asker may see */
                 children?: number[];
+                /** @description All shards of its broadcast by index, itself among them; those that the log has, as known to the second */
                 shards?: number[];
                 /** Format: int64 */
                 previous?: number | null;
@@ -6583,7 +6588,9 @@ export interface operations {
                      *       "reachable": true,
                      *       "tookMs": 1.8,
                      *       "said": "code 200",
-                     *       "busyJobs": null
+                     *       "busyJobs": [
+                     *         42
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Probe"];
