@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import itertools
+import re
 import sqlite3
 
 import pytest
@@ -35,6 +36,11 @@ def small(group, **more):
             "task": {"kind": "BEAN", "handler": "demo"}, **more}
 
 
+def version_of(answer):
+    """The tag without what the answer shows."""
+    return re.sub(r'\.[0-9a-f]{16}"$', '"', answer.etag)
+
+
 def made(v1, group, **more):
     answer = v1.ask("POST", "/jobs", small(group, **more))
     assert answer.status == 201, answer.json
@@ -50,7 +56,7 @@ def test_a_job_is_made_and_found_where_the_answer_says(v1, group, forms):
                   task={"kind": "BEAN", "handler": "demo", "param": " p\n"}, start=True)
     job = answer.json
     assert answer.headers["Location"] == f"/api/v1/jobs/{job['id']}"
-    assert answer.etag == f'"j{job["id"]}-{job["version"]}"'
+    assert version_of(answer) == f'"j{job["id"]}-{job["version"]}"'
     read = v1.ask("GET", f"/jobs/{job['id']}")
     assert (read.json, read.etag) == (job, answer.etag)
     assert job["group"] == {"id": group[0], "app": group[1], "title": "made by a test"}
@@ -82,6 +88,20 @@ def test_what_one_has_is_not_sent_again(v1, group):
         answer = v1.ask("GET", path, If_None_Match=tag)
         assert (answer.status, answer.json, answer.etag) == (304, None, job.etag)
     assert v1.ask("GET", path, If_None_Match='"j1-0"').status == 200
+    assert v1.ask("GET", path, If_None_Match=version_of(job)).status == 200, "the version alone is not all that it shows"
+
+
+def test_what_is_shown_changes_without_an_edit(v1, group, forms):
+    job = made(v1, group)
+    path = f"/jobs/{job.json['id']}"
+    run = v1.ask("POST", path + "/trigger", {}).json["runId"]  # nobody serves the group
+    wait_until(lambda: v1.get(f"/runs/{run}")["run"]["outcome"] == "unroutable", "the run to end")
+    wait_until(lambda: v1.get(path)["recent"], "the job to tell of it")
+    now = v1.ask("GET", path, If_None_Match=job.etag)
+    assert now.status == 200 and now.json["streak"] and now.etag != job.etag and version_of(now) == version_of(job)
+    assert v1.ask("GET", path, If_None_Match=now.etag).status == 304
+    assert v1.ask("PATCH", path, {"name": "x"}, If_Match=job.etag).status == 200, "nobody has changed the job"
+    problem(v1.ask("PATCH", path, {"name": "y"}, If_Match=now.etag), 412, "changed_meanwhile")
 
 
 def test_all_bad_fields_are_told_and_nothing_is_made(v1, group):
@@ -136,13 +156,16 @@ def test_an_edit_says_what_it_was_made_from(v1, group):
     path = f"/jobs/{job.json['id']}"
     problem(v1.ask("PATCH", path, {"name": "x"}), 428, "if_match_required")
     problem(v1.ask("DELETE", path), 428, "if_match_required")
-    for wrong in (f'"j{job.json["id"] + 1}-1"', "W/" + job.etag, job.etag.strip('"'), ""):
+    for wrong in (f'"j{job.json["id"] + 1}-1"', "W/" + job.etag, job.etag.strip('"'), job.etag[:-1],
+                  version_of(job)[:-1] + '0"', ""):
         answer = v1.ask("PATCH", path, {"name": "x"}, If_Match=wrong)
         problem(answer, 412, "changed_meanwhile")
-        assert answer.etag == job.etag
+        assert answer.etag == version_of(job)
         problem(v1.ask("DELETE", path, If_Match=wrong), 412, "changed_meanwhile")
     assert v1.get(path)["name"] == "nightly"
     assert v1.ask("PATCH", path, {"name": "x"}, If_Match="*").json["name"] == "x"
+    version = version_of(v1.ask("GET", path))
+    assert v1.ask("PATCH", path, {"name": "z"}, If_Match=version).json["name"] == "z"
 
 
 def test_of_two_clients_one_is_told(v1, group):

@@ -52,7 +52,8 @@ static bool find(struct web_call *call, struct job_record *ret)
     return false;
 }
 
-static void write_found(struct web_call *call, const struct job_record *r)
+/* The job as an answer. False: it is a problem. */
+static bool write_job(struct web_call *call, const struct job_record *r)
 {
     struct why why = { "" };
     struct jsonw w = jsonw_on(&call->output);
@@ -62,8 +63,13 @@ static void write_found(struct web_call *call, const struct job_record *r)
     job_writer_done(&x);
     if (err)
         problem_err(call, err, &why);
-    else
-        etag_write(call, tag_of(r));
+    return !err;
+}
+
+static void write_found(struct web_call *call, const struct job_record *r)
+{
+    if (write_job(call, r))
+        etag_write_shown(call, tag_of(r));
 }
 
 void v1_job_get(struct web_call *call)
@@ -71,8 +77,8 @@ void v1_job_get(struct web_call *call)
     struct job_record r;
     if (!find(call, &r))
         return;
-    if (!etag_fresh(call, tag_of(&r)))
-        write_found(call, &r);
+    if (write_job(call, &r))
+        etag_answer(call, tag_of(&r));
     job_record_done(&r);
 }
 

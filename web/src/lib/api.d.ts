@@ -1587,7 +1587,7 @@ export interface components {
              * @description The same instant in milliseconds since 1970
              */
             updatedMs?: number;
-            /** @description Also the ETag */
+            /** @description Also in the ETag */
             version: number;
         };
         /**
@@ -3819,7 +3819,7 @@ export interface components {
          */
         Id: number;
         /**
-         * @description The ETag that was read, or `*`. An edit without it is answered 428
+         * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
          * @example "j42-17"
          */
         IfMatch: string;
@@ -3860,7 +3860,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description Version of what was read
+         * @description Version of what was read; behind a dot what the answer shows, where that changes more often
          * @example "j42-17"
          */
         ETag: string;
@@ -5068,7 +5068,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5110,7 +5110,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6264,7 +6264,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6306,7 +6306,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7527,7 +7527,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7569,7 +7569,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The ETag that was read, or `*`. An edit without it is answered 428
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
                  * @example "j42-17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
