@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ledger/internal.h"
+#include "model/claim.h"
 #include <stdlib.h>
 
 /* In order: an executor that leaves and comes back within one batch is there. */
@@ -31,6 +32,40 @@ static enum err late_run(struct txn *t, const struct late_result *late, int n)
     return err;
 }
 
+/* Is it of a group that its sender may speak for? */
+static enum err late_judge(struct txn *t, struct late_result *late)
+{
+    struct log_record row = { 0 };
+    struct why why = { "" };
+    late->refused = false;
+    if (!late->claim)
+        return OK;
+    enum err err = t->ops->pages->log_get(t->store, late->log_id, &row, &why);
+    if (err == ERR_NOTFOUND)
+        return OK;
+    if (err)
+        why_set(&t->b->why, "%s", why.text);
+    else
+        late->refused = !claim_has(late->claim, row.group_id);
+    log_record_done(&row);
+    return err;
+}
+
+/* What is refused is left out, the rest goes in order. */
+static enum err late_judged_run(struct txn *t, struct late_result *late, int n)
+{
+    enum err err = OK;
+    int from = 0;
+    for (int i = 0; i < n && !err; i++) {
+        err = late_judge(t, &late[i]);
+        if (err || !late[i].refused)
+            continue;
+        err = late_run(t, &late[from], i - from);
+        from = i + 1;
+    }
+    return err ? err : late_run(t, &late[from], n - from);
+}
+
 /* Another program has removed live rows whose runs we had: what came of them is noted as late. */
 static enum err missing_late(struct txn *t, int64_t missed)
 {
@@ -39,8 +74,10 @@ static enum err missing_late(struct txn *t, int64_t missed)
     for (int i = 0; i < t->b->nchanges; i++) {
         const struct run_change *c = &t->b->changes[i];
         if (c->missing && (c->what & CHANGE_FINISH))
-            late[n++] =
-                (struct late_result){ c->log_id, c->handle_ms, c->handle_code, c->handle_msg };
+            late[n++] = (struct late_result){ .log_id = c->log_id,
+                                              .at_ms = c->handle_ms,
+                                              .code = c->handle_code,
+                                              .msg = c->handle_msg };
     }
     enum err err = late_run(t, late, n);
     free(late);
@@ -80,7 +117,7 @@ static enum err body(struct txn *t)
     if (!err)
         err = changes_run(t);
     if (!err)
-        err = late_run(t, b->late, b->nlate);
+        err = late_judged_run(t, b->late, b->nlate);
     if (!err)
         err = edits_run(t);
     if (!err)

@@ -38,7 +38,7 @@ struct piece { /* lines from to to, as one event */
 
 struct tail {
     struct tails *of;
-    int64_t log_id, trigger_ms;
+    int64_t group_id, log_id, trigger_ms;
     char *address; /* "" none yet */
     struct list watchers;
     struct list pieces; /* oldest first */
@@ -322,7 +322,8 @@ static void ask(struct tail *t)
     if (t->waiting)
         return;
     t->asking = true;
-    ts->cf.ask(ts->cf.arg, center_log_ask_new(t->address, t->log_id, t->trigger_ms, t->next));
+    const struct center_log_of of = { t->group_id, t->log_id, t->trigger_ms, t->address };
+    ts->cf.ask(ts->cf.arg, center_log_ask_new(&of, t->next));
 }
 
 /* A place at the address has become free: it is the next one's. */
@@ -476,6 +477,7 @@ static struct tail *tail_new(struct tails *ts, const struct tail_wish *wish)
     struct tail *t = mem_new(sizeof(*t));
     t->of = ts;
     t->log_id = wish->log_id;
+    t->group_id = wish->group_id;
     t->trigger_ms = wish->trigger_ms;
     t->address = mem_dup(wish->address ? wish->address : "");
     t->next = wish->from_line;

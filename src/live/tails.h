@@ -25,9 +25,9 @@ struct tails_config {
 };
 
 struct tail_wish {
-    int64_t log_id, trigger_ms; /* of the log row */
-    const char *address;        /* "" or NULL: it has none yet */
-    int from_line;              /* the first line that is wanted */
+    int64_t group_id, log_id, trigger_ms; /* of the log row */
+    const char *address;                  /* "" or NULL: it has none yet */
+    int from_line;                        /* the first line that is wanted */
 };
 
 struct tails *tails_new(const struct tails_config *config);

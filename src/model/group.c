@@ -22,6 +22,20 @@ void group_record_copy(struct group_record *to, const struct group_record *from)
     to->address_list = mem_dup(from->address_list);
 }
 
+void group_token_done(struct group_token *t)
+{
+    free(t->token);
+    free(t->next);
+    memset(t, 0, sizeof(*t));
+}
+
+void group_token_copy(struct group_token *to, const struct group_token *from)
+{
+    *to = *from;
+    to->token = mem_dup(from->token);
+    to->next = mem_dup(from->next);
+}
+
 void registry_record_done(struct registry_record *r)
 {
     free(r->group);

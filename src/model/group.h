@@ -21,6 +21,18 @@ struct registry_record {
     int64_t updated_ms;
 };
 
+/* What a group's executors prove themselves with, and calls to them. Secret: texts for people never
+ * hold it. Without either the group has none of its own. */
+struct group_token {
+    int64_t group_id;
+    char *token;      /* NULL: the server's, until next takes its place */
+    char *next;       /* during a change: serves as well; NULL: there is no change */
+    int64_t since_ms; /* when this came to be */
+};
+
+void group_token_done(struct group_token *t);
+void group_token_copy(struct group_token *to, const struct group_token *from);
+
 void group_record_done(struct group_record *r);
 void group_record_copy(struct group_record *to, const struct group_record *from);
 void registry_record_done(struct registry_record *r);

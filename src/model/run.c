@@ -2,6 +2,7 @@
 /* Texts of phases and kinds stand in logs, metrics and databases, so a text that has shipped does
  * not change. */
 #include "model/run.h"
+#include "model/claim.h"
 #include "model/job.h"
 #include <stdlib.h>
 #include <string.h>
@@ -72,4 +73,10 @@ void run_change_done(struct run_change *c)
     free(c->story);
     job_unref(c->job);
     memset(c, 0, sizeof(*c));
+}
+
+void late_result_done(struct late_result *l)
+{
+    free(l->msg);
+    claim_unref(l->claim);
 }

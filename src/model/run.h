@@ -121,6 +121,10 @@ struct late_result {
     int64_t log_id, at_ms;
     int code;
     char *msg;
+    struct claim *claim; /* counted: nothing is noted for other groups; NULL: for any */
+    bool refused;        /* result: it was of another group */
 };
+
+void late_result_done(struct late_result *l);
 
 #endif

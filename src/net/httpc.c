@@ -105,6 +105,8 @@ static bool compose(struct httpc_conn *k, const struct httpc_post *post)
     buf_add(out, p->head_a, p->head_a_len);
     buf_text(out, post->action);
     buf_add(out, p->head_b, p->head_b_len);
+    buf_text(out, post->token ? post->token : p->c->token);
+    buf_text(out, "\r\nContent-Length: ");
     buf_i64(out, (int64_t)body);
     buf_add(out, "\r\n", 2);
     buf_slice(out, post->headers);
@@ -271,8 +273,6 @@ static bool compose_heads(struct httpc_peer *p)
     if (u->port != (u->tls ? 443 : 80))
         buf_printf(&b, ":%u", u->port);
     buf_text(&b, "\r\nContent-Type: application/json;charset=UTF-8\r\nXXL-JOB-ACCESS-TOKEN: ");
-    buf_text(&b, p->c->token);
-    buf_text(&b, "\r\nContent-Length: ");
     whole = whole && !b.failed;
     p->head_b_len = b.len;
     p->head_b = buf_take(&b);

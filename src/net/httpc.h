@@ -19,9 +19,9 @@
 struct httpc;      /* opaque: the client of one loop */
 struct httpc_peer; /* opaque: one address */
 
-struct httpc_config {       /* 0 in a number: the default */
-    const char *token;      /* XXL-JOB-ACCESS-TOKEN, sent even when ""; copied */
-    int connections;        /* 64, per peer */
+struct httpc_config {  /* 0 in a number: the default */
+    const char *token; /* XXL-JOB-ACCESS-TOKEN of posts without one, sent even when ""; copied */
+    int connections;   /* 64, per peer */
     int connect_timeout_ms; /* 3000, resolving and TLS included */
     int idle_ms;            /* 4000: idle connections are closed then */
 };
@@ -89,7 +89,8 @@ struct httpc_post {             /* all borrowed until httpc_call returns */
     struct slice headers;       /* further complete lines, each with CRLF, or empty */
     const struct slice *pieces; /* of the body, in order */
     size_t npieces;
-    int timeout_ms; /* from now to the end of the answer */
+    int timeout_ms;    /* from now to the end of the answer */
+    const char *token; /* of this request; NULL: the client's. Fit for a header, as that one is */
 };
 
 /* OK: done will come. ERR_FULL: every connection of the peer is in use; ERR_TOOBIG: the request

@@ -46,7 +46,7 @@ struct httpc_peer {
     struct addr_url url;
     char *address; /* as given */
     char *head_a;  /* "POST /prefix/", then comes the action */
-    char *head_b;  /* " HTTP/1.1" to "Content-Length: " */
+    char *head_b;  /* " HTTP/1.1" to "XXL-JOB-ACCESS-TOKEN: " */
     size_t head_a_len, head_b_len;
     struct list idle, busy, resolving; /* connections */
     struct list opening;               /* those that are opened ahead of calls */

@@ -62,7 +62,7 @@ void batch_free(struct batch *b)
         run_change_done(&b->changes[i]);
     free(b->changes);
     for (int i = 0; i < b->nlate; i++)
-        free(b->late[i].msg);
+        late_result_done(&b->late[i]);
     free(b->late);
     for (int i = 0; i < b->nedits; i++)
         edit_free(b->edits[i]); /* those that were not handed back */

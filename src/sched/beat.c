@@ -71,13 +71,21 @@ void lane_alive(struct sched *s, struct now now, struct lane *lane)
     }
 }
 
+/* One that lists it; 0: none does now. */
+static int64_t a_group(const struct lane *lane)
+{
+    struct list_node *n = list_first(&lane->members);
+    return n ? container_of(n, struct member, of_lane)->group->id : 0;
+}
+
 void lane_beat(struct sched *s, struct lane *lane)
 {
     if (lane->probing)
         return;
     lane->probing = true;
     lane->ticket = ++s->ticket;
-    call_out(s, lane, (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket });
+    call_out(s, lane,
+             (struct call){ .kind = CALL_BEAT, .ticket = lane->ticket, .group_id = a_group(lane) });
 }
 
 void lane_beaten(struct sched *s, struct now now, struct lane *lane, enum call_outcome outcome)

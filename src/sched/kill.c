@@ -47,10 +47,12 @@ void kill_ask(struct sched *s, struct now now, int64_t log_id, void *reply)
         kill_kept(s, r);
         return;
     }
-    call_out(
-        s, r->lane,
-        (struct call){
-            .kind = CALL_KILL, .log_id = log_id, .ticket = ++s->ticket, .job_id = r->job->id });
+    call_out(s, r->lane,
+             (struct call){ .kind = CALL_KILL,
+                            .log_id = log_id,
+                            .ticket = ++s->ticket,
+                            .job_id = r->job->id,
+                            .group_id = run_group(r) });
 }
 
 static void kill_finish(struct sched *s, struct now now, struct run *r)

@@ -29,7 +29,7 @@ struct probe {             /* an idleBeat */
     struct list_node of_job;
     struct list runs;  /* that wait for the answer, by place */
     struct lane *lane; /* counted */
-    int64_t job_id;
+    int64_t job_id, group_id;
     uint32_t ticket;
 };
 
@@ -60,6 +60,7 @@ static struct probe *probe_new(struct live_job *j, struct lane *lane)
     p->lane = lane;
     lane->refs++;
     p->job_id = j->id;
+    p->group_id = j->def->group_id;
     list_push(&j->probes, &p->of_job);
     list_push(&lane->probes, &p->node);
     return p;
@@ -109,7 +110,10 @@ void probe_pump(struct sched *s, struct lane *lane)
         lane->idles++;
         p->ticket = ++s->ticket;
         call_out(s, lane,
-                 (struct call){ .kind = CALL_IDLE, .ticket = p->ticket, .job_id = p->job_id });
+                 (struct call){ .kind = CALL_IDLE,
+                                .ticket = p->ticket,
+                                .job_id = p->job_id,
+                                .group_id = p->group_id });
     }
     lane_put(s, lane);
 }

@@ -93,6 +93,7 @@ static uint32_t reconcile_call(struct sched *s, struct run *r, enum call_kind ki
                  .log_id = r->log_id,
                  .ticket = ++s->ticket,
                  .job_id = r->job->id,
+                 .group_id = run_group(r),
                  .log_time_ms = run_log_time(r),
                  .idle = kind == CALL_LOG ? r->reconcile->ticket : 0,
              });

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c - results: what a callback does to a run in each phase. */
 #include "sched/result.h"
+#include "model/claim.h"
 #include "sched/end.h"
 #include "sched/job.h"
 #include "sched/lane.h"
@@ -25,13 +26,14 @@ static char *text_of(struct slice msg)
 }
 
 /* Not live any more, or never: the writer looks whether the row was given up. */
-static void late(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
+static void late(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
+                 struct claim *claim)
 {
     if (s->next->nlate >= LATE_MAX || s->next->late_bytes + msg.n > LATE_BYTES_MAX) {
         s->stats.ignored_results++;
         return;
     }
-    struct late_result l = { log_id, now.wall_ms, code, text_of(msg) };
+    struct late_result l = { log_id, now.wall_ms, code, text_of(msg), claim_ref(claim), false };
     array_push(s->next->late, s->next->nlate, l);
     s->next->late_bytes += msg.n;
     s->wanted = true;
@@ -70,17 +72,17 @@ static void result_of_lost(struct sched *s, struct now now, struct run *r, int c
     if (retry && retry->flags & RUN_CLOSED && retry->phase == PHASE_WITHDRAWN)
         retry = NULL;
     if (!retry && r->flags & RUN_RETRYING && !retry_gathers(s, r, code == 200)) {
-        late(s, now, r->log_id, code, msg); /* its row is being written: decided then */
+        late(s, now, r->log_id, code, msg, NULL); /* its row is being written: decided then */
         return;
     }
     if (retry && run_held(retry)) { /* an edit takes the retry, or not: decided then */
-        late(s, now, r->log_id, code, msg);
+        late(s, now, r->log_id, code, msg, NULL);
         return;
     }
     if (retry && code == 200) {
         if (!run_never_left(retry) || retry->flags & (RUN_LEFT | RUN_CLOSED)) {
             run_close_lost(s, r);
-            late(s, now, r->log_id, code, msg);
+            late(s, now, r->log_id, code, msg, NULL);
             return;
         }
         run_withdraw(s, now, retry, PHASE_WITHDRAWN, "the run that it retries succeeded after all");
@@ -97,8 +99,8 @@ void results_again(struct sched *s, struct now now, int64_t log_id)
         struct late_result l = b->late[i];
         memmove(&b->late[i], &b->late[i + 1], (size_t)(--b->nlate - i) * sizeof(*b->late));
         b->late_bytes -= strlen(l.msg) < b->late_bytes ? strlen(l.msg) : b->late_bytes;
-        result_take(s, now, log_id, l.code, slice_text(l.msg));
-        free(l.msg);
+        result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
+        late_result_done(&l);
         i--;
         n--;
     }
@@ -119,7 +121,8 @@ bool result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
            date_ms < own_ms - FOREIGN_MS;
 }
 
-void result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
+void result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
+                 struct claim *claim)
 {
     struct run *r = run_find(s, log_id);
     if (code <=
@@ -128,18 +131,22 @@ void result_take(struct sched *s, struct now now, int64_t log_id, int code, stru
         return;
     }
     if (!r) {
-        late(s, now, log_id, code, msg);
+        late(s, now, log_id, code, msg, claim);
+        return;
+    }
+    if (!claim_has(claim, run_group(r))) { /* it has become live since it was asked for */
+        s->stats.ignored_results++;
         return;
     }
     if (r->flags & RUN_CLOSED) { /* its end is on the way to the disk, before this */
         if (r->phase == PHASE_LOST || r->phase == PHASE_WITHDRAWN || r->phase == PHASE_SKIPPED)
-            late(s, now, log_id, code, msg);
+            late(s, now, log_id, code, msg, claim);
         else
             s->stats.ignored_results++;
         return;
     }
     if (run_held(r)) { /* decided when the edit is; either way in the batch of this one */
-        late(s, now, log_id, code, msg);
+        late(s, now, log_id, code, msg, claim);
         return;
     }
     if (r->phase == PHASE_LOST) {

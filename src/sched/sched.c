@@ -383,9 +383,23 @@ bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
     return result_foreign(s, log_id, date_ms);
 }
 
+bool sched_result_group(const struct sched *s, int64_t log_id, int64_t *ret_group_id)
+{
+    const struct run *r = run_find(s, log_id);
+    if (r)
+        *ret_group_id = run_group(r);
+    return r != NULL;
+}
+
 void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
-    result_take(s, now, log_id, code, msg);
+    sched_result_claimed(s, now, log_id, code, msg, NULL);
+}
+
+void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
+                          struct slice msg, struct claim *claim)
+{
+    result_take(s, now, log_id, code, msg, claim);
     entry_done(s);
 }
 

@@ -19,6 +19,7 @@
 #include "sched/batch.h"
 #include "sched/flight.h"
 
+struct claim;
 struct sched;
 
 struct now {         /* the two clocks */
@@ -138,6 +139,12 @@ struct ack {
 bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
 /* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
 void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg);
+/* The same of a sender that may not speak for every group: where the group is not known now, it is
+ * looked at with the log row; the batch says what was refused. Takes a reference. */
+void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
+                          struct slice msg, struct claim *claim);
+/* The group of a run that a result may still be for. False: it is not known now. */
+bool sched_result_group(const struct sched *s, int64_t log_id, int64_t *ret_group_id);
 /* After all results of a request. */
 void sched_ack_after(struct sched *s, struct now now, struct ack *ack);
 

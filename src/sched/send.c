@@ -27,6 +27,7 @@ void send_call(struct sched *s, struct run *r)
                  .log_id = r->log_id,
                  .ticket = r->ticket,
                  .job_id = r->job->id,
+                 .group_id = run_group(r),
                  .job = r->job->def,
                  .param = run_param(r),
                  .shard = r->shard,

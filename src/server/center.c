@@ -189,6 +189,7 @@ static void batch_done(struct center *c)
         c->on_alarm(c->on_alarm_arg);
     if (c->watcher)
         c->watcher->committed(c->watcher_arg, c->sched, b);
+    results_committed(c, b);
     sched_batch_done(c->sched, center_now(), b);
     requests_written(c, &c->batch.writes);
     center_pump(
@@ -293,7 +294,15 @@ static void recorder_make(struct center *c, const struct watermark *last)
 
 static bool load_group(void *ctx, const struct group_record *g)
 {
-    sched_load_group(((struct loading *)ctx)->c->sched, g);
+    struct center *c = ((struct loading *)ctx)->c;
+    sched_load_group(c->sched, g);
+    keys_group(c->keys, g->id, g->app ? g->app : "");
+    return true;
+}
+
+static bool load_group_token(void *ctx, const struct group_token *t)
+{
+    keys_put(((struct loading *)ctx)->c->keys, t);
     return true;
 }
 
@@ -350,6 +359,8 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         err = ops->txn->totals_get(store, &totals, &open, why);
     if (!err)
         err = ops->catalog->groups_each(store, load_group, &l, why);
+    if (!err)
+        err = ops->catalog->group_tokens_each(store, load_group_token, &l, why);
     if (!err)
         err = ops->catalog->registry_each(store, load_registry, &l, why);
     if (!err)
@@ -508,6 +519,7 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     c->loop = loop_new();
     c->mailbox = mailbox_new();
     c->zones = zones_new(NULL);
+    c->keys = keys_new(c->config.token);
     c->timer.fire = on_timer;
     c->incoming.mailbox = c->mailbox;
     c->incoming.message = on_message;
@@ -608,6 +620,7 @@ void center_free(struct center *c)
     ledger_entries_end(&c->writes, ERR_STOPPING);
     batch_free(c->batch.batch);
     sched_free(c->sched);
+    keys_free(c->keys);
     flight_file_free(c->flight, c->left_clean);
     results_free(c); /* the core pointed to them */
     if (c->front)
@@ -698,13 +711,33 @@ struct metrics *center_metrics(struct center *c)
     return &c->metrics;
 }
 
-bool center_register(struct center *c, struct slice app, struct slice address, bool ours)
+bool center_token_known(const struct center *c, struct slice token)
 {
-    return sched_register(c->sched, center_now(), app, address, ours);
+    return keys_known(c->keys, token);
+}
+
+bool center_token_serves(const struct center *c, struct slice app, struct slice token)
+{
+    return keys_serve_app(c->keys, app, token);
+}
+
+void center_token_put(struct center *c, const struct group_token *t)
+{
+    keys_put(c->keys, t);
+}
+
+bool center_register(struct center *c, struct slice app, struct slice address, bool ours,
+                     struct slice token)
+{
+    bool taken = sched_register(c->sched, center_now(), app, address, ours);
+    if (taken)
+        keys_heard(c->keys, app, address, token);
+    return taken;
 }
 
 void center_unregister(struct center *c, struct slice app, struct slice address)
 {
+    keys_left(c->keys, app, address);
     sched_unregister(c->sched, center_now(), app, address);
 }
 

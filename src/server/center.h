@@ -76,8 +76,15 @@ struct figures *center_figures(struct center *c);         /* any thread, what it
 /* ---- on the loop's thread: what the executor API needs ----------------------------------------
  */
 
-bool center_register(struct center *c, struct slice app, struct slice address, bool ours);
+/* token: the access token that came with the request; token.p NULL: none did. */
+bool center_token_known(const struct center *c, struct slice token); /* for some group */
+bool center_token_serves(const struct center *c, struct slice app, struct slice token);
+/* With a token that serves for the app. */
+bool center_register(struct center *c, struct slice app, struct slice address, bool ours,
+                     struct slice token);
 void center_unregister(struct center *c, struct slice app, struct slice address);
+/* The group has that access token from now on, see keys.h. */
+void center_token_put(struct center *c, const struct group_token *t);
 
 struct center_result {
     int64_t log_id, date_ms; /* date: logDateTim as it came, 0: none */
@@ -87,9 +94,11 @@ struct center_result {
 /* Keep results, but for those that are surely of other runs, which are taken out of the array; then
  * answer q: code 200 once they are in the database or in the journal, 500 if
  * that takes longer than 2 s. q is the callback that they were read from (its body may be read
- * again for the journal). */
-void center_results(struct center *c, struct center_result *results, size_t n,
-                    struct httpd_request *q);
+ * again for the journal). Results of groups for which the token does not serve are left out as
+ * well. False: all of them were, and q is not answered; where only the log knows the group, q is
+ * refused later. */
+MUST_CHECK bool center_results(struct center *c, struct center_result *results, size_t n,
+                               struct slice token, struct httpd_request *q);
 
 /* ---- any other thread: blocks until the scheduler has answered ---------------------------------
  */
@@ -111,6 +120,11 @@ MUST_CHECK enum err center_edit_answer(struct center *c, struct request *asked, 
  * same error and the same text as done. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
                                  struct why *why);
+/* The same, and heard is called on the loop's thread when the write is committed, before the asker
+ * is told. */
+MUST_CHECK enum err center_write_heard(struct center *c, const struct ledger_write *write,
+                                       void (*heard)(struct center *c, void *arg), void *arg,
+                                       struct why *why);
 /* The same without waiting, for what may be lost (when something was used last). */
 void center_write_later(struct center *c, const struct ledger_write *write, void *arg);
 /* Run a job now; param, choices and companion of the spawn are taken. */
@@ -129,16 +143,19 @@ struct center_log { /* a page of an executor's rolling log */
     char *content; /* owned by the caller: free() */
     size_t n;
 };
-/* The executor's /log, of any dialect. trigger_ms: that of its log row. */
-MUST_CHECK enum err center_log_page(struct center *c, const char *address, int64_t log_id,
-                                    int64_t trigger_ms, int from_line, struct center_log *ret,
-                                    struct why *why);
+struct center_log_of { /* a run, by its log row */
+    int64_t group_id, log_id, trigger_ms;
+    const char *address; /* of its executor */
+};
+/* The executor's /log, of any dialect. */
+MUST_CHECK enum err center_log_page(struct center *c, const struct center_log_of *of, int from_line,
+                                    struct center_log *ret, struct why *why);
 
 /* The same without waiting: the message comes back, filled in. */
 struct center_log_ask {
     struct message message;
     char *address; /* "": that of the run, if the core has one */
-    int64_t log_id, trigger_ms;
+    int64_t group_id, log_id, trigger_ms;
     int from_line;
     /* the answer */
     enum err err; /* ERR_NOTFOUND: there is no address to ask; ERR_STOPPING: the center stops */
@@ -150,8 +167,7 @@ struct center_log_ask {
     int kind;
     int64_t asked_ms;
 };
-struct center_log_ask *center_log_ask_new(const char *address, int64_t log_id, int64_t trigger_ms,
-                                          int from_line);
+struct center_log_ask *center_log_ask_new(const struct center_log_of *of, int from_line);
 void center_log_ask_free(struct center_log_ask *a);
 /* Comes back to that mailbox with that kind of message. The mailbox lives until center_run has
  * returned; what is asked after that does not come back and is freed by the center. */
@@ -197,9 +213,10 @@ struct center_probe {
     struct sched_busy busy[SCHED_BUSY_MAX]; /* as sched_busy says */
     int nbusy;
 };
-/* /beat, in a few seconds at most; an address that does not answer is an answer here. */
-MUST_CHECK enum err center_probe(struct center *c, const char *address, struct center_probe *ret,
-                                 struct why *why);
+/* /beat, in a few seconds at most; an address that does not answer is an answer here. group_id: of
+ * a group that has the address, 0: none. */
+MUST_CHECK enum err center_probe(struct center *c, int64_t group_id, const char *address,
+                                 struct center_probe *ret, struct why *why);
 
 struct center_health {
     bool store_ok; /* the last commit succeeded */

@@ -8,13 +8,13 @@
 #include "server/state.h"
 #include <stdlib.h>
 
-struct center_log_ask *center_log_ask_new(const char *address, int64_t log_id, int64_t trigger_ms,
-                                          int from_line)
+struct center_log_ask *center_log_ask_new(const struct center_log_of *of, int from_line)
 {
     struct center_log_ask *a = mem_new(sizeof(*a));
-    a->address = mem_dup(address ? address : "");
-    a->log_id = log_id;
-    a->trigger_ms = trigger_ms;
+    a->address = mem_dup(of->address ? of->address : "");
+    a->group_id = of->group_id;
+    a->log_id = of->log_id;
+    a->trigger_ms = of->trigger_ms;
     a->from_line = from_line;
     return a;
 }
@@ -45,6 +45,7 @@ struct log_ask_open {
     struct transport_page page;
     struct list_node node; /* in center.log_asks */
     struct center_log_ask *ask;
+    struct key_sent sent;
 };
 
 static void answer(struct center_log_ask *a, enum err err)
@@ -55,14 +56,33 @@ static void answer(struct center_log_ask *a, enum err err)
     mailbox_send(a->to, &a->message);
 }
 
+static void ask_it(struct center *c, struct log_ask_open *o);
+
 static void done(struct transport_call *call, struct call_result *r)
 {
     struct log_ask_open *o = container_of(call, struct log_ask_open, call);
     struct center_log_ask *a = o->ask;
+    if (calls_again(call->arg, a->group_id, a->address, &o->sent, r)) {
+        ask_it(call->arg, o);
+        return;
+    }
     list_remove(&o->node);
     enum err err = log_page_of(&o->call, &o->page, r, a->address, a->from_line, &a->log, &a->why);
     free(o);
     answer(a, err);
+}
+
+static void ask_it(struct center *c, struct log_ask_open *o)
+{
+    const struct center_log_ask *a = o->ask;
+    struct call call = { .kind = CALL_LOG,
+                         .address = a->address,
+                         .group_id = a->group_id,
+                         .log_id = a->log_id,
+                         .log_time_ms = a->trigger_ms };
+    o->page = (struct transport_page){ .from_line = a->from_line };
+    o->call = (struct transport_call){ .page = &o->page, .done = done, .arg = c };
+    calls_begin(c, &call, &o->call, &o->sent);
 }
 
 void log_ask_open(struct center *c, struct message *l)
@@ -80,15 +100,9 @@ void log_ask_open(struct center *c, struct message *l)
         return;
     }
     struct log_ask_open *o = mem_new(sizeof(*o));
-    struct call call = {
-        .kind = CALL_LOG, .address = a->address, .log_id = a->log_id, .log_time_ms = a->trigger_ms
-    };
     o->ask = a;
-    o->page.from_line = a->from_line;
-    o->call.page = &o->page;
-    o->call.done = done;
     list_push(&c->log_asks, &o->node);
-    transports_call(c->transports, &call, &o->call);
+    ask_it(c, o);
 }
 
 void log_ask_refuse(struct message *l)

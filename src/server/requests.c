@@ -47,9 +47,12 @@ struct request {
     int64_t begun_ms; /* the asker's */
     /* question */
     struct edit *edit;
-    struct ledger_entry *entry; /* while no other side has it */
+    struct ledger_entry *entry;                 /* while no other side has it */
+    void (*heard)(struct center *c, void *arg); /* of a write; NULL: no one */
     struct spawn spawn;
     int64_t id, trigger_ms; /* log id, group id or job id */
+    int64_t group_id;       /* of a call */
+    struct key_sent sent;   /* with the call */
     enum edit_kind edit_kind;
     int from_line;
     char *address;
@@ -172,8 +175,11 @@ static void request_answer(struct request *a, enum err err)
 
 void request_edited(struct center *c, struct edit *e)
 {
-    (void)c;
     struct request *a = e->reply;
+    if (!e->err && (e->kind == EDIT_GROUP_INSERT || e->kind == EDIT_GROUP_UPDATE))
+        keys_group(c->keys, e->id, e->group.app ? e->group.app : "");
+    else if (!e->err && e->kind == EDIT_GROUP_DELETE)
+        keys_group(c->keys, e->id, NULL);
     if (!a) {
         edit_free(e);
         return;
@@ -193,6 +199,8 @@ void requests_written(struct center *c, struct list *writes)
             continue;
         }
         struct request *a = e->reply;
+        if (!e->err && a->heard)
+            a->heard(c, e->arg);
         a->entry = e;
         a->why = e->why;
         request_answer(a, e->err);
@@ -219,21 +227,28 @@ void request_killed(struct center *c, const struct action *act)
     request_answer(a, act->err);
 }
 
+static void request_log(struct center *c, struct request *a);
+
 static void log_done(struct transport_call *call, struct call_result *r)
 {
     struct request *a = container_of(call, struct request, call);
+    if (calls_again(call->arg, a->group_id, a->address, &a->sent, r)) {
+        request_log(call->arg, a);
+        return;
+    }
     request_answer(a, log_page_of(call, &a->page, r, a->address, a->from_line, &a->log, &a->why));
 }
 
 static void request_log(struct center *c, struct request *a)
 {
-    struct call call = {
-        .kind = CALL_LOG, .address = a->address, .log_id = a->id, .log_time_ms = a->trigger_ms
-    };
-    a->page.from_line = a->from_line;
-    a->call.page = &a->page;
-    a->call.done = log_done;
-    transports_call(c->transports, &call, &a->call);
+    struct call call = { .kind = CALL_LOG,
+                         .address = a->address,
+                         .group_id = a->group_id,
+                         .log_id = a->id,
+                         .log_time_ms = a->trigger_ms };
+    a->page = (struct transport_page){ .from_line = a->from_line };
+    a->call = (struct transport_call){ .page = &a->page, .done = log_done, .arg = c };
+    calls_begin(c, &call, &a->call, &a->sent);
 }
 
 static void count_address(void *ctx, const char *address, bool dead)
@@ -266,10 +281,16 @@ static void request_executors(struct center *c, struct request *a)
     request_answer(a, OK);
 }
 
+static void request_probe(struct center *c, struct request *a);
+
 static void probe_done(struct transport_call *call, struct call_result *r)
 {
     struct request *a = container_of(call, struct request, call);
     struct center *c = call->arg;
+    if (calls_again(c, a->group_id, a->address, &a->sent, r)) {
+        request_probe(c, a);
+        return;
+    }
     struct center_probe *to = &a->probe;
     bool answered = r->outcome == CALL_ANSWERED;
     int n = (int)(r->msg.n ? utf8_cut(r->msg.p, r->msg.n, 400) : 0);
@@ -293,11 +314,10 @@ static void probe_done(struct transport_call *call, struct call_result *r)
 
 static void request_probe(struct center *c, struct request *a)
 {
-    const struct call call = { .kind = CALL_BEAT, .address = a->address };
+    struct call call = { .kind = CALL_BEAT, .address = a->address, .group_id = a->group_id };
     a->begun_us = clock_boot_us();
-    a->call.done = probe_done;
-    a->call.arg = c;
-    transports_call(c->transports, &call, &a->call);
+    a->call = (struct transport_call){ .done = probe_done, .arg = c };
+    calls_begin(c, &call, &a->call, &a->sent);
 }
 
 /* ---- a center that stops ---- */
@@ -470,7 +490,14 @@ enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct
 enum err center_write(struct center *c, const struct ledger_write *write, void *arg,
                       struct why *why)
 {
+    return center_write_heard(c, write, NULL, arg, why);
+}
+
+enum err center_write_heard(struct center *c, const struct ledger_write *write,
+                            void (*heard)(struct center *c, void *arg), void *arg, struct why *why)
+{
     struct request *a = request_new(REQUEST_WRITE);
+    a->heard = heard;
     a->entry = ledger_entry_new(write, arg);
     enum err err = request_wait(c, a);
     struct ledger_entry *e = request_answered(a) ? a->entry : NULL;
@@ -523,13 +550,14 @@ enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct wh
     return request_end(a, err, why);
 }
 
-enum err center_log_page(struct center *c, const char *address, int64_t log_id, int64_t trigger_ms,
-                         int from_line, struct center_log *ret, struct why *why)
+enum err center_log_page(struct center *c, const struct center_log_of *of, int from_line,
+                         struct center_log *ret, struct why *why)
 {
     struct request *a = request_new(REQUEST_LOG);
-    a->address = mem_dup(address);
-    a->id = log_id;
-    a->trigger_ms = trigger_ms;
+    a->address = mem_dup(of->address);
+    a->group_id = of->group_id;
+    a->id = of->log_id;
+    a->trigger_ms = of->trigger_ms;
     a->from_line = from_line;
     enum err err = request_wait(c, a);
     if (!err) {
@@ -624,10 +652,11 @@ enum err center_forget(struct center *c, const char *address, struct why *why)
     return request_end(a, request_wait(c, a), why);
 }
 
-enum err center_probe(struct center *c, const char *address, struct center_probe *ret,
-                      struct why *why)
+enum err center_probe(struct center *c, int64_t group_id, const char *address,
+                      struct center_probe *ret, struct why *why)
 {
     struct request *a = request_new(REQUEST_PROBE);
+    a->group_id = group_id;
     a->address = mem_dup(address);
     enum err err = request_wait(c, a);
     if (!err)

@@ -31,23 +31,85 @@ static size_t leave_foreign(struct center *c, struct center_result *results, siz
     return own;
 }
 
-void center_results(struct center *c, struct center_result *results, size_t n,
+static void warn_others(size_t n, int64_t log_id)
+{
+    log_warn("callback",
+             "%zu results are left out, the last for log id %lld: wrong access token, they are of "
+             "another group",
+             n, (long long)log_id);
+}
+
+/* Those of runs of groups for which the token does not serve. They are not sent again for ever, and
+ * those beside them count. *ret_claim: for runs that only the log knows now; NULL: there is none.
+ */
+static size_t leave_others(struct center *c, struct center_result *results, size_t n,
+                           struct slice token, struct claim **ret_claim)
+{
+    size_t own = 0;
+    int64_t last_id = 0, group;
+    *ret_claim = NULL;
+    if (!keys_any(c->keys))
+        return n;
+    for (size_t i = 0; i < n; i++) {
+        bool live = sched_result_group(c->sched, results[i].log_id, &group);
+        if (live && !keys_serve_group(c->keys, group, token)) {
+            last_id = results[i].log_id;
+            continue;
+        }
+        if (!live && !*ret_claim)
+            *ret_claim = keys_claim(c->keys, token);
+        results[own++] = results[i];
+    }
+    if (own < n)
+        warn_others(n - own, last_id);
+    return own;
+}
+
+bool center_results(struct center *c, struct center_result *results, size_t n, struct slice token,
                     struct httpd_request *q)
 {
     struct now now = center_now();
+    struct claim *claim;
     atomic_fetch_add_explicit(&c->metrics.callbacks, n, memory_order_relaxed);
+    size_t came = n;
+    n = leave_others(c, results, n, token, &claim);
+    if (came && !n)
+        return false;
+    bool all = n == came && !claim;
     n = leave_foreign(c, results, n);
     for (size_t i = 0; i < n; i++)
-        sched_result(c->sched, now, results[i].log_id, results[i].code, results[i].msg);
+        sched_result_claimed(c->sched, now, results[i].log_id, results[i].code, results[i].msg,
+                             claim);
     struct reply *r = mem_new(sizeof(*r));
     r->request = q;
     r->at_boot_ms = now.boot_ms;
     r->file = -1;
+    r->claim = claim;
+    r->n = n;
     list_push(&c->held, &r->held);
     list_push(&c->replies, &r->node);
     sched_ack_after(c->sched, now, &r->ack);
-    if (!journalling_pays(c) || !journalling_offer(c, r, results, n))
+    /* the journal keeps no claims, and offers what it reads from the body once more: what is not
+     * the sender's, or is not known to be, waits for the commit */
+    if (all && (!journalling_pays(c) || !journalling_offer(c, r, results, n)))
         list_push(&c->fresh, &r->fresh);
+    return true;
+}
+
+void results_committed(struct center *c, const struct batch *b)
+{
+    size_t n = 0;
+    int64_t last_id = 0;
+    (void)c;
+    for (int i = 0; i < b->nlate; i++) {
+        if (!b->late[i].refused)
+            continue;
+        b->late[i].claim->refused++;
+        last_id = b->late[i].log_id;
+        n++;
+    }
+    if (n)
+        warn_others(n, last_id);
 }
 
 static void reply_free(struct reply *r)
@@ -55,13 +117,17 @@ static void reply_free(struct reply *r)
     list_remove(&r->held);
     list_remove(&r->node);
     list_remove(&r->fresh);
+    claim_unref(r->claim);
     free(r);
 }
 
 void results_ack(struct center *c, struct ack *ack)
 {
     struct reply *r = container_of(ack, struct reply, ack);
-    results_answer(r);
+    if (r->claim && r->claim->refused == r->n)
+        results_refuse(r);
+    else
+        results_answer(r);
     journalling_release(c, r);
     reply_free(r);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "server/state.h"
 #include "wire/open_api.h"
+#include "wire/texts.h"
 
 void results_reply(struct reply *r, const char *body)
 {
@@ -17,6 +18,15 @@ void results_answer(struct reply *r)
 {
     if (r->request)
         results_reply(r, WIRE_REPLY_OK);
+}
+
+void results_refuse(struct reply *r)
+{
+    struct buf b = BUF_INIT(512);
+    wire_reply_error(&b, 500, slice_text(WIRE_TEXT_TOKEN));
+    if (r->request)
+        results_reply(r, buf_str(&b));
+    buf_done(&b);
 }
 
 size_t results_own(struct center *c, struct center_result *results, size_t n, int64_t *ret_last)

@@ -9,6 +9,7 @@
 #include "server/center.h"
 #include "server/flight_file.h"
 #include "server/journal/journal.h"
+#include "server/keys.h"
 #include "server/maintenance.h"
 #include "server/writer.h"
 #include "transport/transport.h"
@@ -30,6 +31,8 @@ struct reply { /* one callback request, until its results are committed */
     int64_t at_boot_ms;
     struct list_node way; /* in the message that takes its results to the journal */
     int file;             /* of the journal that has them, or will have; -1: none */
+    struct claim *claim;  /* of results whose group is looked at by the commit; NULL: of none */
+    size_t n;             /* results that went into the core */
 };
 
 struct journalling {         /* results_journal.c */
@@ -54,6 +57,7 @@ struct center {
     struct httpd *front;
     struct transports *transports; /* to executors */
     struct sched *sched;
+    struct keys *keys; /* access tokens */
     struct writer *writer;
     struct figures *figures;
     struct zones *zones;
@@ -107,6 +111,12 @@ static inline struct now center_now(void)
 void center_pump(struct center *c); /* actions out, batch to the writer, timers */
 
 /* calls.c: calls to executors */
+/* Begin a call with the token that its group and address ask for. ret: for calls_again. */
+void calls_begin(struct center *c, struct call *call, struct transport_call *t,
+                 struct key_sent *ret);
+/* The answer says that the token was wrong, and another one serves: the same call again. */
+bool calls_again(struct center *c, int64_t group_id, const char *address,
+                 const struct key_sent *sent, const struct call_result *r);
 void calls_start(struct center *c, const struct call *call);
 void calls_abort(struct center *c); /* all that are open; the core is told */
 
@@ -126,6 +136,7 @@ void log_ask_refuse(struct message *l); /* stopping: one that was not opened; it
 void log_asks_refuse(struct center *c); /* and those that were */
 
 /* results.c: callbacks that wait to be kept */
+void results_committed(struct center *c, const struct batch *b); /* before the core takes it */
 void results_ack(struct center *c, struct ack *ack);
 void results_overdue(struct center *c, int64_t boot_ms);
 int64_t results_next(const struct center *c); /* boot ms of the next thing overdue */
@@ -133,6 +144,7 @@ void results_free(struct center *c);
 
 /* results_reply.c: what both of them need */
 void results_reply(struct reply *r, const char *body); /* that has not been answered */
+void results_refuse(struct reply *r); /* for the token; harmless when it was answered */
 void results_answer(struct reply *r); /* code 200, once; harmless when it was answered */
 /* Take out what is surely of other runs; how many stay. *ret_last: log id of the last taken out. */
 size_t results_own(struct center *c, struct center_result *results, size_t n, int64_t *ret_last);

@@ -286,8 +286,12 @@ static enum err post_it(struct http *h, const struct call *call, struct httpc_pe
                      (long long)call->scheduled_ms, call->attempt,
                      (long long)call->due_ms + call->job->start_deadline_ms);
     struct slice piece = slice_of(h->body.data, h->body.len);
-    struct httpc_post post = { action_of(call->kind), slice_of(headers, (size_t)n), &piece, 1,
-                               o->of->page ? PAGE_TIMEOUT_MS : CALL_TIMEOUT_MS };
+    struct httpc_post post = { action_of(call->kind),
+                               slice_of(headers, (size_t)n),
+                               &piece,
+                               1,
+                               o->of->page ? PAGE_TIMEOUT_MS : CALL_TIMEOUT_MS,
+                               call->token };
     return httpc_call(peer, &post, &o->http);
 }
 

@@ -25,7 +25,7 @@ struct transport { /* one kind for one loop; embedded in the kind's own struct *
 };
 
 struct transport_config {
-    const char *token; /* that executors expect, "" for none; copied */
+    const char *token; /* that executors expect of calls that bring none, "" for none; copied */
     int connections;   /* to one address at most */
 };
 

@@ -209,7 +209,7 @@ static void try_writing(struct store *s)
         .job_id = 1, .scheduled_ms = 5, .kind = KIND_CRON, .phase = PHASE_PLANNED
     };
     const struct commit commit = { .totals = { { 1, 1 } } };
-    struct late_result late = { 1, 1, 200, (char *)"late" };
+    struct late_result late = { .log_id = 1, .at_ms = 1, .code = 200, .msg = (char *)"late" };
     struct skip_row skip = { 1, 1, 2, 3, MISFIRE_FIRE_ALL, true };
     int noted;
     int64_t missed;

@@ -9,6 +9,7 @@ import threading
 from .wait import wait_until
 
 OK = {"code": 200, "msg": None, "content": None}
+WRONG_TOKEN = {"code": 500, "msg": "The access token is wrong.", "content": None}
 
 
 class Stub:
@@ -20,6 +21,8 @@ class Stub:
         self.token = center.token if token is None else token
         self.answers = {}
         self.calls = []  # (action, body, headers), oldest first
+        self.expects = None  # a token: calls with another are refused, as XXL-JOB's executors do
+        self.refused = []  # (action, token)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -37,9 +40,14 @@ class Stub:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
                 action = self.path.lstrip("/")
-                stub.calls.append((action, body, self.headers))
-                answer = stub.answers.get(action, OK)
-                answer = answer(body) if callable(answer) else answer
+                token = self.headers.get("XXL-JOB-ACCESS-TOKEN")
+                if stub.expects is not None and token != stub.expects:
+                    stub.refused.append((action, token))
+                    answer = WRONG_TOKEN
+                else:
+                    stub.calls.append((action, body, self.headers))
+                    answer = stub.answers.get(action, OK)
+                    answer = answer(body) if callable(answer) else answer
                 reply = json.dumps(answer).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
@@ -62,7 +70,7 @@ class Stub:
 
     def register(self, action="registry"):
         reply = self.center.open_api(action, {"registryGroup": "EXECUTOR", "registryKey": self.app,
-                                              "registryValue": self.address})
+                                              "registryValue": self.address}, token=self.token)
         assert reply["code"] == 200, reply
 
     def runs(self, job=None):
@@ -75,5 +83,5 @@ class Stub:
 
     def call_back(self, log_id, code=200, msg="done"):
         reply = self.center.open_api("callback", [{"logId": log_id, "logDateTim": 0, "handleCode": code,
-                                                   "handleMsg": msg}])
+                                                   "handleMsg": msg}], token=self.token)
         assert reply["code"] == 200, reply

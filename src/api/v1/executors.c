@@ -294,7 +294,7 @@ static void probe(struct web_call *call, const struct executor_view *v)
         problem(call, PROBLEM_FORBIDDEN, "needs the permission run on a group of %s", v->address);
         return;
     }
-    enum err err = center_probe(call->center, v->address, &p, &why);
+    enum err err = center_probe(call->center, v->ngroups ? v->groups[0] : 0, v->address, &p, &why);
     if (err) {
         problem_err(call, err, &why);
         return;

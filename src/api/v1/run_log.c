@@ -95,14 +95,14 @@ static void write_nothing(struct web_call *call, int from, bool ended)
 
 static void page(struct web_call *call, const struct log_record *r, int from, int max)
 {
+    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
     struct center_log page = { 0 };
     struct why why = { "" };
     if (!has_log(r)) {
         write_nothing(call, from, !r->phase);
         return;
     }
-    enum err err =
-        center_log_page(call->center, r->address, r->id, r->trigger_ms, from, &page, &why);
+    enum err err = center_log_page(call->center, &of, from, &page, &why);
     if (err)
         refuse(call, err, &why);
     else
@@ -145,9 +145,9 @@ static void add_plain(struct buf *out, struct slice text)
 static enum err add_page(struct web_call *call, const struct log_record *r, bool ansi, int *from,
                          bool *ret_end, struct why *why)
 {
+    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
     struct center_log page = { 0 };
-    enum err err =
-        center_log_page(call->center, r->address, r->id, r->trigger_ms, *from, &page, why);
+    enum err err = center_log_page(call->center, &of, *from, &page, why);
     if (err)
         return err;
     struct slice text = slice_of(page.content, page.n);

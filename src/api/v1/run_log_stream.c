@@ -47,7 +47,11 @@ static void wish_for(struct web_call *call, const struct log_record *r, int from
     if (n)
         memcpy(wish->address, r->address, n);
     wish->tail = (struct tail_wish){
-        .log_id = r->id, .trigger_ms = r->trigger_ms, .address = wish->address, .from_line = from
+        .group_id = r->group_id,
+        .log_id = r->id,
+        .trigger_ms = r->trigger_ms,
+        .address = wish->address,
+        .from_line = from,
     };
     watch_who(call);
     call->stream = begin;

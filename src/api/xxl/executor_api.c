@@ -6,7 +6,6 @@
 #include "api/front.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/secret.h"
 #include "transport/transport.h"
 #include "wire/open_api.h"
 #include "wire/texts.h"
@@ -57,16 +56,18 @@ bool executor_api_path(struct slice path)
 }
 
 /* The header of today's executors, or that of 2.1. */
+static struct slice token_of(const struct httpd_request *q)
+{
+    struct slice got = httpd_header(q, WIRE_HEADER_TOKEN);
+    return got.p ? got : httpd_header(q, WIRE_HEADER_TOKEN_OLD);
+}
+
+/* Of some group: of which one is looked at when the body says what it is about. */
 static bool token_ok(struct center *c, struct httpd_request *q)
 {
-    struct slice want = slice_text(center_token(c));
-    if (want.n == 0)
-        return true;
-    struct slice got = httpd_header(q, WIRE_HEADER_TOKEN);
-    if (!got.p)
-        got = httpd_header(q, WIRE_HEADER_TOKEN_OLD);
-    bool ok = got.p && secret_equal(got, want);
-    if (ok)
+    struct slice got = token_of(q);
+    bool ok = center_token_known(c, got);
+    if (ok && center_token(c)[0]) /* else whoever comes is known */
         httpd_proved(q);
     return ok;
 }
@@ -79,14 +80,16 @@ static void registry(struct center *c, struct httpd_request *q, bool add)
         refuse(q, why.text);
         return;
     }
-    bool taken = true;
-    if (add)
+    bool serves = center_token_serves(c, r.key, token_of(q)), taken = true;
+    if (serves && add)
         taken = center_register(c, r.key, r.value,
-                                slice_eq(httpd_header(q, WIRE_HEADER_EXECUTOR), "1"));
-    else
+                                slice_eq(httpd_header(q, WIRE_HEADER_EXECUTOR), "1"), token_of(q));
+    else if (serves)
         center_unregister(c, r.key, r.value);
     wire_registry_done(&r);
-    if (taken)
+    if (!serves)
+        refuse_token(q);
+    else if (taken)
         answer(q, slice_text(WIRE_REPLY_OK));
     else
         refuse(q, "registryValue: more addresses or apps than this center takes (10,000 of one "
@@ -119,7 +122,8 @@ static void callback(struct center *c, struct httpd_request *q)
             results[n++] =
                 (struct center_result){ item->log_id, item->log_date_ms, item->code, item->msg };
     }
-    center_results(c, results, n, q);
+    if (!center_results(c, results, n, token_of(q), q))
+        refuse_token(q);
     if (results != few)
         free(results);
     wire_callbacks_done(&items);

@@ -257,8 +257,9 @@ static enum err detail(struct web_call *call, const struct log_record *r, struct
         why_set(why, "the run was not sent to an executor: there is no log");
         return ERR_NOTFOUND;
     }
+    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
     struct center_log page = { 0 };
-    err = center_log_page(call->center, r->address, r->id, r->trigger_ms, from, &page, why);
+    err = center_log_page(call->center, &of, from, &page, why);
     if (err)
         return err;
     /* the executor does not know that nothing more will come; the row does */

@@ -77,33 +77,34 @@ struct mem_alarms_of { /* T_ALARMS_OF */
     int64_t ids[];
 };
 
-enum mem_table {               /* what the rows are, and what the key is */
-                 T_JOB,        /* struct job_record, id; its scheduled times are in T_DUE */
-                 T_DUE,        /* struct due_row, job id */
-                 T_LOG,        /* struct log_record, id; phase and the like unused */
-                 T_RUN,        /* struct mem_run, log id */
-                 T_SKIP,       /* struct mem_skip, id */
-                 T_GROUP,      /* struct group_record, id */
-                 T_REGISTRY,   /* struct mem_registry, id */
-                 T_USER,       /* struct mem_user, id */
-                 T_SESSION,    /* struct mem_session, id */
-                 T_AUDIT,      /* struct audit_record, id; items unused */
-                 T_IDEM,       /* struct idem_record, id */
-                 T_IDEM_MADE,  /* struct mem_idem_made, id */
-                 T_AUDIT_ITEM, /* struct mem_audit_item, id */
-                 T_TOKEN,      /* struct token_record, id */
-                 T_SEQ,        /* struct mem_seq, id */
-                 T_PURGE,      /* int64_t, id of a deleted job that may still have log rows */
-                 T_CLEAN,      /* struct clean_request, id */
-                 T_DELTA,      /* struct mem_delta, number of the commit */
-                 T_FIGURE,     /* struct mem_figure, key */
-                 T_STAT,       /* struct mem_stat, job id */
-                 T_REPORT,     /* struct report_row, beginning of the day */
-                 T_ALARM,      /* struct alarm_record, id */
-                 T_ALARMS_OF,  /* struct mem_alarms_of, log id: an index of T_ALARM */
-                 T_SCRIPT,     /* struct script_record, id */
-                 T_DELIVERY,   /* struct mem_delivery, key */
-                 T_STORY,      /* struct story, log id */
+enum mem_table {                /* what the rows are, and what the key is */
+                 T_JOB,         /* struct job_record, id; its scheduled times are in T_DUE */
+                 T_DUE,         /* struct due_row, job id */
+                 T_LOG,         /* struct log_record, id; phase and the like unused */
+                 T_RUN,         /* struct mem_run, log id */
+                 T_SKIP,        /* struct mem_skip, id */
+                 T_GROUP,       /* struct group_record, id */
+                 T_GROUP_TOKEN, /* struct group_token, group id */
+                 T_REGISTRY,    /* struct mem_registry, id */
+                 T_USER,        /* struct mem_user, id */
+                 T_SESSION,     /* struct mem_session, id */
+                 T_AUDIT,       /* struct audit_record, id; items unused */
+                 T_IDEM,        /* struct idem_record, id */
+                 T_IDEM_MADE,   /* struct mem_idem_made, id */
+                 T_AUDIT_ITEM,  /* struct mem_audit_item, id */
+                 T_TOKEN,       /* struct token_record, id */
+                 T_SEQ,         /* struct mem_seq, id */
+                 T_PURGE,       /* int64_t, id of a deleted job that may still have log rows */
+                 T_CLEAN,       /* struct clean_request, id */
+                 T_DELTA,       /* struct mem_delta, number of the commit */
+                 T_FIGURE,      /* struct mem_figure, key */
+                 T_STAT,        /* struct mem_stat, job id */
+                 T_REPORT,      /* struct report_row, beginning of the day */
+                 T_ALARM,       /* struct alarm_record, id */
+                 T_ALARMS_OF,   /* struct mem_alarms_of, log id: an index of T_ALARM */
+                 T_SCRIPT,      /* struct script_record, id */
+                 T_DELIVERY,    /* struct mem_delivery, key */
+                 T_STORY,       /* struct story, log id */
                  T_COUNT
 };
 
@@ -172,6 +173,11 @@ enum err memory_purge(struct store *s, int max, bool *ret_more, struct why *why)
 enum err memory_group_insert(struct store *s, struct group_record *r, struct why *why);
 enum err memory_group_update(struct store *s, const struct group_record *r, struct why *why);
 enum err memory_group_delete(struct store *s, int64_t id, struct why *why);
+enum err memory_group_token_get(struct store *s, int64_t group_id, struct group_token *ret,
+                                struct why *why);
+enum err memory_group_token_put(struct store *s, const struct group_token *t, struct why *why);
+enum err memory_group_tokens_each(struct store *s, group_token_row_fn *fn, void *ctx,
+                                  struct why *why);
 enum err memory_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
 enum err memory_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
 enum err memory_registry_put(struct store *s, const struct registry_record *rows, int n,

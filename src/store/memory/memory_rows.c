@@ -193,6 +193,47 @@ enum err memory_group_delete(struct store *s, int64_t id, struct why *why)
         return ERR_NOTFOUND;
     }
     mem_put(m, T_GROUP, id, NULL);
+    if (mem_find(m, T_GROUP_TOKEN, id))
+        mem_put(m, T_GROUP_TOKEN, id, NULL);
+    return OK;
+}
+
+enum err memory_group_token_get(struct store *s, int64_t group_id, struct group_token *ret,
+                                struct why *why)
+{
+    (void)why;
+    const struct group_token *t = mem_find(memory_of(s), T_GROUP_TOKEN, group_id);
+    if (!t)
+        return ERR_NOTFOUND;
+    group_token_copy(ret, t);
+    return OK;
+}
+
+enum err memory_group_token_put(struct store *s, const struct group_token *t, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    struct group_token *row = NULL;
+    if (t->token || t->next) {
+        row = mem_new(sizeof(*row));
+        group_token_copy(row, t);
+    }
+    if (row || mem_find(m, T_GROUP_TOKEN, t->group_id))
+        mem_put(m, T_GROUP_TOKEN, t->group_id, row);
+    return OK;
+}
+
+enum err memory_group_tokens_each(struct store *s, group_token_row_fn *fn, void *ctx,
+                                  struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    size_t n;
+    int64_t *keys = mem_keys(m, T_GROUP_TOKEN, &n);
+    bool more = true;
+    for (size_t i = 0; i < n && more; i++)
+        more = fn(ctx, mem_find(m, T_GROUP_TOKEN, keys[i]));
+    free(keys);
     return OK;
 }
 

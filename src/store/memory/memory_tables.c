@@ -23,6 +23,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_GROUP:
         group_record_done(row);
         break;
+    case T_GROUP_TOKEN:
+        group_token_done(row);
+        break;
     case T_REGISTRY:
         registry_record_done(&((struct mem_registry *)row)->row);
         break;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
+#define TOKEN_COLUMNS "group_id, token, next_token, since_ms"
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
@@ -77,12 +78,78 @@ enum err sql_group_update(struct store *store, const struct group_record *r, str
     return err || rows ? err : sql_none("group", r->id, why);
 }
 
+static enum err token_delete(struct sql *s, int64_t group_id, struct why *why)
+{
+    return sql_change_by_id(s, "DELETE FROM peal_group WHERE group_id = ?1", group_id, NULL, why);
+}
+
 enum err sql_group_delete(struct store *store, int64_t id, struct why *why)
 {
     int64_t rows = 0;
     enum err err =
         sql_change_by_id(sql_of(store), "DELETE FROM xxl_job_group WHERE id = ?1", id, &rows, why);
-    return err || rows ? err : sql_none("group", id, why);
+    if (!err && !rows)
+        return sql_none("group", id, why);
+    return err ? err : token_delete(sql_of(store), id, why);
+}
+
+static void group_token_read(struct sql_query *q, struct group_token *t)
+{
+    *t = (struct group_token){ sql_i64(q, 0, 0), sql_text(q, 1), sql_text(q, 2), sql_i64(q, 3, 0) };
+}
+
+enum err sql_group_token_get(struct store *store, int64_t group_id, struct group_token *ret,
+                             struct why *why)
+{
+    struct sql_query *q;
+    bool row;
+    enum err err = sql_query(
+        sql_of(store), "SELECT " TOKEN_COLUMNS " FROM peal_group WHERE group_id = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, group_id);
+    err = sql_next(q, &row, why);
+    if (err || !row)
+        return err ? err : ERR_NOTFOUND;
+    group_token_read(q, ret);
+    sql_reset(q);
+    return OK;
+}
+
+enum err sql_group_token_put(struct store *store, const struct group_token *t, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = token_delete(s, t->group_id, why);
+    if (err || (!t->token && !t->next))
+        return err;
+    err =
+        sql_query(s, "INSERT INTO peal_group (" TOKEN_COLUMNS ") VALUES (?1, ?2, ?3, ?4)", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, t->group_id);
+    sql_bind_text(q, 2, t->token);
+    sql_bind_text(q, 3, t->next);
+    sql_bind_i64(q, 4, t->since_ms);
+    return sql_do(q, why);
+}
+
+static bool group_token_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct group_token t;
+    group_token_read(q, &t);
+    bool more = (*(group_token_row_fn **)fn)(ctx, &t);
+    group_token_done(&t);
+    return more;
+}
+
+enum err sql_group_tokens_each(struct store *store, group_token_row_fn *fn, void *ctx,
+                               struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT " TOKEN_COLUMNS " FROM peal_group ORDER BY group_id", &q, why);
+    return err ? err : sql_rows(q, group_token_lend, &fn, ctx, why);
 }
 
 enum err sql_groups_page(struct store *store, const struct groups_filter *f, group_row_fn *fn,

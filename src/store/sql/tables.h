@@ -39,6 +39,12 @@ MUST_CHECK enum err sql_group_insert(struct store *store, struct group_record *r
 MUST_CHECK enum err sql_group_update(struct store *store, const struct group_record *r,
                                      struct why *why);
 MUST_CHECK enum err sql_group_delete(struct store *store, int64_t id, struct why *why);
+MUST_CHECK enum err sql_group_token_get(struct store *store, int64_t group_id,
+                                        struct group_token *ret, struct why *why);
+MUST_CHECK enum err sql_group_token_put(struct store *store, const struct group_token *t,
+                                        struct why *why);
+MUST_CHECK enum err sql_group_tokens_each(struct store *store, group_token_row_fn *fn, void *ctx,
+                                          struct why *why);
 MUST_CHECK enum err sql_groups_page(struct store *store, const struct groups_filter *f,
                                     group_row_fn *fn, void *ctx, int64_t *ret_total,
                                     struct why *why);

@@ -69,6 +69,7 @@ struct test_call {
     char *body, *why;
     size_t streamed, stop_at;
     struct test_call *then; /* called from within done, on the same peer */
+    const char *token;
     struct httpc_peer *peer;
 };
 
@@ -92,7 +93,8 @@ static void start_call(struct httpc_peer *p, struct test_call *t, int timeout_ms
                                .headers = slice_text("Peal-Attempt: 0\r\n"),
                                .pieces = pieces,
                                .npieces = 2,
-                               .timeout_ms = timeout_ms };
+                               .timeout_ms = timeout_ms,
+                               .token = t->token };
     t->call.done = on_done;
     t->peer = p;
     assert_int_equal(httpc_call(p, &post, &t->call), OK);
@@ -209,6 +211,38 @@ static void answers_of_every_framing_are_taken(void **state)
         buf_done(&s.got);
         done_with(&t);
     }
+}
+
+static void serve_twice(struct script *s, int fd, int nth)
+{
+    (void)nth;
+    const char *const tokens[] = { "TOKEN: of-one\r\nContent-Length: ",
+                                   "TOKEN: default_token\r\n" };
+    for (size_t i = 0; i < countof(tokens); i++) {
+        script_read_request(s, fd);
+        bool right = strstr(buf_str(&s->got), tokens[i]);
+        script_write(fd, right ? OK_ANSWER : "HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n");
+    }
+    script_wait_end(s, fd);
+}
+
+static void each_request_has_its_own_token_on_one_connection(void **state)
+{
+    struct fixture *f = *state;
+    struct script s = { .serve = serve_twice, .connections = 1 };
+    struct test_call one = { .token = "of-one" }, other = { .ended = false };
+    script_start(&s);
+    struct httpc_peer *p = peer_at(f, "127.0.0.1:%u", s.port);
+    run_call(f, p, &one, PATIENCE_MS);
+    run_call(f, p, &other, PATIENCE_MS);
+    assert_int_equal(httpc_peer_connections(p), 1);
+    httpc_peer_free(p);
+    script_join(&s);
+    assert_int_equal(one.call.status, 200);
+    assert_int_equal(other.call.status, 200);
+    buf_done(&s.got);
+    done_with(&one);
+    done_with(&other);
 }
 
 static void serve_to_eof(struct script *s, int fd, int nth)
@@ -954,6 +988,7 @@ int main(void)
         T(https_works_with_any_certificate_and_keeps_its_connection),
         T(a_peer_without_tls_means_not_sent),
         T(a_token_may_not_break_the_head),
+        T(each_request_has_its_own_token_on_one_connection),
     };
     return cmocka_run_group_tests_name("net.httpc", tests, NULL, NULL);
 }

@@ -107,7 +107,9 @@ static bool on_leaving(struct httpc_call *call)
 static enum err ask(struct fixture *f, struct asker *a, bool yes)
 {
     struct slice body = slice_text("{}");
-    struct httpc_post post = { "run", slice_of(NULL, 0), &body, 1, PATIENCE_MS };
+    struct httpc_post post = {
+        .action = "run", .pieces = &body, .npieces = 1, .timeout_ms = PATIENCE_MS
+    };
     *a = (struct asker){ .yes = yes, .call = { .done = on_done, .leaving = on_leaving } };
     return httpc_call(f->p, &post, &a->call);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "model/claim.h"
 #include "store/memory/memory.h"
 
 static void a_firing_goes_through_its_life(void **state)
@@ -465,6 +466,87 @@ static void a_result_of_a_run_without_a_live_row_is_noted(void **state)
     log_record_done(&l);
 }
 
+static struct claim *claim_of(bool others, int64_t group)
+{
+    int64_t *ids = mem_new(sizeof(*ids));
+    *ids = group;
+    return claim_new(others, ids, 1);
+}
+
+/* A run of group 1 that was given up, and that the core does not know any more; its log id. */
+static int64_t given_up(struct core *c, int64_t job)
+{
+    struct run_row *rows[4];
+    struct why why = { "" };
+    int64_t missed;
+    core_trigger(c, job, NULL);
+    assert_int_equal(core_rows(c, job, rows, 4), 1);
+    struct run_row gone = *rows[0];
+    gone.scheduled_ms -= 5000;
+    const struct store_ops *ops = c->store->ops;
+    assert_int_equal(ops->txn->begin(c->store, &why), OK);
+    assert_int_equal(ops->runs->runs_add(c->store, &gone, 1, &why), OK);
+    struct run_change end = { .log_id = gone.log_id,
+                              .what = CHANGE_FINISH | CHANGE_CLOSE,
+                              .handle_code = 500,
+                              .handle_msg = (char *)"lost: no answer" };
+    assert_int_equal(ops->runs->runs_change(c->store, &end, 1, &missed, &why), OK);
+    assert_int_equal(ops->txn->commit(c->store, NULL, &why), OK);
+    return gone.log_id;
+}
+
+/* Told with another group's token: the row is left as it is, and the sender can be told. */
+static void a_late_result_counts_only_for_groups_of_its_sender(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    int64_t lost = given_up(c, core_simple_job(c, "NONE", "")), group;
+    assert_false(sched_result_group(c->s, lost, &group));
+    struct claim *wrong[] = { claim_of(false, 2), claim_of(true, 1) }, *right = claim_of(false, 1);
+    for (size_t i = 0; i < countof(wrong); i++)
+        sched_result_claimed(c->s, c->now, lost, 200, slice_text("not theirs"), wrong[i]);
+    sched_result_claimed(c->s, c->now, lost, 200, slice_text("theirs"), right);
+    sched_result_claimed(c->s, c->now, 424242, 200, slice_text("of no run"), wrong[0]);
+    core_take_next(c);
+    core_write(c);
+    int refused = 0;
+    for (int i = 0; i < c->batch->nlate; i++)
+        refused += c->batch->late[i].refused;
+    assert_int_equal(refused, 2);
+    core_done(c);
+    struct log_record l;
+    assert_true(core_log(c, lost, &l));
+    assert_non_null(strstr(l.handle_msg, "theirs"));
+    assert_null(strstr(l.handle_msg, "not theirs"));
+    log_record_done(&l);
+    for (size_t i = 0; i < countof(wrong); i++) {
+        assert_int_equal(wrong[i]->refs, 1);
+        claim_unref(wrong[i]);
+    }
+    claim_unref(right);
+}
+
+static void a_result_of_a_live_run_counts_only_for_groups_of_its_sender(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    int64_t job = core_simple_job(c, "NONE", ""), group = 0;
+    c->executor = core_accepts;
+    int64_t id = core_trigger(c, job, NULL);
+    core_run(c, 2000);
+    assert_true(sched_result_group(c->s, id, &group));
+    assert_int_equal(group, 1);
+    struct claim *wrong = claim_of(false, 2), *right = claim_of(true, 2);
+    sched_result_claimed(c->s, c->now, id, 500, slice_text("not theirs"), wrong);
+    core_settle(c);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    sched_result_claimed(c->s, c->now, id, 200, slice_text("theirs"), right);
+    core_settle(c);
+    assert_null(core_row(c, id));
+    claim_unref(wrong);
+    claim_unref(right);
+}
+
 /* While no batch can be written, results for unknown ids gather: their text is bounded.
  */
 static void late_results_are_bounded_by_their_text(void **state)
@@ -563,6 +645,8 @@ int main(void)
         T(a_retry_has_its_own_log_time),
         T(an_answer_after_the_result_changes_nothing),
         T(a_result_of_a_run_without_a_live_row_is_noted),
+        T(a_late_result_counts_only_for_groups_of_its_sender),
+        T(a_result_of_a_live_run_counts_only_for_groups_of_its_sender),
         T(late_results_are_bounded_by_their_text),
         T(what_left_is_counted_once_whatever_is_killed),
         T(an_old_result_is_known_by_its_date_where_dates_come_back),

@@ -17,6 +17,7 @@ struct toy {
     struct transport base;
     struct transport_call *open[OPEN_MAX];
     struct call what[OPEN_MAX];
+    char address[64]; /* of the last one */
     int n, aborted;
 };
 
@@ -27,6 +28,7 @@ static void toy_call(struct transport *t, const struct call *what, struct transp
     assert_ptr_equal(t, &toy->base);
     assert_true(toy->n < OPEN_MAX);
     toy->what[toy->n] = *what;
+    text_copy(toy->address, sizeof(toy->address), slice_text(what->address));
     toy->open[toy->n++] = c;
 }
 
@@ -72,6 +74,7 @@ static int set_up(void **state)
     sched_config_default(&config);
     list_init(&c->calls);
     c->sched = sched_new(&config);
+    c->keys = keys_new("server's");
     assert_int_equal(transports_new(rows, NULL, NULL, &c->transports, NULL), OK);
     *state = c;
     return 0;
@@ -83,6 +86,7 @@ static int tear_down(void **state)
     assert_true(list_empty(&c->calls));
     transports_free(c->transports);
     sched_free(c->sched);
+    keys_free(c->keys);
     free(c);
     return 0;
 }
@@ -90,7 +94,9 @@ static int tear_down(void **state)
 static void start(struct center *c, enum call_kind kind)
 {
     char address[] = "toy://somewhere";
-    struct call call = { .kind = kind, .address = address, .log_id = 7, .ticket = 3 };
+    struct call call = {
+        .kind = kind, .address = address, .log_id = 7, .ticket = 3, .group_id = 1
+    };
     calls_start(c, &call);
     memset(address, 'x', sizeof(address) - 1); /* it was borrowed */
 }
@@ -137,6 +143,68 @@ static void all_are_reset_when_the_center_stops(void **state)
     assert_null(toy->open[2]);
 }
 
+static void answer(int i, int code, const char *msg)
+{
+    struct call_result r = { .outcome = CALL_ANSWERED, .code = code, .msg = slice_text(msg) };
+    toy->open[i]->done(toy->open[i], &r);
+}
+
+static const struct group_token own = { 1, (char *)"old", NULL, 1 };
+static const struct group_token change = { 1, (char *)"old", (char *)"new", 1 };
+
+static void each_call_carries_the_token_of_its_group(void **state)
+{
+    struct center *c = *state;
+    start(c, CALL_BEAT);
+    assert_null(toy->what[0].token);
+    keys_put(c->keys, &own);
+    start(c, CALL_KILL);
+    assert_string_equal(toy->what[1].token, "old");
+    answer(1, 500, "The access token is wrong."); /* there is no other: that is its answer */
+    assert_int_equal(toy->n, 2);
+    calls_abort(c);
+}
+
+/* In a change of the token the other one is tried, and then no third time. */
+static void a_refused_token_is_followed_by_the_other(void **state)
+{
+    struct center *c = *state;
+    keys_put(c->keys, &change);
+    start(c, CALL_KILL);
+    assert_string_equal(toy->what[0].token, "old");
+    answer(0, 500, " The access token is wrong.");
+    assert_int_equal(toy->n, 2);
+    assert_string_equal(toy->what[1].token, "new");
+    assert_string_equal(toy->address, "toy://somewhere");
+    assert_int_equal(toy->what[1].log_id, 7);
+    assert_int_equal(toy->what[1].ticket, 3);
+    answer(1, 500, "The access token is wrong.");
+    assert_int_equal(toy->n, 2);
+    assert_true(list_empty(&c->calls));
+}
+
+static void a_run_whose_token_was_refused_is_decided_anew(void **state)
+{
+    struct center *c = *state;
+    keys_put(c->keys, &change);
+    start(c, CALL_RUN);
+    struct call_result r = { .outcome = CALL_ANSWERED,
+                             .code = 500,
+                             .msg = slice_text("The access token is wrong.") };
+    toy->open[0]->done(toy->open[0], &r);
+    assert_int_equal(r.outcome, CALL_AGAIN);
+    assert_int_equal(r.log_id, 7);
+    assert_int_equal(toy->n, 1); /* the core asks for the call again */
+    start(c, CALL_RUN);
+    assert_string_equal(toy->what[1].token, "new");
+    answer(1, 200, "");
+    start(c, CALL_RUN);
+    assert_string_equal(toy->what[2].token, "new");
+    r = (struct call_result){ .outcome = CALL_ANSWERED, .code = 500, .msg = slice_text("no") };
+    toy->open[2]->done(toy->open[2], &r);
+    assert_int_equal(r.outcome, CALL_ANSWERED);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -144,6 +212,9 @@ int main(void)
         T(the_core_is_asked_for_a_run),
         T(other_calls_may_always_leave),
         T(all_are_reset_when_the_center_stops),
+        T(each_call_carries_the_token_of_its_group),
+        T(a_refused_token_is_followed_by_the_other),
+        T(a_run_whose_token_was_refused_is_decided_anew),
     };
     return cmocka_run_group_tests_name("server.calls", tests, NULL, NULL);
 }

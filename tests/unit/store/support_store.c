@@ -191,6 +191,18 @@ static bool dump_registry(void *ctx, const struct registry_record *r)
     return true;
 }
 
+static bool dump_group_token(void *ctx, const struct group_token *t)
+{
+    struct buf *b = ctx;
+    buf_text(b, "group token");
+    put_n(b, t->group_id);
+    put(b, t->token);
+    put(b, t->next);
+    put_n(b, t->since_ms);
+    buf_char(b, '\n');
+    return true;
+}
+
 static void dump_skip(struct buf *b, const int64_t *n, const char *policy)
 {
     buf_text(b, "skip");
@@ -271,6 +283,7 @@ char *engine_dump(struct engine *e)
     OP(e->s, pages->logs_page, &logs, dump_log, &b, &nlogs);
     OP(e->s, runs->runs_each, dump_run, &b);
     OP(e->s, catalog->groups_each, dump_group, &b);
+    OP(e->s, catalog->group_tokens_each, dump_group_token, &b);
     OP(e->s, catalog->registry_each, dump_registry, &b);
     dump_skips(e, &b);
     dump_users(e, &b);

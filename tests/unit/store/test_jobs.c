@@ -426,6 +426,38 @@ static void groups_and_registry_keep_what_they_are_told(void **state)
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_get, h.id, &got);
 }
 
+static void a_group_has_a_token_until_it_has_none_or_goes(void **state)
+{
+    struct engine *e = *state;
+    struct group_record g = { .app = "app-one", .title = "One" }, h = g;
+    struct group_token t, none;
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->group_insert, &g);
+    OP(e->s, catalog->group_insert, &h);
+    t = (struct group_token){ g.id, NULL, "new", 5 };
+    none = (struct group_token){ g.id, NULL, NULL, 9 };
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_token_get, g.id, &t);
+    OP(e->s, catalog->group_token_put, &t);
+    t.token = "old";
+    t.since_ms = 6;
+    OP(e->s, catalog->group_token_put, &t);
+    t.group_id = h.id;
+    OP(e->s, catalog->group_token_put, &t);
+    OP(e->s, txn->commit, NULL);
+    engine_reopen(e);
+    OP(e->s, catalog->group_token_get, g.id, &t);
+    assert_string_equal(t.token, "old");
+    assert_string_equal(t.next, "new");
+    assert_int_equal(t.since_ms, 6);
+    group_token_done(&t);
+    OP(e->s, txn->begin);
+    OP(e->s, catalog->group_token_put, &none);
+    OP(e->s, catalog->group_delete, h.id);
+    OP(e->s, txn->commit, NULL);
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_token_get, g.id, &t);
+    OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_token_get, h.id, &t);
+}
+
 static void users_have_our_hash_beside_theirs(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -502,6 +534,7 @@ int main(void)
         BOTH(a_deleted_job_goes_at_once_and_its_log_in_steps),
         BOTH(parents_of_a_job_are_counted),
         BOTH(groups_and_registry_keep_what_they_are_told),
+        BOTH(a_group_has_a_token_until_it_has_none_or_goes),
         BOTH(groups_are_read_many_at_a_time),
         BOTH(users_have_our_hash_beside_theirs),
         BOTH(sessions_come_and_expire),

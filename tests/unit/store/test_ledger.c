@@ -134,7 +134,7 @@ static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
     OP(e->s, runs->runs_change, changes, 2, &missed);
     assert_false(changes[0].missing);
     assert_true(changes[1].missing);
-    struct late_result late = { row.log_id, 5000, 200, "done" };
+    struct late_result late = { .log_id = row.log_id, .at_ms = 5000, .code = 200, .msg = "done" };
     int noted = 0;
     OP(e->s, runs->late_add, &late, 1, &noted);
     assert_int_equal(noted, 1);
@@ -357,9 +357,11 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
                                 .handle_ms = 9,
                                 .handle_msg = (char *)messages[i] };
         OP(s, runs->runs_change, &c, 1, &missed);
-        late[i] = (struct late_result){ r[i].log_id, 1700000000123, 200, "done" };
+        late[i] = (struct late_result){
+            .log_id = r[i].log_id, .at_ms = 1700000000123, .code = 200, .msg = "done"
+        };
     }
-    late[6] = (struct late_result){ 999999, 1, 200, NULL };
+    late[6] = (struct late_result){ .log_id = 999999, .at_ms = 1, .code = 200 };
     int noted;
     OP(s, runs->late_add, late, 7, &noted);
     OP(s, txn->commit, NULL);
@@ -374,7 +376,7 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     log_record_done(&l);
     char *big = mem_new(40001);
     memset(big, 'x', 40000);
-    struct late_result flood = { r[0].log_id, 1, 500, big };
+    struct late_result flood = { .log_id = r[0].log_id, .at_ms = 1, .code = 500, .msg = big };
     OP(s, txn->begin);
     for (int i = 0, total = 0; i < 50; i++, total += noted)
         OP(s, runs->late_add, &flood, 1, &noted);

@@ -222,8 +222,11 @@ static void do_side(struct history *h)
                           3,
                           (enum misfire)dice_below(&h->dice, 3),
                           dice_below(&h->dice, 2) };
-    struct late_result late = { pick(h, h->closed, h->nclosed < LIVE_MAX ? h->nclosed : LIVE_MAX),
-                                h->clock_ms, 200, word(h) };
+    struct late_result late = { .log_id = pick(h, h->closed,
+                                               h->nclosed < LIVE_MAX ? h->nclosed : LIVE_MAX),
+                                .at_ms = h->clock_ms,
+                                .code = 200,
+                                .msg = word(h) };
     struct registry_record reg = { "EXECUTOR", word(h), word(h), h->clock_ms };
     int noted_a, noted_b;
     int64_t seq_a, seq_b;
@@ -263,6 +266,11 @@ static void do_groups_and_users(struct history *h)
         else
             SAME(h, catalog->group_delete, g.id);
     }
+    struct group_token t = { .group_id = 1 + dice_below(&h->dice, (uint32_t)h->ngroup + 1),
+                             .token = dice_below(&h->dice, 2) ? word(h) : NULL,
+                             .next = dice_below(&h->dice, 2) ? word(h) : NULL,
+                             .since_ms = h->clock_ms };
+    SAME(h, catalog->group_token_put, &t);
     assert_int_equal(h->a->s->ops->users->user_insert(h->a->s, &u, NULL),
                      h->b->s->ops->users->user_insert(h->b->s, &u2, NULL));
     assert_int_equal(u.id, u2.id);

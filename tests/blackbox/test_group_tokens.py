@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokens of groups: what an executor says counts for its own group only, and calls carry the token of the group."""
+
+import pathlib
+import sqlite3
+import sys
+
+import pytest
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+from support import ledger  # noqa: E402 (path just set)
+from support.center import Center  # noqa: E402
+from support.stub_executor import Stub  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+WRONG = {"code": 500, "msg": "The access token is wrong."}
+
+
+@pytest.fixture
+def center(tmp_path):
+    with Center(tmp_path) as it:
+        yield it
+
+
+def give(center, group, token=None, next_token=None):
+    """The row of the table, as the center finds it at its start."""
+    center.stop()
+    with ledger.opened(center, write=True) as db:
+        db.execute("INSERT OR REPLACE INTO peal_group VALUES (?, ?, ?, 1)", (int(group), token, next_token))
+    center.start()
+
+
+def registry(app, address):
+    return {"registryGroup": "EXECUTOR", "registryKey": app, "registryValue": address}
+
+
+def result(log_id, msg="done", code=200):
+    return {"logId": log_id, "logDateTim": 0, "handleCode": code, "handleMsg": msg}
+
+
+def refused(reply):
+    return (reply["code"], reply["msg"]) == (WRONG["code"], WRONG["msg"])
+
+
+def addresses(center, app):
+    return {row["registry_value"] for row in
+            ledger.rows(center, "SELECT registry_value FROM xxl_job_registry WHERE registry_key = ?", app)}
+
+
+def end_of(center, log_id):
+    return ledger.rows(center, "SELECT handle_code, handle_msg FROM xxl_job_log WHERE id = ?", log_id)[0]
+
+
+@pytest.fixture
+def teams(center):
+    """Two groups; billing has a token of its own. (api, id of billing, id of shipping)"""
+    api = center.api()
+    billing, shipping = api.add_group("team-billing"), api.add_group("team-shipping")
+    give(center, billing, "token-of-billing")
+    return center.api(), billing, shipping
+
+
+def test_one_team_cannot_register_or_remove_as_another(center, teams):
+    mine, theirs = "http://127.0.0.1:1/", "http://127.0.0.1:2/"
+    say = center.open_api
+    assert say("registry", registry("team-billing", mine), token="token-of-billing")["code"] == 200
+    ledger.wait_for_rows(center, "the registration", "SELECT 1 FROM xxl_job_registry WHERE registry_value = ?", mine)
+    for token in (center.token, "token-of-shipping", "", "token-of-billin", "token-of-billing2"):
+        assert refused(say("registry", registry("team-billing", theirs), token=token)), token
+        assert refused(say("registryRemove", registry("team-billing", mine), token=token)), token
+    for app in ("team-shipping", "some-other-app"):
+        assert refused(say("registry", registry(app, theirs), token="token-of-billing"))
+    assert say("registry", registry("team-shipping", theirs))["code"] == 200, "the center's token, as ever"
+    ledger.wait_for_rows(center, "the other", "SELECT 1 FROM xxl_job_registry WHERE registry_value = ?", theirs)
+    assert addresses(center, "team-billing") == {mine}
+    assert addresses(center, "team-shipping") == {theirs}
+    assert not addresses(center, "some-other-app")
+
+
+def test_one_team_cannot_end_the_runs_of_another(center, teams):
+    api, billing, shipping = teams
+    job, other_job = api.add_job(billing, "theirs"), api.add_job(shipping, "ours")
+    with Stub(center, "team-billing", token="token-of-billing") as theirs, Stub(center, "team-shipping") as ours:
+        api.trigger(job)
+        api.trigger(other_job)
+        run, other = theirs.wait_runs(1)[0]["logId"], ours.wait_runs(1)[0]["logId"]
+        say = center.open_api
+        for token in (center.token, "token-of-shipping"):
+            assert refused(say("callback", [result(run, "not theirs")], token=token))
+        assert refused(say("callback", [result(other, "not theirs")], token="token-of-billing"))
+        assert refused(say("callback", [result(run), result(run)]))
+        # what is its own counts, and what is not does not keep it from being answered for ever
+        assert say("callback", [result(run, "not theirs"), result(other, "mine", 500)])["code"] == 200
+        assert [tuple(end_of(center, one)) for one in (run, other)] == [(0, None), (500, "mine")]
+        assert say("callback", [result(run, "its own")], token="token-of-billing")["code"] == 200
+    ledger.settle(center, jobs=[job, other_job])
+    assert tuple(end_of(center, run)) == (200, "its own")
+    said = center.output.read_text()
+    assert "wrong access token" in said and "token-of-billing" not in said
+
+
+def test_a_late_result_is_judged_by_its_log_row(center, teams):
+    """The run is not live any more, so only the log knows its group; refused at the commit, and after a kill too."""
+    api, billing, _ = teams
+    job = api.add_job(billing, "given up")
+    with Stub(center, "team-billing", token="token-of-billing") as stub:
+        api.trigger(job)
+        run = stub.wait_runs(1)[0]["logId"]
+        stub.call_back(run, 500, "no")
+    ledger.settle(center, jobs=[job])
+    center.stop()
+    with ledger.opened(center, write=True) as db:
+        db.execute("UPDATE xxl_job_log SET handle_msg = 'lost: no answer' WHERE id = ?", (run,))
+    center.start()
+    assert refused(center.open_api("callback", [result(run, "not theirs")]))
+    assert end_of(center, run)["handle_msg"] == "lost: no answer"
+    other = sqlite3.connect(center.data / "peal.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")  # no commit comes: results go to the journal, but not this one
+    assert center.open_api("callback", [result(run, "not theirs")])["code"] == 500
+    center.kill()
+    other.close()
+    center.start()
+    assert end_of(center, run)["handle_msg"] == "lost: no answer"
+    assert center.open_api("callback", [result(run, "its own")], token="token-of-billing")["code"] == 200
+    assert end_of(center, run)["handle_msg"].endswith("code 200: its own")
+
+
+def test_calls_carry_the_token_of_the_group(center, teams):
+    api, billing, shipping = teams
+    with Stub(center, "team-billing", token="token-of-billing") as theirs, Stub(center, "team-shipping") as ours:
+        theirs.expects, ours.expects = "token-of-billing", center.token
+        theirs.answers["log"] = {"code": 200, "msg": None, "content": {
+            "fromLineNum": 1, "toLineNum": 1, "logContent": "hello\n", "isEnd": False}}
+        job = api.add_job(billing, "theirs", executorRouteStrategy="FAILOVER")
+        busy = api.add_job(billing, "busy", executorRouteStrategy="BUSYOVER")
+        other = api.add_job(shipping, "ours")
+        for one in (job, busy, other):
+            api.trigger(one)
+        run = theirs.wait_runs(2)[0]["logId"]
+        ours.wait_runs(1)
+        assert "hello" in api.log_detail(run)["logContent"]
+        api.log_kill(run)
+        wait_until(lambda: {"run", "beat", "idleBeat", "log", "kill"} <= {action for action, _, _ in theirs.calls},
+                   "each kind of call")
+        assert not theirs.refused and not ours.refused
+
+
+def test_an_address_given_by_hand_is_called_with_the_token_of_its_group(center):
+    api = center.api()
+    stub = Stub(center, "team-given")
+    stub.expects = "token-of-given"
+    group = api.add_group("team-given", addresses=[stub.address])
+    give(center, group, "token-of-given")
+    api = center.api()
+    job = api.add_job(group, "theirs")
+    # another team that names the address as its own does not learn that token, nor is it believed with it
+    other = api.add_group("team-other", addresses=[stub.address])
+    foreign = api.add_job(other, "foreign")
+    api.trigger(job)
+    stub.wait_runs(1, int(job))
+    api.trigger(foreign)
+    wait_until(lambda: stub.refused, "the call of the other team")
+    assert stub.refused == [("run", center.token)]
+    stub.close()
+
+
+def test_both_serve_during_a_change_and_each_executor_gets_its_own(center):
+    api = center.api()
+    group = api.add_group("team-billing")
+    give(center, group, None, "next-of-billing")
+    api = center.api()
+    with Stub(center, "team-billing") as old, Stub(center, "team-billing", token="next-of-billing") as new:
+        old.expects, new.expects = center.token, "next-of-billing"
+        job = api.add_job(group, "all", executorRouteStrategy="SHARDING_BROADCAST")
+        api.trigger(job)
+        for stub in (old, new):
+            stub.call_back(stub.wait_runs(1)[0]["logId"])
+        assert not old.refused and not new.refused
+        # the center forgets who has which; the first call finds it out
+        center.restart()
+        api = center.api()
+        api.trigger(job)
+        for stub in (old, new):
+            stub.call_back(stub.wait_runs(2)[1]["logId"])
+        assert [action for action, _ in new.refused] == ["run"] and not old.refused
+        ledger.settle(center, jobs=[job])
+        assert {row["handleCode"] for row in api.logs(job)} == {200}
