@@ -275,6 +275,7 @@ static enum err job_update(struct txn *t, struct edit *e)
     if (err)
         goto out;
     struct job_record *r = &e->job;
+    e->was_group_id = old.group_id;
     r->id = e->id;
     r->enabled = old.enabled;
     r->added_ms = old.added_ms;
@@ -337,10 +338,9 @@ out:
 static enum err still_at_version(struct txn *t, struct edit *e)
 {
     struct job_record r;
-    if (e->version < 0)
-        return OK;
     enum err err = job_row(t, e, &r);
-    if (!err && r.version != e->version)
+    e->was_group_id = r.group_id;
+    if (!err && e->version >= 0 && r.version != e->version)
         err = overtaken(e, "job");
     job_record_done(&r);
     return err;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/base64url.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "live/crowd.h"
@@ -33,6 +34,8 @@ struct rendering {
 struct entry {
     unsigned topic;
     int64_t group_id, job_id;
+    int64_t *also; /* further groups, ascending: who sees one of them sees it; owned */
+    size_t nalso;
     struct shared_buf *event; /* or: */
     struct crowd *crowd;
     struct rendering *renderings;
@@ -133,6 +136,7 @@ static void drop_first(struct events *e)
     shared_buf_drop(x->event);
     crowd_free(x->crowd);
     drop_renderings(x);
+    free(x->also);
     *x = (struct entry){ 0 };
 }
 
@@ -163,8 +167,8 @@ static struct shared_buf *render(const struct events *e, uint64_t number, const 
     return event;
 }
 
-static void add_single(struct events *e, unsigned topic, int64_t group_id, int64_t job_id,
-                       const char *name, struct slice json)
+static struct entry *add_single(struct events *e, unsigned topic, int64_t group_id, int64_t job_id,
+                                const char *name, struct slice json)
 {
     struct shared_buf *event = render(e, e->next, name, json);
     struct entry *x = add(e, event->n);
@@ -172,6 +176,15 @@ static void add_single(struct events *e, unsigned topic, int64_t group_id, int64
     x->group_id = group_id;
     x->job_id = job_id;
     x->event = event;
+    return x;
+}
+
+static void also_seen_in(struct entry *x, const int64_t *groups, size_t n)
+{
+    x->also = mem_new((n + 1) * sizeof(*x->also));
+    x->nalso = n;
+    if (n)
+        memcpy(x->also, groups, n * sizeof(*groups));
 }
 
 static void add_crowd(struct events *e, struct crowd *crowd)
@@ -234,6 +247,15 @@ static struct shared_buf *crowd_event(const struct events *e, struct entry *x, u
     return event;
 }
 
+static bool sees(const struct watcher *w, const struct entry *x)
+{
+    const struct scope *scope = &w->view->scope;
+    bool seen = scope->all || scope_has(scope, x->group_id);
+    for (size_t i = 0; i < x->nalso && !seen; i++)
+        seen = scope_has(scope, x->also[i]);
+    return seen;
+}
+
 /* The entry as the viewer gets it, held; NULL: it is not for him. */
 static struct shared_buf *event_for(const struct events *e, uint64_t number,
                                     const struct watcher *w)
@@ -243,8 +265,7 @@ static struct shared_buf *event_for(const struct events *e, uint64_t number,
         return NULL;
     if (x->crowd)
         return crowd_event(e, x, number, w);
-    bool seen = (w->view->scope.all || scope_has(&w->view->scope, x->group_id)) &&
-                (x->topic != EVENT_RUN || has_job(w, x->job_id));
+    bool seen = sees(w, x) && (x->topic != EVENT_RUN || has_job(w, x->job_id));
     return seen ? shared_buf_hold(x->event) : NULL;
 }
 
@@ -492,10 +513,31 @@ static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_
         jsonw_text(&w, "change", change);
         jsonw_i64(&w, "version", edits[i].version);
         jsonw_object_end(&w);
-        add_single(e, EVENT_JOB, edits[i].group_id, edits[i].id, "job",
-                   slice_of(json.data, json.len));
+        struct entry *x = add_single(e, EVENT_JOB, edits[i].group_id, edits[i].id, "job",
+                                     slice_of(json.data, json.len));
+        if (edits[i].was_group_id) /* those who saw it there learn that it has left */
+            also_seen_in(x, &edits[i].was_group_id, 1);
         buf_done(&json);
     }
+}
+
+static void on_executor(struct feed_reader *r, const struct feed_executor *x)
+{
+    struct events *e = container_of(r, struct events, reader);
+    struct buf json = BUF_INIT(8192);
+    struct jsonw w = jsonw_on(&json);
+    size_t n = strlen(x->address);
+    char *key = mem_new(BASE64URL_SIZE(n));
+    base64url_write(x->address, n, key);
+    jsonw_object(&w, NULL);
+    jsonw_text(&w, "key", key);
+    jsonw_text(&w, "address", x->address);
+    jsonw_text(&w, "state", x->state == EXECUTOR_STATES ? "gone" : executor_state_text(x->state));
+    jsonw_object_end(&w);
+    also_seen_in(add_single(e, EVENT_EXECUTOR, 0, 0, "executor", slice_of(json.data, json.len)),
+                 x->groups, x->ngroups);
+    buf_done(&json);
+    free(key);
 }
 
 /* ---- vitals ------------------------------------------------------------------------------------
@@ -602,9 +644,11 @@ struct events *events_new(const struct events_config *config)
     e->window.fire = on_window;
     e->vitals.fire = on_vitals;
     loop_timer_set(e->cf.loop, &e->vitals, loop_now_ms(e->cf.loop) + EVENTS_VITALS_MS);
-    e->reader = (struct feed_reader){
-        .begin = on_begin, .runs = on_runs, .ends = on_ends, .edits = on_edits
-    };
+    e->reader = (struct feed_reader){ .begin = on_begin,
+                                      .runs = on_runs,
+                                      .ends = on_ends,
+                                      .edits = on_edits,
+                                      .executor = on_executor };
     if (e->cf.feed)
         feed_add(e->cf.feed, &e->reader);
     return e;

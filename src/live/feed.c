@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part_kind { PART_BEGIN, PART_RUNS, PART_ENDS, PART_EDITS, PART_LOST };
+enum part_kind { PART_BEGIN, PART_RUNS, PART_ENDS, PART_EDITS, PART_EXECUTOR, PART_LOST };
+
+#define EXECUTORS_MS 500 /* between two looks at them */
 
 struct part {
     struct message message; /* kind: enum part_kind */
@@ -29,6 +31,7 @@ struct feed {
     struct mailbox *mailbox;
     /* the scheduler's loop */
     bool telling;
+    int64_t looked_ms;    /* boot: at executors */
     struct list gathered; /* parts of this iteration */
     size_t gathered_bytes;
     /* the web loop */
@@ -168,6 +171,14 @@ static void take_ends(struct feed *f, struct sched *s, const struct batch *b)
     p->no = b->ends_no;
 }
 
+/* Of a new job the core knows nothing until it fires. */
+static int64_t group_after(const struct edit *e)
+{
+    if (e->now)
+        return e->now->group_id;
+    return e->kind == EDIT_JOB_INSERT ? e->job.group_id : e->was_group_id;
+}
+
 static void take_edits(struct feed *f, const struct batch *b)
 {
     struct feed_edit *edits = mem_new((size_t)b->nedits * sizeof(*edits));
@@ -179,7 +190,8 @@ static void take_edits(struct feed *f, const struct batch *b)
         edits[n++] = (struct feed_edit){ .kind = e->kind,
                                          .id = e->id,
                                          .version = e->now ? e->now->version : 0,
-                                         .group_id = e->now ? e->now->group_id : 0,
+                                         .group_id = group_after(e),
+                                         .was_group_id = e->was_group_id,
                                          .enabled = e->now && e->now->enabled };
     }
     if (n)
@@ -201,9 +213,35 @@ static void on_committed(void *arg, struct sched *s, const struct batch *b)
         take_edits(f, b);
 }
 
+static void take_executor(void *arg, const struct executor_seen *e)
+{
+    struct feed *f = arg;
+    size_t n = strlen(e->address) + 1, size = sizeof(struct feed_executor);
+    size += e->ngroups * sizeof(*e->groups);
+    struct feed_executor *x = mem_new(size + n);
+    char *address = (char *)x + size;
+    memcpy(address, e->address, n);
+    x->address = address;
+    x->state = e->state;
+    x->ngroups = e->ngroups;
+    if (e->ngroups)
+        memcpy(x->groups, e->groups, e->ngroups * sizeof(*e->groups));
+    part_add(f, PART_EXECUTOR, x, 1, size + n);
+}
+
+static void look_at_executors(struct feed *f, struct sched *s, bool anew)
+{
+    const struct now now = { clock_wall_ms(), clock_boot_ms() };
+    if (!anew && now.boot_ms - f->looked_ms < EXECUTORS_MS)
+        return;
+    f->looked_ms = now.boot_ms;
+    sched_executors_seen(s, now, anew, take_executor, f);
+}
+
 static void begin(struct feed *f, struct sched *s)
 {
     f->telling = true;
+    look_at_executors(f, s, true);
     sched_watch(s, (struct now){ clock_wall_ms(), clock_boot_ms() });
     take_seen(f, s, PART_BEGIN);
 }
@@ -222,8 +260,10 @@ static void on_turned(void *arg, struct sched *s)
 {
     struct feed *f = arg;
     bool begins = atomic_load_explicit(&f->wanted, memory_order_relaxed);
-    if (f->telling)
+    if (f->telling) {
         take_seen(f, s, PART_RUNS);
+        look_at_executors(f, s, false);
+    }
     if (begins && atomic_exchange(&f->wanted, false))
         begin(f, s);
     if (list_empty(&f->gathered))
@@ -257,6 +297,10 @@ static void tell(const struct part *p, struct feed_reader *r)
     case PART_EDITS:
         if (r->edits)
             r->edits(r, p->items, p->n);
+        break;
+    case PART_EXECUTOR:
+        if (r->executor)
+            r->executor(r, p->items);
         break;
     case PART_LOST:
         break;

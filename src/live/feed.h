@@ -28,10 +28,18 @@ struct feed_end {
 
 struct feed_edit {
     enum edit_kind kind;
-    int64_t id;       /* of the job or group */
-    int64_t version;  /* of the job, after it; 0 of a group and of what was deleted */
-    int64_t group_id; /* of the job, after it; 0 as above */
-    bool enabled;     /* of the job, after it */
+    int64_t id;           /* of the job or group */
+    int64_t version;      /* of the job, after it; 0 of a group and of what was deleted */
+    int64_t group_id;     /* of the job, after it; of a deleted one, before; 0 of a group */
+    int64_t was_group_id; /* of a job that was updated or deleted, before it; else 0 */
+    bool enabled;         /* of the job, after it */
+};
+
+struct feed_executor {
+    const char *address;
+    enum executor_state state; /* EXECUTOR_STATES: it has gone */
+    size_t ngroups;
+    int64_t groups[]; /* ids, ascending: those that it has or had */
 };
 
 /* One that reads, embedded in its owner. All are called on the web loop's thread, in the order in
@@ -47,6 +55,9 @@ struct feed_reader {
      * end.was LOST: it was told to be lost before. */
     void (*ends)(struct feed_reader *r, const struct feed_end *ends, size_t n, int64_t no);
     void (*edits)(struct feed_reader *r, const struct feed_edit *edits, size_t n);
+    /* An executor that has come or gone, or is in another state or other groups; looked at twice a
+     * second. */
+    void (*executor)(struct feed_reader *r, const struct feed_executor *e);
 };
 
 /* Reads the center from here on. web: the loop on whose thread readers are called. Before either

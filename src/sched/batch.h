@@ -77,9 +77,10 @@ struct edit {
     /* result */
     enum err err;
     struct why why;
-    bool anew;       /* planned by another schedule, or from another scheduled time, than before */
-    bool moved;      /* group or route are others: what waits goes where they say */
-    struct job *now; /* the job after it, counted; NULL for others and for a deleted job */
+    bool anew;  /* planned by another schedule, or from another scheduled time, than before */
+    bool moved; /* group or route are others: what waits goes where they say */
+    int64_t was_group_id; /* of an update or deletion: the job's before it */
+    struct job *now;      /* the job after it, counted; NULL for others and for a deleted job */
 };
 
 struct edit *edit_new(enum edit_kind kind);

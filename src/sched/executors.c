@@ -181,6 +181,80 @@ int executors_each(const struct sched *s, struct now now, const struct executors
     return total;
 }
 
+/* ---- what has changed -------------------------------------------------------------------------
+ */
+
+static bool same_told(const struct lane_told *t, enum executor_state state,
+                      const struct seen *groups)
+{
+    return t->state == state && t->ngroups == groups->n &&
+           (!groups->n || memcmp(t->groups, groups->ids, groups->n * sizeof(*groups->ids)) == 0);
+}
+
+static struct lane_told *told_new(const struct lane *lane, enum executor_state state,
+                                  const struct seen *groups)
+{
+    struct lane_told *t = mem_new(sizeof(*t) + groups->n * sizeof(*t->groups));
+    t->address = mem_dup(lane->address);
+    t->state = state;
+    t->ngroups = groups->n;
+    if (groups->n)
+        memcpy(t->groups, groups->ids, groups->n * sizeof(*t->groups));
+    return t;
+}
+
+/* Told to those who see its groups, and to those who saw the groups that it had. */
+static void tell_change(const struct lane_told *was, const struct lane_told *is, sched_seen_fn *fn,
+                        void *ctx)
+{
+    const struct lane_told *both[] = { was, is };
+    int64_t ids[2 * EXECUTOR_GROUPS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < countof(both); i++) {
+        if (both[i] && both[i]->ngroups)
+            memcpy(ids + n, both[i]->groups, both[i]->ngroups * sizeof(*ids));
+        n += both[i] ? both[i]->ngroups : 0;
+    }
+    const struct executor_seen e = { .address = (is ? is : was)->address,
+                                     .state = is ? is->state : EXECUTOR_STATES,
+                                     .groups = ids,
+                                     .ngroups = scope_sort(ids, n) };
+    fn(ctx, &e);
+}
+
+static void look_at(struct lane *lane, struct now now, bool anew, sched_seen_fn *fn, void *ctx)
+{
+    static const struct executors_filter all = { 0 };
+    struct seen groups;
+    struct lane_told *was = lane->told;
+    bool there = is_wanted(lane, now, &all, &groups);
+    enum executor_state state = there ? state_of(lane, now) : EXECUTOR_STATES;
+    if (was ? there && same_told(was, state, &groups) : !there)
+        return;
+    lane->told = there ? told_new(lane, state, &groups) : NULL;
+    if (!anew)
+        tell_change(was, lane->told, fn, ctx);
+    lane_told_free(was);
+}
+
+void executors_unseen(struct sched *s)
+{
+    while (s->ngone)
+        lane_told_free(s->gone[--s->ngone]);
+    free(s->gone);
+    s->gone = NULL;
+}
+
+void executors_seen(struct sched *s, struct now now, bool anew, sched_seen_fn *fn, void *ctx)
+{
+    void *value;
+    for (size_t i = 0; i < s->ngone && !anew; i++)
+        tell_change(s->gone[i], NULL, fn, ctx);
+    executors_unseen(s);
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);)
+        look_at(value, now, anew, fn, ctx);
+}
+
 /* ---- what it works on -------------------------------------------------------------------------
  */
 

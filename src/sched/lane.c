@@ -32,11 +32,19 @@ struct lane *lane_get(struct sched *s, struct slice address)
     return lane;
 }
 
+void lane_told_free(struct lane_told *t)
+{
+    if (t)
+        free(t->address);
+    free(t);
+}
+
 void lane_free(struct lane *lane)
 {
     list_remove(&lane->reconcile_node);
     list_remove(&lane->room_node);
     list_remove(&lane->left_node);
+    lane_told_free(lane->told);
     free(lane->address);
     free(lane->error);
     free(lane);
@@ -53,6 +61,9 @@ void lane_put(struct sched *s, struct lane *lane)
     textmap_take(&s->lanes, slice_text(lane->address));
     s->ndead -= lane->dead;
     lane_set_window(s, lane, 0);
+    if (lane->told)
+        array_push(s->gone, s->ngone, lane->told);
+    lane->told = NULL;
     lane_free(lane);
 }
 

@@ -22,6 +22,13 @@ struct timer {
     uint32_t kind;
 };
 
+struct lane_told { /* what those who look on know of an address */
+    char *address;
+    enum executor_state state;
+    size_t ngroups;
+    int64_t groups[];
+};
+
 struct lane {           /* one executor address */
     struct timer timer; /* the next beat while it is dead */
     char *address;
@@ -66,6 +73,7 @@ struct lane {           /* one executor address */
     int64_t beat_ms;                 /* boot: when it last registered */
     int64_t left_ms;                 /* boot: when it unregistered, 0 = never */
     bool ours;                       /* as it registered last */
+    struct lane_told *told;          /* to those who look on; NULL = nothing */
     char *error;                     /* of the last call that failed, NULL = none has */
     int64_t error_ms;                /* boot */
     uint16_t took[DURATION_BUCKETS]; /* of answers to /run, in microseconds */
@@ -77,7 +85,8 @@ struct lane {           /* one executor address */
 
 struct lane *lane_get(struct sched *s, struct slice address); /* counted */
 void lane_put(struct sched *s, struct lane *lane);
-void lane_free(struct lane *lane); /* nothing points to it any more; it is in no map */
+void lane_told_free(struct lane_told *t); /* NULL is fine */
+void lane_free(struct lane *lane);        /* nothing points to it any more; it is in no map */
 void lane_narrow(struct sched *s, struct lane *lane); /* to how it begins */
 void lane_widen(struct sched *s, struct lane *lane);  /* if it answers slowly */
 /* Within the setting; the caller sees to what the center can spare. */

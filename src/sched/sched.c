@@ -125,6 +125,7 @@ void sched_free(struct sched *s)
     router_free(s->router);
     batch_free(s->next);
     flight_done(&s->flight);
+    executors_unseen(s);
     free(s->seen);
     free(s);
 }
@@ -471,6 +472,11 @@ bool sched_forget(struct sched *s, struct now now, struct slice address)
     groups_left(s);
     entry_done(s);
     return found;
+}
+
+void sched_executors_seen(struct sched *s, struct now now, bool anew, sched_seen_fn *fn, void *ctx)
+{
+    executors_seen(s, now, anew, fn, ctx);
 }
 
 int sched_busy(const struct sched *s, const char *address, struct sched_busy ret[SCHED_BUSY_MAX])

@@ -190,6 +190,16 @@ void sched_watch(struct sched *s, struct now now);
 void sched_unwatch(struct sched *s);
 /* What was noted since the last call, in its order; the caller's: free(). NULL: nothing. */
 struct run_seen *sched_seen(struct sched *s, size_t *ret_n);
+/* Addresses of which a page would show another state than at the last call, or other groups; fn
+ * borrows what it is told. It walks over all addresses. anew: what there is now counts as told. */
+struct executor_seen {
+    const char *address;
+    enum executor_state state; /* EXECUTOR_STATES: it has gone */
+    const int64_t *groups;     /* ids, ascending: those that it has or had */
+    size_t ngroups;
+};
+typedef void sched_seen_fn(void *ctx, const struct executor_seen *e);
+void sched_executors_seen(struct sched *s, struct now now, bool anew, sched_seen_fn *fn, void *ctx);
 /* What an edit of the job would find now; to ask changes nothing. */
 struct sched_withdrawn {
     int firings; /* planned and not sent, which it takes */

@@ -76,6 +76,8 @@ struct sched {
     struct run_seen *seen; /* noted for those who look on */
     size_t nseen, cseen;
     bool watched;
+    struct lane_told **gone; /* addresses that are to be told as gone */
+    size_t ngone;
     size_t unchecked; /* entries since the sums were checked */
 };
 

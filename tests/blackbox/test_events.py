@@ -12,8 +12,10 @@ from support.sse import Ended, Events
 from support.stub_executor import Stub
 from support.v1 import V1, problem
 from support.wait import wait_until
+from test_users import make
 
-SCHEMAS = {"run": "EventRun", "runs": "EventRuns", "job": "EventJob", "vitals": "EventVitals"}
+SCHEMAS = {"run": "EventRun", "runs": "EventRuns", "job": "EventJob", "executor": "EventExecutor",
+           "vitals": "EventVitals"}
 CONTRACT = Contract()
 
 
@@ -94,6 +96,37 @@ def test_edits_of_jobs(site):
         changes = [checked(stream.next())[1] for _ in range(3)]
         assert [c["change"] for c in changes] == ["started", "stopped", "deleted"]
         assert {c["id"] for c in changes} == {job}
+
+
+def test_executors_come_and_go(site):
+    make(site.center, "events-reader", grants=[{"role": "viewer", "groups": [int(site.mine)]}])
+    reader = V1(site.center, "events-reader", "events-reader")
+    site.api.add_group("events-hidden")
+    with site.open("topics=executor,job") as all_, site.open("topics=executor,job", v1=reader) as mine:
+        def told(stream, address, state):
+            while True:
+                name, data = checked(stream.next("executor"))
+                if (data["address"], data["state"]) == (address, state):
+                    return
+        with Stub(site.center, "events-hidden") as hidden, Stub(site.center, site.stub.app) as stub:
+            told(all_, hidden.address, "up")
+            told(mine, stub.address, "up")
+            hidden.register("registryRemove")
+            told(all_, hidden.address, "gone")
+            stub.register("registryRemove")
+            told(mine, stub.address, "gone")
+        moved = site.api.add_job(site.mine, "h")
+        site.v1.ask("PATCH", f"/jobs/{moved}", {"groupId": int(site.other)}, If_Match="*")
+        site.v1.ask("DELETE", f"/jobs/{moved}", If_Match="*")
+        seen = site.api.add_job(site.mine, "h")
+        site.api.delete_job(seen)
+        changes = []
+        while (seen, "deleted") not in changes:
+            name, data = checked(mine.next())
+            assert name == "job" or data["address"] == stub.address, "of a group out of sight"
+            if name == "job":
+                changes.append((data["id"], data["change"]))
+        assert changes == [(moved, "created"), (moved, "updated"), (seen, "created"), (seen, "deleted")]
 
 
 def test_vitals_come_every_two_seconds(site):

@@ -236,6 +236,46 @@ static void many_changes_are_counted_for_each_viewer(void **state)
     end(f);
 }
 
+static void what_leaves_a_group_is_told_to_those_who_saw_it(void **state)
+{
+    (void)state;
+    struct fixture *f = begin();
+    struct client mine, other;
+    watch(f, &mine, 1, 0, NULL);
+    watch(f, &other, 2, 0, NULL);
+    until(f, &mine, "retry: ");
+    until(f, &other, "retry: ");
+    const struct feed_edit moved = {
+        .kind = EDIT_JOB_UPDATE, .id = 71, .version = 2, .group_id = 2, .was_group_id = 1
+    };
+    const struct feed_edit hidden = {
+        .kind = EDIT_JOB_DELETE, .id = 72, .group_id = 2, .was_group_id = 2
+    };
+    f->reader->edits(f->reader, &moved, 1);
+    f->reader->edits(f->reader, &hidden, 1);
+    struct feed_executor *x = mem_new(sizeof(*x) + 2 * sizeof(*x->groups));
+    x->address = "http://h:1/";
+    x->state = EXECUTOR_STATES;
+    x->ngroups = 2;
+    x->groups[0] = 2;
+    x->groups[1] = 3;
+    f->reader->executor(f->reader, x);
+    free(x);
+    edits(f, 99, 1); /* of group 1 */
+    until(f, &mine, "\"id\":99,");
+    until(f, &other,
+          "event: executor\ndata: {\"key\":\"aHR0cDovL2g6MS8\","
+          "\"address\":\"http://h:1/\",\"state\":\"gone\"}\n\n");
+    assert_non_null(strstr(buf_str(&mine.got), "\"id\":71,"));
+    assert_non_null(strstr(buf_str(&other.got), "\"id\":71,"));
+    assert_non_null(strstr(buf_str(&other.got), "\"id\":72,"));
+    assert_null(strstr(buf_str(&mine.got), "\"id\":72,"));
+    assert_null(strstr(buf_str(&mine.got), "event: executor"));
+    leave(&mine);
+    leave(&other);
+    end(f);
+}
+
 static void one_who_is_far_behind_is_set_to_the_end(void **state)
 {
     (void)state;
@@ -306,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_change_is_told_to_those_who_may_see_it),
+        cmocka_unit_test(what_leaves_a_group_is_told_to_those_who_saw_it),
         cmocka_unit_test(many_changes_are_counted_for_each_viewer),
         cmocka_unit_test(one_who_is_far_behind_is_set_to_the_end),
         cmocka_unit_test(places_are_kept_for_so_many_events),

@@ -229,12 +229,14 @@ static void test_edits_that_were_made(void **state)
     b->nedits = 2;
     b->edits[0] = edit_new(EDIT_JOB_DELETE);
     b->edits[0]->id = 3;
+    b->edits[0]->was_group_id = 5;
     b->edits[1] = edit_new(EDIT_JOB_STOP);
     b->edits[1]->err = ERR_NOTFOUND;
     commit(t, b);
     turn(t);
     assert_int_equal(t->heard.edits, 1);
     assert_int_equal(t->heard.last_edit.id, 3);
+    assert_int_equal(t->heard.last_edit.group_id, 5);
     assert_int_equal(t->heard.last_edit.kind, EDIT_JOB_DELETE);
 }
 

@@ -173,6 +173,56 @@ static void test_a_page_begins_behind_an_address(void **state)
     done(&f);
 }
 
+struct told {
+    char text[400];
+};
+
+static void hear(void *ctx, const struct executor_seen *e)
+{
+    struct told *t = ctx;
+    size_t n = strlen(t->text);
+    snprintf(t->text + n, sizeof(t->text) - n, "%s %s %zu;", e->address,
+             e->state == EXECUTOR_STATES ? "gone" : executor_state_text(e->state), e->ngroups);
+}
+
+static void heard(struct core *c, const char *wanted)
+{
+    struct told t = { "" };
+    sched_executors_seen(c->s, c->now, false, hear, &t);
+    assert_string_equal(t.text, wanted);
+}
+
+static void test_changes_are_told_once(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", B);
+    core_settle(c);
+    struct told none = { "" };
+    sched_executors_seen(c->s, c->now, true, hear, &none);
+    assert_string_equal(none.text, "");
+    heard(c, ""); /* what was there is told already */
+    core_register(c, "app", A);
+    heard(c, A " up 0;"); /* its group follows with a batch */
+    core_settle(c);
+    heard(c, A " up 1;");
+    heard(c, "");
+    int64_t job = core_simple_job(c, "NONE", "");
+    int64_t run = core_trigger(c, job, NULL);
+    core_settle(c);
+    core_reply(c, core_call_of(c, CALL_RUN, run),
+               &(struct call_result){ .outcome = CALL_NOT_SENT, .msg = slice_text("refused") });
+    heard(c, A " refusing 1;");
+    core_unregister(c, "app", A);
+    core_unregister(c, "app", B);
+    core_settle(c);
+    core_run(c, 1000);
+    struct told t = { "" };
+    sched_executors_seen(c->s, c->now, false, hear, &t);
+    assert_non_null(strstr(t.text, A " gone 1;"));
+    assert_non_null(strstr(t.text, B " gone 1;"));
+    heard(c, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +233,7 @@ int main(void)
                                         core_teardown),
         cmocka_unit_test_setup_teardown(test_it_is_forgotten_by_every_app, core_setup,
                                         core_teardown),
+        cmocka_unit_test_setup_teardown(test_changes_are_told_once, core_setup, core_teardown),
         cmocka_unit_test_setup_teardown(test_a_page_begins_behind_an_address, core_setup,
                                         core_teardown),
     };

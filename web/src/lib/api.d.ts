@@ -3478,13 +3478,12 @@ export interface components {
             /** @description At most 200; longer: empty, read again */
             jobs?: number[];
         };
-        /** @description Data of `event: executor` */
+        /** @description Data of `event: executor`: it has come or gone, or has another state or other groups. Told to those who see one of its groups, or of those that it had */
         EventExecutor: {
             key: string;
             address: string;
             /** @enum {string} */
             state: "up" | "refusing" | "silent" | "draining" | "gone";
-            groupIds?: number[];
         };
         /** @description Data of `event: job` */
         EventJob: {
