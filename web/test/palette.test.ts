@@ -77,6 +77,10 @@ it('a broken rule is said in the language of display, with its bounds; an unknow
   await loadLanguage()
   expect(errorText({field: '/name', rule: 'text.length', detail: 'name: must have 4 to 20', params: {min: 4, max: 20}})).toBe('4 至 20 个字符。')
   expect(errorText({field: '/name', rule: 'new.rule', detail: '/name: as it is'})).toBe('as it is')
+  const conf = (detail: string) => errorText({field: '/schedule/conf', rule: 'schedule.conf', detail: 'schedule/conf: ' + detail})
+  expect(conf('cron: minute, column 3: 75 is not within 0-59')).toBe('无法识别该调度：分（第 3 列）：75 不在 0–59 之内')
+  expect(conf('cron: 3 fields, but 6 or 7 are wanted: second')).toContain('有 3 个字段')
+  expect(conf('cron: hour, column 5: a rule of a newer server')).toBe('无法识别该调度：时（第 5 列）：a rule of a newer server')
   display.language = 'en'
   await loadLanguage()
   expect(bytesOf(229376)).toBe('229.4 kB')

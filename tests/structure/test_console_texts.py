@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rule that the server may say of a member of a body has a text in the console's languages: without one a field's
+error would stand there in English."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAME = r'"([a-z][a-z0-9]*(?:[.][a-z]+)*)"'
+SAID = [re.compile(pattern) for pattern in (
+    r"problem_error\(\s*[^,]+,\s*[^,]+,\s*(?:[^\",]*\?\s*)?" + NAME + r"(?:\s*:\s*" + NAME + ")?",
+    r"v1_refuse_field\(\s*[^,]+,\s*[^,]+,\s*" + NAME,
+    r"\bfault(?:_limits)?\(\s*k,\s*[^;]*?" + NAME,
+    r"[.>\s]rule = " + NAME,
+    r"\{ \"(type[.][a-z]+)\"")]
+# Of parameters and headers, which the console writes itself.
+ELSEWHERE = {"audit.object", "cursor", "enum", "idempotency.key", "line", "once", "together", "type.instant", "unavailable"}
+
+
+def rules():
+    found = set()
+    for path in (ROOT / "src" / "api").rglob("*.c"):
+        text = path.read_text(encoding="utf-8")
+        for pattern in SAID:
+            found |= {name for match in pattern.finditer(text) for name in match.groups() if name}
+    return found - ELSEWHERE
+
+
+def test_each_rule_has_a_text():
+    known = set(re.findall(r"'rule[.]([a-z.]+)'", (ROOT / "web/src/locales/center/en.ts").read_text(encoding="utf-8")))
+    assert {"text.length", "schedule.conf", "password.wrong", "number.range"} <= rules(), "this test finds too little"
+    assert not rules() - known, "rules without a text in web/src/locales/center"
