@@ -186,6 +186,20 @@ MUST_CHECK enum err center_groups_live(struct center *c, struct center_group **r
 MUST_CHECK enum err center_group_live(struct center *c, int64_t group_id, struct center_group *ret,
                                       struct why *why);
 
+#define CENTER_KEYS_MAX 1000
+struct center_keys { /* during a change of a group's token: who has the new one */
+    int moved, left; /* addresses of the group that came with it, and the others */
+    struct center_key {
+        char *address;
+        bool told; /* it has registered since with the one so far; else nothing is known */
+    } * waiting;   /* of the others */
+    int n;
+};
+/* Of a group that is not there: none. center_keys_done. */
+MUST_CHECK enum err center_group_keys(struct center *c, int64_t group_id, struct center_keys *ret,
+                                      struct why *why);
+void center_keys_done(struct center_keys *k);
+
 /* What has happened so far to a run that is live. ERR_NOTFOUND: it is not. */
 MUST_CHECK enum err center_story(struct center *c, int64_t log_id, struct story *ret,
                                  struct why *why);

@@ -34,6 +34,7 @@ enum request_kind {
     REQUEST_PROBE,
     REQUEST_STORY,
     REQUEST_GROUPS,
+    REQUEST_KEYS,
 };
 
 struct request {
@@ -63,6 +64,7 @@ struct request {
     char text[256];
     struct center_group group;
     struct sched_withdrawn withdrawn;
+    struct center_keys keys;
     struct center_group *groups;
     size_t ngroups, cgroups;
     struct center_log log;
@@ -122,6 +124,7 @@ static void request_put(struct request *a)
     free(a->address);
     free(a->log.content);
     asked_executors_free(a->executors);
+    center_keys_done(&a->keys);
     free(a->groups);
     pthread_cond_destroy(&a->ready);
     pthread_mutex_destroy(&a->lock);
@@ -262,6 +265,34 @@ static void count_address(void *ctx, const char *address, bool dead)
 static void request_group(struct center *c, struct request *a)
 {
     sched_addresses(c->sched, a->id, count_address, &a->group);
+    request_answer(a, OK);
+}
+
+struct asked_keys {
+    struct center *c;
+    struct request *a;
+};
+
+static void add_key(void *ctx, const char *address, bool dead)
+{
+    (void)dead;
+    const struct asked_keys *asked = ctx;
+    struct center_keys *to = &asked->a->keys;
+    enum key_used used = keys_used(asked->c->keys, asked->a->id, address);
+    if (used == KEY_NEXT) {
+        to->moved++;
+        return;
+    }
+    to->left++;
+    if (to->n < CENTER_KEYS_MAX)
+        to->waiting[to->n++] = (struct center_key){ mem_dup(address), used == KEY_OLD };
+}
+
+static void request_keys(struct center *c, struct request *a)
+{
+    struct asked_keys asked = { c, a };
+    a->keys.waiting = mem_new(CENTER_KEYS_MAX * sizeof(*a->keys.waiting));
+    sched_addresses(c->sched, a->id, add_key, &asked);
     request_answer(a, OK);
 }
 
@@ -432,6 +463,9 @@ void request_open(struct center *c, struct message *l)
     case REQUEST_GROUPS:
         request_groups(c, a);
         break;
+    case REQUEST_KEYS:
+        request_keys(c, a);
+        break;
     }
 }
 
@@ -584,6 +618,26 @@ enum err center_group_live(struct center *c, int64_t group_id, struct center_gro
     if (!err)
         *ret = a->group;
     return request_end(a, err, why);
+}
+
+enum err center_group_keys(struct center *c, int64_t group_id, struct center_keys *ret,
+                           struct why *why)
+{
+    struct request *a = request_new(REQUEST_KEYS);
+    a->id = group_id;
+    enum err err = request_wait(c, a);
+    if (!err) {
+        *ret = a->keys;
+        a->keys = (struct center_keys){ .n = 0 };
+    }
+    return request_end(a, err, why);
+}
+
+void center_keys_done(struct center_keys *k)
+{
+    for (int i = 0; i < k->n; i++)
+        free(k->waiting[i].address);
+    free(k->waiting);
 }
 
 enum err center_withdrawn(struct center *c, int64_t job_id, enum edit_kind kind,

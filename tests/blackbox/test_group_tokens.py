@@ -10,8 +10,10 @@ import pytest
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support import ledger  # noqa: E402 (path just set)
-from support.center import Center  # noqa: E402
+from support.center import TOKEN, Center  # noqa: E402
+from support.executor import Executor  # noqa: E402
 from support.stub_executor import Stub  # noqa: E402
+from support.v1 import V1, problem  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 WRONG = {"code": 500, "msg": "The access token is wrong."}
@@ -186,3 +188,149 @@ def test_both_serve_during_a_change_and_each_executor_gets_its_own(center):
         assert [action for action, _ in new.refused] == ["run"] and not old.refused
         ledger.settle(center, jobs=[job])
         assert {row["handleCode"] for row in api.logs(job)} == {200}
+
+
+# -- the API --
+
+@pytest.fixture
+def v1(center):
+    return V1(center)
+
+
+def change(v1, group, action="", method="POST", body=None, tag=None, status=200):
+    """POST or DELETE on the group's token, from what it is now (or tag); the answer's JSON."""
+    path = f"/groups/{int(group)}/token"
+    answer = v1.ask(method, path + action, {} if method == "POST" and not action and body is None else body,
+                    If_Match=tag or v1.ask("GET", path).etag)
+    assert answer.status == status, answer.json
+    return answer.json
+
+
+def token_of(v1, group):
+    return v1.get(f"/groups/{int(group)}/token")
+
+
+def test_a_token_is_begun_finished_withdrawn_and_removed(center, v1):
+    group = center.api().add_group("team-billing")
+    none = {"groupId": int(group), "token": None, "next": None, "sinceAt": None, "sinceMs": None, "moved": 0, "left": 0,
+            "waiting": []}
+    assert token_of(v1, group) == none
+    say, reg = center.open_api, registry("team-billing", "http://127.0.0.1:1/")
+    first = change(v1, group)
+    assert (first["token"], len(first["next"])) == (None, 43) and first["sinceMs"]
+    for token in (center.token, first["next"]):
+        assert say("registry", reg, token=token)["code"] == 200
+    done = change(v1, group, "/finish")
+    assert (done["token"], done["next"]) == (first["next"], None)
+    assert refused(say("registry", reg)) and say("registry", reg, token=done["token"])["code"] == 200
+    second = change(v1, group, body={"token": "a-token-that-we-chose"})
+    assert (second["token"], second["next"]) == (done["token"], "a-token-that-we-chose")
+    problem(v1.ask("POST", f"/groups/{int(group)}/token", {}, If_Match=f'"t{int(group)}-{second["sinceMs"]}"'),
+            409, "conflict")
+    back = change(v1, group, "/withdraw")
+    assert (back["token"], back["next"]) == (done["token"], None)
+    assert refused(say("registry", reg, token="a-token-that-we-chose"))
+    for action in ("/finish", "/withdraw"):
+        assert change(v1, group, action, status=409)["code"] == "conflict"
+    assert change(v1, group, body={"token": done["token"]}, status=409)["code"] == "conflict"
+    center.restart()
+    v1 = V1(center)
+    assert token_of(v1, group) == back
+    assert refused(say("registry", reg)) and say("registry", reg, token=done["token"])["code"] == 200
+    change(v1, group, method="DELETE", status=204)
+    assert token_of(v1, group) == none
+    assert say("registry", reg)["code"] == 200 and refused(say("registry", reg, token=done["token"]))
+
+
+@pytest.mark.parametrize("token, rule", [
+    ("default_token", "token.known"), ("x" * 15, "text.length"), ("x" * 257, "text.length"), ("", "text.length"),
+    ("with a blank in it", "text.visible"), ("with-a-letter-\u00e4\u00e4\u00e4", "text.visible"),
+    ("line-feed-in-\nthe-middle", "text.visible"), (TOKEN, "token.center")])
+def test_a_bad_token_is_refused_and_changes_nothing(center, v1, token, rule):
+    group = center.api().add_group("team-billing")
+    tag = v1.ask("GET", f"/groups/{int(group)}/token").etag
+    answer = v1.ask("POST", f"/groups/{int(group)}/token", {"token": token}, If_Match=tag)
+    told = problem(answer, 422, "invalid", ("/token", rule))
+    assert not token or token not in str(told)
+    assert v1.ask("GET", f"/groups/{int(group)}/token").etag == tag
+
+
+def test_two_changes_at_once(center, v1):
+    group = center.api().add_group("team-billing")
+    path = f"/groups/{int(group)}/token"
+    tag = v1.ask("GET", path).etag
+    problem(v1.ask("POST", path, {}), 428, "if_match_required")
+    first = change(v1, group, tag=tag)
+    changed = v1.ask("POST", path + "/finish", If_Match=tag)
+    problem(changed, 412, "changed_meanwhile")
+    assert changed.etag == v1.ask("GET", path).etag != tag
+    assert token_of(v1, group) == first
+    problem(v1.ask("GET", "/groups/4711/token"), 404, "not_found")
+    problem(v1.ask("POST", "/groups/4711/token", {}, If_Match=tag), 404, "not_found")
+
+
+def test_a_group_that_goes_or_is_renamed_takes_its_token_along(center, v1):
+    api = center.api()
+    kept, group = api.add_group("team-kept"), api.add_group("team-billing")
+    change(v1, group, body={"token": "token-of-billing"})
+    change(v1, group, "/finish")
+    api.call("/jobgroup/update", id=group, appname="team-invoices", title="Invoices", addressType=0, addressList="")
+    say, mine = center.open_api, "http://127.0.0.1:1/"
+    assert refused(say("registry", registry("team-invoices", mine)))
+    assert say("registry", registry("team-invoices", mine), token="token-of-billing")["code"] == 200
+    assert say("registry", registry("team-billing", mine))["code"] == 200, "no group of that name"
+    api.by_id("/jobgroup/delete", group)
+    assert refused(say("registry", registry("team-invoices", mine), token="token-of-billing"))
+    assert say("registry", registry("team-invoices", mine))["code"] == 200
+    assert ledger.number(center, "SELECT count(*) FROM peal_group") == 0
+    assert token_of(v1, kept)["token"] is None
+
+
+def test_the_token_stands_in_no_other_answer(center, v1):
+    group = center.api().add_group("team-billing")
+    change(v1, group, body={"token": "secret-of-billing-one"})
+    change(v1, group, "/finish")
+    change(v1, group, body={"token": "secret-of-billing-two"})
+    center.open_api("registry", registry("team-shipping", "http://127.0.0.1:1/"), token="secret-of-billing-one")
+    center.open_api("registry", registry("team-billing", "http://127.0.0.1:1/"), token="secret-of-billing-six")
+    entries = v1.get("/audit?action=group.token")["items"]
+    assert [[c["field"] for c in entry["changes"]] for entry in entries] == [["/next"], ["/token", "/next"], ["/next"]]
+    assert all(entry["object"]["kind"] == "group" and entry["object"]["name"] == "team-billing" for entry in entries)
+    said = [entries, v1.get("/audit"), v1.get("/groups"), v1.get(f"/groups/{int(group)}"), v1.get("/executors"),
+            v1.get("/system/settings"), center.api().groups(), center.get("/metrics")[2]]
+    center.stop()
+    said.append(center.output.read_text())
+    assert "secret-of-billing" not in str(said)
+
+
+def test_a_token_changes_without_a_lost_firing(center, v1, tmp_path):
+    """Two executors get the new token by a restart, one after the other, while a job fires each second."""
+    group = center.api().add_group("team-real")
+    start = lambda name, token: Executor(tmp_path / name, center.url, app="team-real", token=token).start()  # noqa: E731
+    running = [start("one", center.token), start("two", center.token)]
+    wait_until(lambda: len(center.api().addresses("team-real")) == 2, "both to register")
+    job = center.api().add_job(group, "demoJobHandler", scheduleType="CRON", scheduleConf="* * * * * ?",
+                               executorRouteStrategy="ROUND", executorParam="0")
+    center.api().start_job(job)
+    fired = lambda n: wait_until(  # noqa: E731
+        lambda: ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE handle_code = 200") >= n, f"{n} firings")
+    fired(1)
+    new = change(v1, group)["next"]
+    seen = token_of(v1, group)
+    assert (seen["moved"], seen["left"]) == (0, 2)
+    assert sorted(one["address"] for one in seen["waiting"]) == sorted(one.address for one in running)
+    for i, name in enumerate(("one", "two")):
+        running[i].stop()
+        running[i] = start(f"{name}-again", new)
+        wait_until(lambda moved=i + 1: token_of(v1, group)["moved"] == moved, "the executor to come with the new token")
+        fired(2 * i + 4)
+    assert (token_of(v1, group)["left"], token_of(v1, group)["waiting"]) == (0, [])
+    change(v1, group, "/finish")
+    before = ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE handle_code = 200")
+    fired(before + 3)
+    center.api().stop_job(job)
+    ledger.settle(center, jobs=[job])
+    ledger.check_contiguous(center, job, 1)
+    assert {row["handleCode"] for row in center.api().logs(job)} == {200}
+    for one in running:
+        one.stop()

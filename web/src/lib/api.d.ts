@@ -521,6 +521,74 @@ export interface paths {
         patch: operations["updateGroup"];
         trace?: never;
     };
+    "/groups/{id}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The access token of a group
+         * @description The one that its executors and the center prove themselves with, in clear. A group without one of its own has the center's. Needs `system:admin`.
+         */
+        get: operations["getGroupToken"];
+        put?: never;
+        /**
+         * Begin a change of the token
+         * @description The new token serves beside the one so far (at first the center's) until the change is finished, so executors can be given it one after the other. Each executor is called with the one that it registered with last. Needs `system:admin`.
+         */
+        post: operations["changeGroupToken"];
+        /**
+         * Remove the token
+         * @description The group has the center's again, at once: executors that have the group's are refused until they are given the center's. Needs `system:admin`.
+         */
+        delete: operations["removeGroupToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}/token/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish the change of the token
+         * @description The new token alone serves. Executors that still have the one before are refused from then on. Needs `system:admin`.
+         */
+        post: operations["finishGroupToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups/{id}/token/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw the change of the token
+         * @description The new token does not serve any more. Executors that have it are refused from then on. Needs `system:admin`.
+         */
+        post: operations["withdrawGroupToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/executors": {
         parameters: {
             query?: never;
@@ -2370,6 +2438,56 @@ export interface components {
             /** @enum {string} */
             addressing?: "registry" | "manual";
             addresses?: string[];
+        };
+        /**
+         * @example {
+         *       "groupId": 3,
+         *       "token": null,
+         *       "next": "Zt8RkW2xHc5mQ1vLy7uJd4pGn0aFs9eBoKi3TrXhYqC",
+         *       "sinceAt": "2026-11-21T14:32:08.000Z",
+         *       "sinceMs": 1795271528000,
+         *       "moved": 1,
+         *       "left": 1,
+         *       "waiting": [
+         *         {
+         *           "address": "http://10.0.3.7:9999/",
+         *           "registered": true
+         *         }
+         *       ]
+         *     }
+         */
+        GroupToken: {
+            /** Format: int64 */
+            groupId: number;
+            /** @description In force; null: the center's */
+            token: string | null;
+            /** @description During a change: serves as well, and will alone; null: there is no change */
+            next: string | null;
+            /**
+             * Format: date-time
+             * @description So since then, RFC 3339 in UTC with milliseconds; null: it has never had one, or it was removed
+             */
+            sinceAt: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            sinceMs: number | null;
+            /** @description During a change: addresses of the group that came with the new one */
+            moved: number;
+            /** @description During a change: the others */
+            left: number;
+            /** @description Of the others, at most 1,000 */
+            waiting: {
+                address: string;
+                /** @description It has registered since with the one so far; else nothing is known of it yet */
+                registered: boolean;
+            }[];
+        };
+        /** @example {} */
+        GroupTokenChange: {
+            /** @description The new one; without it the center makes 43 random characters */
+            token?: string;
         };
         /**
          * @example {
@@ -6368,6 +6486,285 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGroupToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": 3,
+                     *       "token": "q1Vn0yYB3sLmV0c9kYx2pQ7dWfT4uHrZ5aGjEoNiSbM",
+                     *       "next": "Zt8RkW2xHc5mQ1vLy7uJd4pGn0aFs9eBoKi3TrXhYqC",
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "moved": 1,
+                     *       "left": 1,
+                     *       "waiting": [
+                     *         {
+                     *           "address": "http://10.0.3.7:9999/",
+                     *           "registered": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupToken"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeGroupToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["GroupTokenChange"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": 3,
+                     *       "token": "q1Vn0yYB3sLmV0c9kYx2pQ7dWfT4uHrZ5aGjEoNiSbM",
+                     *       "next": "Zt8RkW2xHc5mQ1vLy7uJd4pGn0aFs9eBoKi3TrXhYqC",
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "moved": 0,
+                     *       "left": 1,
+                     *       "waiting": [
+                     *         {
+                     *           "address": "http://10.0.3.7:9999/",
+                     *           "registered": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupToken"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeGroupToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishGroupToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": 3,
+                     *       "token": "Zt8RkW2xHc5mQ1vLy7uJd4pGn0aFs9eBoKi3TrXhYqC",
+                     *       "next": null,
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "moved": 0,
+                     *       "left": 0,
+                     *       "waiting": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupToken"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    withdrawGroupToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": 3,
+                     *       "token": "q1Vn0yYB3sLmV0c9kYx2pQ7dWfT4uHrZ5aGjEoNiSbM",
+                     *       "next": null,
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "moved": 0,
+                     *       "left": 0,
+                     *       "waiting": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupToken"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             428: components["responses"]["IfMatchRequired"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];

@@ -178,6 +178,7 @@ export const center = {
   'action.group.create': 'Made a group',
   'action.group.update': 'Changed a group',
   'action.group.delete': 'Deleted a group',
+  'action.group.token': "Changed a group's access token",
   'action.executor.remove': 'Forgot an executor',
   'action.user.create': 'Added a user',
   'action.user.update': 'Changed a user',
