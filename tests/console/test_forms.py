@@ -108,3 +108,23 @@ def test_errors_of_a_script_and_of_a_run_by_hand_stand_at_their_fields_in_chines
     dialog.get_by_role("button", name="发布").click()
     assert said(dialog.get_by_label("备注")) == "4 至 100 个字符。"
     expect(dialog.get_by_label("备注")).to_have_value("abc")
+
+
+def test_a_session_that_ends_under_a_dialog_costs_nothing(visit, center):
+    v = visit()
+    page = v.login("/executors")
+    page.get_by_role("button", name="New group").first.click()
+    form = page.get_by_role("dialog", name="New group")
+    form.get_by_label("App name").fill("typed-in-dialog")
+    form.get_by_label("Title").fill("Typed before the end")
+    v.context.clear_cookies()
+    form.get_by_role("button", name="Save").click()
+    over = page.get_by_role("dialog", name="Log in")
+    expect(over).to_be_visible()
+    over.get_by_label("Name").fill("admin")
+    over.get_by_label("Password").fill(center.password)
+    over.get_by_role("button", name="Log in").click()
+    expect(over).to_have_count(0)
+    expect(form.get_by_label("Title")).to_have_value("Typed before the end")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Typed before the end")
