@@ -79,6 +79,7 @@ struct jobs_filter {
     int64_t id;          /* only this job; 0: any */
     const int64_t *only; /* only these; NULL: any */
     size_t nonly;
+    int64_t child;            /* that start this job when they have succeeded; 0: any */
     const char *type, *owner; /* exactly, NULL: any */
     const char *words;        /* each in the name, the handler or the owner, or the id; NULL: any */
     enum jobs_order order;

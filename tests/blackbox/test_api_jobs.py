@@ -270,6 +270,15 @@ def test_by_the_next_firing(v1, group):
     assert order == [rates[1], rates[2], rates[0], *never]
 
 
+def test_the_parents_of_a_job(v1, group):
+    child = made(v1, group).json["id"]
+    parents = [made(v1, group, children=ids).json["id"] for ids in ([child], [child], [])][:2]
+    made(v1, group, children=[parents[0]])
+    assert [j["id"] for j in v1.pages("/jobs", limit=1, child=child, sort="id")] == parents
+    assert v1.pages("/jobs", child=parents[1]) == []
+    problem(v1.ask("GET", "/jobs?child=0"), 400, "malformed", ("child", "number.range"))
+
+
 def test_by_the_last_firing(v1, group, center):
     ids = [made(v1, group).json["id"] for _ in range(5)]
     with sqlite3.connect(center.data / "peal.db", timeout=30) as db:

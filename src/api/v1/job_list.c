@@ -66,6 +66,7 @@ static bool read_filter(struct web_call *call, struct job_list *l)
     l->f.words = query_text(&q, "q", 200);
     l->f.handler = query_text(&q, "handler", 255);
     l->f.owner = query_text(&q, "owner", 64);
+    l->f.child = query_i64(&q, "child", 1, ROUTER_ID_MAX, 0);
     l->f.status = query_word(&q, "state", states, countof(states));
     int type = query_word(&q, "type", types, countof(types));
     l->f.type = type < 0 ? NULL : types[type];

@@ -167,11 +167,22 @@ static bool is_among(int64_t id, const int64_t *ids, size_t n)
     return !ids;
 }
 
+static bool is_parent(const struct job_record *j, int64_t child)
+{
+    struct slice rest = slice_text(j->children), one;
+    int64_t id;
+    while (j->children && slice_item(&rest, &one))
+        if (parse_i64(one, &id) && id == child)
+            return true;
+    return false;
+}
+
 static bool job_matches(const struct job_record *j, const struct jobs_filter *f)
 {
     if (!scope_has(f->scope, j->group_id) || (f->group_id > 0 && j->group_id != f->group_id) ||
         (f->id > 0 && j->id != f->id) || (f->status >= 0 && j->enabled != (f->status == 1)) ||
-        f->status > 1 || !is_among(j->id, f->only, f->nonly))
+        f->status > 1 || !is_among(j->id, f->only, f->nonly) ||
+        (f->child > 0 && !is_parent(j, f->child)))
         return false;
     return text_has(j->description, f->description) && text_has(j->handler, f->handler) &&
            text_has(j->author, f->author) && is(j->schedule_type, f->type) &&

@@ -230,7 +230,8 @@ enum err sql_job_parents(struct store *store, int64_t id, int64_t *ret_count, st
     struct sql *s = sql_of(store);
     struct sql_query *q;
     enum err err = sql_query(s,
-                             "SELECT count(*) FROM xxl_job_info WHERE id <> ?1 AND ',' || "
+                             "SELECT count(*) FROM xxl_job_info WHERE child_jobid IS NOT NULL "
+                             "AND child_jobid <> '' AND id <> ?1 AND ',' || "
                              "replace(child_jobid, ' ', '') || ',' LIKE '%,' || ?1 || ',%'",
                              &q, why);
     if (err)

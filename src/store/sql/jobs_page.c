@@ -139,12 +139,26 @@ static void where_only(struct sql_where *p, const int64_t *ids, size_t n)
     buf_text(&p->where, ")");
 }
 
+/* Few jobs start others: an index has just those. */
+static void where_child(struct sql_where *p, int64_t child)
+{
+    if (child <= 0)
+        return;
+    where_add(p, "");
+    buf_printf(&p->where,
+               "j.id IN (SELECT id FROM xxl_job_info WHERE child_jobid IS NOT NULL "
+               "AND child_jobid <> '' AND ',' || replace(child_jobid, ' ', '') || ',' "
+               "LIKE '%%,%lld,%%')",
+               (long long)child);
+}
+
 static void jobs_where(struct sql_where *p, const struct jobs_filter *f)
 {
     if (f->id > 0)
         where_number(p, "j.id = ", f->id);
     if (f->only)
         where_only(p, f->only, f->nonly);
+    where_child(p, f->child);
     if (f->group_id > 0)
         where_number(p, "j.job_group = ", f->group_id);
     where_scope(p, "j.job_group", f->scope, f->group_id);

@@ -190,6 +190,29 @@ static void jobs_by_last_scheduled_time_stand_by_what_has_come(void **state)
     }
 }
 
+static void jobs_are_found_by_the_job_that_they_start(void **state)
+{
+    static const char *const lists[] = { NULL, "", "7", "17,7", "7,8", "1, 7, 2", "77,70" };
+    enum { N = countof(lists) };
+    struct store *s = ((struct engine *)*state)->s;
+    struct jobs_filter f = { .status = -1, .limit = N, .order = JOBS_OLDEST, .child = 7 };
+    struct ids got = { 0 };
+    int64_t total, first = 0;
+    OP(s, txn->begin);
+    for (int i = 0; i < N; i++) {
+        struct job_record r = sample_job("j", NEVER_MS);
+        r.children = (char *)lists[i];
+        OP(s, catalog->job_insert, &r);
+        first = i ? first : r.id;
+    }
+    OP(s, txn->commit, NULL);
+    OP(s, pages->jobs_page, &f, job_id, &got, &total);
+    assert_int_equal(total, 4);
+    assert_int_equal(got.n, 4);
+    for (int i = 0; i < got.n; i++)
+        assert_int_equal(got.id[i], first + 2 + i);
+}
+
 static void jobs_are_found_by_words(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -517,6 +540,7 @@ int main(void)
         BOTH(jobs_are_listed_by_key_in_each_order),
         BOTH(jobs_by_next_scheduled_time_begin_with_those_planned),
         BOTH(jobs_by_last_scheduled_time_stand_by_what_has_come),
+        BOTH(jobs_are_found_by_the_job_that_they_start),
         BOTH(jobs_are_found_by_words),
         BOTH(the_next_scheduled_time_shown_is_the_one_that_will_fire),
         BOTH(next_and_last_scheduled_time_shown_lie_on_either_side_of_now),

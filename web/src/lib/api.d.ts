@@ -4750,6 +4750,8 @@ export interface operations {
                 handler?: string;
                 /** @description Exactly */
                 owner?: string;
+                /** @description Only jobs that start this one when they have succeeded */
+                child?: number;
                 /** @description Order. `next` and `last` go by the next and the last scheduled time, the earliest first, `-last` by the newest first; jobs that have none come last. A job that fires every few seconds may stand as many seconds off its place. `streak`: the longest streak of failures first. */
                 sort?: "id" | "-id" | "name" | "next" | "last" | "-last" | "streak";
             };

@@ -27,6 +27,7 @@ export const observe = {
   'job.hours.note': 'last 8 days',
   'job.hours.cell': (p: {hour: number, n: number}) => `${p.hour}:00: ${n(p.n, 'run', 'runs')}`,
   'job.family': 'Jobs around it',
+  'job.parents': 'Started by',
   'job.no_children': 'No job starts after this one.',
   'job.by_hand': 'This job has no schedule. It runs when it is started by hand, by the API or by another job.',
   'job.give_schedule': 'Give it a schedule',

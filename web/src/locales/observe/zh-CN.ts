@@ -9,7 +9,7 @@ export const observe = {
   'chart.as_table': '表格', 'chart.as_chart': '图表', 'chart.runs_note': p => `${n(p.n)} 次运行，成功 ${percent(p.percent)}`, 'chart.bar': p => `${p.at}：成功 ${n(p.good)}，失败 ${n(p.bad)}`,
   'job.tab.history': '变更记录', 'job.next': '距下次触发', 'job.curl': '复制为 curl', 'job.last_was': p => `最近一次：${p.outcome}`, 'job.fails': p => `最近一次运行未成功：${p.outcome}`, 'job.streak_of': p => `连续 ${p.count} 次`,
   'job.good_since': p => `此后成功 ${n(p.count)} 次`, 'job.never_failed': '该任务从未失败。', 'job.last60': '最近 60 次运行', 'job.days30': '最近 30 天', 'job.all_fires': '调度', 'job.stopped_fires': '任务已停止，启动后才会触发。',
-  'job.hours': '各小时的运行次数', 'job.hours.note': '最近 8 天', 'job.hours.cell': p => `${p.hour}:00：运行 ${n(p.n)} 次`, 'job.family': '关联任务', 'job.no_children': '没有在其后触发的任务。',
+  'job.hours': '各小时的运行次数', 'job.hours.note': '最近 8 天', 'job.hours.cell': p => `${p.hour}:00：运行 ${n(p.n)} 次`, 'job.family': '关联任务', 'job.parents': '由这些任务触发', 'job.no_children': '没有在其后触发的任务。',
   'job.by_hand': '该任务没有调度，仅由手动、API 或其他任务触发。', 'job.give_schedule': '设置调度', 'job.fires.crowd': p => `同时还有 ${n(p.n)} 个任务`, 'job.fires.less': '显示 10 次',
   'job.day': '未来 24 小时（按小时）', 'job.day.cell': p => `${p.hour}:00：触发 ${n(p.n)} 次`, 'job.year.firings': '触发次数', 'job.year.none': '无', 'job.year.one': '一次', 'job.year.more': '多次', 'job.year.clock': '时钟调整',
   'job.preset': '默认', 'job.edit_field': p => `编辑：${p.field}`, 'job.field.retry_delay': '重试间隔', 'job.field.backoff': '重试退避倍数', 'job.field.deadline': '最迟开始',

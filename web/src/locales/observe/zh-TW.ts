@@ -9,7 +9,7 @@ export const observe = {
   'chart.as_table': '表格', 'chart.as_chart': '圖表', 'chart.runs_note': p => `執行 ${n(p.n)} 次，成功 ${percent(p.percent)}`, 'chart.bar': p => `${p.at}：成功 ${n(p.good)}，失敗 ${n(p.bad)}`,
   'job.tab.history': '變更紀錄', 'job.next': '距下次觸發', 'job.curl': '複製為 curl', 'job.last_was': p => `最近一次：${p.outcome}`, 'job.fails': p => `最近一次執行未成功：${p.outcome}`, 'job.streak_of': p => `連續 ${p.count} 次`,
   'job.good_since': p => `此後成功 ${n(p.count)} 次`, 'job.never_failed': '這個工作從未失敗。', 'job.last60': '最近 60 次執行', 'job.days30': '最近 30 天', 'job.all_fires': '排程', 'job.stopped_fires': '工作已停止，啟動後才會觸發。',
-  'job.hours': '各小時的執行次數', 'job.hours.note': '最近 8 天', 'job.hours.cell': p => `${p.hour}:00：執行 ${n(p.n)} 次`, 'job.family': '關聯工作', 'job.no_children': '沒有在其後觸發的工作。',
+  'job.hours': '各小時的執行次數', 'job.hours.note': '最近 8 天', 'job.hours.cell': p => `${p.hour}:00：執行 ${n(p.n)} 次`, 'job.family': '關聯工作', 'job.parents': '由這些工作觸發', 'job.no_children': '沒有在其後觸發的工作。',
   'job.by_hand': '這個工作沒有排程，只由手動、API 或其他工作觸發。', 'job.give_schedule': '設定排程', 'job.fires.crowd': p => `同時還有 ${n(p.n)} 個工作`, 'job.fires.less': '顯示 10 次',
   'job.day': '未來 24 小時（依小時）', 'job.day.cell': p => `${p.hour}:00：觸發 ${n(p.n)} 次`, 'job.year.firings': '觸發次數', 'job.year.none': '無', 'job.year.one': '一次', 'job.year.more': '多次', 'job.year.clock': '時鐘調整',
   'job.preset': '預設', 'job.edit_field': p => `編輯：${p.field}`, 'job.field.retry_delay': '重試間隔', 'job.field.backoff': '重試退避倍數', 'job.field.deadline': '最遲開始',
