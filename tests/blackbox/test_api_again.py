@@ -156,8 +156,8 @@ def test_it_is_forgotten_after_a_day(tmp_path):
         center.start()
         second = v1.ask("POST", f"/jobs/{it}/trigger", {}, Idempotency_Key="the-same-key")
         assert second.status == 201 and second.json["runId"] != first.json["runId"]
-        wait_until(lambda: [row["key"] for row in ledger.rows(center, "SELECT key FROM peal_idem")] == ["the-same-key"],
-                   "old keys are deleted")
+        wait_until(lambda: [row["idem_key"] for row in ledger.rows(center, "SELECT idem_key FROM peal_idem")] ==
+                   ["the-same-key"], "old keys are deleted")
         assert len(ledger.rows(center, "SELECT * FROM peal_idem_made")) == 1
 
 

@@ -31,7 +31,7 @@ enum err sql_clean_add(struct store *store, struct clean_request *r, struct why 
         err = store->ops->runs->log_before(store, r->walk.before_ms, &below, why);
     if (!err)
         err = sql_query(s,
-                        "INSERT INTO peal_clean (made_ms, job_id, groups, before_ms, keep, "
+                        "INSERT INTO peal_clean (made_ms, job_id, group_ids, before_ms, keep, "
                         "below_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                         &q, why);
     if (err)
@@ -63,10 +63,11 @@ enum err sql_clean_first(struct store *store, struct clean_request *ret, bool *r
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = sql_query(s,
-                             "SELECT id, made_ms, job_id, groups, before_ms, keep, below_id, kept, "
-                             "gone FROM peal_clean ORDER BY id LIMIT 1",
-                             &q, why);
+    enum err err =
+        sql_query(s,
+                  "SELECT id, made_ms, job_id, group_ids, before_ms, keep, below_id, kept, "
+                  "gone FROM peal_clean ORDER BY id LIMIT 1",
+                  &q, why);
     *ret_any = false;
     if (!err)
         err = sql_next(q, ret_any, why);

@@ -8,8 +8,8 @@ enum err sql_idem_find(struct store *store, int64_t user_id, const char *key,
 {
     struct sql_query *q;
     enum err err = sql_query(sql_of(store),
-                             "SELECT id, user_id, key, body_sha256, at_ms, group_id, status, "
-                             "headers, answer FROM peal_idem WHERE user_id = ?1 AND key = ?2",
+                             "SELECT id, user_id, idem_key, body_sha256, at_ms, group_id, status, "
+                             "headers, answer FROM peal_idem WHERE user_id = ?1 AND idem_key = ?2",
                              &q, why);
     if (err)
         return err;
@@ -39,10 +39,11 @@ enum err sql_idem_find(struct store *store, int64_t user_id, const char *key,
 enum err sql_idem_insert(struct store *store, struct idem_record *r, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(sql_of(store),
-                             "INSERT INTO peal_idem (user_id, key, body_sha256, at_ms, group_id, "
-                             "status, headers, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                             &q, why);
+    enum err err =
+        sql_query(sql_of(store),
+                  "INSERT INTO peal_idem (user_id, idem_key, body_sha256, at_ms, group_id, "
+                  "status, headers, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                  &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, r->user_id);

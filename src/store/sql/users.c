@@ -522,7 +522,7 @@ static enum err sessions_expire(struct store *store, int64_t now_ms, struct why 
  */
 
 #define TOKEN_COLUMNS                                                                              \
-    "SELECT id, user_id, name, digest, prefix, permissions, groups, created_ms, expires_ms, "      \
+    "SELECT id, user_id, name, digest, prefix, permissions, group_ids, created_ms, expires_ms, "   \
     "used_ms FROM peal_token "
 
 static void token_read(struct sql_query *q, struct token_record *r)
@@ -552,7 +552,7 @@ static enum err token_insert(struct store *store, struct token_record *r, struct
     enum err err =
         sql_query(s,
                   "INSERT INTO peal_token (user_id, name, digest, prefix, permissions, "
-                  "groups, created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                  "group_ids, created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                   &q, why);
     if (err)
         return err;
