@@ -13,6 +13,8 @@ void secret_random(void *p, size_t n);
  * size must be at least BASE64URL_SIZE(n). */
 void secret_token(char *to, size_t size, size_t n);
 void sha256(const void *p, size_t n, unsigned char ret_digest[32]);
+/* The same of all bytes of a file. False: it cannot be read, errno says why. */
+MUST_CHECK bool sha256_file(int fd, unsigned char ret_digest[32]);
 void hmac_sha256(struct slice key, const void *p, size_t n, unsigned char ret_mac[32]);
 /* Equality in time that depends on the lengths only. */
 bool secret_equal(struct slice a, struct slice b);

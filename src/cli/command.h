@@ -21,11 +21,13 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
+int cmd_backup(int argc, char **argv);
 int cmd_cron(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_executor(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 
 /* Options of the form `--name value`, `--name=value` and plain flags, in any order with the other

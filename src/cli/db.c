@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* peal db: work on a database while no server uses it. */
-#include "base/clock.h"
 #include "base/mem.h"
+#include "cli/bar.h"
 #include "cli/command.h"
 #include "store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define BAR 40
-#define EVERY_MS 200
 
 static const char help_text[] =
     "usage: peal db compact [--data DIR | --db sqlite:FILE]\n"
@@ -28,39 +24,18 @@ static int complain(const char *problem)
     return EXIT_USAGE;
 }
 
-static void draw(int64_t done, int64_t all)
-{
-    int part = all > 0 ? (int)(done * BAR / all) : BAR;
-    fprintf(stderr, "\r[%.*s%*s] %3d %%", part, "########################################",
-            BAR - part, "", all > 0 ? (int)(done * 100 / all) : 100);
-    fflush(stderr);
-}
-
-struct bar {
-    bool on; /* a terminal sees it */
-    int64_t next_ms;
-};
-
 static void progress(void *ctx, int64_t done, int64_t all)
 {
-    struct bar *bar = ctx;
-    int64_t now_ms = clock_boot_ms();
-    if (!bar->on || now_ms < bar->next_ms)
-        return;
-    draw(done, all);
-    bar->next_ms = now_ms + EVERY_MS;
+    bar_show(ctx, done, all > 0 ? all : 1);
 }
 
 static int compact(const char *url)
 {
-    struct bar bar = { .on = isatty(STDERR_FILENO) };
+    struct bar bar = bar_new();
     struct store_compacted got = { 0 };
     struct why why = { "" };
     enum err err = store_compact(url, progress, &bar, &got, &why);
-    if (bar.on && !err)
-        draw(1, 1);
-    if (bar.on)
-        fputc('\n', stderr);
+    bar_end(&bar, !err);
     if (err) {
         fprintf(stderr, "peal db: %s\n", why.text[0] ? why.text : err_text(err));
         return EXIT_FAILED;

@@ -14,6 +14,8 @@ static const struct command commands[] = {
     { "demo", "a center, two executors and sample jobs, to watch", cmd_demo },
     { "cron", "when a cron expression fires, and what it means", cmd_cron },
     { "doctor", "what of a server is insecure or risky, and how to mend it", cmd_doctor },
+    { "backup", "copy a center's database, also while it runs", cmd_backup },
+    { "restore", "put a backup in the place of a stopped center's database", cmd_restore },
     { "db", "make a stopped center's database file smaller", cmd_db },
     { "help", "this list, or the help of one command", cmd_help },
     { "version", "the version of this binary", cmd_version },

@@ -157,7 +157,7 @@ static bool in_memory(const struct sqlite *s)
     return strcmp(s->path, ":memory:") == 0;
 }
 
-static void in_use(const struct sqlite *s, int fd, struct why *why)
+static void in_use(const char *db, int fd, struct why *why)
 {
     char holder[24];
     holder[file_read(fd, 0, holder, sizeof(holder) - 1)] = '\0';
@@ -165,12 +165,12 @@ static void in_use(const struct sqlite *s, int fd, struct why *why)
     why_set(why,
             "database %s is in use by another server (process %s); stop that one, or give "
             "this one another --data or --db",
-            s->path, holder[0] ? holder : "unknown");
+            db, holder[0] ? holder : "unknown");
 }
 
-static enum err lock_take(struct sqlite *s, struct why *why)
+enum err sqlite_lock(const char *db, int *ret_fd, struct why *why)
 {
-    char *path = mem_join(s->path, ".lock");
+    char *path = mem_join(db, ".lock");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     enum err err = OK;
     char pid[24];
@@ -181,7 +181,7 @@ static enum err lock_take(struct sqlite *s, struct why *why)
                 sqlite_advice(err));
     } else if ((err = file_lock(fd))) {
         if (err == ERR_BUSY)
-            in_use(s, fd, why);
+            in_use(db, fd, why);
         else
             why_set(why, "cannot lock %s: %s", path, strerror(errno));
         close(fd);
@@ -190,7 +190,7 @@ static enum err lock_take(struct sqlite *s, struct why *why)
         if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)n, 0) != n)
             log_warn("store", "cannot write the process number into %s: %s", path,
                      strerror(errno)); /* the lock itself stands */
-        s->lock_fd = fd;
+        *ret_fd = fd;
     }
     free(path);
     return err;
@@ -291,7 +291,7 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     map_init(&s->statements);
     enum err err = sql_init(&s->sql, &store_sqlite_ops, &sqlite_driver, options, why);
     if (!err && !s->read_only && !in_memory(s))
-        err = lock_take(s, why);
+        err = sqlite_lock(s->path, &s->lock_fd, why);
     if (!err)
         err = open_file(s, why);
     if (!err)

@@ -64,6 +64,9 @@ static inline int64_t sqlite_span_slot(int64_t ms)
 int sqlite_functions_add(sqlite3 *db);
 enum err sqlite_open(const char *path, const struct store_options *options, struct store **ret,
                      struct why *why);
+/* The lock that keeps a second server off the database of this name; ERR_BUSY names the holder. The
+ * descriptor holds it. */
+enum err sqlite_lock(const char *db, int *ret_fd, struct why *why);
 enum err sqlite_migrate(struct sqlite *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 enum err sqlite_schema_check(struct sqlite *s, struct why *why);
