@@ -239,16 +239,16 @@ static void walk_last(const struct jobs_filter *f, const struct sql_where *p, st
     buf_text(text, "WITH ahead(id, key_ms) AS (SELECT c.job_id, ");
     buf_printf(text, AHEAD_KEY, "c", least, "c", now, never_of(f));
     buf_printf(text,
-               " FROM peal_due c WHERE c.last_ms > 0 AND c.last_ms > %lld), "
+               " FROM peal_due c WHERE c.last_ms > %lld AND c.last_ms > 0), "
                "soon(id, key_ms) AS (SELECT j.id, c.key_ms "
                "FROM ahead c CROSS JOIN xxl_job_info j WHERE j.id = c.id",
                now);
     part_where(p, f, "c.key_ms", text);
-    buf_printf(text,
-               "), fired(id, key_ms) AS (SELECT j.id, c.last_ms FROM peal_due c "
-               "CROSS JOIN xxl_job_info j WHERE j.id = c.job_id AND c.last_ms > 0 "
-               "AND c.last_ms <= %lld",
-               now);
+    buf_text(text, "), fired(id, key_ms) AS (SELECT j.id, c.last_ms FROM peal_due c "
+                   "CROSS JOIN xxl_job_info j WHERE j.id = c.job_id");
+    if (f->after) /* SQLite seeks the first of several bounds */
+        buf_printf(text, " AND c.last_ms %s ?%d", downwards(f) ? "<=" : ">=", p->n - 1);
+    buf_printf(text, " AND c.last_ms > 0 AND c.last_ms <= %lld", now);
     part_where(p, f, "c.last_ms", text);
     buf_printf(text,
                " ORDER BY c.last_ms %s, c.job_id %s LIMIT %lld), "
