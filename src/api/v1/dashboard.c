@@ -308,7 +308,7 @@ static enum err count_unroutable(struct dashboard *d, int64_t *ret)
         if (!d->live[i].up && sees(d, d->live[i].id))
             ids[dead.n++] = d->live[i].id;
     const struct jobs_filter f = {
-        .scope = &dead, .status = 1, .limit = 1, .count_max = COUNT_MAX, .now_ms = d->now_ms
+        .scope = &dead, .status = 1, .limit = 0, .count_max = COUNT_MAX /* none: it is the count */
     };
     enum err err =
         dead.n ? d->db->ops->pages->jobs_page(d->db, &f, no_row, NULL, &total, &d->why) : OK;
