@@ -255,6 +255,9 @@ static int64_t newest_age(const char *folder)
     char path[PATH_SIZE];
     struct stat st;
     for (struct dirent *e; dir && (e = readdir(dir));) {
+        size_t n = strlen(e->d_name);
+        if (n > 5 && strcmp(e->d_name + n - 5, ".part") == 0) /* was not finished */
+            continue;
         snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_mtime > newest)
             newest = st.st_mtime;
@@ -266,8 +269,10 @@ static int64_t newest_age(const char *folder)
 
 static void look_at_backup(struct doctor *d)
 {
-    const char *mend = "back the database up (docs/operations.md, Backup and restore) each day, "
-                       "and name the folder with --backup";
+    const char *mend = "set backup.folder, or run peal backup each day and name the folder with "
+                       "--backup";
+    if (!d->backup)
+        d->backup = config_text(d->config, "backup.folder");
     if (!d->backup) {
         tell(d, "backup.unknown", mend, "nothing says that this database is backed up");
         return;
@@ -471,7 +476,7 @@ static int help(const struct config_table *table)
           "changes nothing, and may run beside the server, as its user.\n\n"
           "Exit status: 0 nothing was found, 1 findings, 2 something could not be looked at.\n\n"
           "  -o text|json      how the findings are printed (text)\n"
-          "  --backup DIR      where backups of the database are kept\n\n",
+          "  --backup DIR      where backups of the database are kept (backup.folder)\n\n",
           stdout);
     config_help(table, stdout);
     return EXIT_DONE;

@@ -70,6 +70,13 @@ static const struct config_row rows[] = {
       "the same of failures, if they shall stay longer", 0, 36500 },
     { "log.retention-rows", NULL, CONFIG_INT, "0", "N",
       "of each job the newest so many rows of the log stay; 0: all", 0, 1000000000 },
+    { "backup.folder", NULL, CONFIG_TEXT, NULL, "DIR",
+      "folder that exists, in which the server backs its database up; without it, it does not", 0,
+      0 },
+    { "backup.every", NULL, CONFIG_MS, "1d", "DURATION",
+      "a backup is made when the newest one in the folder is so old", 1000, INT64_C(31536000000) },
+    { "backup.keep", NULL, CONFIG_INT, "7", "N",
+      "how many stay in the folder; older ones go once a new one is checked", 1, 100000 },
     { "language", NULL, CONFIG_TEXT, "en", "en|zh_CN", "of the messages in the trigger log", 0, 0 },
     { "metrics.per_job", NULL, CONFIG_TEXT, "", "off|failing|all",
       "whose own metrics /metrics has, by job number; all, or with more than 2,000 jobs failing,\n"
@@ -386,6 +393,9 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .lane_connections = (int)config_int(config, "lane.connections"),
         .lane_queue = (int)config_int(config, "lane.queue"),
         .retention = retention_rules(config),
+        .backups = { .folder = config_text(config, "backup.folder"),
+                     .every_ms = config_int(config, "backup.every"),
+                     .keep = (int)config_int(config, "backup.keep") },
         .alarm_channels = alarms_for_all(alarms),
     };
     if (!token[0])

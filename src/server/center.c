@@ -472,6 +472,8 @@ static enum err core_new(struct center *c, struct why *why)
         c->maintenance = maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES);
     if (!err)
         err = results_replay(c, why);
+    if (!err)
+        c->backups = backups_new(c->db, &c->config.backups, &c->metrics);
     return err;
 }
 
@@ -597,6 +599,7 @@ void center_free(struct center *c)
 {
     if (!c)
         return;
+    backups_free(c->backups);
     maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
     figures_free(c->figures);

@@ -14,6 +14,7 @@
 #include "net/httpd.h"
 #include "ledger/retention.h"
 #include "sched/sched.h"
+#include "server/backups.h"
 #include "server/metrics.h"
 #include "server/zones.h"
 #include "store/store.h"
@@ -34,6 +35,7 @@ struct center_config {
     int lane_connections, lane_queue;  /* see sched.h */
     const char *const *alarm_channels; /* see batch.h; borrowed for good */
     struct retention_rules retention;  /* of the log */
+    struct backups_config backups;
 };
 
 /* Open the store, load what it holds, listen. Nothing fires before center_run. Text of the config

@@ -150,6 +150,17 @@ static void channels_write(struct metrics *m, struct buf *out)
                 (unsigned long long)atomic_load_explicit(&m->channels[i].outcomes[k], relaxed));
 }
 
+static void backups_write(struct metrics *m, struct buf *out)
+{
+    if (get(&m->backup_on) == 0)
+        return;
+    gauge(out, "peal_backup_last_success_timestamp_seconds",
+          "When the last backup that is good was made, epoch seconds. 0: there is none.",
+          get(&m->backup_ms) / 1000);
+    counter(out, "peal_backup_errors_total", "Backups that could not be made.",
+            atomic_load_explicit(&m->backup_errors, relaxed));
+}
+
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
 {
     static const char *const phases[METRIC_PHASES] = { "answer", "run", "commit", "plan" };
@@ -211,6 +222,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
             atomic_load_explicit(&m->journal_errors, relaxed));
     log_gone_write(m, out);
     channels_write(m, out);
+    backups_write(m, out);
     counter(out, "peal_http_requests_total", "Requests answered.",
             atomic_load_explicit(&m->http_requests, relaxed));
 }

@@ -80,6 +80,7 @@ struct center {
     bool left_clean;       /* and the last one says that nothing planned was sent */
     uint64_t contradicted; /* as told in the log */
     struct maintenance *maintenance;
+    struct backups *backups;
     void (*on_request)(struct httpd_request *q, void *arg);
     size_t (*on_head)(struct httpd_request *q, void *arg);
     void *on_request_arg;

@@ -27,10 +27,10 @@ struct store_backup {
     struct why odd;  /* what does not fit together in the database, although it is whole; or "" */
 };
 
-/* Copy the database as it is now to the file `to`, which must not exist; a folder gets a file named
- * by the time. ERR_EXISTS; ERR_BUSY: another backup writes that file; ERR_FULL; ERR_NOTFOUND:
- * there is no such database or folder; ERR_INVALID: not a database of this release; ERR_CORRUPT. On
- * any error no file with that name is made. */
+/* Copy the database as it is now to the file `to`, which must not exist; a folder, or a
+ * name that ends with a slash, gets a file named by the time. ERR_EXISTS; ERR_BUSY: another backup
+ * writes that file; ERR_FULL; ERR_NOTFOUND: there is no such database or folder; ERR_INVALID: not a
+ * database of this release; ERR_CORRUPT. On any error no file with that name is made. */
 MUST_CHECK enum err store_backup(const char *url, const char *to, store_step_fn *step, void *ctx,
                                  struct store_backup *ret, struct why *why);
 /* Of the backups in a folder that store_backup has named, remove all but the newest keep >= 1, and

@@ -39,9 +39,10 @@ enum err store_backup(const char *url, const char *to, store_step_fn *step, void
     char file[PATH_MAX], name[BACKUP_NAME_SIZE];
     struct stat st;
     size_t n = strlen(to);
-    bool folder = stat(to, &st) == 0 && S_ISDIR(st.st_mode);
+    bool ends = n && to[n - 1] == '/';
+    bool folder = ends || (stat(to, &st) == 0 && S_ISDIR(st.st_mode));
     backup_name(clock_wall_ms(), name);
-    const char *between = folder && n && to[n - 1] != '/' ? "/" : "";
+    const char *between = folder && !ends ? "/" : "";
     int size = snprintf(file, sizeof(file), "%s%s%s", to, between, folder ? name : "");
     if (size >= (int)sizeof(file) - 16) {
         why_set(why, "the name of the file is too long");

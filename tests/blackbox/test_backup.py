@@ -309,6 +309,69 @@ def test_a_terminal_sees_how_far_it_is(full, tmp_path):
     assert "[####" in text and "100 %" in text
 
 
+# ---- by the server itself ------------------------------------------------------------------------
+
+
+def test_a_server_backs_itself_up(tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    settings = ["--backup.folder", folder, "--backup.every", "1s", "--backup.keep", "2"]
+    center = Center(tmp_path / "center", args=map(str, settings))
+
+    def backups():
+        return [name for name in names(folder) if NAME.fullmatch(name)]
+
+    with center:
+        center.api().add_group("backup")
+        seen = set()
+
+        def made():
+            seen.update(backups())
+            return len(seen) >= 4
+        wait_until(made, "four backups", 60)
+        assert time.time() - center.metric("peal_backup_last_success_timestamp_seconds") < 60
+        assert center.metric("peal_backup_errors_total") == 0
+    last = backups()  # the oldest go behind a backup, which the stop may have been before
+    assert 2 <= len(last) <= 3 and last == sorted(seen | set(last))[-len(last):]
+    for name in last:
+        check_backup(folder / name)
+    other = Center(tmp_path / "other")
+    other.data.mkdir()
+    assert restore(other, folder / last[-1]).returncode == 0
+    with other:
+        assert len(other.api().groups("backup")) == 1
+
+
+def test_a_restart_makes_no_backup_before_its_time(center, tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    center.args += ["--backup.folder", str(folder), "--backup.every", "1d"]
+    with center:
+        wait_until(lambda: [name for name in names(folder) if name.endswith(".db")], "the first backup")
+        wait_until(lambda: center.metric("peal_backup_last_success_timestamp_seconds") > 0, "the metric")
+    first = names(folder)
+    with center:
+        wait_until(lambda: center.metric("peal_backup_last_success_timestamp_seconds") > 0, "the look at the folder")
+    assert names(folder) == first
+
+
+def test_a_folder_that_is_not_there_holds_nothing_up(center, tmp_path):
+    folder = tmp_path / "not-mounted"
+    center.args += ["--backup.folder", str(folder), "--backup.every", "1s"]
+    with center:
+        wait_until(lambda: center.metric("peal_backup_errors_total") > 0, "an error")
+        assert center.get("/readyz")[0] == 200
+        assert center.metric("peal_backup_last_success_timestamp_seconds") == 0
+        assert "no backup could be made: " in center.tail() and not folder.exists()
+        folder.mkdir()
+        wait_until(lambda: center.metric("peal_backup_last_success_timestamp_seconds") > 0, "a backup", 30)
+
+
+def test_without_the_setting_there_is_none(center):
+    with center:
+        assert not [name for name, _, _ in center.metrics() if name.startswith("peal_backup")]
+
+
 # ---- restore -------------------------------------------------------------------------------------
 
 
