@@ -7,7 +7,10 @@
 struct claim *claim_new(bool others, int64_t *ids, size_t n)
 {
     struct claim *c = mem_new(sizeof(*c));
-    *c = (struct claim){ .refs = 1, .others = others, .ids = ids, .n = n };
+    c->refs = 1;
+    c->others = others;
+    c->ids = ids;
+    c->n = n;
     return c;
 }
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from support.executor import Executor
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +189,48 @@ def test_the_shards_of_a_broadcast_stand_side_by_side(visit, v1, shell, center, 
 
 
 # ---- executors ----
+
+
+def test_a_groups_token_is_changed_while_its_executors_come_with_it(visit, center):
+    group = center.api().add_group("console-token")
+    wide = {"timeout": 60000 * PATIENCE}
+
+    def register(port, token):
+        return center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": "console-token",
+                                            "registryValue": f"http://127.0.0.1:{port}/"}, token=token)["code"]
+
+    assert register(1, center.token) == register(2, center.token) == 200
+    wait_until(lambda: len(center.api().addresses("console-token")) == 2, "two addresses")
+    v = visit()
+    page = v.login(f"/executors/{group}")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Access token").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("The group has no token of its own")).to_be_visible()
+    dialog.get_by_label("A token of your choice").fill("default_token")
+    dialog.get_by_role("button", name="Begin a change").click()
+    expect(dialog.get_by_text("Everybody knows this one")).to_be_visible()
+    dialog.get_by_label("A token of your choice").fill("")
+    dialog.get_by_role("button", name="Begin a change").click()
+    expect(dialog.get_by_text("0 of 2 addresses came with the new one.")).to_be_visible()
+    token = dialog.get_by_label("New token").input_value()
+    assert len(token) == 43
+    assert register(2, token) == 200
+    expect(dialog.get_by_text("1 of 2 addresses came with the new one.")).to_be_visible(**wide)
+    expect(dialog.get_by_text("http://127.0.0.1:1/")).to_be_visible()
+    expect(dialog.get_by_text("http://127.0.0.1:2/")).to_have_count(0)
+    assert not v.axe()
+    v.picture("group-token")
+    assert register(1, token) == 200
+    expect(dialog.get_by_text("2 of 2 addresses came with the new one.")).to_be_visible(**wide)
+    dialog.get_by_role("button", name="Finish").click()
+    expect(dialog.get_by_label("In force")).to_have_value(token)
+    assert register(1, center.token) == 500
+    dialog.get_by_role("button", name="Remove").click()
+    expect(dialog.get_by_text("The center’s token serves again, at once.", exact=False)).to_be_visible()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(dialog.get_by_text("The group has no token of its own")).to_be_visible()
+    assert register(1, center.token) == 200
 
 
 def test_a_group_is_made_and_says_how_executors_find_it(visit):

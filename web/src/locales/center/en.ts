@@ -237,6 +237,9 @@ export const center = {
   'rule.text.bytes': (p: {max?: number, detail: string}) => p.max === undefined ? p.detail : `At most ${p.max.toLocaleString('en')} bytes.`,
   'rule.text.empty': 'This must not be empty.',
   'rule.text.comma': 'A comma cannot stand here.',
+  'rule.token.known': 'Everybody knows this one from XXL-JOB’s documentation.',
+  'rule.token.center': 'This is the center’s token.',
+  'rule.text.visible': 'Only letters, digits and signs of ASCII, without blanks.',
   'rule.text.markup': 'It must not contain < or >.',
   'rule.number.range': (p: {min?: number, max?: number, detail: string}) =>
     p.min === undefined || p.max === undefined ? p.detail : `A number from ${p.min.toLocaleString('en')} to ${p.max.toLocaleString('en')}.`,
