@@ -35,15 +35,15 @@ JOBS = NUMBERS + """
 INSERT INTO xxl_job_info (job_group, job_desc, add_time, update_time, author, schedule_type, schedule_conf,
     misfire_strategy, executor_route_strategy, executor_handler, executor_param, executor_block_strategy, glue_type,
     glue_updatetime, trigger_status)
-SELECT 1000 + i % ?2, 'settle accounts of branch ' || i, ?3, ?3, 'owner-' || i % 97, 'CRON',
-    '0 ' || i % 60 || ' 3 * * ?', 'DO_NOTHING', 'ROUND', 'settleHandler' || i % 300, '', 'SERIAL_EXECUTION', 'BEAN',
+SELECT 1000 + i % ?2, 'settle accounts of branch ' || i, ?3, ?3, 'owner-' || (i % 97), 'CRON',
+    '0 ' || (i % 60) || ' 3 * * ?', 'DO_NOTHING', 'ROUND', 'settleHandler' || (i % 300), '', 'SERIAL_EXECUTION', 'BEAN',
     ?3, i % 10 <> 0 FROM n"""
 
 # Ids and times rise together, as they do in a center's life. 60 % of the rows are those of 1 % of the jobs.
 ROWS = NUMBERS + """
 INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, executor_handler, executor_param,
     trigger_time, trigger_code, trigger_msg, handle_time, handle_code, handle_msg)
-SELECT i + 1, 1000 + j % ?6, ?5 + j, 'http://10.0.' || i % 4 || '.' || i % 250 || ':9999/', 'settleHandler' || j % 300,
+SELECT i + 1, 1000 + j % ?6, ?5 + j, 'http://10.0.' || (i % 4) || '.' || (i % 250) || ':9999/', 'settleHandler' || (j % 300),
     '', at, 200, '', at + 1500 + i % 3000, iif(i % 50 = 7, 500, 200), iif(i % 50 = 7, 'the branch is closed', '')
 FROM (SELECT i, iif(i % 5 < 3, i % (?4 / 100), i % ?4) AS j, ?2 + i * ?3 / ?1 AS at FROM n)"""
 
