@@ -20,11 +20,8 @@
 #define QUARTERS_MS                                                                                \
     (INT64_C(180) * 3600000) /* figures have quarters for 8 days, before that hours */
 #define LOOK_MS 10000        /* between two looks at open runs */
-#define STUCK_MS 10000       /* no run is stuck before */
-#define STUCK_TIMES 3
-#define STUCK_RESULTS 5    /* that a job must have had: fewer say nothing of what is usual */
-#define CAUSES_MAX 10000   /* failing jobs whose last run is read at the beginning */
-#define WAITING_MAX 500000 /* ends that wait for the figures */
+#define CAUSES_MAX 10000     /* failing jobs whose last run is read at the beginning */
+#define WAITING_MAX 500000   /* ends that wait for the figures */
 #define RETRY_MS 200
 #define MINUTES 60
 #define SECONDS 64      /* more than planning runs ahead */
@@ -33,7 +30,7 @@
 struct open_run {
     struct list_node planned; /* while it is */
     int64_t job_id, group_id, scheduled_ms, sent_ms;
-    int64_t usual_ms; /* 0: not looked at; -1: not known */
+    int64_t stuck_ms; /* open for longer, it is stuck; 0: not looked at; -1: not known */
     uint8_t phase;
     bool stuck;
 };
@@ -343,25 +340,20 @@ static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_
 
 /* ---- runs that are open for long ------------------------------------------------------------- */
 
-/* As long as 95 of 100 of the job's last runs have taken at most; -1: too few to say. */
-static int64_t usual_ms(struct board *b, int64_t job_id)
+static int64_t stuck_ms(struct board *b, int64_t job_id)
 {
     struct job_stat stat;
-    uint32_t counts[DURATION_BUCKETS];
-    if (!figures_job(b->figures, job_id, &stat) ||
-        job_stat_durations(&stat, counts) < STUCK_RESULTS)
-        return -1;
-    return duration_at(counts, 950);
+    return figures_job(b->figures, job_id, &stat) ? job_stat_stuck_ms(&stat) : -1;
 }
 
 static void look(struct board *b, struct open_run *r, int64_t now_ms)
 {
     int64_t open_ms = now_ms - r->sent_ms;
-    if (r->stuck || r->phase == PHASE_PLANNED || open_ms < STUCK_MS)
+    if (r->stuck || r->phase == PHASE_PLANNED || open_ms < STUCK_MIN_MS)
         return;
-    if (!r->usual_ms)
-        r->usual_ms = usual_ms(b, r->job_id);
-    if (r->usual_ms < 0 || open_ms <= STUCK_TIMES * r->usual_ms)
+    if (!r->stuck_ms)
+        r->stuck_ms = stuck_ms(b, r->job_id);
+    if (r->stuck_ms < 0 || open_ms <= r->stuck_ms)
         return;
     count_open(b, r, -1);
     r->stuck = true;

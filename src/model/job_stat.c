@@ -111,7 +111,6 @@ void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms)
 
 #define STUCK_RESULTS 5
 #define STUCK_TIMES 3
-#define STUCK_MIN_MS 10000
 
 int64_t job_stat_stuck_ms(const struct job_stat *s)
 {

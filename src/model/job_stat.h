@@ -37,8 +37,9 @@ void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms);
 /* Durations as duration_at wants them; how many there are. */
 int job_stat_durations(const struct job_stat *s, uint32_t ret[DURATION_BUCKETS]);
 
+#define STUCK_MIN_MS 10000 /* no run is stuck before */
 /* So long a run of the job may be open before it counts as stuck: three times as long as 95 of 100
- * of the last ones have taken, 10 s at least. -1: there are too few results to say. */
+ * of the last ones have taken, STUCK_MIN_MS at least. -1: there are too few results to say. */
 int64_t job_stat_stuck_ms(const struct job_stat *s);
 
 /* The bytes of peal_job_stat.state; about 150. */

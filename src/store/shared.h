@@ -47,4 +47,14 @@ bool store_argon2_counts(const char *password, const char *legacy);
  * columns since? xxl: the text that was remembered, NULL if none was. */
 bool store_rights_count(const struct user_record *r, const char *xxl);
 
+/* The table of an engine whose functions have the names of the members. */
+#define STORE_FIGURES                                                                              \
+    {                                                                                              \
+        .delta_add = delta_add, .deltas_each = deltas_each, .deltas_drop = deltas_drop,            \
+        .figures_add = figures_add, .figure_get = figure_get, .figures_each = figures_each,        \
+        .figures_expire = figures_expire, .job_stats_put = job_stats_put,                          \
+        .job_stats_each = job_stats_each, .reports_put = reports_put,                              \
+        .reports_each = reports_each, .runs_running = runs_running,                                \
+    }
+
 #endif

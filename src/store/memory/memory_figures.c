@@ -2,6 +2,7 @@
 /* Figures in memory, and XXL-JOB's report. */
 #include "base/mem.h"
 #include "store/memory/memory.h"
+#include "store/shared.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,17 +217,4 @@ static enum err runs_running(struct store *s, const struct scope *scope, const i
     return OK;
 }
 
-const struct store_figures memory_figures = {
-    .delta_add = delta_add,
-    .deltas_each = deltas_each,
-    .deltas_drop = deltas_drop,
-    .figures_add = figures_add,
-    .figure_get = figure_get,
-    .figures_each = figures_each,
-    .figures_expire = figures_expire,
-    .job_stats_put = job_stats_put,
-    .job_stats_each = job_stats_each,
-    .reports_put = reports_put,
-    .reports_each = reports_each,
-    .runs_running = runs_running,
-};
+const struct store_figures memory_figures = STORE_FIGURES;

@@ -3,6 +3,7 @@
  * job is doing, and XXL-JOB's report. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "store/shared.h"
 #include "store/sql/tables.h"
 #include <assert.h>
 #include <string.h>
@@ -414,17 +415,4 @@ static enum err runs_running(struct store *store, const struct scope *scope, con
     return err;
 }
 
-const struct store_figures sql_figures = {
-    .delta_add = delta_add,
-    .deltas_each = deltas_each,
-    .deltas_drop = deltas_drop,
-    .figures_add = figures_add,
-    .figure_get = figure_get,
-    .figures_each = figures_each,
-    .figures_expire = figures_expire,
-    .job_stats_put = job_stats_put,
-    .job_stats_each = job_stats_each,
-    .reports_put = reports_put,
-    .reports_each = reports_each,
-    .runs_running = runs_running,
-};
+const struct store_figures sql_figures = STORE_FIGURES;
