@@ -131,7 +131,7 @@ static enum err look_next(struct web_call *call, const struct log_record *r, int
 struct shards {
     const struct log_record *of;
     int64_t ids[SHARDS_MAX]; /* by index; 0: not found */
-    int64_t total;
+    int64_t index, total;    /* of that one */
 };
 
 /* "1/3" */
@@ -142,20 +142,25 @@ static bool shard_of(const struct log_record *r, int64_t *ret_index, int64_t *re
            parse_i64(total, ret_total) && *ret_index >= 0 && *ret_index < *ret_total;
 }
 
-static int64_t distance(int64_t a, int64_t b)
+/* Of two broadcasts in one second: the shards of one are added at once, in the order of their
+ * indexes, so that shard's id lies on its side of this one's, and nearest. */
+static bool is_nearer(const struct shards *s, int64_t i, int64_t id)
 {
-    return a > b ? a - b : b - a;
+    int64_t mine = s->of->id, other = s->ids[i];
+    bool below = i < s->index, fits = (id < mine) == below, other_fits = (other < mine) == below;
+    if (!other || id == mine || other == mine)
+        return id == mine || !other;
+    if (fits != other_fits)
+        return fits;
+    return llabs(id - mine) < llabs(other - mine);
 }
 
-/* Of two broadcasts in one second, those whose ids lie nearer: the shards of one are added at once.
- */
 static bool take_shard(void *ctx, const struct log_record *r)
 {
     struct shards *s = ctx;
-    int64_t i, total, near = s->of->id;
+    int64_t i, total;
     if (r->trigger_ms == s->of->trigger_ms && r->kind == s->of->kind && shard_of(r, &i, &total) &&
-        total == s->total && i < SHARDS_MAX &&
-        (!s->ids[i] || distance(r->id, near) < distance(s->ids[i], near)))
+        total == s->total && i < SHARDS_MAX && is_nearer(s, i, r->id))
         s->ids[i] = r->id;
     return true;
 }
@@ -173,10 +178,9 @@ static enum err write_shards(struct web_call *call, struct jsonw *w, const struc
                                    .limit = 2 * SHARDS_MAX };
     struct shards *s = mem_new(sizeof(*s));
     struct runs_end end;
-    int64_t index;
     enum err err = OK;
     s->of = r;
-    if (r->kind != KIND_RETRY && shard_of(r, &index, &s->total))
+    if (r->kind != KIND_RETRY && shard_of(r, &s->index, &s->total))
         err = call->db->ops->pages->runs_page(call->db, &f, take_shard, s, &end, why);
     jsonw_array(w, "shards");
     for (int64_t i = 0; !err && i < s->total && i < SHARDS_MAX; i++)
