@@ -171,6 +171,26 @@ def test_retries_know_one_another(v1, center, stub):
                                                    "children": [], "shards": []}
 
 
+def test_times_count_to_the_millisecond(v1, center, stub):
+    """The log knows whole seconds, and a run is found by the time that it is shown with."""
+    job = center.api().add_job(stub.group, "h")
+    for n in range(3):
+        run = trigger(v1, job)
+        stub.wait_runs(n + 1)
+        for outcome in ("open", "succeeded"):
+            shown = v1.get(f"/runs/{run}")["run"]["scheduledMs"]
+
+            def found(**query):
+                return run in [r["id"] for r in v1.pages("/runs", job=job, **query)]
+            assert found(**{"from": shown}) and not found(**{"from": shown + 1}), outcome
+            assert found(**{"from": 0}, to=shown + 1) and not found(**{"from": 0}, to=shown), outcome
+            if outcome == "open":
+                stub.call_back(run)
+                until(v1, run, "succeeded")
+    problem(v1.ask("GET", "/runs?to=-1"), 400, "malformed", ("to", "type.instant"))
+    assert v1.ask("GET", f"/runs?from=0&to={2**63 - 1}").status == 200
+
+
 def test_a_child_knows_its_parent(v1, center, stub):
     child = center.api().add_job(stub.group, "child")
     parent = trigger(v1, center.api().add_job(stub.group, "parent", childJobId=str(child)))

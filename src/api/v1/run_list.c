@@ -22,6 +22,7 @@ struct run_list {
     int64_t group_ids[QUERY_GROUPS_MAX], jobs[FOUND_MAX];
     uint64_t members;
     bool late, stuck;
+    int64_t from_ms, to_ms;   /* as they were asked for; to -1: open */
     int64_t job_id, stuck_ms; /* of the job that was met last */
     struct run_writer writer;
 };
@@ -110,10 +111,47 @@ static bool is_stuck(struct run_list *l, const struct log_record *r)
     return l->stuck_ms >= 0 && l->f.now_ms - r->trigger_ms > l->stuck_ms;
 }
 
+/* The log knows whole seconds. In the first and the last of them a run goes by the time that it is
+ * shown with; a retry by the second in which it was due. */
+static bool is_within(const struct run_list *l, const struct log_record *r)
+{
+    struct story story;
+    if (r->kind == KIND_RETRY)
+        return true;
+    int64_t ms = r->phase ? r->scheduled_ms : r->trigger_ms;
+    if (!r->phase &&
+        !l->writer.call->db->ops->pages->story_get(l->writer.call->db, r->id, &story, NULL))
+        ms = story.scheduled_ms;
+    return ms >= l->from_ms && (l->to_ms < 0 || ms < l->to_ms);
+}
+
 static bool fits(void *ctx, const struct log_record *r)
 {
     struct run_list *l = ctx;
-    return (!l->late || is_late(l, r)) && (!l->stuck || is_stuck(l, r));
+    bool edge = r->trigger_ms < l->from_ms || (l->to_ms >= 0 && r->trigger_ms + 1000 > l->to_ms);
+    return (!edge || is_within(l, r)) && (!l->late || is_late(l, r)) &&
+           (!l->stuck || is_stuck(l, r));
+}
+
+static int64_t second_of(int64_t ms)
+{
+    return ms - ms % 1000; /* not before 1970 */
+}
+
+/* The seconds that the times lie in; `fits` looks at those at the edges. */
+static void read_times(struct query *q, struct run_list *l)
+{
+    struct runs_filter *f = &l->f;
+    l->from_ms = query_instant(q, "from", second_of(f->now_ms) - DAYS_MS);
+    l->to_ms = query_instant(q, "to", -1);
+    f->from_ms = second_of(l->from_ms);
+    f->to_ms = l->to_ms;
+    if (l->to_ms >= 0 && l->to_ms < INT64_MAX - 1000)
+        f->to_ms = second_of(l->to_ms + 999);
+    if (f->from_ms != l->from_ms || f->to_ms != l->to_ms) {
+        f->also = fits;
+        f->also_ctx = l;
+    }
 }
 
 static void read_marks(struct query *q, struct run_list *l)
@@ -144,8 +182,7 @@ static bool read_filter(struct web_call *call, struct run_list *l)
                                .count_max = COUNT_MAX,
                                .now_ms = clock_wall_ms() };
     f->limit = query_limit(&q);
-    f->from_ms = query_instant(&q, "from", f->now_ms - DAYS_MS);
-    f->to_ms = query_instant(&q, "to", -1);
+    read_times(&q, l);
     f->njobs = query_ids(&q, "job", l->jobs, JOBS_MAX);
     f->outcomes = (unsigned)query_words(&q, "outcome", outcomes, LOG_OUTCOMES);
     f->kinds = (unsigned)query_words(&q, "kind", kinds, KIND_COUNT);
