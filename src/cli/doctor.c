@@ -8,6 +8,7 @@
 #include "api/password.h"
 #include "base/config.h"
 #include "base/jsonw.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/server.h"
@@ -32,6 +33,7 @@
 #define IDLE_MAX_MS (INT64_C(30) * 86400 * 1000)
 #define FREE_MIN (INT64_C(1) << 30)
 #define BACKUP_MAX_S (2 * 86400)
+#define CHANGE_MAX_MS (INT64_C(7) * 86400 * 1000) /* of a token */
 
 extern char **environ;
 
@@ -441,6 +443,78 @@ static enum err look_at_groups(struct doctor *d, struct why *why)
     return err;
 }
 
+/* ---- tokens of groups ---- */
+
+struct group_tokens {
+    struct doctor *d;
+    struct textmap seen; /* token -> does it serve for one group, or for several? */
+    bool changes; /* which names are taken: of groups in a long change, of those that share */
+    int64_t now_ms;
+};
+
+static char once, twice; /* their addresses are values of seen */
+
+static void count_token(struct textmap *seen, const char *token)
+{
+    if (token)
+        textmap_set(seen, slice_text(token),
+                    textmap_find(seen, slice_text(token)) ? &twice : &once);
+}
+
+static bool count_tokens(void *ctx, const struct group_token *t)
+{
+    struct group_tokens *g = ctx;
+    count_token(&g->seen, t->token);
+    count_token(&g->seen, t->next);
+    return true;
+}
+
+static bool is_shared(const struct group_tokens *g, const char *token)
+{
+    return token && textmap_find(&g->seen, slice_text(token)) == &twice;
+}
+
+static bool name_group(void *ctx, const struct group_token *t)
+{
+    struct group_tokens *g = ctx;
+    struct group_record group = { .id = 0 };
+    struct why why = { "" };
+    bool found = g->changes ? t->next && g->now_ms - t->since_ms > CHANGE_MAX_MS
+                            : is_shared(g, t->token) || is_shared(g, t->next);
+    if (found && !g->d->db->ops->catalog->group_get(g->d->db, t->group_id, &group, &why)) {
+        name(g->d, group.app);
+        group_record_done(&group);
+    }
+    return true;
+}
+
+static enum err look_at_group_tokens(struct doctor *d, struct why *why)
+{
+    struct group_tokens g = { .d = d, .now_ms = (int64_t)time(NULL) * 1000 };
+    const struct store_catalog *catalog = d->db->ops->catalog;
+    int n = 0;
+    textmap_init(&g.seen);
+    enum err err = catalog->group_tokens_each(d->db, count_tokens, &g, why);
+    if (!err)
+        err = catalog->group_tokens_each(d->db, name_group, &g, why);
+    const char *names = names_taken(d, &n);
+    if (!err && n)
+        tell(d, "token.shared",
+             "give each of them a token of its own, unless one process serves all",
+             "%d groups share an access token, so one can act as the other: %s", n, names);
+    buf_reset(&d->names);
+    g.changes = true;
+    if (!err)
+        err = catalog->group_tokens_each(d->db, name_group, &g, why);
+    names = names_taken(d, &n);
+    if (!err && n)
+        tell(d, "token.changing", "finish the change, or withdraw it",
+             "two access tokens serve for %d groups for over a week: %s", n, names);
+    buf_reset(&d->names);
+    textmap_done(&g.seen);
+    return err;
+}
+
 static void look_at_database(struct doctor *d)
 {
     const char *data = config_text(d->config, "data"), *db = config_text(d->config, "db");
@@ -452,6 +526,8 @@ static void look_at_database(struct doctor *d)
         err = look_at_people(d, &why);
     if (!err)
         err = look_at_groups(d, &why);
+    if (!err)
+        err = look_at_group_tokens(d, &why);
     if (err)
         cannot_look(d, "the database", why.text[0] ? why.text : err_text(err));
     store_close(d->db);

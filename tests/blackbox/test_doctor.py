@@ -153,6 +153,32 @@ def test_rights_and_tokens_are_found_beside_a_running_server(tmp_path, backup):
         assert findings[name]["what"].endswith(f": {who}"), findings[name]
 
 
+def test_tokens_of_groups_that_are_shared_or_change_for_ever_are_found(tmp_path, backup):
+    with Center(tmp_path, password="a right password") as center:
+        center.data.chmod(0o750)
+        api, v1 = center.api(), V1(center)
+        one, two = [int(api.add_group(name)) for name in ("team-one", "team-two")]
+
+        def change(group, action="", **body):
+            path = f"/groups/{group}/token"
+            answer = v1.ask("POST", path + action, None if action else body, If_Match=v1.ask("GET", path).etag)
+            assert answer.status == 200, answer.json
+
+        change(one, token="a-token-of-one-team")
+        change(one, "/finish")
+        change(two)
+        assert found(center.data, *backup) == {}
+        change(two, "/finish")
+        change(two, token="a-token-of-one-team")
+        assert set(found(center.data, *backup)) == {"token.shared"}
+    sql(center.data, "UPDATE peal_group SET since_ms = since_ms - 8 * 86400000")
+    findings = found(center.data, *backup)
+    assert set(findings) == {"token.shared", "token.changing"}
+    assert findings["token.shared"]["what"].endswith(": team-one, team-two")
+    assert findings["token.changing"]["what"].endswith(": team-two")
+    assert "a-token-of-one-team" not in str(findings)
+
+
 def test_backups_are_asked_for(site, tmp_path):
     assert set(found(site[0])) == {"backup.unknown"}
     assert set(found(site[0], "--backup", str(tmp_path / "nowhere"))) == {"backup.absent"}
