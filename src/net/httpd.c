@@ -7,23 +7,19 @@
  * connection holds at most one message and what the kernel's buffer has. */
 #include "net/httpd_conn.h"
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 enum {
     READ_SIZE = 4095,     /* one page with the buffer's NUL */
     READ_LARGE = 65535,   /* inside a body that is longer than that */
-    KEEP_BUFFER = 16384,  /* a larger buffer is given back between requests */
     OUT_BATCH = 65536,    /* answers of pipelined requests gather up to this */
     LINGER_MS = 2000,     /* after our last byte, wait so long for the peer's end */
     LINGER_MAX = 1 << 20, /* and take so many bytes of it */
@@ -31,131 +27,15 @@ enum {
     SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
     CONNECTIONS_MAX = 4096,
     STREAMS_MAX = 2000,
-    STREAM_KERNEL = 32768, /* bytes that the kernel may hold for a stream, for it to double */
-    STREAM_INPUT = 65536,  /* bytes that the client of a stream may send */
-    REFUSED_MAX = 64,      /* connections above the limit that are told so */
+    STREAM_INPUT = 65536, /* bytes that the client of a stream may send */
+    REFUSED_MAX = 64,     /* connections above the limit that are told so */
 };
 
 static void conn_process(struct conn *c);
 static void conn_ready(struct loop_fd *f, uint32_t events);
 static void conn_timeout(struct loop_timer *t);
 
-/* --- life of a connection --- */
-
-static void check_drained(struct httpd *h)
-{
-    if (h->draining && !h->drained && httpd_empty(h)) {
-        h->drained = true;
-        loop_defer(h->loop, &h->drained_task);
-    }
-}
-
-/* Large buffers are counted: many clients with large bodies must not take all memory. */
-static void count_buffer(struct conn *c)
-{
-    size_t now = c->in.cap > KEEP_BUFFER ? c->in.cap : 0;
-    c->h->bodies += now - c->counted;
-    c->source->large += now - c->counted;
-    c->counted = now;
-    if (!now)
-        list_remove(&c->large);
-    else if (!list_linked(&c->large))
-        list_push(&c->h->large, &c->large);
-}
-
-/* It is counted among those of its source that may have to yield, or is not any more. */
-static void conn_proved(struct conn *c)
-{
-    if (c->proved && list_linked(&c->mine))
-        source_drop(&c->h->sources, c->source, &c->mine);
-    else if (!c->proved && !list_linked(&c->mine))
-        source_add(&c->h->sources, c->source, &c->mine);
-    if (c->proved)
-        source_proved(&c->h->sources, c->source, loop_now_ms(c->h->loop));
-}
-
-static void conn_unlink(struct conn *c)
-{
-    struct httpd *h = c->h;
-    h->bodies -= c->counted;
-    c->source->large -= c->counted;
-    c->counted = 0;
-    list_remove(&c->large);
-    if (list_linked(&c->mine))
-        source_drop(&h->sources, c->source, &c->mine);
-    source_put(&h->sources, c->source);
-    c->source = NULL;
-    if (c->fd.fd >= 0)
-        loop_fd_remove(h->loop, &c->fd);
-    loop_timer_clear(h->loop, &c->timer);
-    list_remove(&c->more);
-    list_remove(&c->node);
-    h->stats.connections -= !c->streamed;
-    h->stats.streams -= c->streamed;
-    h->stats.open_requests -= c->state == OPEN;
-    check_drained(h);
-}
-
-static void conn_link(struct conn *c, struct httpd *h)
-{
-    c->h = h;
-    c->q.front = h;
-    list_push(&h->conns, &c->node);
-    c->source = source_get(&h->sources, &c->peer, loop_now_ms(h->loop));
-    conn_proved(c);
-    count_buffer(c);
-    h->stats.connections++;
-    h->stats.open_requests += c->state == OPEN;
-}
-
-static void conn_destroy(struct conn *c)
-{
-    if (c->fd.fd >= 0)
-        close(c->fd.fd);
-    buf_done(&c->in);
-    buf_done(&c->out);
-    free(c);
-}
-
-static void stream_free(struct conn *c)
-{
-    if (!c->stream)
-        return;
-    stream_queue_done(&c->stream->queue);
-    free(c->stream);
-    c->stream = NULL;
-}
-
-/* The peer is gone, or we are done with it. A request with its handler keeps the memory. */
-static void conn_close(struct conn *c)
-{
-    if (c->state != OPEN) {
-        struct httpd_stream told = c->stream ? *c->stream : (struct httpd_stream){ 0 };
-        stream_free(c);
-        conn_unlink(c);
-        conn_destroy(c);
-        if (told.on_gone)
-            told.on_gone(told.arg);
-        return;
-    }
-    if (c->fd.fd < 0)
-        return;
-    loop_fd_remove(c->h->loop, &c->fd);
-    close(c->fd.fd);
-    c->fd.fd = -1;
-    loop_timer_clear(c->h->loop, &c->timer);
-    buf_done(&c->out);
-    c->out_at = 0;
-}
-
-static void conn_wait(struct conn *c, enum conn_wait wait)
-{
-    if (c->wait == wait && wait != WAIT_IDLE && loop_timer_is_set(&c->timer))
-        return; /* a deadline does not move because a byte came */
-    c->wait = wait;
-    c->body_mark = wait == WAIT_LINGER ? 0 : c->reader.body_total;
-    loop_timer_set(c->h->loop, &c->timer, loop_now_ms(c->h->loop) + c->h->timeout_ms[wait]);
-}
+/* --- a new connection --- */
 
 static struct conn *conn_new(struct httpd *h, int fd, const struct sockaddr_storage *peer)
 {
@@ -168,214 +48,11 @@ static struct conn *conn_new(struct httpd *h, int fd, const struct sockaddr_stor
     buf_init(&c->in, h->cf.body_max + HTTP_HEAD_MAX * 3 + READ_LARGE);
     buf_init(&c->out, SIZE_MAX / 4);
     http_begin(&c->reader, HTTP_REQUEST, 0, h->cf.body_max);
-    conn_link(c, h);
+    httpd_conn_link(c, h);
     return c;
 }
 
-/* --- sending --- */
-
-static size_t conn_unsent(const struct conn *c)
-{
-    return c->out.len - c->out_at;
-}
-
-/* That its client goes is seen while there is nothing to send, too. */
-static uint32_t stream_events(const struct conn *c)
-{
-    return conn_unsent(c) || c->stream->queue.n ? EPOLLIN | EPOLLOUT : EPOLLIN;
-}
-
-static void conn_events(struct conn *c)
-{
-    uint32_t events = c->state == STREAMING               ? stream_events(c)
-                      : conn_unsent(c)                    ? EPOLLOUT
-                      : c->paused && c->state <= OPEN     ? 0
-                      : c->state == CLOSING && !c->linger ? 0
-                                                          : EPOLLIN;
-    loop_fd_change(c->h->loop, &c->fd, events);
-}
-
-/* The last byte has left. True if the connection still exists. */
-static bool conn_end(struct conn *c)
-{
-    if (!c->linger) {
-        conn_close(c);
-        return false;
-    }
-    /* Closing now would answer what the peer still sends with a reset, and a reset can destroy our
-     * answer before it is read: end our side only, and wait for the peer's end. */
-    shutdown(c->fd.fd, SHUT_WR);
-    c->state = LINGER;
-    conn_wait(c, WAIT_LINGER);
-    conn_events(c);
-    return true;
-}
-
-/* Send what the queue holds, as conn_flush. *ret_empty: all of it has left. */
-static bool queue_flush(struct conn *c, bool *ret_empty)
-{
-    struct stream_queue *q = &c->stream->queue;
-    *ret_empty = false;
-    while (q->n) {
-        ssize_t n = stream_queue_send(q, c->fd.fd);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno != EAGAIN) {
-            conn_close(c);
-            return false;
-        }
-        if (n < 0) {
-            conn_wait(c, WAIT_WRITE);
-            conn_events(c);
-            return true;
-        }
-        if (c->wait == WAIT_WRITE)
-            loop_timer_clear(c->h->loop, &c->timer);
-    }
-    *ret_empty = true;
-    return true;
-}
-
-static bool conn_flush(struct conn *c);
-
-/* The head has left: on with the queue, and at its end with what the owner has. */
-static bool stream_flush(struct conn *c)
-{
-    bool empty;
-    struct httpd_stream *s = c->stream;
-    if (!queue_flush(c, &empty))
-        return false;
-    if (empty && !s->on_gone) {
-        if (!s->queue.raw)
-            buf_text(&c->out, "0\r\n\r\n");
-        stream_free(c);
-        c->state = CLOSING;
-        return conn_flush(c);
-    }
-    if (empty) {
-        s->on_ready(s->arg);
-        conn_events(c);
-    }
-    return true;
-}
-
-/* Send what is there. False: the connection was freed (never if state is OPEN). */
-static bool conn_flush(struct conn *c)
-{
-    if (c->out.failed) { /* no memory for the answer: half of one must not be sent */
-        bool keep = c->state == OPEN;
-        conn_close(c);
-        return keep;
-    }
-    while (conn_unsent(c)) {
-        ssize_t n = send(c->fd.fd, c->out.data + c->out_at, conn_unsent(c), MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno != EAGAIN) {
-            bool keep = c->state == OPEN;
-            conn_close(c);
-            return keep;
-        }
-        if (n < 0) {
-            conn_wait(c, WAIT_WRITE);
-            conn_events(c);
-            return true;
-        }
-        c->out_at += (size_t)n;
-        if (c->wait == WAIT_WRITE)
-            loop_timer_clear(c->h->loop, &c->timer); /* progress: its time starts anew */
-    }
-    c->out_at = 0;
-    buf_reset(&c->out);
-    if (c->out.cap > KEEP_BUFFER)
-        buf_done(&c->out);
-    if (c->state == CLOSING)
-        return conn_end(c);
-    if (c->state == STREAMING)
-        return stream_flush(c);
-    if (c->h->draining && c->state == READING && c->in.len == 0) {
-        conn_close(c);
-        return false;
-    }
-    conn_events(c);
-    return true;
-}
-
-static const char *http_date(struct httpd *h)
-{
-    int64_t key = loop_now_ms(h->loop) / 500;
-    if (key != h->date_key) {
-        static const char days[] = "SunMonTueWedThuFriSat";
-        static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        time_t now = (time_t)(clock_wall_ms() / 1000);
-        struct tm t;
-        gmtime_r(&now, &t);
-        snprintf(h->date, sizeof(h->date), "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-                 days + 3 * t.tm_wday, t.tm_mday % 100, months + 3 * t.tm_mon,
-                 (t.tm_year + 1900) % 10000, t.tm_hour % 100, t.tm_min % 100, t.tm_sec % 100);
-        h->date_key = key;
-    }
-    return h->date;
-}
-
-#define STREAMED (-1) /* the body's length is not known yet */
-
-static void put_head(struct conn *c, int status, const char *content_type, struct slice headers,
-                     int64_t length)
-{
-    struct buf *out = &c->out;
-    if (c->h->cf.answered)
-        atomic_fetch_add_explicit(c->h->cf.answered, 1, memory_order_relaxed);
-    if (status == 200) {
-        buf_text(out, "HTTP/1.1 200 OK\r\nDate: ");
-    } else {
-        buf_text(out, "HTTP/1.1 ");
-        buf_i64(out, status);
-        buf_char(out, ' ');
-        buf_text(out, http_reason(status));
-        buf_text(out, "\r\nDate: ");
-    }
-    buf_text(out, http_date(c->h));
-    if (content_type) {
-        buf_text(out, "\r\nContent-Type: ");
-        buf_text(out, content_type);
-    }
-    if (length == STREAMED && !c->reader.minor_0) {
-        buf_text(out, "\r\nTransfer-Encoding: chunked");
-    } else if (length != STREAMED && status != 204 && status != 304 && status >= 200) {
-        buf_text(out, "\r\nContent-Length: ");
-        buf_i64(out, length);
-    }
-    if (!c->reader.keep_alive)
-        buf_text(out, "\r\nConnection: close");
-    else if (c->reader.minor_0)
-        buf_text(out, "\r\nConnection: keep-alive");
-    buf_text(out, "\r\n");
-    buf_slice(out, headers);
-    buf_text(out, "\r\n");
-}
-
-static void put_answer(struct conn *c, int status, const char *content_type, struct slice headers,
-                       struct slice body, bool head_only)
-{
-    bool bodiless = status == 204 || status == 304 || status < 200;
-    put_head(c, status, content_type, headers, (int64_t)body.n);
-    if (!bodiless && !head_only)
-        buf_slice(&c->out, body);
-}
-
-static void put_error(struct conn *c, int status, const char *text, bool head_only)
-{
-    struct buf body = BUF_INIT(4096);
-    struct jsonw w = jsonw_on(&body);
-    jsonw_object(&w, NULL);
-    jsonw_i64(&w, "code", status);
-    jsonw_text(&w, "msg", text);
-    jsonw_object_end(&w);
-    put_answer(c, status, "application/json", slice_of(NULL, 0), slice_of(buf_str(&body), body.len),
-               head_only);
-    buf_done(&body);
-}
+/* --- refusing --- */
 
 /* Answer by ourselves and end the connection. The caller flushes. */
 static void conn_refuse(struct conn *c, int status, const char *text)
@@ -386,8 +63,8 @@ static void conn_refuse(struct conn *c, int status, const char *text)
     c->state = CLOSING;
     c->linger = true;
     buf_done(&c->in);
-    count_buffer(c);
-    put_error(c, status, text, false);
+    httpd_count_buffer(c);
+    httpd_put_error(c, status, text, false);
 }
 
 /* --- requests --- */
@@ -453,16 +130,16 @@ static void waiting_for_more(struct conn *c)
         if (r->expect_continue && !c->sent_continue && r->body_total == 0)
             buf_text(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
         c->sent_continue = true;
-        conn_wait(c, WAIT_BODY);
+        httpd_conn_wait(c, WAIT_BODY);
     } else if (c->in.len) {
-        conn_wait(c, WAIT_HEAD);
+        httpd_conn_wait(c, WAIT_HEAD);
     }
 }
 
 /* After this iteration look at what the buffer still holds. */
 static void look_again(struct conn *c)
 {
-    if (c->state != READING || conn_unsent(c) || c->in.len == 0 || list_linked(&c->more))
+    if (c->state != READING || httpd_conn_unsent(c) || c->in.len == 0 || list_linked(&c->more))
         return;
     list_push(&c->h->more, &c->more);
     loop_defer(c->h->loop, &c->h->more_task);
@@ -473,7 +150,7 @@ static void conn_process(struct conn *c)
 {
     c->processing = true;
     while (c->state == READING && c->in.len > 0) {
-        if (conn_unsent(c) > OUT_BATCH)
+        if (httpd_conn_unsent(c) > OUT_BATCH)
             break; /* the peer must take its answers first */
         enum http_event e = http_read(&c->reader, &c->in);
         if (e == HTTP_BAD) {
@@ -495,11 +172,11 @@ static void conn_process(struct conn *c)
         }
     }
     c->processing = false;
-    bool blocked = conn_unsent(c) > OUT_BATCH;
-    if (conn_unsent(c) && !conn_flush(c))
+    bool blocked = httpd_conn_unsent(c) > OUT_BATCH;
+    if (httpd_conn_unsent(c) && !httpd_conn_flush(c))
         return;
     if (c->fd.fd >= 0)
-        conn_events(c);
+        httpd_conn_events(c);
     if (blocked)
         look_again(c);
 }
@@ -540,19 +217,19 @@ static void next_message(struct conn *c)
     buf_eat(&c->in, http_rest(&c->reader));
     if (c->in.len == 0)
         c->paused = false; /* else conn_process looks first at what is here already */
-    if (c->in.len == 0 && c->in.cap > KEEP_BUFFER) {
+    if (c->in.len == 0 && c->in.cap > HTTPD_KEEP_BUFFER) {
         buf_done(&c->in);
-        count_buffer(c);
+        httpd_count_buffer(c);
     }
     http_begin(&c->reader, HTTP_REQUEST, 0, h->cf.body_max);
-    conn_wait(c, WAIT_IDLE);
+    httpd_conn_wait(c, WAIT_IDLE);
 }
 
-static bool reply_begins(struct conn *c)
+bool httpd_reply_begins(struct conn *c)
 {
     if (c->fd.fd < 0) { /* the client has gone: no answer can reach it */
-        conn_unlink(c);
-        conn_destroy(c);
+        httpd_conn_unlink(c);
+        httpd_conn_destroy(c);
         return false;
     }
     /* a client that asked for the end sends nothing more; else it may be in the middle of it */
@@ -563,12 +240,12 @@ static bool reply_begins(struct conn *c)
     return true;
 }
 
-static void reply_ends(struct conn *c)
+void httpd_reply_ends(struct conn *c)
 {
     next_message(c);
     if (c->processing)
         return; /* conn_process sends, and goes on */
-    if (conn_flush(c))
+    if (httpd_conn_flush(c))
         look_again(c);
 }
 
@@ -576,115 +253,19 @@ void httpd_reply(struct httpd_request *q, int status, const char *content_type,
                  struct slice headers, struct slice body)
 {
     struct conn *c = container_of(q, struct conn, q);
-    if (!reply_begins(c))
+    if (!httpd_reply_begins(c))
         return;
-    put_answer(c, status, content_type, headers, body, slice_eq(q->method, "HEAD"));
-    reply_ends(c);
+    httpd_put_answer(c, status, content_type, headers, body, slice_eq(q->method, "HEAD"));
+    httpd_reply_ends(c);
 }
 
 void httpd_reply_error(struct httpd_request *q, int status, const char *text)
 {
     struct conn *c = container_of(q, struct conn, q);
-    if (!reply_begins(c))
+    if (!httpd_reply_begins(c))
         return;
-    put_error(c, status, text, slice_eq(q->method, "HEAD"));
-    reply_ends(c);
-}
-
-/* --- streams --- */
-
-bool httpd_stream_room(const struct httpd *h)
-{
-    return !h->draining && !h->last_answers && h->stats.streams < h->cf.max_streams;
-}
-
-/* From here on the connection is no other's to take, and holds no request. */
-static void stream_begins(struct conn *c)
-{
-    struct httpd *h = c->h;
-    h->stats.open_requests--;
-    h->stats.connections--;
-    h->stats.streams++;
-    c->streamed = true;
-    c->state = STREAMING;
-    c->linger = true;
-    if (list_linked(&c->mine))
-        source_drop(&h->sources, c->source, &c->mine);
-    list_remove(&c->node);
-    list_push(&h->streams, &c->node);
-    buf_done(&c->in);
-    count_buffer(c);
-    loop_timer_clear(h->loop, &c->timer);
-    c->wait = WAIT_IDLE;
-    int room = STREAM_KERNEL; /* a client that reads slowly must not hold megabytes there */
-    (void)setsockopt(c->fd.fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-}
-
-/* Send it after this iteration, together with what else comes in it. */
-static void stream_written(struct conn *c)
-{
-    if (list_linked(&c->more))
-        return;
-    list_push(&c->h->written, &c->more);
-    loop_defer(c->h->loop, &c->h->written_task);
-}
-
-static void run_written(struct loop_task *t)
-{
-    struct httpd *h = container_of(t, struct httpd, written_task);
-    struct list now;
-    list_init(&now);
-    list_move(&now, &h->written);
-    for (struct list_node *n; (n = list_pop(&now));)
-        (void)conn_flush(container_of(n, struct conn, more));
-}
-
-struct httpd_stream *httpd_stream(struct httpd_request *q, int status, const char *content_type,
-                                  struct slice headers, void (*on_ready)(void *arg),
-                                  void (*on_gone)(void *arg), void *arg)
-{
-    struct conn *c = container_of(q, struct conn, q);
-    if (!httpd_stream_room(c->h)) {
-        httpd_reply(q, 503, NULL, slice_text("Retry-After: 5\r\n"), slice_of("", 0));
-        return NULL;
-    }
-    if (!reply_begins(c))
-        return NULL;
-    if (slice_eq(q->method, "HEAD")) {
-        put_head(c, status, content_type, headers, STREAMED);
-        reply_ends(c);
-        return NULL;
-    }
-    c->reader.keep_alive = false;
-    put_head(c, status, content_type, headers, STREAMED);
-    stream_begins(c);
-    struct httpd_stream *s = c->stream = mem_new(sizeof(*s));
-    s->c = c;
-    s->on_ready = on_ready;
-    s->on_gone = on_gone;
-    s->arg = arg;
-    s->queue.raw = c->reader.minor_0;
-    stream_written(c);
-    return s;
-}
-
-bool httpd_stream_write(struct httpd_stream *s, struct shared_buf *b)
-{
-    if (!stream_queue_put(&s->queue, b))
-        return false;
-    stream_written(s->c);
-    return true;
-}
-
-size_t httpd_stream_unsent(const struct httpd_stream *s)
-{
-    return s->queue.unsent;
-}
-
-void httpd_stream_end(struct httpd_stream *s)
-{
-    s->on_gone = NULL;
-    stream_written(s->c);
+    httpd_put_error(c, status, text, slice_eq(q->method, "HEAD"));
+    httpd_reply_ends(c);
 }
 
 struct slice httpd_header(const struct httpd_request *q, const char *name)
@@ -708,7 +289,7 @@ void httpd_proved(struct httpd_request *q)
 {
     struct conn *c = container_of(q, struct conn, q);
     c->proved = true;
-    conn_proved(c);
+    httpd_conn_proved(c);
 }
 
 /* --- which connection yields when there is no room --- */
@@ -725,7 +306,7 @@ static bool make_room(struct httpd *h, const struct source *s)
         if (!c)
             return false;
         h->stats.yielded++;
-        conn_close(c);
+        httpd_conn_close(c);
     }
     return true;
 }
@@ -750,7 +331,7 @@ static bool make_body_room(struct conn *c)
             return false;
         h->stats.yielded++;
         conn_refuse(slow, 503, "too many large bodies at once, and this one is slow");
-        conn_flush(slow);
+        httpd_conn_flush(slow);
     }
     return true;
 }
@@ -761,7 +342,7 @@ struct httpd_moved *httpd_detach(struct httpd_request *q)
 {
     struct conn *c = container_of(q, struct conn, q);
     struct httpd *h = c->h;
-    conn_unlink(c);
+    httpd_conn_unlink(c);
     if (c->reader.phase != HTTP_IN_END) { /* from on_head: its body is read over there */
         c->state = READING;
         c->head_told = false;
@@ -778,10 +359,10 @@ struct httpd_moved *httpd_detach(struct httpd_request *q)
 static void attach_body(struct conn *c, bool room)
 {
     if (c->fd.fd < 0) {
-        conn_close(c);
+        httpd_conn_close(c);
     } else if (!room) {
         conn_refuse(c, 503, "the server holds as many connections as it may");
-        conn_flush(c);
+        httpd_conn_flush(c);
     } else {
         conn_process(c);
     }
@@ -793,12 +374,12 @@ void httpd_attach(struct httpd *h, struct httpd_moved *m)
     bool room = make_room_for(h, &c->peer);
     if (!room)
         c->reader.keep_alive = false; /* this request is still served */
-    conn_link(c, h);
+    httpd_conn_link(c, h);
     c->q.user = m->user;
     c->in.max = h->cf.body_max + HTTP_HEAD_MAX * 3 + READ_LARGE;
     if (c->fd.fd >= 0) {
         c->paused = false;
-        c->fd.events = conn_unsent(c) ? EPOLLOUT : EPOLLIN;
+        c->fd.events = httpd_conn_unsent(c) ? EPOLLOUT : EPOLLIN;
         if (loop_fd_add(h->loop, &c->fd)) {
             close(c->fd.fd);
             c->fd.fd = -1;
@@ -817,7 +398,7 @@ void httpd_attach(struct httpd *h, struct httpd_moved *m)
 
 void httpd_moved_free(struct httpd_moved *m)
 {
-    conn_destroy(container_of(m, struct conn, moved));
+    httpd_conn_destroy(container_of(m, struct conn, moved));
 }
 
 /* --- events --- */
@@ -834,7 +415,7 @@ static void waste_input(struct conn *c)
     bool much = c->stream ? (c->stream->thrown += more) > STREAM_INPUT
                           : (c->body_mark += more) > LINGER_MAX;
     if (n <= 0 || much)
-        conn_close(c);
+        httpd_conn_close(c);
 }
 
 static void conn_input(struct conn *c)
@@ -845,7 +426,7 @@ static void conn_input(struct conn *c)
     }
     if (c->state != READING) { /* one request at a time; the rest stays in the kernel */
         c->paused = true;
-        conn_events(c);
+        httpd_conn_events(c);
         return;
     }
     const struct http_reader *r = &c->reader;
@@ -857,20 +438,20 @@ static void conn_input(struct conn *c)
     char *room = buf_room(&c->in, want);
     if (!room) {
         conn_refuse(c, 413, "the body is larger than allowed, or memory is short");
-        conn_flush(c);
+        httpd_conn_flush(c);
         return;
     }
-    count_buffer(c);
+    httpd_count_buffer(c);
     if (large && !make_body_room(c)) {
         conn_refuse(c, 503, "too many large bodies at once");
-        conn_flush(c);
+        httpd_conn_flush(c);
         return;
     }
     ssize_t n = recv(c->fd.fd, room, want, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        conn_close(
+        httpd_conn_close(
             c); /* between requests the usual end; within one no client waits for an answer */
         return;
     }
@@ -883,14 +464,14 @@ static void conn_ready(struct loop_fd *f, uint32_t events)
 {
     struct conn *c = container_of(f, struct conn, fd);
     if (events & (EPOLLERR | EPOLLHUP)) {
-        conn_close(c);
+        httpd_conn_close(c);
         return;
     }
     if (events & EPOLLOUT) {
-        if (!conn_flush(c) || conn_unsent(c) || c->fd.fd < 0)
+        if (!httpd_conn_flush(c) || httpd_conn_unsent(c) || c->fd.fd < 0)
             return;
         if (c->state == READING) {
-            conn_wait(c, WAIT_IDLE);
+            httpd_conn_wait(c, WAIT_IDLE);
             conn_process(c); /* pipelined requests that waited for room */
         }
         return;
@@ -904,19 +485,19 @@ static void conn_timeout(struct loop_timer *t)
     struct conn *c = container_of(t, struct conn, timer);
     const struct http_reader *r = &c->reader;
     if (c->wait == WAIT_WRITE || c->wait == WAIT_LINGER || c->state == CLOSING) {
-        conn_close(c);
+        httpd_conn_close(c);
     } else if (c->state == OPEN) { /* how long a handler may take is the handler's matter */
         c->wait = WAIT_IDLE;
-        conn_wait(c, WAIT_IDLE);
+        httpd_conn_wait(c, WAIT_IDLE);
     } else if (c->wait == WAIT_IDLE) {
-        conn_close(c);
+        httpd_conn_close(c);
     } else if (c->wait == WAIT_BODY && r->body_total - c->body_mark >= BODY_PROGRESS) {
-        conn_wait(c, WAIT_BODY);
+        httpd_conn_wait(c, WAIT_BODY);
     } else {
         conn_refuse(c, 408,
                     c->wait == WAIT_HEAD ? "the head did not come in time"
                                          : "the body did not come in time");
-        conn_flush(c);
+        httpd_conn_flush(c);
     }
 }
 
@@ -936,15 +517,15 @@ static void accepted(void *arg, int fd, const struct sockaddr_storage *peer)
     if (loop_fd_add(h->loop, &c->fd)) {
         c->fd.fd = -1;
         close(fd);
-        conn_close(c);
+        httpd_conn_close(c);
         return;
     }
     if (full) {
         conn_refuse(c, 503, "the server holds as many connections as it may");
         h->stats.bad_requests--;
-        conn_flush(c);
+        httpd_conn_flush(c);
     } else {
-        conn_wait(c, WAIT_IDLE);
+        httpd_conn_wait(c, WAIT_IDLE);
     }
 }
 
@@ -1006,7 +587,6 @@ struct httpd *httpd_new(struct loop *l, const struct httpd_config *config)
     h->date_key = INT64_MIN;
     listen_init(&h->listen, l, accepted, h);
     h->more_task.run = run_more;
-    h->written_task.run = run_written;
     h->drained_task.run = run_drained;
     list_init(&h->conns);
     list_init(&h->more);
@@ -1023,11 +603,6 @@ void httpd_last_answers(struct httpd *h)
     listen_done(&h->listen);
 }
 
-bool httpd_empty(const struct httpd *h)
-{
-    return list_empty(&h->conns) && list_empty(&h->streams);
-}
-
 void httpd_drain(struct httpd *h)
 {
     h->draining = true;
@@ -1036,11 +611,11 @@ void httpd_drain(struct httpd *h)
     {
         struct conn *c = container_of(n, struct conn, node);
         char byte; /* what has arrived already is still answered */
-        if (c->state == READING && c->in.len == 0 && !conn_unsent(c) &&
+        if (c->state == READING && c->in.len == 0 && !httpd_conn_unsent(c) &&
             recv(c->fd.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0)
-            conn_close(c);
+            httpd_conn_close(c);
     }
-    check_drained(h);
+    httpd_check_drained(h);
 }
 
 void httpd_free(struct httpd *h)
@@ -1052,9 +627,9 @@ void httpd_free(struct httpd *h)
     list_move(&h->conns, &h->streams);
     for (struct list_node *n; (n = list_first(&h->conns));) {
         struct conn *c = container_of(n, struct conn, node);
-        stream_free(c);
-        conn_unlink(c);
-        conn_destroy(c);
+        httpd_stream_free(c);
+        httpd_conn_unlink(c);
+        httpd_conn_destroy(c);
     }
     loop_undefer(h->loop, &h->more_task);
     loop_undefer(h->loop, &h->written_task);

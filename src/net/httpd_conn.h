@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* httpd_conn.h - a connection of the server front, and the front. Private to httpd.c and
- * httpd_yield.c; the contract is httpd.h. */
+/* httpd_conn.h - a connection of the server front, and the front. Private to the files of httpd;
+ * the contract is httpd.h. */
 #ifndef PEAL_NET_HTTPD_CONN_H
 #define PEAL_NET_HTTPD_CONN_H
 
@@ -82,6 +82,38 @@ struct httpd {
     char date[40];
     struct httpd_stats stats;
 };
+
+enum { HTTPD_KEEP_BUFFER = 16384 }; /* a larger buffer is given back between requests */
+#define HTTPD_STREAMED (-1)         /* the body's length is not known yet */
+
+/* httpd_conn.c: in which lists of its front it stands, and how it ends */
+void httpd_conn_link(struct conn *c, struct httpd *h);
+void httpd_conn_unlink(struct conn *c);
+void httpd_conn_destroy(struct conn *c); /* unlinked, or on its way to another front */
+void httpd_stream_free(struct conn *c);  /* harmless without one */
+/* The peer is gone, or we are done with it. A request with its handler keeps the memory. */
+void httpd_conn_close(struct conn *c);
+/* Large buffers are counted: many clients with large bodies must not take all memory. */
+void httpd_count_buffer(struct conn *c);
+/* It is counted among those of its source that may have to yield, or is not any more. */
+void httpd_conn_proved(struct conn *c);
+void httpd_conn_wait(struct conn *c, enum conn_wait wait);
+/* If the front drains and is empty: its owner is told. */
+void httpd_check_drained(struct httpd *h);
+/* httpd_conn.c: sending */
+size_t httpd_conn_unsent(const struct conn *c);
+void httpd_conn_events(struct conn *c); /* what its descriptor waits for, as things stand */
+/* Send what is there. False: the connection was freed (never if state is OPEN). */
+bool httpd_conn_flush(struct conn *c);
+void httpd_put_head(struct conn *c, int status, const char *content_type, struct slice headers,
+                    int64_t length);
+void httpd_put_answer(struct conn *c, int status, const char *content_type, struct slice headers,
+                      struct slice body, bool head_only);
+void httpd_put_error(struct conn *c, int status, const char *text, bool head_only);
+
+/* httpd.c: the answer to the request that its handler has. False: nobody waits for it any more */
+bool httpd_reply_begins(struct conn *c);
+void httpd_reply_ends(struct conn *c);
 
 /* httpd_yield.c: which connection yields when there is no room; NULL: none */
 /* One that has proved nothing, of the source with the most of them; known: also of known sources.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_queue.h - what a stream has still to send: references to shared bytes, in order. Private
- * to httpd.c; one thread. */
+ * to httpd_conn.c and httpd_stream.c; one thread. */
 #ifndef PEAL_NET_STREAM_QUEUE_H
 #define PEAL_NET_STREAM_QUEUE_H
 
