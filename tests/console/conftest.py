@@ -16,7 +16,7 @@ from support.wait import wait_until  # noqa: E402
 
 PICTURES = ROOT / "build" / "console"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]
+        "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP peal.test 127.0.0.1"]  # a name without TLS
 APP = "console-tests"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
