@@ -196,6 +196,18 @@ struct file {
     const char *name;
 };
 
+static const struct config_foreign *find_foreign(const struct config_table *t, struct slice key)
+{
+    for (int i = 0; i < t->nforeign; i++) {
+        const char *name = t->foreign[i].name;
+        size_t n = strlen(name);
+        bool all = name[n - 1] == '.';
+        if (key.n >= n && memcmp(key.p, name, n) == 0 && (all || key.n == n))
+            return &t->foreign[i];
+    }
+    return NULL;
+}
+
 static enum err file_entry(void *ctx, struct slice key, struct slice value, int line,
                            struct why *why)
 {
@@ -211,6 +223,10 @@ static enum err file_entry(void *ctx, struct slice key, struct slice value, int 
     }
     if (t->shared_file && (key.n < 5 || memcmp(key.p, "peal.", 5) != 0))
         return OK;
+    if (find_foreign(t, key)) {
+        f->c->foreign++;
+        return OK;
+    }
     char meant[HINT_SIZE];
     why_set(why, "%s, line %d: there is no setting %.*s%s", f->name, line,
             (int)utf8_cut(key.p, key.n, NAME_MAX_BYTES), key.p, hint(t, key, "", meant));
@@ -253,6 +269,50 @@ static enum err load_file(struct config *c, const char *name, struct why *why)
         why_set(why, "%s, %s", name, inner.text);
     else if (inner.text[0])
         why_set(why, "%s", inner.text);
+    buf_done(&b);
+    return err;
+}
+
+struct examination {
+    const struct config_table *table;
+    config_line_fn *fn;
+    void *ctx;
+};
+
+static enum err examine_entry(void *ctx, struct slice key, struct slice value, int line,
+                              struct why *why)
+{
+    struct examination *e = ctx;
+    char meant[HINT_SIZE];
+    struct why rule = { "" };
+    struct config_line l = { .line = line, .key = key, .verdict = CONFIG_USED };
+    int i = find(e->table, key);
+    const struct config_foreign *foreign = i < 0 ? find_foreign(e->table, key) : NULL;
+    (void)why;
+    if (i >= 0 && check(&e->table->rows[i], slice_trim(value), "here", &rule)) {
+        l.verdict = CONFIG_BAD;
+        l.text = rule.text;
+    } else if (i >= 0) {
+        l.text = e->table->rows[i].key;
+    } else if (foreign) {
+        l.verdict = CONFIG_FOREIGN;
+        l.text = foreign->text;
+    } else {
+        l.verdict = CONFIG_UNKNOWN;
+        l.text = hint(e->table, key, "", meant);
+    }
+    e->fn(e->ctx, &l);
+    return OK;
+}
+
+enum err config_examine(const struct config_table *table, const char *path, config_line_fn *fn,
+                        void *ctx, struct why *why)
+{
+    struct buf b = BUF_INIT(PROPERTIES_MAX + 4096);
+    struct examination e = { table, fn, ctx };
+    enum err err = read_file(path, &b, why);
+    if (!err)
+        err = properties_read(slice_of(b.data, b.len), examine_entry, &e, why);
     buf_done(&b);
     return err;
 }
@@ -366,6 +426,18 @@ static enum err load_arguments(struct config *c, int argc, char **argv, bool fil
 }
 
 /* ---- secrets --------------------------------------------------------------------------------- */
+
+bool config_is_secret(const struct config_row *row)
+{
+    static const char *const ends[] = { "password", "secret", "token", ".url" };
+    size_t n = strlen(row->key);
+    bool named = false;
+    for (size_t i = 0; i < countof(ends); i++) {
+        size_t end = strlen(ends[i]);
+        named |= n >= end && memcmp(row->key + n - end, ends[i], end) == 0;
+    }
+    return row->type == CONFIG_SECRET || (named && row->type == CONFIG_TEXT);
+}
 
 static void wipe(const char *p, size_t n)
 {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "base/err.h"
+#include "base/str.h"
 #include "base/why.h"
 
 enum config_type {
@@ -34,9 +35,17 @@ struct config_row {
     int64_t min, max;
 };
 
+/* Settings of another program that its file may hold: known, and of no use here. */
+struct config_foreign {
+    const char *name; /* a key; with a dot at its end: each key that begins so */
+    const char *text; /* why, or what to set instead */
+};
+
 struct config_table {
     const struct config_row *rows;
     int n;
+    const struct config_foreign *foreign; /* the first that fits counts */
+    int nforeign;
     bool shared_file; /* the file may hold other programs' keys: only unknown peal.* are refused */
 };
 
@@ -48,6 +57,7 @@ struct config {
     enum config_origin *origin; /* of each value */
     char **places;              /* owned: "FILE:12" of a value of the file; else NULL */
     bool help;                  /* --help or -h was given: nothing else has been looked at */
+    int foreign;                /* lines of files that were of another program */
 };
 
 /* Read and check everything. environ_list: "NAME=value" entries, NULL-terminated (environ).
@@ -71,6 +81,29 @@ bool config_flag(const struct config *c, const char *key);
 enum config_origin config_origin(const struct config *c, const char *key);
 /* Where the value comes from, for people: "default", "FILE:12", "environment", "command line". */
 const char *config_place(const struct config *c, const char *key);
+
+/* Must its value not be shown? By its type; and by the end of its name, in case a table has
+ * forgotten the type. A URL can carry a token. */
+bool config_is_secret(const struct config_row *row);
+
+/* ---- a file as such, line by line -------------------------------------------------------------
+ */
+
+enum config_verdict { CONFIG_USED, CONFIG_FOREIGN, CONFIG_UNKNOWN, CONFIG_BAD, CONFIG_VERDICTS };
+
+struct config_line { /* texts are lent */
+    int line;
+    struct slice key; /* as it stands there */
+    enum config_verdict verdict;
+    const char *text; /* used: its own name here; foreign: why; unknown: "" or the nearest name, as
+                       * "; did you mean …?"; bad: the rule */
+};
+typedef void config_line_fn(void *ctx, const struct config_line *l);
+
+/* Look at every line of a file, whatever is wrong with others. ERR_IO, ERR_TOOBIG, ERR_INVALID: the
+ * rest cannot be read, why says the line and the rule. */
+MUST_CHECK enum err config_examine(const struct config_table *table, const char *path,
+                                   config_line_fn *fn, void *ctx, struct why *why);
 
 /* Take a secret out of this process's environment and arguments under all its names, so that no
  * child inherits it, and overwrite it where it stood, so that it is not read in /proc/PID/environ

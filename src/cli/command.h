@@ -22,6 +22,7 @@ struct command {
 };
 
 int cmd_backup(int argc, char **argv);
+int cmd_config(int argc, char **argv);
 int cmd_cron(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
@@ -41,5 +42,8 @@ struct option_row {
 /* Returns the number of other arguments (now argv[1..n]), or -1 after a complaint that names the
  * option and points to `--help`. what: the words before, such as "peal cron next". */
 int options_read(const char *what, const struct option_row *rows, int nrows, int argc, char **argv);
+/* Take "NAME VALUE" or "NAME=VALUE" out of argv, for a command that hands the others on. False: the
+ * value is missing. */
+bool option_take(int *argc, char **argv, const char *option, const char **ret);
 
 #endif

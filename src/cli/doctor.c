@@ -558,24 +558,6 @@ static int help(const struct config_table *table)
     return EXIT_DONE;
 }
 
-/* Take "NAME VALUE" or "NAME=VALUE" out of argv. False: the value is missing. */
-static bool take(int *argc, char **argv, const char *option, const char **ret)
-{
-    size_t n = strlen(option);
-    for (int i = 1; i < *argc; i++) {
-        int words = strcmp(argv[i], option) == 0 ? 2 : 1;
-        if (words == 1 && (strncmp(argv[i], option, n) != 0 || argv[i][n] != '='))
-            continue;
-        if (words == 2 && i + 1 >= *argc)
-            return false;
-        *ret = words == 2 ? argv[i + 1] : argv[i] + n + 1;
-        memmove(&argv[i], &argv[i + words], (size_t)(*argc - i - words + 1) * sizeof(*argv));
-        *argc -= words;
-        i--;
-    }
-    return true;
-}
-
 static int examine(struct doctor *d)
 {
     buf_init(&d->out, OUTPUT_MAX);
@@ -616,7 +598,7 @@ int cmd_doctor(int argc, char **argv)
     const char *form = "text";
     struct doctor d = { .config = &config };
     int status;
-    if (!take(&argc, argv, "-o", &form) || !take(&argc, argv, "--backup", &d.backup))
+    if (!option_take(&argc, argv, "-o", &form) || !option_take(&argc, argv, "--backup", &d.backup))
         return complain("an option has no value");
     d.json = strcmp(form, "json") == 0;
     if (!d.json && strcmp(form, "text") != 0)

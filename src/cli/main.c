@@ -13,6 +13,7 @@ static const struct command commands[] = {
     { "executor", "take runs from a center, run them, report back", cmd_executor },
     { "demo", "a center, two executors and sample jobs, to watch", cmd_demo },
     { "cron", "when a cron expression fires, and what it means", cmd_cron },
+    { "config", "a server's settings, where they come from, is a file right?", cmd_config },
     { "doctor", "what of a server is insecure or risky, and how to mend it", cmd_doctor },
     { "backup", "copy a center's database, also while it runs", cmd_backup },
     { "restore", "put a backup in the place of a stopped center's database", cmd_restore },

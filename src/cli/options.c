@@ -56,3 +56,20 @@ int options_read(const char *what, const struct option_row *rows, int nrows, int
     }
     return others;
 }
+
+bool option_take(int *argc, char **argv, const char *option, const char **ret)
+{
+    size_t n = strlen(option);
+    for (int i = 1; i < *argc; i++) {
+        int words = strcmp(argv[i], option) == 0 ? 2 : 1;
+        if (words == 1 && (strncmp(argv[i], option, n) != 0 || argv[i][n] != '='))
+            continue;
+        if (words == 2 && i + 1 >= *argc)
+            return false;
+        *ret = words == 2 ? argv[i + 1] : argv[i] + n + 1;
+        memmove(&argv[i], &argv[i + words], (size_t)(*argc - i - words + 1) * sizeof(*argv));
+        *argc -= words;
+        i--;
+    }
+    return true;
+}

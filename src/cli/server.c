@@ -121,6 +121,7 @@ struct config_row *server_options(struct config_table *ret)
     int n;
     struct config_row *all = alarm_options(rows, countof(rows), &n);
     *ret = (struct config_table){ .rows = all, .n = n };
+    server_foreign(ret);
     return all;
 }
 
@@ -410,12 +411,12 @@ static int serve(const struct config *config, const struct api_config *api_confi
     return serve_by(&cc, api_config, alarms, &g);
 }
 
-static bool log_level(const char *name)
+static bool log_level(const char *name, enum log_level *ret)
 {
     static const char *const names[] = { "error", "warn", "info", "debug" };
     for (size_t i = 0; i < countof(names); i++)
-        if (strcmp(name, names[i]) == 0) {
-            log_set_level((enum log_level)i);
+        if (strcmp(names[i], name) == 0) {
+            *ret = (enum log_level)i;
             return true;
         }
     return false;
@@ -432,42 +433,74 @@ static bool per_job(const char *name, enum api_per_job *ret)
     return false;
 }
 
+struct settings { /* what is not a number or a text as it stands */
+    enum log_level level;
+    enum wire_lang lang;
+    enum api_per_job per_job;
+    char prefix[API_PREFIX_MAX + 1];
+};
+
+static enum err settings_read(const struct config *c, struct settings *ret, struct why *why)
+{
+    if (!log_level(config_text(c, "log.level"), &ret->level))
+        why_set(why, "log.level must be error, warn, info or debug");
+    else if (!wire_lang_of(slice_text(config_text(c, "language")), &ret->lang))
+        why_set(why, "language must be en or zh_CN");
+    else if (!per_job(config_text(c, "metrics.per_job"), &ret->per_job))
+        why_set(why, "metrics.per_job must be off, failing or all");
+    else
+        return api_prefix(config_text(c, "http.prefix"), ret->prefix, why);
+    return ERR_INVALID;
+}
+
+enum err server_settings_check(const struct config *c, struct why *why)
+{
+    struct settings s;
+    return settings_read(c, &s, why);
+}
+
+static int serve_with(const struct config *c, const struct settings *s)
+{
+    struct api_config api;
+    log_set_level(s->level);
+    if (c->foreign)
+        log_warn("server",
+                 "%d lines of the settings' file are of XXL-JOB or Spring and do nothing here; "
+                 "peal config check FILE names them",
+                 c->foreign);
+    api_config_default(&api);
+    api.lang = s->lang;
+    api.per_job = s->per_job;
+    api.prefix = s->prefix;
+    api.address = config_text(c, "listen");
+    api.streams_max = (int)config_int(c, "streams.max");
+    api.write_passwords = config_flag(c, "compat.write-passwords");
+    api.audit_keep_ms = config_int(c, "audit.keep");
+    api.token_limit = (int)config_int(c, "limit.token");
+    api.session_limit = (int)config_int(c, "limit.session");
+    api.login_limit = (int)config_int(c, "limit.login");
+    api.session_idle_ms = config_int(c, "session.idle");
+    api.get_changes = config_flag(c, "compat.get-changes");
+    api.settings = c;
+    return serve(c, &api);
+}
+
 int cmd_server(int argc, char **argv)
 {
-    char prefix[API_PREFIX_MAX + 1];
     struct config config;
     struct why why = { "" };
-    int status = EXIT_USAGE;
+    struct settings settings;
     struct config_table table;
     struct config_row *all = server_options(&table);
-    struct api_config api_config;
-    api_config_default(&api_config);
-    if (config_read(&table, argc, argv, environ, &config, &why)) {
-        complain(why.text);
-    } else if (config.help) {
+    int status;
+    if (config_read(&table, argc, argv, environ, &config, &why))
+        status = complain(why.text);
+    else if (config.help)
         status = print_help(&table);
-    } else if (!log_level(config_text(&config, "log.level"))) {
-        complain("log.level must be error, warn, info or debug");
-    } else if (!wire_lang_of(slice_text(config_text(&config, "language")), &api_config.lang)) {
-        complain("language must be en or zh_CN");
-    } else if (!per_job(config_text(&config, "metrics.per_job"), &api_config.per_job)) {
-        complain("metrics.per_job must be off, failing or all");
-    } else if (api_prefix(config_text(&config, "http.prefix"), prefix, &why)) {
-        complain(why.text);
-    } else {
-        api_config.prefix = prefix;
-        api_config.address = config_text(&config, "listen");
-        api_config.streams_max = (int)config_int(&config, "streams.max");
-        api_config.write_passwords = config_flag(&config, "compat.write-passwords");
-        api_config.audit_keep_ms = config_int(&config, "audit.keep");
-        api_config.token_limit = (int)config_int(&config, "limit.token");
-        api_config.session_limit = (int)config_int(&config, "limit.session");
-        api_config.login_limit = (int)config_int(&config, "limit.login");
-        api_config.session_idle_ms = config_int(&config, "session.idle");
-        api_config.get_changes = config_flag(&config, "compat.get-changes");
-        api_config.settings = &config;
-        status = serve(&config, &api_config);
-    }
+    else if (settings_read(&config, &settings, &why))
+        status = complain(why.text);
+    else
+        status = serve_with(&config, &settings);
     config_done(&config);
     free(all);
     return status;

@@ -11,6 +11,10 @@
 
 /* The table of `peal server`. The caller frees the rows, which it borrows, behind it. */
 struct config_row *server_options(struct config_table *ret);
+/* Puts into the table what an XXL-JOB center's file may hold beside. */
+void server_foreign(struct config_table *ret);
+/* Settings whose values are words, a path and the like. ERR_INVALID: why names the setting. */
+MUST_CHECK enum err server_settings_check(const struct config *c, struct why *why);
 /* Does the token stand in XXL-JOB's configuration files and on its pages? */
 bool server_token_known(const char *token);
 

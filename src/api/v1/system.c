@@ -118,24 +118,10 @@ static void write_help(struct jsonw *w, const char *help)
     buf_done(&b);
 }
 
-/* By its type; and by the end of its name, in case a table has forgotten the type. A URL can carry
- * a token. */
-static bool is_secret(const struct config_row *row)
-{
-    static const char *const ends[] = { "password", "secret", "token", ".url" };
-    size_t n = strlen(row->key), end;
-    bool named = false;
-    for (size_t i = 0; i < countof(ends); i++) {
-        end = strlen(ends[i]);
-        named |= n >= end && memcmp(row->key + n - end, ends[i], end) == 0;
-    }
-    return row->type == CONFIG_SECRET || (named && row->type == CONFIG_TEXT);
-}
-
 static void write_setting(struct jsonw *w, const struct config *c, int i)
 {
     const struct config_row *row = &c->table->rows[i];
-    bool secret = is_secret(row);
+    bool secret = config_is_secret(row);
     jsonw_object(w, NULL);
     jsonw_text(w, "key", row->key);
     if (secret)

@@ -64,8 +64,15 @@ static const struct config_row rows[] = {
     { "wait", NULL, CONFIG_MS, "5s", "TIME", "a duration", 10, 86400000 },
     { "loose-end", NULL, CONFIG_FLAG, "false", NULL, "a flag", 0, 0 },
 };
-static const struct config_table table = { rows, countof(rows), false };
-static const struct config_table shared = { rows, countof(rows), true };
+static const struct config_foreign foreign[] = {
+    { "lane.other", "not ours" },
+    { "spring.", "of another program" },
+};
+static const struct config_table table = { .rows = rows, .n = countof(rows) };
+static const struct config_table shared = { .rows = rows, .n = countof(rows), .shared_file = true };
+static const struct config_table beside = {
+    .rows = rows, .n = countof(rows), .foreign = foreign, .nforeign = countof(foreign)
+};
 
 /* One line of words; the environment's begin with "E:". */
 static enum err read_with(const struct config_table *t, const char *words, struct config *c,
@@ -254,6 +261,54 @@ static void help_is_the_table(void **state)
     free(text);
 }
 
+static void add_line(void *ctx, const struct config_line *l)
+{
+    static const char *const verdicts[] = { "used", "foreign", "unknown", "bad" };
+    buf_printf(ctx, "%d %.*s %s: %s\n", l->line, (int)l->key.n, l->key.p, verdicts[l->verdict],
+               l->text);
+}
+
+static void every_line_of_a_file_is_judged(void **state)
+{
+    (void)state;
+    char name[] = "/tmp/peal-config-XXXXXX";
+    struct buf b = BUF_INIT(4096);
+    struct why why = { "" };
+    write_file(name, "nme=1\nxxl.job.name=x\nlane.queue=0\nspring.x.y=z\nlane.other=1\n"
+                     "lane.others=1\nspring=1\nlane.queue=5\na=\\u12\nname=y\n");
+    assert_int_equal(config_examine(&beside, name, add_line, &b, &why), ERR_INVALID);
+    assert_string_equal(buf_str(&b),
+                        "1 nme unknown: ; did you mean name?\n"
+                        "2 xxl.job.name used: name\n"
+                        "3 lane.queue bad: lane.queue (here) must be a whole number from 1 to 100\n"
+                        "4 spring.x.y foreign: of another program\n"
+                        "5 lane.other foreign: not ours\n"
+                        "6 lane.others unknown: \n"
+                        "7 spring unknown: \n"
+                        "8 lane.queue used: lane.queue\n");
+    assert_non_null(strstr(why.text, "line 9"));
+    buf_done(&b);
+    unlink(name);
+}
+
+static void keys_of_another_program_are_counted(void **state)
+{
+    (void)state;
+    char name[] = "/tmp/peal-config-XXXXXX";
+    struct config c;
+    struct why why = { "" };
+    write_file(name, "spring.x=1\nname=y\nlane.other=1\n");
+    config_begin(&beside, &c);
+    assert_int_equal(config_load(&c, name, &why), OK);
+    assert_int_equal(c.foreign, 2);
+    assert_string_equal(config_text(&c, "name"), "y");
+    config_done(&c);
+    config_begin(&table, &c);
+    assert_int_equal(config_load(&c, name, &why), ERR_INVALID);
+    config_done(&c);
+    unlink(name);
+}
+
 static void a_program_sets_values_itself(void **state)
 {
     (void)state;
@@ -288,6 +343,8 @@ int main(void)
         cmocka_unit_test(the_file_is_strict_and_names_its_line),
         cmocka_unit_test(help_is_the_table),
         cmocka_unit_test(a_program_sets_values_itself),
+        cmocka_unit_test(every_line_of_a_file_is_judged),
+        cmocka_unit_test(keys_of_another_program_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
