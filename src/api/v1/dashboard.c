@@ -136,13 +136,11 @@ static enum err read_due(struct dashboard *d, struct board_firing *all, int *n)
     int64_t *ids = mem_new((size_t)rows * sizeof(*ids)), next_ms;
     enum err err = d->db->ops->runs->due_take(d->db, d->now_ms, NEVER_MS - 1, rows, due, &found,
                                               &next_ms, &d->why);
-    if (scope_is_all(d->scope) && found > NEXT_MAX)
-        found = NEXT_MAX;
-    for (int i = 0; !err && i < found; i++)
+    for (int i = 0; i < found; i++)
         ids[i] = due[i].job_id;
-    if (!err)
-        err = read_jobs(d, ids, found);
     for (int i = 0, more = 0; !err && i < found && more < NEXT_MAX; i++) {
+        if (i % NEXT_MAX == 0) /* whose groups they are is in their rows: as few as will do */
+            err = read_jobs(d, ids + i, found - i < NEXT_MAX ? found - i : NEXT_MAX);
         const struct job_record *r = job_of(d, due[i].job_id);
         if (!r || !sees(d, r->group_id))
             continue;
