@@ -49,6 +49,17 @@ static void index_put(struct memory *m, const struct alarm_record *r, bool add)
     mem_put(m, T_ALARMS_OF, r->log_id, of);
 }
 
+/* What the log row said came of earlier alarms, of a loss: there is one under way again. */
+static void claim_again(struct memory *m, int64_t log_id)
+{
+    const struct log_record *there = mem_find(m, T_LOG, log_id);
+    if (!there || (there->alarm_status != ALARM_SENT && there->alarm_status != ALARM_FAILED))
+        return;
+    struct log_record *l = mem_log_copy(there);
+    l->alarm_status = ALARM_CLAIMED;
+    mem_put(m, T_LOG, log_id, l);
+}
+
 static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, int n,
                                   struct why *why)
 {
@@ -64,6 +75,7 @@ static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, in
         row->status = ALARM_CLAIMED;
         mem_put(m, T_ALARM, row->id, row);
         index_put(m, row, true);
+        claim_again(m, row->log_id);
     }
     return OK;
 }

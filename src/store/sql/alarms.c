@@ -21,19 +21,28 @@ static enum err alarm_there(struct sql *s, const struct alarm_record *r, int64_t
     return sql_one(q, 0, ret, why);
 }
 
-static enum err alarm_add(struct sql *s, struct alarm_record *r, struct why *why)
+/* What the log row said came of earlier alarms, of a loss: there is one under way again. */
+static enum err log_claim_again(struct sql *s, int64_t log_id, struct why *why)
 {
     struct sql_query *q;
-    int64_t there = 0;
-    enum err err = alarm_there(s, r, &there, why);
-    r->id = 0;
-    if (err || there)
+    enum err err = sql_query(s,
+                             "UPDATE xxl_job_log SET alarm_status = -1 WHERE id = ?1 "
+                             "AND alarm_status IN (2, 3)",
+                             &q, why);
+    if (err)
         return err;
-    err = sql_query(s,
-                    "INSERT INTO peal_alarm (log_id, job_id, group_id, channel, targets, "
-                    "made_ms, phase, code, cause, fingerprint) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                    &q, why);
+    sql_bind_i64(q, 1, log_id);
+    return sql_do(q, why);
+}
+
+static enum err alarm_insert(struct sql *s, struct alarm_record *r, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "INSERT INTO peal_alarm (log_id, job_id, group_id, channel, targets, "
+                             "made_ms, phase, code, cause, fingerprint) "
+                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                             &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, r->log_id);
@@ -47,6 +56,17 @@ static enum err alarm_add(struct sql *s, struct alarm_record *r, struct why *why
     sql_bind_text_or(q, 9, r->cause, "");
     sql_bind_i64(q, 10, (int64_t)r->fingerprint);
     return sql_insert(q, &r->id, why);
+}
+
+static enum err alarm_add(struct sql *s, struct alarm_record *r, struct why *why)
+{
+    int64_t there = 0;
+    enum err err = alarm_there(s, r, &there, why);
+    r->id = 0;
+    if (err || there)
+        return err;
+    err = alarm_insert(s, r, why);
+    return err ? err : log_claim_again(s, r->log_id, why);
 }
 
 static enum err alarms_add(struct store *store, struct alarm_record *rows, int n, struct why *why)

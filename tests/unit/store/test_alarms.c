@@ -203,6 +203,27 @@ static void an_alarm_that_was_not_needed_may_be_later(void **state)
     OP(s, txn->commit, NULL);
 }
 
+/* The alarm of a loss has been sent when its late result says that the run failed, and another
+ * channel wants to hear of that. */
+static void a_later_alarm_is_under_way_again(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    int64_t run = failed_run(s, 1000, false), a = add(s, run, "webhook");
+    OP(s, alarms->alarm_close, a, ALARM_SENT, 1);
+    assert_int_equal(add(s, run, "webhook"), 0); /* it is there */
+    assert_int_equal(status_of(s, run), ALARM_SENT);
+    int64_t b = add(s, run, "mail");
+    assert_int_equal(status_of(s, run), ALARM_CLAIMED);
+    OP(s, alarms->alarm_close, b, ALARM_FAILED, 2);
+    assert_int_equal(status_of(s, run), ALARM_FAILED);
+    int64_t c = add(s, run, "chat");
+    assert_int_equal(status_of(s, run), ALARM_CLAIMED);
+    OP(s, alarms->alarm_close, c, ALARM_SENT, 3);
+    assert_int_equal(status_of(s, run), ALARM_FAILED); /* the worst of them */
+    OP(s, txn->commit, NULL);
+}
+
 static void old_alarms_go_with_their_deliveries(void **state)
 {
     struct store *s = ((struct engine *)*state)->s;
@@ -241,6 +262,7 @@ int main(void)
         BOTH(a_delivery_is_logged_once),
         BOTH(the_log_row_says_what_its_alarms_came_to),
         BOTH(an_alarm_that_was_not_needed_may_be_later),
+        BOTH(a_later_alarm_is_under_way_again),
         BOTH(old_alarms_go_with_their_deliveries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
