@@ -324,3 +324,13 @@ def test_upcoming_shows_the_day_by_minute_and_full_seconds(visit, v1, executor):
     page = visit().login("/upcoming")
     expect(page.get_by_text(re.compile(r"\d+ firings? in the next 24 hours"))).to_be_visible()
     expect(page.get_by_text("3 jobs share this second").first).to_be_visible(timeout=30000)
+
+
+def test_a_job_that_is_gone_says_who_deleted_it(visit, v1, executor):
+    job = new_job(v1, executor, "Soon gone")
+    assert v1.ask("DELETE", f"/jobs/{job}", If_Match="*").status == 204
+    page = visit().login(f"/jobs/{job}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Job {job} was deleted by admin at ")
+    expect(page.get_by_text("Soon gone")).to_be_visible()
+    page.get_by_role("link", name="History").click()
+    expect(page.get_by_role("row", name=re.compile("Deleted a job"))).to_be_visible()

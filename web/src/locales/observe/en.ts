@@ -279,4 +279,8 @@ export const observe = {
 
   // story
   'story.times': (p: {n: number}) => `${p.n.toLocaleString('en')} times.`,
+  'job.gone': (p: {id: number, who: string, at: string}) => `Job ${p.id} was deleted by ${p.who} at ${p.at}.`,
+  'overview.last_failure': (p: {ago: string, name: string}) => `Last failure: ${p.ago}, ${p.name}`,
+  'warning.remedy.gap': 'A time outside the change, or a zone without one, avoids this.',
+  'warning.remedy.overlap': 'A time outside the change, or a zone without one, avoids this.',
 }

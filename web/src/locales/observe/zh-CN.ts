@@ -65,4 +65,5 @@ export const observe = {
   'upcoming.peaks.none': '没有拥挤的秒。', 'upcoming.more': p => `等 ${n(p.n)} 个`, 'upcoming.partial': '部分任务仍在计算中。', 'upcoming.computed': p => `${p.ago}计算`, 'upcoming.next': '接下来的触发',
   'upcoming.group': '全部执行器', 'upcoming.none': '未来 24 小时没有触发。',
   'story.times': p => `共 ${n(p.n)} 次。`,
+  'job.gone': p => `任务 ${p.id} 已由 ${p.who} 于 ${p.at} 删除。`, 'overview.last_failure': p => `上次失败：${p.ago}，${p.name}`, 'warning.remedy.gap': '选择变更时段之外的时间，或没有夏令时的时区。', 'warning.remedy.overlap': '选择变更时段之外的时间，或没有夏令时的时区。',
 } satisfies TextsOf<typeof en>

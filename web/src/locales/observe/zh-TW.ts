@@ -65,4 +65,5 @@ export const observe = {
   'upcoming.peaks.none': '沒有擁擠的秒。', 'upcoming.more': p => `等 ${n(p.n)} 個`, 'upcoming.partial': '部分工作仍在計算中。', 'upcoming.computed': p => `${p.ago}計算`, 'upcoming.next': '接下來的觸發',
   'upcoming.group': '全部執行器', 'upcoming.none': '未來 24 小時沒有觸發。',
   'story.times': p => `共 ${n(p.n)} 次。`,
+  'job.gone': p => `工作 ${p.id} 已由 ${p.who} 於 ${p.at} 刪除。`, 'overview.last_failure': p => `上次失敗：${p.ago}，${p.name}`, 'warning.remedy.gap': '選擇變更時段之外的時間，或沒有日光節約時間的時區。', 'warning.remedy.overlap': '選擇變更時段之外的時間，或沒有日光節約時間的時區。',
 } satisfies TextsOf<typeof en>
