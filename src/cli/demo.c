@@ -41,7 +41,8 @@ static const char help[] =
     "Starts a center on 127.0.0.1 with an embedded database, two executors, and four jobs: one a\n"
     "second, one that goes to both executors, one that fails and is tried again, and a script. "
     "Then\n"
-    "it prints a line for each run that ends, until Ctrl-C, which stops everything.\n"
+    "it prints where its console is, and a line for each run that ends, until Ctrl-C, which\n"
+    "stops everything.\n"
     "\n"
     "  --port N    port of the center (8080, or a free one if that is taken)\n"
     "  --data DIR  a new folder for database and logs, kept (a temporary one, removed at the end)\n"
@@ -420,8 +421,9 @@ static enum err jobs_make(struct demo *d, struct why *why)
 
 static void introduce(const struct demo *d)
 {
-    printf("\n  center     http://127.0.0.1:%u      user admin, password %s\n", d->web.port,
-           d->password);
+    printf(
+        "\n  console    http://127.0.0.1:%u/     open it in a browser: user admin, password %s\n",
+        d->web.port, d->password);
     printf("  executors  two, of app " APP ", with shell scripts switched on for this demo\n");
     printf("  data       %s%s\n", d->folder, d->own_folder ? " (removed at the end)" : "");
     printf("\n  XXL-JOB executors may join: xxl.job.admin.addresses=http://127.0.0.1:%u\n"
