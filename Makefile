@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build console axe console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
+.PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
     sim-long mutants format lint structure install uninstall install-deps clean help deps-build deps-console deps-test
 
 PYTHON := /usr/bin/python3
@@ -28,6 +28,9 @@ test: deps-test ## build and run all tests
 
 axe: deps-test console ## the console's flows, and each screen by axe in all themes, widths and languages
 	@PEAL_AXE=all $(PYTHON) scripts/run-tests.py build console-flows
+
+pictures: deps-test console ## the console's flows, which keep their pictures in docs/pictures
+	@PEAL_PICTURES=$(CURDIR)/docs/pictures $(PYTHON) scripts/run-tests.py build console-flows
 
 demo: console-if-possible build ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh

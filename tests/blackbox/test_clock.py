@@ -3,10 +3,7 @@
 nothing that was decided is decided again. The clock is set for the real process by a library of the tests
 (support/clock/step.c); that the kernel cancels a timer when the clock is set is all that it leaves out."""
 
-import os
 import pathlib
-import struct
-import subprocess
 import sys
 import time
 
@@ -15,32 +12,10 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 import pytest  # noqa: E402 (path just set)
 
 from support import ledger  # noqa: E402
-from support.center import ROOT, Center  # noqa: E402
+from support.center import Center  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
+from support.stepped import Clock  # noqa: E402
 from support.wait import wait_until  # noqa: E402
-
-
-class Clock:
-    """The wall clock of whoever is started with env."""
-
-    def __init__(self, folder):
-        library = folder / "step.so"
-        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", str(library),
-                        str(ROOT / "tests/support/clock/step.c"), "-ldl"], check=True)
-        self.file = open(folder / "offset", "w+b", buffering=0)
-        self.offset_ms = 0
-        self.step(0)
-        # a sanitizer's runtime wants to come first; it may come second, as the library only hands on
-        options = {name: ":".join(filter(None, [os.environ.get(name), "verify_asan_link_order=0"]))
-                   for name in ("ASAN_OPTIONS",)}
-        self.env = {"LD_PRELOAD": str(library), "CLOCK_STEP_FILE": self.file.name, **options}
-
-    def step(self, by_ms):
-        self.offset_ms += by_ms
-        os.pwrite(self.file.fileno(), struct.pack("=q", self.offset_ms * 1000000), 0)
-
-    def now_ms(self):
-        return time.time() * 1000 + self.offset_ms
 
 
 @pytest.fixture
