@@ -434,6 +434,12 @@ void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply)
     entry_done(s);
 }
 
+bool sched_address_listed(const struct sched *s, int64_t group_id, struct slice address)
+{
+    const struct group *g = group_of(s, group_id);
+    return g && g->address_type != 0 && sched_address_known(s, group_id, address);
+}
+
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address)
 {
     const struct group *g = group_of(s, group_id);

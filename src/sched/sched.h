@@ -154,6 +154,8 @@ void sched_edit(struct sched *s, struct now now, struct edit *e); /* takes e */
 void sched_trigger(struct sched *s, struct now now, struct spawn *spawn);
 /* Answered by ACTION_KILLED; a kill that worked, when the run's end is kept. */
 void sched_kill(struct sched *s, struct now now, int64_t log_id, void *reply);
+/* Does the address stand in the group's list by hand? */
+bool sched_address_listed(const struct sched *s, int64_t group_id, struct slice address);
 /* Is the address registered for the group, or in its list? */
 bool sched_address_known(const struct sched *s, int64_t group_id, struct slice address);
 

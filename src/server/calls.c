@@ -42,7 +42,8 @@ bool calls_again(struct center *c, int64_t group_id, const char *address,
     if (!sent->change && !keys_any(c->keys))
         return false;
     if (says_wrong_token(r))
-        return keys_refused(c->keys, group_id, address, sent);
+        return keys_refused(c->keys, group_id, address, sent,
+                            sched_address_listed(c->sched, group_id, slice_text(address)));
     if (r->outcome == CALL_ANSWERED)
         keys_taken(c->keys, group_id, address, sent);
     return false;

@@ -306,6 +306,12 @@ static bool load_group_token(void *ctx, const struct group_token *t)
     return true;
 }
 
+static bool load_moved(void *ctx, int64_t group_id, const char *address)
+{
+    keys_moved(((struct loading *)ctx)->c->keys, group_id, address);
+    return true;
+}
+
 static bool load_registry(void *ctx, const struct registry_record *r)
 {
     struct loading *l = ctx;
@@ -361,6 +367,8 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         err = ops->catalog->groups_each(store, load_group, &l, why);
     if (!err)
         err = ops->catalog->group_tokens_each(store, load_group_token, &l, why);
+    if (!err)
+        err = ops->catalog->group_moved_each(store, load_moved, &l, why);
     if (!err)
         err = ops->catalog->registry_each(store, load_registry, &l, why);
     if (!err)
@@ -712,36 +720,6 @@ struct figures *center_figures(struct center *c)
 struct metrics *center_metrics(struct center *c)
 {
     return &c->metrics;
-}
-
-bool center_token_known(const struct center *c, struct slice token)
-{
-    return keys_known(c->keys, token);
-}
-
-bool center_token_serves(const struct center *c, struct slice app, struct slice token)
-{
-    return keys_serve_app(c->keys, app, token);
-}
-
-void center_token_put(struct center *c, const struct group_token *t)
-{
-    keys_put(c->keys, t);
-}
-
-bool center_register(struct center *c, struct slice app, struct slice address, bool ours,
-                     struct slice token)
-{
-    bool taken = sched_register(c->sched, center_now(), app, address, ours);
-    if (taken)
-        keys_heard(c->keys, app, address, token);
-    return taken;
-}
-
-void center_unregister(struct center *c, struct slice app, struct slice address)
-{
-    keys_left(c->keys, app, address);
-    sched_unregister(c->sched, center_now(), app, address);
 }
 
 enum err center_reader(struct center *c, struct store **ret, struct why *why)

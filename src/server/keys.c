@@ -15,9 +15,11 @@
 
 #define MARKS_MAX 10000 /* addresses of one group that are remembered during a change */
 
-struct mark { /* an address, during a change */
+struct mark { /* an address, during a change and, if it is barred, afterwards */
     enum key_used used;
     bool turned; /* the other token is tried, and nothing has been taken since */
+    bool came;   /* it registered with the next one last */
+    bool barred; /* it gets no token until it registers with one */
 };
 
 struct group_keys {
@@ -27,6 +29,7 @@ struct group_keys {
     struct list_node of_keys; /* in keys.own, while it has a token */
     char *token, *next;
     uint32_t change;
+    int64_t since_ms;
     struct textmap marks; /* address -> struct mark */
 };
 
@@ -227,7 +230,9 @@ void keys_group(struct keys *k, int64_t group_id, const char *app)
 
 void keys_put(struct keys *k, const struct group_token *t)
 {
-    token_set(k, group_get(k, t->group_id), t->token, t->next);
+    struct group_keys *g = group_get(k, t->group_id);
+    token_set(k, g, t->token, t->next);
+    g->since_ms = t->since_ms;
 }
 
 bool keys_any(const struct keys *k)
@@ -319,8 +324,13 @@ const char *keys_for(const struct keys *k, int64_t group_id, const char *address
 {
     const struct group_keys *g = keys_any(k) ? group_find(k, group_id) : NULL;
     *ret = (struct key_sent){ g ? g->change : 0, KEY_OLD };
-    if (!g || !g->next)
-        return g ? g->token : NULL;
+    if (!g)
+        return NULL;
+    const struct mark *m = g->marks.len ? textmap_find(&g->marks, slice_text(address)) : NULL;
+    if (m && m->barred)
+        return "";
+    if (!g->next)
+        return g->token;
     if (used_of(g, slice_text(address)) == KEY_NEXT)
         ret->used = KEY_NEXT;
     return ret->used == KEY_NEXT ? g->next : g->token;
@@ -336,7 +346,9 @@ static struct mark *mark_get(struct group_keys *g, struct slice address)
     return m;
 }
 
-void keys_heard(struct keys *k, struct slice app, struct slice address, struct slice token)
+void keys_heard(struct keys *k, struct slice app, struct slice address, struct slice token,
+                void (*moved)(void *ctx, int64_t group_id, int64_t since_ms, struct slice address),
+                void *ctx)
 {
     const struct app_keys *a = keys_any(k) ? textmap_find(&k->apps, app) : NULL;
     if (!a)
@@ -344,12 +356,42 @@ void keys_heard(struct keys *k, struct slice app, struct slice address, struct s
     list_each(&a->groups, n, tmp)
     {
         struct group_keys *g = container_of(n, struct group_keys, of_app);
-        if (!g->next || !serves(k, g, token))
+        if (!serves(k, g, token))
             continue;
+        if (!g->next) {
+            free(textmap_take(&g->marks, address));
+            continue;
+        }
         struct mark *m = mark_get(g, address);
-        if (m)
-            *m = (struct mark){ equal(token, g->next) ? KEY_NEXT : KEY_OLD, false };
+        if (!m)
+            continue;
+        bool next = equal(token, g->next), first = next && !m->came;
+        *m = (struct mark){ next ? KEY_NEXT : KEY_OLD, false, next, false };
+        if (first)
+            moved(ctx, g->id, g->since_ms, address);
     }
+}
+
+void keys_moved(struct keys *k, int64_t group_id, const char *address)
+{
+    struct group_keys *g = group_find(k, group_id);
+    struct mark *m = g && g->next ? mark_get(g, slice_text(address)) : NULL;
+    if (m)
+        *m = (struct mark){ KEY_NEXT, false, true, false };
+}
+
+void keys_bar(struct keys *k, int64_t group_id, const char *address)
+{
+    struct group_keys *g = group_find(k, group_id);
+    struct mark *m = g && has_own(g) ? mark_get(g, slice_text(address)) : NULL;
+    if (m)
+        *m = (struct mark){ .barred = true };
+}
+
+const char *keys_app(const struct keys *k, int64_t group_id)
+{
+    const struct group_keys *g = group_find(k, group_id);
+    return g ? g->app : NULL;
 }
 
 void keys_left(struct keys *k, struct slice app, struct slice address)
@@ -362,7 +404,7 @@ void keys_left(struct keys *k, struct slice app, struct slice address)
 }
 
 bool keys_refused(struct keys *k, int64_t group_id, const char *address,
-                  const struct key_sent *sent)
+                  const struct key_sent *sent, bool trusted)
 {
     struct group_keys *g = keys_any(k) ? group_find(k, group_id) : NULL;
     if (!g)
@@ -377,7 +419,10 @@ bool keys_refused(struct keys *k, int64_t group_id, const char *address,
         return true;
     if (m->turned)
         return false;
-    *m = (struct mark){ now == KEY_NEXT ? KEY_OLD : KEY_NEXT, true };
+    if (now == KEY_OLD && !m->came && !trusted)
+        return false;
+    m->used = now == KEY_NEXT ? KEY_OLD : KEY_NEXT;
+    m->turned = true;
     return true;
 }
 
@@ -387,6 +432,12 @@ void keys_taken(struct keys *k, int64_t group_id, const char *address, const str
     struct mark *m = g && g->next ? textmap_find(&g->marks, slice_text(address)) : NULL;
     if (m && m->turned && g->change == sent->change && m->used == sent->used)
         m->turned = false;
+}
+
+bool keys_finished(const struct keys *k, const struct group_token *t)
+{
+    const struct group_keys *g = group_find(k, t->group_id);
+    return g && g->next && t->token && strcmp(g->next, t->token) == 0;
 }
 
 enum key_used keys_used(const struct keys *k, int64_t group_id, const char *address)

@@ -47,15 +47,29 @@ struct key_sent {    /* which token a call carried; to be given back */
  * token changes. */
 const char *keys_for(const struct keys *k, int64_t group_id, const char *address,
                      struct key_sent *ret);
-/* The address registered for the app with that token, which serves; or unregistered. */
-void keys_heard(struct keys *k, struct slice app, struct slice address, struct slice token);
+/* The address registered for the app with that token, which serves; or unregistered. moved is told
+ * of each group in whose change it came with the next one for the first time; since_ms: of the
+ * change. */
+void keys_heard(struct keys *k, struct slice app, struct slice address, struct slice token,
+                void (*moved)(void *ctx, int64_t group_id, int64_t since_ms, struct slice address),
+                void *ctx);
+/* So it was before the server was started anew. */
+void keys_moved(struct keys *k, int64_t group_id, const char *address);
+/* The address did not come with the token that alone serves now: calls to it carry none until it
+ * does, or the token changes again. */
+void keys_bar(struct keys *k, int64_t group_id, const char *address);
+const char *keys_app(const struct keys *k, int64_t group_id); /* NULL: not known */
 void keys_left(struct keys *k, struct slice app, struct slice address);
 /* The executor said that the token of a call was wrong. True: another one serves, and has not been
- * tried since it last took one; keys_for gives it. */
+ * tried since it last took one; keys_for gives it. The next one is given only to addresses that
+ * came with it, and to trusted ones, which an administrator has listed: else whoever knows the old
+ * one could register, refuse it, and be told the new one. */
 bool keys_refused(struct keys *k, int64_t group_id, const char *address,
-                  const struct key_sent *sent);
+                  const struct key_sent *sent, bool trusted);
 /* It took the call. */
 void keys_taken(struct keys *k, int64_t group_id, const char *address, const struct key_sent *sent);
+/* Does keys_put with this end a change of the group's token with the next one? */
+bool keys_finished(const struct keys *k, const struct group_token *t);
 /* The one that an address of the group is called with, as far as it has told. */
 enum key_used keys_used(const struct keys *k, int64_t group_id, const char *address);
 

@@ -182,6 +182,7 @@ typedef bool job_row_fn(void *ctx, const struct job_record *r);
 typedef bool log_row_fn(void *ctx, const struct log_record *r);
 typedef bool group_row_fn(void *ctx, const struct group_record *r);
 typedef bool group_token_row_fn(void *ctx, const struct group_token *t);
+typedef bool group_moved_row_fn(void *ctx, int64_t group_id, const char *address);
 typedef bool registry_row_fn(void *ctx, const struct registry_record *r);
 typedef bool audit_row_fn(void *ctx, const struct audit_record *r);
 typedef bool user_row_fn(void *ctx, const struct user_record *r);
@@ -327,11 +328,16 @@ struct store_catalog {
     /* ERR_NOTFOUND, without a why: the group has none of its own. */
     MUST_CHECK enum err (*group_token_get)(struct store *s, int64_t group_id,
                                            struct group_token *ret, struct why *why);
-    /* Insert or replace; one without token and next goes. */
+    /* Insert or replace; one without token and next goes. No address has moved then. */
     MUST_CHECK enum err (*group_token_put)(struct store *s, const struct group_token *t,
                                            struct why *why);
     MUST_CHECK enum err (*group_tokens_each)(struct store *s, group_token_row_fn *fn, void *ctx,
                                              struct why *why);
+    /* The address came with the next token of the group; harmless if that is known. */
+    MUST_CHECK enum err (*group_moved_put)(struct store *s, int64_t group_id, const char *address,
+                                           struct why *why);
+    MUST_CHECK enum err (*group_moved_each)(struct store *s, group_moved_row_fn *fn, void *ctx,
+                                            struct why *why);
     MUST_CHECK enum err (*registry_each)(struct store *s, registry_row_fn *fn, void *ctx,
                                          struct why *why);
     MUST_CHECK enum err (*registry_put)(struct store *s, const struct registry_record *rows, int n,

@@ -167,6 +167,53 @@ def test_an_address_given_by_hand_is_called_with_the_token_of_its_group(center):
     stub.close()
 
 
+def test_an_address_given_by_hand_takes_the_new_token_when_it_has_it(center):
+    """It never registers; during the change its refusal says that it has been restarted, and no run is lost."""
+    stub = Stub(center, "team-given")
+    group = center.api().add_group("team-given", addresses=[stub.address])
+    give(center, group, "token-of-given", "next-of-given")
+    api = center.api()
+    job = api.add_job(group, "theirs")
+    stub.expects = "token-of-given"
+    api.trigger(job)
+    stub.wait_runs(1)
+    stub.expects = stub.token = "next-of-given"
+    api.trigger(job)
+    for run in stub.wait_runs(2):
+        stub.call_back(run["logId"])
+    assert stub.refused == [("run", "token-of-given")]
+    ledger.settle(center, jobs=[job])
+    assert {row["handleCode"] for row in api.logs(job)} == {200}
+    stub.close()
+
+
+def test_who_knows_the_old_token_is_not_told_the_new_one(center):
+    """It registers an address with the old one and refuses what comes: before, during and after the change."""
+    api, v1 = center.api(), V1(center)
+    group = api.add_group("team-billing")
+    job = api.add_job(group, "theirs", executorFailRetryCount=0)
+    thief = Stub(center, "team-billing")
+    thief.expects = "nothing that comes"
+    thief.register()
+    wait_until(lambda: api.addresses("team-billing"), "it to register")
+    change(v1, group, body={"token": "new-token-of-billing"})
+    api.trigger(job)
+    wait_until(lambda: thief.refused, "a call")
+    ledger.settle(center, jobs=[job])
+    thief.expects = None
+    api.trigger(job)
+    thief.wait_runs(1)  # it works on this one when the change ends
+    thief.expects = "nothing that comes"
+    change(v1, group, "/finish")
+    wait_until(lambda: not api.addresses("team-billing"), "it to be forgotten")
+    run = thief.runs()[0]["logId"]
+    said = api.raw("/joblog/logKill", id=run)
+    assert said is not None
+    wait_until(lambda: ("kill", "") in thief.refused, "the call about the run that it has")
+    assert {token for _, token in thief.refused} == {center.token, ""}
+    thief.close()
+
+
 def test_both_serve_during_a_change_and_each_executor_gets_its_own(center):
     api = center.api()
     group = api.add_group("team-billing")
@@ -179,13 +226,14 @@ def test_both_serve_during_a_change_and_each_executor_gets_its_own(center):
         for stub in (old, new):
             stub.call_back(stub.wait_runs(1)[0]["logId"])
         assert not old.refused and not new.refused
-        # the center forgets who has which; the first call finds it out
+        # a center that is killed and started again knows who has which
+        ledger.wait_for_rows(center, "who has moved", "SELECT 1 FROM peal_group_moved WHERE address = ?", new.address)
         center.restart()
         api = center.api()
         api.trigger(job)
         for stub in (old, new):
             stub.call_back(stub.wait_runs(2)[1]["logId"])
-        assert [action for action, _ in new.refused] == ["run"] and not old.refused
+        assert not old.refused and not new.refused
         ledger.settle(center, jobs=[job])
         assert {row["handleCode"] for row in api.logs(job)} == {200}
 

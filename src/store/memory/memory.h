@@ -40,6 +40,11 @@ struct mem_audit_item { /* T_AUDIT_ITEM */
     char *kind, *object;
 };
 
+struct mem_moved { /* T_GROUP_MOVED */
+    int64_t id, group_id;
+    char *address;
+};
+
 struct mem_idem_made { /* T_IDEM_MADE */
     int64_t id, idem_id, item, made;
 };
@@ -84,6 +89,7 @@ enum mem_table {                /* what the rows are, and what the key is */
                  T_RUN,         /* struct mem_run, log id */
                  T_SKIP,        /* struct mem_skip, id */
                  T_GROUP,       /* struct group_record, id */
+                 T_GROUP_MOVED, /* struct mem_moved, id */
                  T_GROUP_TOKEN, /* struct group_token, group id */
                  T_REGISTRY,    /* struct mem_registry, id */
                  T_USER,        /* struct mem_user, id */
@@ -178,6 +184,10 @@ enum err memory_group_token_get(struct store *s, int64_t group_id, struct group_
 enum err memory_group_token_put(struct store *s, const struct group_token *t, struct why *why);
 enum err memory_group_tokens_each(struct store *s, group_token_row_fn *fn, void *ctx,
                                   struct why *why);
+enum err memory_group_moved_put(struct store *s, int64_t group_id, const char *address,
+                                struct why *why);
+enum err memory_group_moved_each(struct store *s, group_moved_row_fn *fn, void *ctx,
+                                 struct why *why);
 enum err memory_groups_each(struct store *s, group_row_fn *fn, void *ctx, struct why *why);
 enum err memory_registry_each(struct store *s, registry_row_fn *fn, void *ctx, struct why *why);
 enum err memory_registry_put(struct store *s, const struct registry_record *rows, int n,

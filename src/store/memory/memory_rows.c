@@ -185,6 +185,16 @@ enum err memory_group_update(struct store *s, const struct group_record *r, stru
     return OK;
 }
 
+static void moved_drop(struct memory *m, int64_t group_id)
+{
+    size_t n;
+    int64_t *keys = mem_keys(m, T_GROUP_MOVED, &n);
+    for (size_t i = 0; i < n; i++)
+        if (((struct mem_moved *)mem_find(m, T_GROUP_MOVED, keys[i]))->group_id == group_id)
+            mem_put(m, T_GROUP_MOVED, keys[i], NULL);
+    free(keys);
+}
+
 enum err memory_group_delete(struct store *s, int64_t id, struct why *why)
 {
     struct memory *m = memory_of(s);
@@ -195,6 +205,7 @@ enum err memory_group_delete(struct store *s, int64_t id, struct why *why)
     mem_put(m, T_GROUP, id, NULL);
     if (mem_find(m, T_GROUP_TOKEN, id))
         mem_put(m, T_GROUP_TOKEN, id, NULL);
+    moved_drop(m, id);
     return OK;
 }
 
@@ -214,12 +225,65 @@ enum err memory_group_token_put(struct store *s, const struct group_token *t, st
     (void)why;
     struct memory *m = memory_of(s);
     struct group_token *row = NULL;
+    moved_drop(m, t->group_id);
     if (t->token || t->next) {
         row = mem_new(sizeof(*row));
         group_token_copy(row, t);
     }
     if (row || mem_find(m, T_GROUP_TOKEN, t->group_id))
         mem_put(m, T_GROUP_TOKEN, t->group_id, row);
+    return OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct mem_moved *x = *(struct mem_moved *const *)a, *y = *(struct mem_moved *const *)b;
+    int order = (x->group_id > y->group_id) - (x->group_id < y->group_id);
+    return order ? order : strcmp(x->address, y->address);
+}
+
+/* By group and address; owned by the caller: free(). */
+static struct mem_moved **moved_sorted(const struct memory *m, size_t *ret_n)
+{
+    int64_t *keys = mem_keys(m, T_GROUP_MOVED, ret_n);
+    struct mem_moved **rows = mem_new((*ret_n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < *ret_n; i++)
+        rows[i] = mem_find(m, T_GROUP_MOVED, keys[i]);
+    free(keys);
+    if (*ret_n)
+        qsort(rows, *ret_n, sizeof(struct mem_moved *), by_address);
+    return rows;
+}
+
+enum err memory_group_moved_each(struct store *s, group_moved_row_fn *fn, void *ctx,
+                                 struct why *why)
+{
+    (void)why;
+    size_t n;
+    struct mem_moved **rows = moved_sorted(memory_of(s), &n);
+    bool more = true;
+    for (size_t i = 0; i < n && more; i++)
+        more = fn(ctx, rows[i]->group_id, rows[i]->address);
+    free(rows);
+    return OK;
+}
+
+enum err memory_group_moved_put(struct store *s, int64_t group_id, const char *address,
+                                struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    size_t n;
+    struct mem_moved **rows = moved_sorted(m, &n);
+    bool there = false;
+    for (size_t i = 0; i < n; i++)
+        there |= rows[i]->group_id == group_id && strcmp(rows[i]->address, address) == 0;
+    free(rows);
+    if (there)
+        return OK;
+    struct mem_moved *row = mem_new(sizeof(*row));
+    *row = (struct mem_moved){ mem_next_id(m, T_GROUP_MOVED), group_id, mem_dup(address) };
+    mem_put(m, T_GROUP_MOVED, row->id, row);
     return OK;
 }
 

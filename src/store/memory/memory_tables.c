@@ -23,6 +23,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_GROUP:
         group_record_done(row);
         break;
+    case T_GROUP_MOVED:
+        free(((struct mem_moved *)row)->address);
+        break;
     case T_GROUP_TOKEN:
         group_token_done(row);
         break;

@@ -80,7 +80,11 @@ enum err sql_group_update(struct store *store, const struct group_record *r, str
 
 static enum err token_delete(struct sql *s, int64_t group_id, struct why *why)
 {
-    return sql_change_by_id(s, "DELETE FROM peal_group WHERE group_id = ?1", group_id, NULL, why);
+    enum err err = sql_change_by_id(s, "DELETE FROM peal_group_moved WHERE group_id = ?1", group_id,
+                                    NULL, why);
+    return err ? err
+               : sql_change_by_id(s, "DELETE FROM peal_group WHERE group_id = ?1", group_id, NULL,
+                                  why);
 }
 
 enum err sql_group_delete(struct store *store, int64_t id, struct why *why)
@@ -150,6 +154,47 @@ enum err sql_group_tokens_each(struct store *store, group_token_row_fn *fn, void
     enum err err = sql_query(sql_of(store),
                              "SELECT " TOKEN_COLUMNS " FROM peal_group ORDER BY group_id", &q, why);
     return err ? err : sql_rows(q, group_token_lend, &fn, ctx, why);
+}
+
+enum err sql_group_moved_put(struct store *store, int64_t group_id, const char *address,
+                             struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t there = 0;
+    enum err err = sql_query(
+        s, "SELECT count(*) FROM peal_group_moved WHERE group_id = ?1 AND address = ?2", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, group_id);
+    sql_bind_text(q, 2, address);
+    err = sql_one(q, 0, &there, why);
+    if (err || there)
+        return err;
+    err = sql_query(s, "INSERT INTO peal_group_moved (group_id, address) VALUES (?1, ?2)", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, group_id);
+    sql_bind_text(q, 2, address);
+    return sql_do(q, why);
+}
+
+static bool group_moved_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    char *address = sql_text(q, 1);
+    bool more = (*(group_moved_row_fn **)fn)(ctx, sql_i64(q, 0, 0), address);
+    free(address);
+    return more;
+}
+
+enum err sql_group_moved_each(struct store *store, group_moved_row_fn *fn, void *ctx,
+                              struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(
+        sql_of(store), "SELECT group_id, address FROM peal_group_moved ORDER BY group_id, address",
+        &q, why);
+    return err ? err : sql_rows(q, group_moved_lend, &fn, ctx, why);
 }
 
 enum err sql_groups_page(struct store *store, const struct groups_filter *f, group_row_fn *fn,

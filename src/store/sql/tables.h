@@ -45,6 +45,10 @@ MUST_CHECK enum err sql_group_token_put(struct store *store, const struct group_
                                         struct why *why);
 MUST_CHECK enum err sql_group_tokens_each(struct store *store, group_token_row_fn *fn, void *ctx,
                                           struct why *why);
+MUST_CHECK enum err sql_group_moved_put(struct store *store, int64_t group_id, const char *address,
+                                        struct why *why);
+MUST_CHECK enum err sql_group_moved_each(struct store *store, group_moved_row_fn *fn, void *ctx,
+                                         struct why *why);
 MUST_CHECK enum err sql_groups_page(struct store *store, const struct groups_filter *f,
                                     group_row_fn *fn, void *ctx, int64_t *ret_total,
                                     struct why *why);

@@ -170,11 +170,12 @@ static void a_refused_token_is_followed_by_the_other(void **state)
 {
     struct center *c = *state;
     keys_put(c->keys, &change);
+    keys_moved(c->keys, 1, "toy://somewhere");
     start(c, CALL_KILL);
-    assert_string_equal(toy->what[0].token, "old");
+    assert_string_equal(toy->what[0].token, "new");
     answer(0, 500, " The access token is wrong.");
     assert_int_equal(toy->n, 2);
-    assert_string_equal(toy->what[1].token, "new");
+    assert_string_equal(toy->what[1].token, "old");
     assert_string_equal(toy->address, "toy://somewhere");
     assert_int_equal(toy->what[1].log_id, 7);
     assert_int_equal(toy->what[1].ticket, 3);
@@ -187,6 +188,7 @@ static void a_run_whose_token_was_refused_is_decided_anew(void **state)
 {
     struct center *c = *state;
     keys_put(c->keys, &change);
+    keys_moved(c->keys, 1, "toy://somewhere");
     start(c, CALL_RUN);
     struct call_result r = { .outcome = CALL_ANSWERED,
                              .code = 500,
@@ -196,10 +198,10 @@ static void a_run_whose_token_was_refused_is_decided_anew(void **state)
     assert_int_equal(r.log_id, 7);
     assert_int_equal(toy->n, 1); /* the core asks for the call again */
     start(c, CALL_RUN);
-    assert_string_equal(toy->what[1].token, "new");
+    assert_string_equal(toy->what[1].token, "old");
     answer(1, 200, "");
     start(c, CALL_RUN);
-    assert_string_equal(toy->what[2].token, "new");
+    assert_string_equal(toy->what[2].token, "old");
     r = (struct call_result){ .outcome = CALL_ANSWERED, .code = 500, .msg = slice_text("no") };
     toy->open[2]->done(toy->open[2], &r);
     assert_int_equal(r.outcome, CALL_ANSWERED);

@@ -16,6 +16,22 @@ static struct slice text(const char *s)
     return slice_text(s);
 }
 
+static int told; /* moves, all of group 1 */
+
+static void on_moved(void *ctx, int64_t group_id, int64_t since_ms, struct slice address)
+{
+    (void)ctx;
+    assert_int_equal(group_id, 1);
+    assert_int_equal(since_ms, 1);
+    assert_true(address.n > 0);
+    told++;
+}
+
+static void heard(struct keys *k, const char *app, const char *address, const char *token)
+{
+    keys_heard(k, text(app), text(address), text(token), on_moved, NULL);
+}
+
 static void put(struct keys *k, int64_t id, const char *token, const char *next)
 {
     const struct group_token t = { id, (char *)token, (char *)next, 1 };
@@ -127,23 +143,25 @@ static void each_address_is_called_with_what_it_registered_with_last(void **stat
 {
     (void)state;
     struct keys *k = two_teams("server");
+    told = 0;
     put(k, 1, NULL, "one");
     assert_int_equal(keys_used(k, 1, HERE), KEY_UNKNOWN);
     assert_sent(k, 1, HERE, NULL);
-    keys_heard(k, text("billing"), text(HERE), text("one"));
-    keys_heard(k, text("billing"), text(THERE), text("server"));
+    heard(k, "billing", HERE, "one");
+    heard(k, "billing", THERE, "server");
+    assert_int_equal(told, 1);
     assert_sent(k, 1, HERE, "one");
     assert_sent(k, 1, THERE, NULL);
     assert_int_equal(keys_used(k, 1, HERE), KEY_NEXT);
     assert_int_equal(keys_used(k, 1, THERE), KEY_OLD);
-    keys_heard(k, text("shipping"), text(THERE), text("one")); /* another app: says nothing here */
+    heard(k, "shipping", THERE, "one"); /* another app: says nothing here */
     assert_sent(k, 1, THERE, NULL);
-    keys_heard(k, text("billing"), text(HERE), text("server")); /* its restart was taken back */
+    heard(k, "billing", HERE, "server"); /* its restart was taken back */
     assert_sent(k, 1, HERE, NULL);
-    keys_heard(k, text("billing"), text(HERE), text("one"));
+    heard(k, "billing", HERE, "one");
     keys_left(k, text("billing"), text(HERE));
     assert_int_equal(keys_used(k, 1, HERE), KEY_UNKNOWN);
-    keys_heard(k, text("billing"), text(HERE), text("one"));
+    heard(k, "billing", HERE, "one");
     put(k, 1, "one", NULL);
     assert_sent(k, 1, HERE, "one");
     assert_sent(k, 1, THERE, "one");
@@ -151,7 +169,12 @@ static void each_address_is_called_with_what_it_registered_with_last(void **stat
     keys_free(k);
 }
 
-/* An executor that does not register, or was killed and started anew: its refusal says it. */
+static bool refused(struct keys *k, const struct key_sent *sent, bool trusted)
+{
+    return keys_refused(k, 1, HERE, sent, trusted);
+}
+
+/* An address that an administrator has listed need not register: its refusal says it. */
 static void a_refusal_during_a_change_tries_the_other_once(void **state)
 {
     (void)state;
@@ -159,23 +182,71 @@ static void a_refusal_during_a_change_tries_the_other_once(void **state)
     struct key_sent old, next, again;
     put(k, 1, "one", NULL);
     keys_for(k, 1, HERE, &old);
-    assert_false(keys_refused(k, 1, HERE, &old)); /* there is no other */
+    assert_false(refused(k, &old, true)); /* there is no other */
     put(k, 1, "one", "next");
-    assert_true(keys_refused(k, 1, HERE, &old)); /* what was sent is not what would be sent now */
+    assert_true(refused(k, &old, true)); /* what was sent is not what would be sent now */
     keys_for(k, 1, HERE, &old);
-    assert_true(keys_refused(k, 1, HERE, &old));
+    assert_true(refused(k, &old, true));
     assert_string_equal(keys_for(k, 1, HERE, &next), "next");
-    assert_true(keys_refused(k, 1, HERE, &old)); /* another call that was under way */
+    assert_true(refused(k, &old, true)); /* another call that was under way */
     assert_string_equal(keys_for(k, 1, HERE, &again), "next");
-    assert_false(keys_refused(k, 1, HERE, &next)); /* it takes neither */
+    assert_false(refused(k, &next, true)); /* it takes neither */
     keys_taken(k, 1, HERE, &next);
-    assert_true(keys_refused(k, 1, HERE, &next));
+    assert_true(refused(k, &next, true));
     assert_sent(k, 1, HERE, "one");
-    assert_false(keys_refused(k, 7, HERE, &(struct key_sent){ 0, KEY_OLD }));
+    assert_false(keys_refused(k, 7, HERE, &(struct key_sent){ 0, KEY_OLD }, true));
     put(k, 1, NULL, NULL);
-    assert_true(keys_refused(k, 1, HERE, &next));
+    assert_true(refused(k, &next, true));
     keys_for(k, 1, HERE, &again);
-    assert_false(keys_refused(k, 1, HERE, &again));
+    assert_false(refused(k, &again, true));
+    keys_free(k);
+}
+
+/* Who knows the old token could register an address and refuse what comes. */
+static void the_next_token_is_told_to_nobody_who_has_not_shown_it(void **state)
+{
+    (void)state;
+    struct keys *k = two_teams("server");
+    struct key_sent sent;
+    put(k, 1, "one", "next");
+    keys_for(k, 1, HERE, &sent);
+    assert_false(refused(k, &sent, false));
+    heard(k, "billing", HERE, "one");
+    assert_false(refused(k, &sent, false));
+    assert_sent(k, 1, HERE, "one");
+    heard(k, "billing", HERE, "next");
+    keys_for(k, 1, HERE, &sent);
+    assert_true(refused(k, &sent, false)); /* it was put back to the old one */
+    assert_sent(k, 1, HERE, "one");
+    keys_taken(k, 1, HERE, &(struct key_sent){ sent.change, KEY_OLD });
+    keys_for(k, 1, HERE, &sent);
+    assert_true(refused(k, &sent, false));
+    assert_sent(k, 1, HERE, "next");
+    heard(k, "billing", HERE, "one");
+    keys_for(k, 1, HERE, &sent);
+    assert_false(refused(k, &sent, false));
+    put(k, 1, "next", "third");
+    keys_moved(k, 1, HERE);
+    assert_sent(k, 1, HERE, "third");
+    assert_true(keys_finished(k, &(struct group_token){ 1, (char *)"third", NULL, 2 }));
+    assert_false(keys_finished(k, &(struct group_token){ 1, (char *)"next", NULL, 2 }));
+    keys_free(k);
+}
+
+static void a_barred_address_gets_no_token_until_it_shows_one(void **state)
+{
+    (void)state;
+    struct keys *k = two_teams("server");
+    put(k, 1, "one", NULL);
+    keys_bar(k, 1, HERE);
+    keys_bar(k, 2, HERE);
+    assert_sent(k, 1, HERE, "");
+    assert_sent(k, 1, THERE, "one");
+    assert_sent(k, 2, HERE, NULL);
+    heard(k, "billing", HERE, "server");
+    assert_sent(k, 1, HERE, "");
+    heard(k, "billing", HERE, "one");
+    assert_sent(k, 1, HERE, "one");
     keys_free(k);
 }
 
@@ -276,6 +347,8 @@ int main(void)
         cmocka_unit_test(during_a_change_both_serve),
         cmocka_unit_test(each_address_is_called_with_what_it_registered_with_last),
         cmocka_unit_test(a_refusal_during_a_change_tries_the_other_once),
+        cmocka_unit_test(the_next_token_is_told_to_nobody_who_has_not_shown_it),
+        cmocka_unit_test(a_barred_address_gets_no_token_until_it_shows_one),
         cmocka_unit_test(groups_of_one_app_share_their_executors),
         cmocka_unit_test(a_group_is_renamed_and_goes),
         cmocka_unit_test(two_groups_may_have_one_token),

@@ -191,6 +191,16 @@ static bool dump_registry(void *ctx, const struct registry_record *r)
     return true;
 }
 
+static bool dump_group_moved(void *ctx, int64_t group_id, const char *address)
+{
+    struct buf *b = ctx;
+    buf_text(b, "moved");
+    put_n(b, group_id);
+    put(b, address);
+    buf_char(b, '\n');
+    return true;
+}
+
 static bool dump_group_token(void *ctx, const struct group_token *t)
 {
     struct buf *b = ctx;
@@ -284,6 +294,7 @@ char *engine_dump(struct engine *e)
     OP(e->s, runs->runs_each, dump_run, &b);
     OP(e->s, catalog->groups_each, dump_group, &b);
     OP(e->s, catalog->group_tokens_each, dump_group_token, &b);
+    OP(e->s, catalog->group_moved_each, dump_group_moved, &b);
     OP(e->s, catalog->registry_each, dump_registry, &b);
     dump_skips(e, &b);
     dump_users(e, &b);

@@ -451,11 +451,24 @@ static void a_group_has_a_token_until_it_has_none_or_goes(void **state)
     assert_int_equal(t.since_ms, 6);
     group_token_done(&t);
     OP(e->s, txn->begin);
+    for (int i = 0; i < 2; i++) {
+        OP(e->s, catalog->group_moved_put, g.id, "http://a");
+        OP(e->s, catalog->group_moved_put, h.id, "http://a");
+    }
+    char *dump = engine_dump(e);
+    const char *moved = strstr(dump, "moved|");
+    assert_non_null(moved);
+    assert_non_null(strstr(moved + 1, "moved|"));
+    assert_null(strstr(strstr(moved + 1, "moved|") + 1, "moved|"));
+    free(dump);
     OP(e->s, catalog->group_token_put, &none);
     OP(e->s, catalog->group_delete, h.id);
     OP(e->s, txn->commit, NULL);
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_token_get, g.id, &t);
     OP_FAILS(ERR_NOTFOUND, e->s, catalog->group_token_get, h.id, &t);
+    dump = engine_dump(e);
+    assert_null(strstr(dump, "moved|"));
+    free(dump);
 }
 
 static void users_have_our_hash_beside_theirs(void **state)

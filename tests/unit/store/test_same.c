@@ -270,7 +270,10 @@ static void do_groups_and_users(struct history *h)
                              .token = dice_below(&h->dice, 2) ? word(h) : NULL,
                              .next = dice_below(&h->dice, 2) ? word(h) : NULL,
                              .since_ms = h->clock_ms };
-    SAME(h, catalog->group_token_put, &t);
+    if (dice_below(&h->dice, 3))
+        SAME(h, catalog->group_moved_put, t.group_id, t.token ? t.token : "http://a");
+    else
+        SAME(h, catalog->group_token_put, &t);
     assert_int_equal(h->a->s->ops->users->user_insert(h->a->s, &u, NULL),
                      h->b->s->ops->users->user_insert(h->b->s, &u2, NULL));
     assert_int_equal(u.id, u2.id);
