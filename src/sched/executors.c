@@ -11,6 +11,7 @@
 #include "sched/lane.h"
 #include "sched/run.h"
 #include "sched/state.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,10 +204,12 @@ static struct lane_told *told_new(const struct lane *lane, enum executor_state s
     return t;
 }
 
-/* Told to those who see its groups, and to those who saw the groups that it had. */
+/* Told to those who see its groups, and to those who saw the groups that it had. One of the two may
+ * be NULL. */
 static void tell_change(const struct lane_told *was, const struct lane_told *is, sched_seen_fn *fn,
                         void *ctx)
 {
+    assert(was || is);
     const struct lane_told *both[] = { was, is };
     int64_t ids[2 * EXECUTOR_GROUPS_MAX];
     size_t n = 0;

@@ -106,10 +106,10 @@ static enum err source_open(const char *path, struct store **ret, struct why *wh
 static enum err copy(const char *path, const struct names *n, int fd, store_step_fn *step,
                      void *ctx, struct store_backup *ret, struct why *why)
 {
-    struct store *store;
+    struct store *store = NULL;
     struct stat st;
     enum err err = source_open(path, &store, why);
-    if (err)
+    if (err || !store)
         return err;
     if (stat(path, &st) == 0)
         err = file_has_room(n->part, st.st_size + SPARE_BYTES, why);
@@ -122,12 +122,12 @@ static enum err copy(const char *path, const struct names *n, int fd, store_step
 static enum err look(const struct names *n, int fd, store_step_fn *step, void *ctx,
                      struct store_backup *ret, struct why *why)
 {
-    struct store *store;
+    struct store *store = NULL;
     struct stat st;
     enum err err = sqlite_whole(n->part, step, ctx, why);
     if (!err)
         err = source_open(n->part, &store, why);
-    if (err)
+    if (err || !store)
         return err;
     err = sqlite_facts_check(sqlite_of(store), &ret->last_id, &ret->open, &ret->odd, why);
     store->ops->close(store);

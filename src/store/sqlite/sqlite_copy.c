@@ -118,7 +118,6 @@ static enum err copy_failed(struct copy *c, int rc, struct why *why)
 
 static enum err copy_pages(struct copy *c, struct why *why)
 {
-    int64_t size = sqlite3_backup_pagecount(c->backup); /* 0 before the first step */
     int busy = 0;
     for (int n = 1;; n++) {
         int64_t begun_us = clock_boot_us();
@@ -128,7 +127,7 @@ static enum err copy_pages(struct copy *c, struct why *why)
         bool again = rc == SQLITE_BUSY || rc == SQLITE_LOCKED;
         if (rc && !(again && ++busy < BUSY_TRIES))
             return copy_failed(c, rc, why);
-        size = sqlite3_backup_pagecount(c->backup);
+        int64_t size = sqlite3_backup_pagecount(c->backup); /* 0 if the first step was busy */
         if (!c->step(c->ctx, size - sqlite3_backup_remaining(c->backup), size ? size : 1))
             return ERR_STOPPING;
         enum err err = OK;
