@@ -44,6 +44,7 @@ enum err file_failed(const char *what, const char *path, struct why *why)
 static int64_t free_bytes(const char *path, int64_t *ret_all)
 {
     struct statvfs fs;
+    *ret_all = 0;
     if (statvfs(path, &fs))
         return -1;
     *ret_all = (int64_t)fs.f_blocks * (int64_t)fs.f_frsize;
