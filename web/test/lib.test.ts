@@ -63,6 +63,11 @@ describe('times', () => {
   it.each([[.5, '500 µs'], [3.14, '3.1 ms'], [41185, '41.2 s'], [61000, '1 min 1 s'], [39472000, '10 h 57 min'], [90061000, '1 d 1 h']])('a span of %s ms is %s', (ms, text) => {
     expect(spanOf(ms)).toBe(text)
   })
+  it('has the words of a language that has short ones', () => {
+    display.language = 'zh-CN'
+    expect([spanOf(39472000), spanOf(41185), spanOf(3.14)]).toEqual(['10小时 57分钟', '41.2秒', '3.1 ms'])
+    display.language = 'en'
+  })
 })
 
 describe('the form of a job', () => {

@@ -69,22 +69,30 @@ export function relativeOf(ms: number): string {
   return formats.value.ago.format(Math.trunc(off / size), unit)
 }
 
+/** Symbols where people read them, words where a language has short ones: 7 h, 7小时. */
+function unitOf(value: number, unit: 'day' | 'hour' | 'minute' | 'second', symbol: string): string {
+  const words = display.language.startsWith('zh')
+  const form = new Intl.NumberFormat(display.language, {maximumFractionDigits: 1, ...words && {style: 'unit', unit}})
+  return form.format(value) + (words ? '' : ' ' + symbol)
+}
+
 /** A span: 41.2 s, 3.1 ms, 10 h 57 min. At most two units, no more digits than the eye needs. */
 export function spanOf(ms: number): string {
   const n = (value: number, unit: string) => new Intl.NumberFormat(display.language, {maximumFractionDigits: value < 10 ? 1 : 0}).format(value) + ' ' + unit
   if (ms < 1 && ms > 0) return n(ms * 1000, 'µs')
   if (ms < 1000) return n(ms, 'ms')
-  if (ms < 60000) return new Intl.NumberFormat(display.language, {maximumFractionDigits: 1}).format(ms / 1000) + ' s'
+  if (ms < 60000) return unitOf(ms / 1000, 'second', 's')
   const s = Math.floor(ms / 1000), m = Math.floor(s / 60), h = Math.floor(m / 60), d = Math.floor(h / 24)
-  if (d) return h % 24 ? `${d} d ${h % 24} h` : `${d} d`
-  if (h) return m % 60 ? `${h} h ${m % 60} min` : `${h} h`
-  return s % 60 ? `${m} min ${s % 60} s` : `${m} min`
+  const days = unitOf(d, 'day', 'd'), hours = unitOf(h % 24, 'hour', 'h'), minutes = unitOf(m % 60, 'minute', 'min')
+  if (d) return h % 24 ? `${days} ${hours}` : days
+  if (h) return m % 60 ? `${hours} ${minutes}` : hours
+  return s % 60 ? `${minutes} ${unitOf(s % 60, 'second', 's')}` : minutes
 }
 
 /** How long until then, in whole seconds: it is counted down once a second. */
 export function untilOf(ms: number): string {
   const left = Math.max(0, Math.round((ms - now.value) / 1000))
-  return left < 60 ? left + ' s' : spanOf(left * 1000)
+  return left < 60 ? unitOf(left, 'second', 's') : spanOf(left * 1000)
 }
 
 export function numberOf(n: number): string {
