@@ -84,7 +84,11 @@ def test_a_token_is_made_shown_once_with_a_line_that_works_and_withdrawn(visit, 
     page.get_by_role("button", name="New token").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("What for").fill("deploy")
+    read = dialog.get_by_role("checkbox", name=re.compile("^read"))
+    read.uncheck()
     dialog.get_by_role("checkbox", name=re.compile("^run")).check()
+    expect(read).to_be_checked()
+    expect(read).to_be_disabled()
     dialog.get_by_role("button", name="Make the token").click()
     secret = dialog.get_by_label("Token", exact=True).input_value()
     assert dialog.get_by_label("Try it").input_value() == f"curl -H 'Authorization: Bearer {secret}' {center.url}/api/v1/jobs"

@@ -7,6 +7,9 @@ export const ROLES: Schemas['Role'][] = ['viewer', 'operator', 'editor', 'develo
 export const CENTERS: Schemas['Center'][] = ['none', 'auditor', 'admin']
 export const PERMISSIONS: Permission[] = ['read', 'run', 'jobs:write', 'scripts:write', 'audit:read', 'executors:write', 'users:admin', 'system:admin']
 
+/** Whether a token with these is of no use without `read`: it would find no job and no group to do it to. */
+export const needsRead = (permissions: Permission[]) => permissions.some(p => ['run', 'jobs:write', 'scripts:write', 'executors:write'].includes(p))
+
 /** The permissions of a role, or of a place at the center. */
 export function permissionsOf(role: Schemas['Role'] | Schemas['Center']): Permission[] {
   const at = ROLES.indexOf(role as Schemas['Role'])

@@ -128,6 +128,7 @@ export const center = {
   'tokens.make': 'Make the token',
   'tokens.name': 'What for',
   'tokens.permissions': 'It may',
+  'tokens.read_along': 'read comes along: without it the token finds no job.',
   'tokens.groups': 'In',
   'tokens.all_groups': 'All groups that you may see',
   'tokens.days': 'Days until it ends',
