@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What screens say and do of jobs.
+import {simpleOf, WEEKDAYS} from './cronkinds'
+import {display} from './display'
 import {call, Problem, type Schemas} from './http'
 import {t, tOf} from './i18n'
 import {stale} from './query'
@@ -18,6 +20,23 @@ export function scheduleOf(schedule: Schemas['Schedule']): string {
     case 'FIX_DELAY': return t('jobs.delay', {span: Number.isFinite(ms) ? spanOf(ms) : conf})
     case 'ONCE': return t('jobs.once', {at: Number.isNaN(Date.parse(conf)) ? conf : whenOf(Date.parse(conf))})
     default: return conf
+  }
+}
+
+/** The same of cron too, if it is one of the few shapes that the form writes; undefined: only the server has words for it. */
+export function wordsOf(schedule: Schemas['Schedule']): string | undefined {
+  if (schedule.type !== 'CRON') return scheduleOf(schedule)
+  const simple = simpleOf(schedule.conf ?? '')
+  switch (simple?.kind) {
+    case 'every': return t('jobs.every', {span: spanOf(simple.n * {second: 1000, minute: 60000, hour: 3600000}[simple.unit])})
+    case 'daily': return t('jobs.daily', {time: simple.time})
+    case 'weekly': {
+      const name = new Intl.DateTimeFormat(display.language, {weekday: 'short', timeZone: 'UTC'})
+      const days = WEEKDAYS.flatMap((day, i) => simple.days.includes(day) ? [name.format(Date.UTC(2024, 0, 1 + i))] : [])
+      return t('jobs.weekly', {days: new Intl.ListFormat(display.language, {style: 'narrow'}).format(days), time: simple.time})
+    }
+    case 'monthly': return t('jobs.monthly', {day: simple.day, time: simple.time})
+    default: return undefined
   }
 }
 
