@@ -161,6 +161,26 @@ def test_jobs_are_found_by_words_and_tokens_and_sorted(visit, v1, executor):
     assert not v.axe()
 
 
+def test_jobs_that_come_wait_until_they_are_asked_for_and_cells_change_in_place(visit, v1, executor):
+    first = make(v1, executor.group, "Waits 1", schedule={"type": "CRON", "conf": "0 30 2 * * ?"}, start=True)
+    page = visit().login("/jobs?q=Waits&state=scheduled")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text("Every day at 02:30")
+    make(v1, executor.group, "Waits 2", schedule={"type": "CRON", "conf": "0 30 2 * * ?"}, start=True)
+    expect(page.get_by_role("button", name="1 changed – show")).to_be_visible(timeout=30000)
+    assert v1.ask("PATCH", f"/jobs/{first}", {"owner": "another"}, If_Match="*").status == 200
+    expect(rows.first).to_contain_text("another", timeout=30000)
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="1 changed – show").click()
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("button", name="1 changed – show")).to_have_count(0)
+    page.get_by_label("Choose Waits 2").check()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Do it for 1").click()
+    expect(rows).to_have_count(1)  # one's own change is no surprise
+
+
 def test_many_jobs_are_stopped_after_a_look_and_started_again(visit, v1, executor):
     ids = [v1.ask("POST", "/jobs", {"name": f"Bulk {n}", "groupId": executor.group, "start": True,
                                     "schedule": {"type": "CRON", "conf": f"0 {n} 2 * * ?"},

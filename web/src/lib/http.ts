@@ -48,6 +48,9 @@ export const sessionEnded = {heard: () => {}}
 /** What hears whether the server answers: set by link.ts. */
 export const heardOf = {lost: () => {}, answer: () => {}}
 
+/** When something was last changed from this page: lists show their own changes at once. */
+export const wrote = {at: 0}
+
 /** The address of a path of /api/v1, under whatever prefix the page is served. */
 export function apiUrl(path: string): string {
   return new URL('api/v1' + path, document.baseURI).href
@@ -72,6 +75,7 @@ export async function call<T>(method: string, path: string, options: CallOptions
   }
   heardOf.answer()
   if (answer.ok || answer.status === 304) {
+    if (method !== 'GET' && path !== '/session') wrote.at = Date.now()
     const json = (answer.headers.get('Content-Type') ?? '').includes('json') && answer.status !== 304
     return {data: (json ? await answer.json() : undefined) as T, etag: answer.headers.get('ETag') ?? '', status: answer.status}
   }

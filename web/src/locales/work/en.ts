@@ -30,6 +30,7 @@ export const work = {
   'clean.rows_over': (p: {n: number}) => `Over ${p.n.toLocaleString('en')} rows will go.`,
   'clean.done': (p: {n: number}) => `${p.n.toLocaleString('en')} rows are deleted.`,
   'jobs.handler': 'Handler',
+  'jobs.changed': (p: {n: number}) => `${p.n} changed – show`,
   'jobs.daily': (p: {time: string}) => `Every day at ${p.time}`,
   'jobs.weekly': (p: {days: string, time: string}) => `${p.days} at ${p.time}`,
   'jobs.monthly': (p: {day: string, time: string}) => p.day === 'L' ? `Last day of the month at ${p.time}` : `Day ${p.day} of the month at ${p.time}`,

@@ -3,7 +3,7 @@ import type {TextsOf} from '../../lib/i18n'
 import type {work as en} from './en'
 
 export const work = {
-  'jobs.daily': p => `每天 ${p.time}`, 'jobs.weekly': p => `${p.days} ${p.time}`, 'jobs.monthly': p => p.day === 'L' ? `每月最后一天 ${p.time}` : `每月 ${p.day} 日 ${p.time}`,
+  'jobs.changed': p => `${p.n} 项有变化，显示`, 'jobs.daily': p => `每天 ${p.time}`, 'jobs.weekly': p => `${p.days} ${p.time}`, 'jobs.monthly': p => p.day === 'L' ? `每月最后一天 ${p.time}` : `每月 ${p.day} 日 ${p.time}`,
   'runs.new': p => `${p.n} 条新记录`, 'runs.more': '更多筛选', 'runs.to': '结束时间', 'runs.job_id': '任务 ID', 'runs.code': '原因代码', 'runs.min_took': '最短耗时（秒）', 'runs.flag.late': '迟发',
   'runs.flag.stuck': '长时间未结束', 'runs.flag.unknown': '结果未知', 'bulk.rerun': '再次执行这些？', 'bulk.kill': '终止这些运行？', 'clean.open': '清理…', 'clean.title': '清理调度日志',
   'clean.text': '将删除运行记录，且无法恢复。', 'clean.rule': '范围', 'clean.go': '删除', 'clean.older_1_month': '一个月之前', 'clean.older_3_months': '三个月之前', 'clean.older_6_months': '六个月之前',

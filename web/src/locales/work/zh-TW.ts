@@ -3,7 +3,7 @@ import type {TextsOf} from '../../lib/i18n'
 import type {work as en} from './en'
 
 export const work = {
-  'jobs.daily': p => `每天 ${p.time}`, 'jobs.weekly': p => `${p.days} ${p.time}`, 'jobs.monthly': p => p.day === 'L' ? `每月最後一天 ${p.time}` : `每月 ${p.day} 日 ${p.time}`,
+  'jobs.changed': p => `${p.n} 項有變更，顯示`, 'jobs.daily': p => `每天 ${p.time}`, 'jobs.weekly': p => `${p.days} ${p.time}`, 'jobs.monthly': p => p.day === 'L' ? `每月最後一天 ${p.time}` : `每月 ${p.day} 日 ${p.time}`,
   'runs.new': p => `${p.n} 筆新紀錄`, 'runs.more': '更多篩選', 'runs.to': '結束時間', 'runs.job_id': '工作 ID', 'runs.code': '原因代碼', 'runs.min_took': '最短耗時（秒）', 'runs.flag.late': '遲發',
   'runs.flag.stuck': '長時間未結束', 'runs.flag.unknown': '結果不明', 'bulk.rerun': '再次執行這些？', 'bulk.kill': '終止這些執行？', 'clean.open': '清理…', 'clean.title': '清理排程日誌',
   'clean.text': '將刪除執行紀錄，且無法復原。', 'clean.rule': '範圍', 'clean.go': '刪除', 'clean.older_1_month': '一個月之前', 'clean.older_3_months': '三個月之前', 'clean.older_6_months': '六個月之前',
