@@ -101,6 +101,7 @@ export const observe = {
   'run.told.no_next': 'Nothing will try again by itself.',
   'run.whole_message': 'The whole message',
   'run.changed': (p: {span: string, who: string}) => `Changed ${p.span} before, by ${p.who}`,
+  'run.changed_just': (p: {who: string}) => `Changed just before, by ${p.who}`,
   'run.same': (p: {n: number}) => p.n ? `${n(p.n, 'other job fails', 'other jobs fail')} like this` : 'Alone: no other job fails like this',
   'run.again.title': (p: {name: string}) => `Run ${p.name} again`,
   'run.again.text': 'A new run begins now; it opens with its log.',

@@ -22,7 +22,7 @@ export const observe = {
   'cause.PE-1001': '被执行器拒绝', 'cause.PE-1002': '没有注册的执行器', 'cause.PE-2001': '执行器不知其去向', 'cause.PE-2002': '运行超时', 'cause.PE-2003': '被用户终止', 'cause.PE-3001': '任务失败',
   'run.told.planned': p => `计划于 ${p.at} 触发，尚未发送。`, 'run.told.open': p => `自 ${p.at} 起运行中。`, 'run.told.ended': p => `于 ${p.at} 结束，耗时 ${p.took}。`,
   'run.told.not_begun': p => `应于 ${p.at} 开始，但未能开始。`, 'run.told.is_retry': p => `这是先前运行的第 ${p.n} 次重试。`, 'run.told.retried': p => `已重试 ${p.n} 次。`,
-  'run.told.next': p => `任务将在 ${p.span} 后（${p.at}）再次触发。`, 'run.told.no_next': '不会自动重试。', 'run.whole_message': '完整信息', 'run.changed': p => `此前 ${p.span} 由 ${p.who} 修改`,
+  'run.told.next': p => `任务将在 ${p.span} 后（${p.at}）再次触发。`, 'run.told.no_next': '不会自动重试。', 'run.whole_message': '完整信息', 'run.changed': p => `此前 ${p.span} 由 ${p.who} 修改`, 'run.changed_just': p => `就在此前由 ${p.who} 修改`,
   'run.same': p => p.n ? `另有 ${n(p.n)} 个任务同样失败` : '没有其他任务这样失败', 'run.again.title': p => `再次执行 ${p.name}`, 'run.again.text': '将立即开始一次新的运行，并打开其日志。',
   'run.retry_of': p => `${p.id} 的重试`, 'run.parent': p => `由 ${p.id} 触发`, 'run.others_there': '该机器的其他运行', 'run.took_usual': p => `${p.took}，通常 ${p.usual}`,
   'run.facts.trace': '追踪 ID', 'run.shards': '本次广播的分片', 'story.ahead': p => `提前 ${p.span} 落盘。`, 'story.routed_by': p => `按 ${p.route} 选定 ${p.address}。`,

@@ -22,7 +22,7 @@ export const observe = {
   'cause.PE-1001': '遭執行器拒絕', 'cause.PE-1002': '沒有註冊的執行器', 'cause.PE-2001': '執行器不知其去向', 'cause.PE-2002': '執行逾時', 'cause.PE-2003': '遭使用者終止', 'cause.PE-3001': '工作失敗',
   'run.told.planned': p => `排定於 ${p.at} 觸發，尚未送出。`, 'run.told.open': p => `自 ${p.at} 起執行中。`, 'run.told.ended': p => `於 ${p.at} 結束，耗時 ${p.took}。`,
   'run.told.not_begun': p => `應於 ${p.at} 開始，但未能開始。`, 'run.told.is_retry': p => `這是先前執行的第 ${p.n} 次重試。`, 'run.told.retried': p => `已重試 ${p.n} 次。`,
-  'run.told.next': p => `工作將在 ${p.span} 後（${p.at}）再次觸發。`, 'run.told.no_next': '不會自動重試。', 'run.whole_message': '完整訊息', 'run.changed': p => `此前 ${p.span} 由 ${p.who} 修改`,
+  'run.told.next': p => `工作將在 ${p.span} 後（${p.at}）再次觸發。`, 'run.told.no_next': '不會自動重試。', 'run.whole_message': '完整訊息', 'run.changed': p => `此前 ${p.span} 由 ${p.who} 修改`, 'run.changed_just': p => `就在此前由 ${p.who} 修改`,
   'run.same': p => p.n ? `另有 ${n(p.n)} 個工作同樣失敗` : '沒有其他工作這樣失敗', 'run.again.title': p => `再次執行 ${p.name}`, 'run.again.text': '將立即開始一次新的執行，並開啟其日誌。',
   'run.retry_of': p => `${p.id} 的重試`, 'run.parent': p => `由 ${p.id} 觸發`, 'run.others_there': '這台機器的其他執行', 'run.took_usual': p => `${p.took}，通常 ${p.usual}`,
   'run.facts.trace': '追蹤 ID', 'run.shards': '這次廣播的分片', 'story.ahead': p => `提前 ${p.span} 寫入磁碟。`, 'story.routed_by': p => `依 ${p.route} 選定 ${p.address}。`,
