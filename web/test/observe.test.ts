@@ -6,6 +6,7 @@ import {display} from '../src/lib/display'
 import type {Schemas} from '../src/lib/http'
 import {loadLanguage} from '../src/lib/i18n'
 import {beforeOf, fieldLabel, fieldText, isPreset, JOB_FIELDS, valueAt} from '../src/lib/jobfields'
+import {peaksOf} from '../src/lib/peaks'
 import {hostOf, reasonOf, streakOf, type Run} from '../src/lib/runs'
 import {spanOf} from '../src/lib/time'
 
@@ -86,5 +87,17 @@ describe('groups of executors', () => {
       expect(text).toContain('http://h:1/x')
       expect(text).toContain('pay')
     }
+  })
+})
+
+describe('full seconds', () => {
+  const second = (at: number, count: number, ...ids: number[]) => ({atMs: at, count, jobs: ids.map(id => ({id, name: String(id)}))})
+  it('of the same jobs are one, with its times', () => {
+    const found = peaksOf([second(7200, 2, 1, 2), second(3600, 2, 1, 2), second(10800, 2, 1, 2), second(5000, 3, 1, 2, 4), second(100, 1, 9)])
+    expect(found.map(p => [p.count, p.times, p.everyMs])).toEqual([[2, [3600, 7200, 10800], 3600], [3, [5000], undefined]])
+  })
+  it('have no pace with two times, or uneven ones', () => {
+    expect(peaksOf([second(1, 2, 1, 2), second(2, 2, 1, 2)])[0]!.everyMs).toBeUndefined()
+    expect(peaksOf([second(1, 2, 1, 2), second(2, 2, 1, 2), second(4, 2, 1, 2)])[0]!.everyMs).toBeUndefined()
   })
 })

@@ -271,6 +271,8 @@ export const observe = {
   'upcoming.peaks': 'Full seconds',
   'upcoming.peaks.note': 'Many jobs in one second wait for each other. Spread them to other seconds.',
   'upcoming.peaks.none': 'No second is full.',
+  'upcoming.again': (p: {n: number, last: string, every: string}) => `and ${p.n.toLocaleString('en')} times more by ${p.last}, every ${p.every}`,
+  'upcoming.also': (p: {times: string}) => `also at ${p.times}`,
   'upcoming.more': (p: {n: number}) => `and ${p.n.toLocaleString('en')} more`,
   'upcoming.partial': 'Some jobs are still being computed.',
   'upcoming.computed': (p: {ago: string}) => `computed ${p.ago}`,

@@ -62,7 +62,7 @@ export const observe = {
   'overview.late.note': '超过 1 秒，最近一小时', 'overview.stuck': '运行过久', 'overview.stuck.note': '超过通常的 3 倍', 'overview.in_doubt': '结果未知', 'overview.in_doubt.note': '正在查询',
   'overview.unroutable': '没有执行器', 'overview.unroutable.note': '任务', 'upcoming.title': '即将触发', 'upcoming.note': p => `未来 24 小时触发 ${n(p.n)} 次`, 'upcoming.by_minute': '按分钟',
   'upcoming.hour': '小时', 'upcoming.most': p => `最多的一分钟 ${p.at}：${n(p.n)} 次`, 'upcoming.peaks': '拥挤的秒', 'upcoming.peaks.note': '许多任务挤在同一秒会互相等待，请分散到其他秒。',
-  'upcoming.peaks.none': '没有拥挤的秒。', 'upcoming.more': p => `等 ${n(p.n)} 个`, 'upcoming.partial': '部分任务仍在计算中。', 'upcoming.computed': p => `${p.ago}计算`, 'upcoming.next': '接下来的触发',
+  'upcoming.peaks.none': '没有拥挤的秒。', 'upcoming.again': p => `到 ${p.last} 还有 ${n(p.n)} 次，每 ${p.every}一次`, 'upcoming.also': p => `还有 ${p.times}`, 'upcoming.more': p => `等 ${n(p.n)} 个`, 'upcoming.partial': '部分任务仍在计算中。', 'upcoming.computed': p => `${p.ago}计算`, 'upcoming.next': '接下来的触发',
   'upcoming.group': '全部执行器', 'upcoming.none': '未来 24 小时没有触发。',
   'story.times': p => `共 ${n(p.n)} 次。`,
   'job.gone': p => `任务 ${p.id} 已由 ${p.who} 于 ${p.at} 删除。`, 'overview.last_failure': p => `上次失败：${p.ago}，${p.name}`, 'warning.remedy.gap': '选择变更时段之外的时间，或没有夏令时的时区。', 'warning.remedy.overlap': '选择变更时段之外的时间，或没有夏令时的时区。',

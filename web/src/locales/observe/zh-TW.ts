@@ -62,7 +62,7 @@ export const observe = {
   'overview.late.note': '超過 1 秒，最近一小時', 'overview.stuck': '執行過久', 'overview.stuck.note': '超過通常的 3 倍', 'overview.in_doubt': '結果不明', 'overview.in_doubt.note': '查詢中',
   'overview.unroutable': '沒有執行器', 'overview.unroutable.note': '工作', 'upcoming.title': '即將觸發', 'upcoming.note': p => `未來 24 小時觸發 ${n(p.n)} 次`, 'upcoming.by_minute': '依分鐘',
   'upcoming.hour': '小時', 'upcoming.most': p => `最多的一分鐘 ${p.at}：${n(p.n)} 次`, 'upcoming.peaks': '擁擠的秒', 'upcoming.peaks.note': '許多工作擠在同一秒會互相等待，請分散到其他秒。',
-  'upcoming.peaks.none': '沒有擁擠的秒。', 'upcoming.more': p => `等 ${n(p.n)} 個`, 'upcoming.partial': '部分工作仍在計算中。', 'upcoming.computed': p => `${p.ago}計算`, 'upcoming.next': '接下來的觸發',
+  'upcoming.peaks.none': '沒有擁擠的秒。', 'upcoming.again': p => `到 ${p.last} 還有 ${n(p.n)} 次，每 ${p.every}一次`, 'upcoming.also': p => `還有 ${p.times}`, 'upcoming.more': p => `等 ${n(p.n)} 個`, 'upcoming.partial': '部分工作仍在計算中。', 'upcoming.computed': p => `${p.ago}計算`, 'upcoming.next': '接下來的觸發',
   'upcoming.group': '全部執行器', 'upcoming.none': '未來 24 小時沒有觸發。',
   'story.times': p => `共 ${n(p.n)} 次。`,
   'job.gone': p => `工作 ${p.id} 已由 ${p.who} 於 ${p.at} 刪除。`, 'overview.last_failure': p => `上次失敗：${p.ago}，${p.name}`, 'warning.remedy.gap': '選擇變更時段之外的時間，或沒有日光節約時間的時區。', 'warning.remedy.overlap': '選擇變更時段之外的時間，或沒有日光節約時間的時區。',
