@@ -327,6 +327,15 @@ def test_upcoming_shows_the_day_by_minute_and_full_seconds(visit, v1, executor):
     expect(page.get_by_text(re.compile("and 9 times more by .*, every 10 min"))).to_be_visible()
 
 
+def test_the_hours_of_a_job_that_fires_often_are_told(visit, v1, executor):
+    job = new_job(v1, executor, "Fires often", schedule={"type": "CRON", "conf": "0/10 * 3-4 * * ?", "zone": "Asia/Shanghai"})
+    page = visit().login(f"/jobs/{job}?tab=schedule")
+    hours = page.get_by_role("list", name="The next 24 hours by hour").get_by_role("listitem")
+    expect(hours).to_have_count(24)
+    expect(hours.nth(3)).to_contain_text("3:00: 360 firings")
+    expect(hours.nth(5)).to_contain_text("5:00: 0 firings")
+
+
 def test_a_job_that_is_gone_says_who_deleted_it(visit, v1, executor):
     job = new_job(v1, executor, "Soon gone")
     assert v1.ask("DELETE", f"/jobs/{job}", If_Match="*").status == 204

@@ -4,6 +4,7 @@ import {fillDays} from '../src/lib/days'
 import {linesFor, rowsOf, shownState, type Executor, type Group} from '../src/lib/executors'
 import {display} from '../src/lib/display'
 import type {Schemas} from '../src/lib/http'
+import {countedHours, evenHours, hourlyOf, sharedHours} from '../src/lib/hours'
 import {loadLanguage} from '../src/lib/i18n'
 import {beforeOf, fieldLabel, fieldText, isPreset, JOB_FIELDS, valueAt} from '../src/lib/jobfields'
 import {peaksOf} from '../src/lib/peaks'
@@ -87,6 +88,30 @@ describe('groups of executors', () => {
       expect(text).toContain('http://h:1/x')
       expect(text).toContain('pay')
     }
+  })
+})
+
+describe('the hours of a day', () => {
+  const fire = (ms: number) => ({ms, local: new Date(ms).toISOString().slice(0, 19), at: '', offset: '+00:00', zone: 'UTC'})
+  const from = Date.UTC(2026, 10, 21, 9, 30), HOUR = 3600000
+
+  it('are counted from firings that go on for a day', () => {
+    const counts = countedHours(Array.from({length: 60}, (_, i) => fire(from + i * HOUR / 2)))
+    expect(counts).toEqual(new Array(24).fill(2))
+    expect(countedHours([fire(from), fire(from + 60000), fire(from + 120000)])).toBeUndefined()
+  })
+  it('of what fires more often are those of the expression once an hour, with their share of a day', () => {
+    expect(hourlyOf('0/10 * 9-11 ? * MON-FRI')).toBe('0 0 9-11 ? * MON-FRI')
+    expect(hourlyOf('*/5 * * * *')).toBeUndefined()
+    const hourly = {fires: [from - HOUR / 2, from + HOUR / 2, from + HOUR * 1.5].map(fire), calendar: [{day: '2026-11-21', count: 3}, {day: '2026-11-22', count: 4, marks: ['overlap' as const]}, {day: '2026-11-23', count: 3}]}
+    const calendar = [{day: '2026-11-21', count: 500}, {day: '2026-11-22', count: 1440}, {day: '2026-11-23', count: 1080}]
+    const counts = sharedHours(from, calendar, hourly)!
+    expect(counts.slice(8, 13)).toEqual([0, 360, 360, 360, 0])
+    expect(sharedHours(from, [], hourly)).toBeUndefined()
+  })
+  it('are all alike at an even pace', () => {
+    expect(evenHours(10000)![3]).toBe(360)
+    expect(evenHours(Number.NaN)).toBeUndefined()
   })
 })
 

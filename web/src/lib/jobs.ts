@@ -10,10 +10,15 @@ import {spanOf, whenOf} from './time'
 
 export type Job = Schemas['Job']
 
+/** Between two firings of FIX_RATE, or from an end to the next of FIX_DELAY; NaN of others. */
+export function periodOf(schedule: Schemas['Schedule']): number {
+  const conf = schedule.conf ?? ''
+  return /ms$/.test(conf) ? Number.parseInt(conf) : Number(conf) * 1000
+}
+
 /** The schedule in a few words. Cron stays as it is written: its sentence comes from the server. */
 export function scheduleOf(schedule: Schemas['Schedule']): string {
-  const conf = schedule.conf ?? ''
-  const ms = /ms$/.test(conf) ? Number.parseInt(conf) : Number(conf) * 1000
+  const conf = schedule.conf ?? '', ms = periodOf(schedule)
   switch (schedule.type) {
     case 'NONE': return t('jobs.by_hand')
     case 'FIX_RATE': return t('jobs.every', {span: Number.isFinite(ms) ? spanOf(ms) : conf})
