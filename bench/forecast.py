@@ -47,17 +47,6 @@ def fill(data, jobs):
     db.close()
 
 
-def cpu_ms(pid, name):
-    """CPU of the thread of that name."""
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8") as f:
-            if f.read().strip() != name:
-                continue
-        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="utf-8") as f:
-            return int(f.read().split()[0]) / 1e6
-    return 0
-
-
 def timed(rounds, ask):
     times = []
     for _ in range(rounds):
@@ -101,7 +90,7 @@ def main():
         while client.page("/api/v1/forecast?minutes=1")[1]["partial"]:
             time.sleep(0.05)
         print(f"{options.jobs} jobs: first pass {time.monotonic() - began:.1f} s, CPU of its thread "
-              f"{cpu_ms(center.p.pid, 'peal-forecast'):.0f} ms; memory {early_mb:.0f} MB, then {center.rss_mb():.0f} MB")
+              f"{center.thread_us('peal-forecast') / 1000:.0f} ms; memory {early_mb:.0f} MB, then {center.rss_mb():.0f} MB")
         said = client.page("/api/v1/forecast")[1]
         print(f"{sum(said['counts'])} firings in 24 hours, {said['peaks'][0]['count']} in the fullest second")
         print("GET /forecast:", timed(options.rounds, lambda: client.page("/api/v1/forecast")))

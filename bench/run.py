@@ -85,6 +85,16 @@ class Process:
         """Of the first thread, which is the center's scheduler."""
         return self.cpu(f"task/{self.p.pid}/")
 
+    def thread_us(self, name):
+        """CPU of the thread of that name."""
+        for task in os.listdir(f"/proc/{self.p.pid}/task"):
+            with open(f"/proc/{self.p.pid}/task/{task}/comm", encoding="utf-8") as f:
+                if f.read().strip() != name:
+                    continue
+            with open(f"/proc/{self.p.pid}/task/{task}/schedstat", encoding="utf-8") as f:
+                return int(f.read().split()[0]) / 1000
+        sys.exit(f"the process has no thread {name}")
+
     def rss_mb(self):
         with open(f"/proc/{self.p.pid}/status") as f:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
@@ -257,9 +267,10 @@ class Bench:
             time.sleep(0.01)
         with beside(center) if beside else contextlib.nullcontext():
             m0, c0, l0, s0, t0 = center.metrics(), center.cpu(), center.loop_cpu(), stub.cpu(), time.monotonic()
+            web = center.thread_us("peal-web")
             time.sleep(seconds)
             m1, c1, l1, s1, t1 = center.metrics(), center.cpu(), center.loop_cpu(), stub.cpu(), time.monotonic()
-            rss = center.rss_mb()
+            rss, web = center.rss_mb(), center.thread_us("peal-web") - web
         sent = lambda m: m.get('peal_firings_total{outcome="sent"}', 0)
         finished = lambda m: m.get('peal_firings_total{outcome="finished"}', 0)
         n, done = sent(m1) - sent(m0), finished(m1) - finished(m0)
@@ -279,7 +290,7 @@ class Bench:
         result = {
             "rate": n / (t1 - t0), "done_rate": done / (t1 - t0),
             "cpu_us": (c1 - c0) * 1e6 / max(done, 1), "loop_us": (l1 - l0) * 1e6 / max(done, 1), "stub_us": (s1 - s0) * 1e6 / max(done, 1),
-            "p50": quantile(delta, "peal_lateness_seconds", 0.5),
+            "web_us": web / max(done, 1), "p50": quantile(delta, "peal_lateness_seconds", 0.5),
             "p99": quantile(delta, "peal_lateness_seconds", 0.99),
             "doubled": stats.get("doubled", -1), "distinct": stats.get("distinct", -1),
             "unaccounted": total.get("planned", 0) - ended - open_rows,

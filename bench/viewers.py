@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What those who look on cost those who fire: the same load without and with 2,000 viewers of /events and 100 viewers
-of one log, in turn.
+of one log, in turn; and what the board costs a firing, which is all that the web loop does without them.
 
     bench/viewers.py                            5,000 firings a second, 10 s each, seven rounds
     bench/viewers.py --most 105                 fails if the scheduler's thread takes more than 105 % a firing
@@ -197,14 +197,16 @@ def main():
             r = bench.load(options.rate, options.seconds, "single", 8, prepare=users, beside=beside)
             found[which].append(r)
             print(f"round {i + 1}  {('without', 'with   ')[which]}  "
-                  f"loop {r['loop_us']:6.2f} us  all {r['cpu_us']:6.2f} us  p99 {r['p99']:6.2f} ms  rss {r['rss']:5.0f} MB  {r['done_rate']:6.0f}/s  lost {r['lost']}  "
+                  f"loop {r['loop_us']:6.2f} us  web {r['web_us']:6.2f} us  all {r['cpu_us']:6.2f} us  p99 {r['p99']:6.2f} ms  rss {r['rss']:5.0f} MB  {r['done_rate']:6.0f}/s  lost {r['lost']}  "
                   f"unaccounted {r['unaccounted']}  spin lost {r['spin'] * 100:.0f} %  {beside.result or ''}", flush=True)
             if r["lost"] or r["unaccounted"]:
                 sys.exit("firings were lost: not a measurement")
     loop = [statistics.median(r["loop_us"] for r in side) for side in found]
+    web = [statistics.median(r["web_us"] for r in side) for side in found]
     p99 = [statistics.median(r["p99"] for r in side) for side in found]
     percent = loop[1] / loop[0] * 100
     print(f"median: scheduler's thread {loop[0]:.2f} us without, {loop[1]:.2f} us with: {percent:.1f} %; "
+          f"web loop's {web[0]:.2f} us (all of it the board's and its feed's) and {web[1]:.2f} us; "
           f"p99 {p99[0]:.2f} and {p99[1]:.2f} ms")
     if options.most and percent > options.most:
         sys.exit(f"more than {options.most} %")
