@@ -2,14 +2,13 @@
 /* A line is put together in one buffer and written by one write(), so that lines of several threads
  * do not mix. A small table by format counts what repeats within a second. */
 #include "base/log.h"
-#include "base/buf.h"
 #include "base/clock.h"
+#include "base/log_line.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BURST 20 /* lines of one format a second */
@@ -20,6 +19,7 @@ enum { SILENT = 0 };
 #endif
 
 static _Atomic int limit = LOG_INFO;
+static _Atomic int style = LOG_LOGFMT; /* an enum log_format */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     const char *format;
@@ -44,6 +44,27 @@ void log_set_level(enum log_level level)
     limit = (int)level;
 }
 
+void log_set_format(enum log_format format)
+{
+    style = (int)format;
+}
+
+enum log_format log_format(void)
+{
+    return (enum log_format)style;
+}
+
+bool log_format_of(const char *name, enum log_format *ret)
+{
+    static const char *const names[] = { "logfmt", "text", "json" }; /* as the enum */
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], name) == 0) {
+            *ret = (enum log_format)i;
+            return true;
+        }
+    return false;
+}
+
 /* How many lines of this format were dropped in its last second; -1 = drop this one too. */
 static int admit(const char *format, int64_t second)
 {
@@ -59,37 +80,10 @@ static int admit(const char *format, int64_t second)
     return ++seen[i].count > BURST ? -1 : dropped;
 }
 
-static void quote(struct buf *b, const char *text)
+static void write_event(const struct log_event *e)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            buf_printf(b, "\\%c", c);
-        else if (c == '\n')
-            buf_text(b, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(b, "\\x%02x", c);
-        else
-            buf_char(b, (char)c);
-    }
-}
-
-static void write_line(enum log_level level, const char *module, const char *text, int dropped,
-                       int64_t now)
-{
-    static const char *const names[] = { "error", "warn", "info", "debug" };
-    struct tm tm;
-    time_t second = (time_t)(now / 1000);
-    gmtime_r(&second, &tm);
-    struct buf b = BUF_INIT(8192);
-    buf_printf(&b, "ts=%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=%s module=%s msg=\"",
-               tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-               (int)(now % 1000), names[level], module);
-    quote(&b, text);
-    buf_char(&b, '"');
-    if (dropped)
-        buf_printf(&b, " repeated=%d", dropped);
-    buf_char(&b, '\n');
+    struct buf b = BUF_INIT(LOG_LINE_MAX);
+    log_line_write(&b, log_format(), e);
     ssize_t ignored = write(STDERR_FILENO, b.data, b.len);
     (void)ignored;
     buf_done(&b);
@@ -97,7 +91,10 @@ static void write_line(enum log_level level, const char *module, const char *tex
 
 void log_print(enum log_level level, const char *module, const char *text)
 {
-    write_line(level, module, text, 0, clock_wall_ms());
+    const struct log_event e = {
+        .level = level, .module = module, .text = text, .at_ms = clock_wall_ms()
+    };
+    write_event(&e);
 }
 
 static void say_line(enum log_level level, const char *module, const char *text)
@@ -117,7 +114,7 @@ void log_line(enum log_level level, const char *module, const char *format, ...)
     pthread_mutex_unlock(&lock);
     if (dropped < 0)
         return;
-    char text[2048];
+    char text[LOG_TEXT_MAX];
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
@@ -125,5 +122,5 @@ void log_line(enum log_level level, const char *module, const char *format, ...)
     if (here)
         say_line(level, module, text);
     else
-        write_line(level, module, text, dropped, now);
+        write_event(&(const struct log_event){ level, module, text, dropped, now });
 }

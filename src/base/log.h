@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - what the process says about itself: one line an event, logfmt, on standard error.
+/* log.h - what the process says about itself: one line an event on standard error.
  *
  * error = someone must act; warn = we went on, and say how; info = life cycle; debug = the rest.
  * A line that repeats (same format) more than 20 times in a second is counted, not printed.
@@ -8,8 +8,11 @@
 #define PEAL_BASE_LOG_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+/* key=value with a quoted msg; a line for people; an object of JSON: log_line.h. */
+enum log_format { LOG_LOGFMT, LOG_TEXT, LOG_JSON };
 
 /* Where the lines of a thread go. Two executors in one program speak each to its own owner; threads
  * without a sink write to standard error (libpeal, built with PEAL_LIBRARY: nowhere). */
@@ -25,7 +28,12 @@ void log_to(struct log_sink *sink);
 struct log_sink *log_sink_here(void);
 
 void log_set_level(enum log_level level);
-/* The text becomes msg="…"; control characters and quotes are escaped. */
+/* Of all lines that go to standard error; logfmt as long as nothing is said. */
+void log_set_format(enum log_format format);
+enum log_format log_format(void);
+/* By its name: logfmt, text, json. False: there is no such format. */
+bool log_format_of(const char *name, enum log_format *ret);
+/* The text becomes the line's message; what the format cannot hold is escaped in it. */
 void log_line(enum log_level level, const char *module, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -114,6 +114,8 @@ static const struct config_row rows[] = {
     { "insecure-known-token", NULL, CONFIG_FLAG, "false", NULL,
       "take an access token that XXL-JOB's documentation names (default_token)", 0, 0 },
     { "log.level", NULL, CONFIG_TEXT, "info", "LEVEL", "error, warn, info or debug", 0, 0 },
+    { "log.format", NULL, CONFIG_TEXT, "logfmt", "logfmt|text|json",
+      "of the lines on standard error: key=value, for people, or an object of JSON each", 0, 0 },
 };
 
 struct config_row *server_options(struct config_table *ret)
@@ -129,6 +131,17 @@ static int complain(const char *text)
 {
     fprintf(stderr, "peal server: %s\n", text);
     return EXIT_USAGE;
+}
+
+/* Why there is no center, after the settings are known: who reads the lines as JSON reads this,
+ * too. */
+static int complain_failed(const char *text)
+{
+    if (log_format() == LOG_JSON)
+        log_error("server", "%s", text);
+    else
+        fprintf(stderr, "peal server: %s\n", text);
+    return EXIT_FAILED;
 }
 
 static int print_help(const struct config_table *table)
@@ -350,15 +363,14 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
     struct why why = { "" };
     int status = EXIT_FAILED;
     if (center_new(cc, &g->center, &why)) {
-        fprintf(stderr, "peal server: %s\n", why.text);
         alarms_free(alarms);
-        return EXIT_FAILED;
+        return complain_failed(why.text);
     }
     enum err err = api_new(g->center, api_config, &g->api, &why);
     if (!err)
         err = alarms_start(alarms, g->center, api_config->lang, &why);
     if (err)
-        fprintf(stderr, "peal server: %s\n", why.text);
+        complain_failed(why.text);
     else
         status = iterate(g->center, g);
     signal(SIGTERM, SIG_IGN); /* the center is about to go */
@@ -435,6 +447,7 @@ static bool per_job(const char *name, enum api_per_job *ret)
 
 struct settings { /* what is not a number or a text as it stands */
     enum log_level level;
+    enum log_format format;
     enum wire_lang lang;
     enum api_per_job per_job;
     char prefix[API_PREFIX_MAX + 1];
@@ -444,6 +457,8 @@ static enum err settings_read(const struct config *c, struct settings *ret, stru
 {
     if (!log_level(config_text(c, "log.level"), &ret->level))
         why_set(why, "log.level must be error, warn, info or debug");
+    else if (!log_format_of(config_text(c, "log.format"), &ret->format))
+        why_set(why, "log.format must be logfmt, text or json");
     else if (!wire_lang_of(slice_text(config_text(c, "language")), &ret->lang))
         why_set(why, "language must be en or zh_CN");
     else if (!per_job(config_text(c, "metrics.per_job"), &ret->per_job))
@@ -463,6 +478,7 @@ static int serve_with(const struct config *c, const struct settings *s)
 {
     struct api_config api;
     log_set_level(s->level);
+    log_set_format(s->format);
     if (c->foreign)
         log_warn("server",
                  "%d lines of the settings' file are of XXL-JOB or Spring and do nothing here; "

@@ -16,7 +16,7 @@ struct config *embed_config(struct peal_executor *e);
 const struct handlers *embed_handlers(const struct peal_executor *e);
 /* What /run says about a handler that is not there: executor.h. */
 void embed_hint(struct peal_executor *e, const char *(*hint)(struct slice handler));
-/* Print what it says on standard error, a line an event. */
+/* Print what it says on standard error, a line an event, in the format of its settings. */
 void embed_print(struct peal_executor *e);
 /* After it has stopped: handlers that did not. peal_executor_free would wait for them. */
 int embed_stuck(const struct peal_executor *e);

@@ -4,6 +4,7 @@
  * the rows; those that take two are in options_apply. */
 #include "executor/lib/options.h"
 #include <string.h>
+#include "base/log.h"
 #include "base/mem.h"
 
 static const struct config_row rows[] = {
@@ -68,6 +69,8 @@ static const struct config_row rows[] = {
       "time that a run has to end when it is asked to; then its process is killed, and a\n"
       "handler in a thread is reported as one that would not stop",
       0, EXECUTOR_STOP_MAX_MS },
+    { OPTION_LOG_FORMAT, "log.format", CONFIG_TEXT, "logfmt", "logfmt|text|json",
+      "of the lines on standard error: key=value, for people, or an object of JSON each", 0, 0 },
     { "insecure-no-token", NULL, CONFIG_FLAG, "false", NULL,
       "start without a token: anybody can then start runs", 0, 0 },
     /* from here on: the agent's own */
@@ -117,6 +120,15 @@ static enum err check_app(const char *name, struct why *why)
     return ERR_INVALID;
 }
 
+static enum err check_log_format(const struct config *c, struct why *why)
+{
+    enum log_format ignored;
+    if (log_format_of(config_text(c, OPTION_LOG_FORMAT), &ignored))
+        return OK;
+    why_set(why, OPTION_LOG_FORMAT ": must be logfmt, text or json");
+    return ERR_INVALID;
+}
+
 enum err options_apply(const struct config *c, struct executor_config *cf, struct why *why)
 {
     *cf = (struct executor_config){
@@ -152,6 +164,8 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
     enum err err = check_placeholders(c, why);
     if (!err)
         err = check_app(cf->appname, why);
+    if (!err)
+        err = check_log_format(c, why);
     if (err || cf->token[0] || config_flag(c, "insecure-no-token"))
         return err;
     why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "

@@ -9,6 +9,7 @@
 
 #define OPTION_TOKEN "xxl.job.accessToken"
 #define OPTION_ENABLED "xxl.job.executor.enabled"
+#define OPTION_LOG_FORMAT "peal.executor.log.format" /* of embed_print */
 
 extern const struct config_table options_library; /* what every executor has */
 extern const struct config_table options_agent;   /* the same and the built-in handlers' */

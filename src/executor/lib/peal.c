@@ -509,5 +509,8 @@ void embed_hint(struct peal_executor *e, const char *(*hint)(struct slice handle
 
 void embed_print(struct peal_executor *e)
 {
+    enum log_format format;
+    if (log_format_of(config_text(&e->config, OPTION_LOG_FORMAT), &format)) /* else start says it */
+        log_set_format(format);
     e->print = true;
 }
