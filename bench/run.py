@@ -283,6 +283,7 @@ class Bench:
         total = totals(db)
         rows_ok = db.execute("SELECT count(*) FROM xxl_job_log WHERE handle_code = 200").fetchone()[0]
         open_rows = db.execute("SELECT count(*) FROM peal_run WHERE phase < 5").fetchone()[0]
+        misfires = db.execute("SELECT coalesce(sum(count), 0) FROM peal_skip").fetchone()[0]
         db.close()
         lost_after = spin(1 if self.quick else 5)
         ended = sum(total.get(k, 0) for k in ("finished", "rejected", "lost", "skipped", "withdrawn"))
@@ -292,6 +293,7 @@ class Bench:
             "cpu_us": (c1 - c0) * 1e6 / max(done, 1), "loop_us": (l1 - l0) * 1e6 / max(done, 1), "stub_us": (s1 - s0) * 1e6 / max(done, 1),
             "web_us": web / max(done, 1), "p50": quantile(delta, "peal_lateness_seconds", 0.5),
             "p99": quantile(delta, "peal_lateness_seconds", 0.99),
+            "late_max": m1["peal_lateness_max_seconds"] * 1000, "misfires": misfires,
             "doubled": stats.get("doubled", -1), "distinct": stats.get("distinct", -1),
             "unaccounted": total.get("planned", 0) - ended - open_rows,
             "lost": total.get("lost", 0) + total.get("rejected", 0) + total.get("skipped", 0),
