@@ -13,6 +13,9 @@ foreach(section 1 3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
+install(FILES packaging/completion/peal
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
 install(FILES packaging/systemd/peal-server.socket DESTINATION ${PEAL_UNIT_DIR})
 set(with_paths "packaging/systemd/peal-server.service.in=${PEAL_UNIT_DIR}"
   "packaging/systemd/peal-executor.service.in=${PEAL_UNIT_DIR}")

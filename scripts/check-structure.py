@@ -80,7 +80,7 @@ OWNERS = {
     "argon2.h": ["api"],
     "jansson.h": ["wire", "server", "api", "executor", "cli"],
     "openssl/": ["base", "net"],
-    "curl/": ["executor", "alarm"],
+    "curl/": ["executor", "alarm", "cli"],
 }
 
 # Symbols that a pure archive may need from outside the code base, as whole names.

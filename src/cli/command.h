@@ -24,6 +24,7 @@ struct command {
 int cmd_backup(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_cron(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

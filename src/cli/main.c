@@ -12,6 +12,7 @@ static const struct command commands[] = {
     { "server", "the scheduling center", cmd_server },
     { "executor", "take runs from a center, run them, report back", cmd_executor },
     { "demo", "a center, two executors and sample jobs, to watch", cmd_demo },
+    { "ctl", "jobs, runs and logs of a center, over its API", cmd_ctl },
     { "cron", "when a cron expression fires, and what it means", cmd_cron },
     { "config", "a server's settings, where they come from, is a file right?", cmd_config },
     { "doctor", "what of a server is insecure or risky, and how to mend it", cmd_doctor },

@@ -83,7 +83,7 @@ def test_each_command_is_in_the_page_of_the_program():
 def test_pages_are_installed_where_man_looks(installed):
     man = installed.prefix / "share" / "man"
     assert sorted(str(p.relative_to(man)) for p in man.rglob("*.*")) == [
-        "man1/peal-executor.1", "man1/peal.1", "man3/peal_executor.3"]
+        "man1/peal-ctl.1", "man1/peal-executor.1", "man1/peal.1", "man3/peal_executor.3"]
 
 
 # -- systemd --
