@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "cli/command.h"
 #include "cli/server.h"
+#include "net/service.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -249,11 +250,13 @@ static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], boo
 /* ---- the run -----------------------------------------------------------------------------------
  */
 
-static struct center *running; /* for the signal handler */
+static struct center *running; /* for the signal handler, as the next */
+static struct service service;
 
 static void on_signal(int number)
 {
     (void)number;
+    service_stopping(&service);
     center_stop(running);
 }
 
@@ -304,8 +307,24 @@ static void *start_up(void *arg)
     if (wanted && !password[0])
         log_info("server", "admin.password is ignored: there are users already");
     greet(g, wanted && wanted[0] ? "" : password);
-    log_info("server", "ready on port %u", center_port(g->center));
+    char ready[32];
+    snprintf(ready, sizeof(ready), "ready on port %u", center_port(g->center));
+    service_ready(&service, ready);
+    log_info("server", "%s", ready);
     return NULL;
+}
+
+/* What systemctl status shows. */
+static void status(void *arg, char text[SERVICE_STATUS_MAX])
+{
+    struct center_health health;
+    center_health(arg, &health);
+    const struct metrics *m = center_metrics(arg);
+    if (health.reason[0])
+        snprintf(text, SERVICE_STATUS_MAX, "not ready: %s", health.reason);
+    else
+        snprintf(text, SERVICE_STATUS_MAX, "executors: %lld, runs that they work on: %lld",
+                 (long long)m->addresses, (long long)m->accepted);
 }
 
 static void catch_signals(struct center *c)
@@ -327,7 +346,9 @@ static int iterate(struct center *c, struct greeter *g)
         log_error("server", "cannot start a thread: %s", strerror(rc));
         return EXIT_FAILED;
     }
+    service_watch(&service, center_loop(c), status, c);
     center_run(c);
+    service_unwatch(&service);
     pthread_join(hello, NULL);
     return g->failed ? EXIT_FAILED : EXIT_DONE;
 }
@@ -378,6 +399,7 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
     alarms_free(alarms);
     api_free(g->api);
     center_free(g->center);
+    service_close(&service);
     log_info("server", "stopped");
     return status;
 }
@@ -387,6 +409,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     struct why why = { "" };
     char token[TOKEN_MAX + 1];
     struct greeter g = { .config = config, .token = token, .prefix = api_config->prefix };
+    service_open(&service);
     struct alarms *alarms;
     if (alarms_open(config, &alarms, &why))
         return complain(why.text);

@@ -90,7 +90,7 @@ def test_pages_are_installed_where_man_looks(installed):
 
 UNITS = ["peal-executor.service", "peal-server.service"]
 NEEDED = {"NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
-          "DynamicUser": "yes", "KillMode": "mixed", "Type": "simple", "UMask": "0077", "CapabilityBoundingSet": ""}
+          "DynamicUser": "yes", "KillMode": "mixed", "Type": "notify", "WatchdogSec": "30s", "UMask": "0077", "CapabilityBoundingSet": ""}
 
 
 def unit(path):

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/str.h"
 #include "executor/core/handlers.h"
+#include "net/service.h"
 #include "peal/executor.h"
 
 /* One whose settings are those of a table; NULL without memory. */
@@ -18,6 +19,9 @@ const struct handlers *embed_handlers(const struct peal_executor *e);
 void embed_hint(struct peal_executor *e, const char *(*hint)(struct slice handler));
 /* Print what it says on standard error, a line an event, in the format of its settings. */
 void embed_print(struct peal_executor *e);
+/* Watched over by a service manager: signs of life of its loop's thread. Borrowed until it has
+ * stopped. */
+void embed_service(struct peal_executor *e, struct service *s);
 /* After it has stopped: handlers that did not. peal_executor_free would wait for them. */
 int embed_stuck(const struct peal_executor *e);
 

@@ -33,6 +33,7 @@ struct peal_executor {
     peal_say_fn *say;
     void *say_arg;
     bool print;
+    struct service *service; /* borrowed; NULL: there is none */
     /* from start to stop */
     struct executor_config cf;
     struct isolate *isolate;
@@ -146,6 +147,8 @@ static enum err open_loop(struct peal_executor *e, struct why *why)
     enum err err = executor_new(e->loop, &e->cf, &e->executor, why);
     if (!err)
         err = loop_fd_add(e->loop, &e->wishes);
+    if (!err && e->service)
+        service_watch(e->service, e->loop, NULL, NULL);
     return err;
 }
 
@@ -153,6 +156,8 @@ static void close_loop(struct peal_executor *e)
 {
     if (e->executor)
         loop_fd_remove(e->loop, &e->wishes);
+    if (e->service)
+        service_unwatch(e->service);
     executor_free(e->executor);
     loop_free(e->loop);
     e->executor = NULL;
@@ -505,6 +510,11 @@ int embed_stuck(const struct peal_executor *e)
 void embed_hint(struct peal_executor *e, const char *(*hint)(struct slice handler))
 {
     e->hint = hint;
+}
+
+void embed_service(struct peal_executor *e, struct service *s)
+{
+    e->service = s;
 }
 
 void embed_print(struct peal_executor *e)

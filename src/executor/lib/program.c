@@ -77,15 +77,17 @@ static int watch_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void until_stopped(struct peal_executor *e, int signals)
+static void until_stopped(struct peal_executor *e, int signals, const struct service *service)
 {
     struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
                             { .fd = peal_executor_fd(e), .events = POLLIN } };
     while (!fds[1].revents) {
         struct signalfd_siginfo info;
         poll(fds, 2, -1);
-        while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+            service_stopping(service);
             peal_executor_stop(e);
+        }
     }
 }
 
@@ -102,16 +104,23 @@ static void raise_descriptors(void)
 
 static int serve(const struct program *p, struct peal_executor *e)
 {
+    static struct service service; /* the loop's thread may outlive this call, with handlers that
+                                      do not stop */
     raise_descriptors();
+    service_open(&service);
+    embed_service(e, &service);
     int signals = watch_signals();
     if (signals < 0)
         return complain(p, strerror(errno), PROGRAM_FAILED);
     enum peal_err err = peal_executor_start(e);
     if (!err) {
         print_start(p, e);
-        until_stopped(e, signals);
+        service_ready(&service, peal_executor_address(e));
+        until_stopped(e, signals, &service);
     }
     close(signals);
+    if (embed_stuck(e) == 0)
+        service_close(&service);
     if (!err)
         return PROGRAM_DONE;
     return complain(p, peal_executor_why(e), err == PEAL_INVALID ? PROGRAM_USAGE : PROGRAM_FAILED);
