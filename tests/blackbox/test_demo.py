@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support.center import SANITIZER, binary, clean_environment  # noqa: E402 (found through the path just set)
+from support.processes import parent  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 OUTCOMES = {
@@ -57,11 +58,7 @@ class Demo:
         """Those that the demo has started itself, not what they start in turn."""
         ours = []
         for pid, command in self.children():
-            try:
-                stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
-            except OSError:
-                continue
-            if int(stat.rpartition(")")[2].split()[1]) == self.process.pid:
+            if parent(pid) == self.process.pid:
                 ours.append((pid, command))
         return ours
 

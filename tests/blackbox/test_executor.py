@@ -14,6 +14,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.center import TOKEN, binary, clean_environment, free_port  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
+from support.processes import alive  # noqa: E402
 from support.standin import YES, StandinCenter, call  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -39,14 +40,6 @@ def scripts(tmp_path, center):
     """An executor that may run shell scripts and any command."""
     with Executor(tmp_path, center.url, ["--peal.executor.glue=shell", "--peal.executor.commands", "*"]) as it:
         yield it
-
-
-def alive(pid):
-    """Is there a process of that number that has not ended? (A zombie has.)"""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 # -- registration --
@@ -593,7 +586,7 @@ def test_sigterm_ends_what_takes_too_long_and_reports_it(tmp_path, center):
         it.run_shell(2, 604, "echo pid $$; sleep 3600")
         pid = int(re.search(r"pid (\d+)", it.wait_for_log(604, "pid "))[1])
         it.stop()
-        assert not alive(pid)
+        wait_until(lambda: not alive(pid), "the script to be gone")
     assert center.result(602)["handleMsg"] == "the executor is shutting down. [job running, killed]"
     assert center.result(603)["handleMsg"] == \
         "the executor is shutting down. [job not executed, in the job queue, killed.]"

@@ -20,6 +20,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 from support.center import TOKEN, binary  # noqa: E402 (path just set)
 from support.disk import DiskErrors  # noqa: E402
 from support.executor import Executor  # noqa: E402
+from support.processes import children  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -202,10 +203,6 @@ def test_no_descriptor_for_a_child_is_a_failed_run_that_says_so(tmp_path, center
         assert connection.run(3, handler, params, **glue)["code"] == 200
         assert center.result(3)["handleCode"] == 200
         wait_until(lambda: len(os.listdir(f"/proc/{executor.process.pid}/fd")) <= before, "no descriptor to be lost")
-
-
-def children(pid):
-    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @pytest.mark.parametrize("more", [0, 1, 2])

@@ -20,6 +20,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.center import TOKEN, binary  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
+from support.processes import children, state  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -45,18 +46,6 @@ def agent(folder, center, *wrapper, args=()):
     executor = Executor(folder, center.url, ["--peal.executor.commands=*", *args])
     executor.command = [*wrapper, *executor.command]
     return executor
-
-
-def children(pid):
-    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def state(pid):
-    """Z: it has ended and nobody has waited for it. None: it is gone."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return None
 
 
 # -- SIGCHLD --
@@ -203,7 +192,7 @@ def test_as_process_1_it_waits_for_whoever_loses_his_parent(tmp_path, center):
 
         def at_rest():
             states = [state(pid) for pid in family(first)]
-            return len(states) == 4 and "Z" not in states  # init, agent, watch, server
+            return len(states) == 4 and not {"Z", None} & set(states)  # init, agent, watch, server
         wait_until(at_rest, "only the agent's own processes to be left")
         os.kill(first, signal.SIGTERM)
         executor.wait()

@@ -21,6 +21,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.center import TOKEN, binary, clean_environment  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
+from support.processes import alive  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -73,13 +74,6 @@ def run(center, executor, log, source, glue="GLUE_SHELL", job=1, **fields):
         "script file:" in line for line in content) else len(content)
     last = next(i for i, line in enumerate(content) if "job execute end(" in line)
     return result, "".join(content[first:last])
-
-
-def alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 # -- kinds --
@@ -216,7 +210,7 @@ def test_time_beyond_the_limit_is_a_timeout(tmp_path, center):
         result, output = run(center, executor, 15, "trap '' TERM; echo $$; while :; do read -t 3600 < <(:); done")
         assert (result["handleCode"], result["handleMsg"]) == (
             502, "ended: it took longer than peal.executor.glue.time, 300 ms")
-        assert not alive(int(output))
+        wait_until(lambda: not alive(int(output)), "the script to be gone")
 
 
 def test_what_is_not_executable_fails_with_the_reason(tmp_path, center, bin):
