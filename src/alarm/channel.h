@@ -8,31 +8,12 @@
 #ifndef PEAL_ALARM_CHANNEL_H
 #define PEAL_ALARM_CHANNEL_H
 
+#include "alarm/message.h"
 #include "base/config.h"
 #include "model/alarm.h"
-#include "wire/trigger_text.h"
 
 /* One try may take so long: connecting, sending, the answer. What hangs is given up by then. */
 #define CHANNEL_TRY_MS 30000
-
-/* One failed run, told to one target. No text is NULL; all of them are hostile: they come from
- * users and executors, may hold any character, and are at most as long as their columns. */
-struct alarm_message {
-    const char *id;     /* the same at each try: who gets it twice can tell. A-Z a-z 0-9 . - */
-    const char *target; /* "" where the channel has one of its own */
-    int64_t log_id, job_id, group_id;
-    const char *job;     /* its description */
-    const char *handler; /* "" for scripts */
-    const char *group, *app;
-    const char *outcome; /* "failed", "timed out", … (phase_text) */
-    const char *when;    /* trigger_time, RFC 3339 in the server's zone; "" */
-    const char *address; /* of the executor; "" if there was none */
-    int code;
-    const char *cause;       /* folded, one line */
-    const char *trigger_msg; /* "" unless the call of the executor failed */
-    const char *handle_msg;  /* "" unless the run failed after that */
-    enum wire_lang lang;     /* of the server's messages */
-};
 
 struct channel { /* the implementation's struct begins with it */
     const struct channel_ops *ops;

@@ -12,7 +12,6 @@
 #define WORD_BYTES 45           /* of an encoded word: 60 characters, 75 with what is around them */
 #define LINE_BYTES 57           /* of a line of base64: 76 characters */
 #define PLAIN_MAX 60            /* characters of a subject that is left as it is */
-#define SUBJECT_JOB 120         /* bytes of a job's description in it */
 #define MESSAGE_SHOWN 20000     /* bytes of a message in the mail */
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -130,13 +129,13 @@ static void date(struct buf *out, int64_t now_ms)
     buf_printf(out, "Date: %s\r\n", text);
 }
 
-enum word { W_SUBJECT, W_TITLE, W_GROUP, W_JOB, W_NAME, W_KIND, W_WHEN, W_WHERE, W_CODE, W_LOG };
+enum word { W_TITLE, W_GROUP, W_JOB, W_NAME, W_KIND, W_WHEN, W_WHERE, W_CODE, W_LOG };
 
-static const char *const words[2][10] = {
-    { "Job failed", "Alarm of the scheduling center", "Executor group", "Job id", "Job", "Alarm",
-      "Scheduled for", "Executor", "Code", "Content" },
-    { "任务失败", "调度中心监控报警", "执行器", "任务ID", "任务描述", "告警类型", "调度时间",
-      "执行器地址", "结果码", "告警内容" },
+static const char *const words[2][9] = {
+    { "Alarm of the scheduling center", "Executor group", "Job id", "Job", "Alarm", "Scheduled for",
+      "Executor", "Code", "Content" },
+    { "调度中心监控报警", "执行器", "任务ID", "任务描述", "告警类型", "调度时间", "执行器地址",
+      "结果码", "告警内容" },
 };
 
 static const char *word(const struct alarm_message *m, enum word w)
@@ -147,8 +146,7 @@ static const char *word(const struct alarm_message *m, enum word w)
 static void subject(struct buf *out, const struct alarm_message *m)
 {
     struct buf text = BUF_INIT(1024);
-    buf_printf(&text, "%s: %.*s (%lld)", word(m, W_SUBJECT),
-               (int)utf8_cut(m->job, strlen(m->job), SUBJECT_JOB), m->job, (long long)m->job_id);
+    buf_text(&text, m->title);
     buf_text(out, "Subject: ");
     mime_words(out, slice_of(text.data, text.len));
     buf_text(out, "\r\n");
@@ -211,9 +209,35 @@ static void facts(const struct alarm_message *m, char numbers[2][24], struct fac
     memcpy(ret, all, sizeof(all));
 }
 
+static void item(struct buf *out, const struct alarm_item *i)
+{
+    buf_printf(out, "%s (%lld)", i->job, (long long)i->job_id);
+    if (i->log_id)
+        buf_printf(out, ", logId=%lld", (long long)i->log_id);
+    if (i->failures)
+        buf_printf(out, ", %lldx", (long long)i->failures);
+    if (i->took_ms)
+        buf_printf(out, ", %lld ms", (long long)i->took_ms);
+    buf_printf(out, "%s%s\n", i->cause[0] ? ": " : "", i->cause);
+}
+
+/* What a rule has found: its jobs, and how many others there are. */
+static void content_of_alarm(struct buf *out, const struct alarm_message *m)
+{
+    buf_printf(out, "%s\n", m->title);
+    for (int i = 0; i < m->nitems; i++)
+        item(out, &m->items[i]);
+    if (m->jobs > m->nitems)
+        buf_printf(out, "+%lld\n", (long long)(m->jobs - m->nitems));
+}
+
 /* log id, then what the center and the executor said. */
 static void content(struct buf *out, const struct alarm_message *m)
 {
+    if (strcmp(m->event, ALARM_RUN_FAILED) != 0) {
+        content_of_alarm(out, m);
+        return;
+    }
     buf_printf(out, "logId=%lld\n", (long long)m->log_id);
     if (m->trigger_msg[0]) {
         buf_text(out, "trigger: ");

@@ -5,17 +5,21 @@
 #include "alarm/text.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "cron/rfc3339.h"
+
+#define TITLE_SIZE 256
+#define TITLE_JOB 120 /* bytes of a job's description in it */
 
 struct text {
     struct alarm_message m;
     struct log_record log;
     struct job_record job;
     struct group_record group;
-    char id[64], when[RFC3339_SIZE];
+    char id[64], when[RFC3339_SIZE], title[TITLE_SIZE];
 };
 
 static const char *or_empty(const char *text)
@@ -57,6 +61,14 @@ static void name(struct text *t, const struct alarm_record *row, const char *tar
              (unsigned)hash_text(slice_text(target)));
 }
 
+static void title(struct text *t)
+{
+    snprintf(t->title, sizeof(t->title), "%s: %.*s (%lld)",
+             t->m.lang == WIRE_LANG_ZH_CN ? "任务失败" : "Job failed",
+             (int)utf8_cut(t->m.job, strlen(t->m.job), TITLE_JOB), t->m.job,
+             (long long)t->m.job_id);
+}
+
 struct text *text_new(struct store *reader, const struct alarm_record *row, const char *target,
                       struct zone *zone, enum wire_lang lang)
 {
@@ -70,6 +82,13 @@ struct text *text_new(struct store *reader, const struct alarm_record *row, cons
     t->m = (struct alarm_message){
         .id = t->id,
         .target = target,
+        .event = ALARM_RUN_FAILED,
+        .level = "critical",
+        .state = "",
+        .key = t->id,
+        .title = t->title,
+        .since_ms = row->made_ms,
+        .closed_ms = -1,
         .log_id = row->log_id,
         .job_id = row->job_id,
         .group_id = row->group_id,
@@ -82,9 +101,11 @@ struct text *text_new(struct store *reader, const struct alarm_record *row, cons
         .address = or_empty(t->log.address),
         .code = row->code,
         .cause = or_empty(row->cause),
+        .rule = "",
         .lang = lang,
     };
     messages(t);
+    title(t);
     return t;
 }
 

@@ -110,26 +110,73 @@ static void text_member(struct jsonw *w, const char *key, const char *text)
     jsonw_slice(w, key, slice_of(text, utf8_cut(text, strlen(text), MESSAGE_MAX)));
 }
 
+static void body_of_run(struct jsonw *w, const struct alarm_message *m)
+{
+    jsonw_i64(w, "runId", m->log_id);
+    jsonw_i64(w, "jobId", m->job_id);
+    text_member(w, "job", m->job);
+    text_member(w, "handler", m->handler);
+    jsonw_i64(w, "groupId", m->group_id);
+    text_member(w, "group", m->group);
+    text_member(w, "app", m->app);
+    jsonw_text(w, "outcome", m->outcome);
+    jsonw_text(w, "scheduledFor", m->when);
+    text_member(w, "executor", m->address);
+    jsonw_i64(w, "code", m->code);
+    text_member(w, "cause", m->cause);
+    text_member(w, "triggerMsg", m->trigger_msg);
+    text_member(w, "handleMsg", m->handle_msg);
+}
+
+static void item(struct jsonw *w, const struct alarm_item *i)
+{
+    jsonw_object(w, NULL);
+    jsonw_i64(w, "jobId", i->job_id);
+    text_member(w, "job", i->job);
+    jsonw_i64(w, "runId", i->log_id);
+    jsonw_text(w, "since", i->since);
+    jsonw_i64(w, "failures", i->failures);
+    jsonw_i64(w, "tookMs", i->took_ms);
+    text_member(w, "cause", i->cause);
+    jsonw_bool(w, "open", i->open);
+    jsonw_object_end(w);
+}
+
+/* What a rule has found, or the center. */
+static void body_of_alarm(struct jsonw *w, const struct alarm_message *m)
+{
+    jsonw_text(w, "key", m->key);
+    jsonw_text(w, "level", m->level);
+    jsonw_text(w, "state", m->state);
+    text_member(w, "title", m->title);
+    jsonw_i64(w, "alarmId", m->alarm_id);
+    jsonw_i64(w, "ruleId", m->rule_id);
+    text_member(w, "rule", m->rule);
+    jsonw_i64(w, "groupId", m->group_id);
+    text_member(w, "group", m->group);
+    text_member(w, "app", m->app);
+    text_member(w, "executor", m->address);
+    text_member(w, "cause", m->cause);
+    jsonw_i64(w, "sinceMs", m->since_ms);
+    jsonw_i64(w, "closedMs", m->closed_ms);
+    jsonw_i64(w, "jobs", m->jobs);
+    jsonw_i64(w, "open", m->open);
+    jsonw_array(w, "items");
+    for (int i = 0; i < m->nitems; i++)
+        item(w, &m->items[i]);
+    jsonw_array_end(w);
+}
+
 static void body(struct buf *out, const struct alarm_message *m)
 {
     struct jsonw w = jsonw_on(out);
     jsonw_object(&w, NULL);
-    jsonw_text(&w, "event", "run.failed");
+    jsonw_text(&w, "event", m->event);
     jsonw_text(&w, "id", m->id);
-    jsonw_i64(&w, "runId", m->log_id);
-    jsonw_i64(&w, "jobId", m->job_id);
-    text_member(&w, "job", m->job);
-    text_member(&w, "handler", m->handler);
-    jsonw_i64(&w, "groupId", m->group_id);
-    text_member(&w, "group", m->group);
-    text_member(&w, "app", m->app);
-    jsonw_text(&w, "outcome", m->outcome);
-    jsonw_text(&w, "scheduledFor", m->when);
-    text_member(&w, "executor", m->address);
-    jsonw_i64(&w, "code", m->code);
-    text_member(&w, "cause", m->cause);
-    text_member(&w, "triggerMsg", m->trigger_msg);
-    text_member(&w, "handleMsg", m->handle_msg);
+    if (strcmp(m->event, ALARM_RUN_FAILED) == 0)
+        body_of_run(&w, m);
+    else
+        body_of_alarm(&w, m);
     jsonw_object_end(&w);
 }
 

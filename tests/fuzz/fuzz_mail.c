@@ -54,9 +54,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         p += p < end ? strlen(p) + 1 : 0;
     }
     check_address(slice_of(copy, size));
+    const struct alarm_item item = {
+        .job = texts[0], .cause = texts[5], .since = "", .failures = 1
+    };
     const struct alarm_message m = {
         .id = "alarm-1.2.3",
         .target = "a@b",
+        .event = size % 3 ? ALARM_RUN_FAILED : "job.streak",
+        .title = texts[0],
+        .items = &item,
+        .nitems = 1,
+        .jobs = size % 5,
         .job_id = size ? data[0] : 0,
         .job = texts[0],
         .handler = texts[1],

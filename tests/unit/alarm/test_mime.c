@@ -72,6 +72,8 @@ static void subjects_are_plain_or_encoded_words(void **state)
 static const struct alarm_message hostile = {
     .id = "alarm-1.2.3",
     .target = "a@b",
+    .event = ALARM_RUN_FAILED,
+    .title = "Job failed: x\r\nBcc: evil@example.org\r\n\r\n--=_peal_alarm\r\n.\r\n<script> (5)",
     .log_id = 7,
     .job_id = 5,
     .job = "x\r\nBcc: evil@example.org\r\n\r\n--=_peal_alarm\r\n.\r\n<script>",
@@ -87,11 +89,10 @@ static const struct alarm_message hostile = {
     .handle_msg = "<b>&\r\n.\r\n--=_peal_alarm--\r\n",
 };
 
-static void no_text_gets_out_of_its_place(void **state)
+static void stays_in_its_place(const struct alarm_message *m)
 {
-    (void)state;
     struct buf b = BUF_INIT(1 << 20);
-    mime_mail(&b, &hostile, "peal@example.org", 1700000000000);
+    mime_mail(&b, m, "peal@example.org", 1700000000000);
     const char *mail = buf_str(&b);
     assert_false(b.failed);
     assert_int_equal(strlen(mail), b.len);
@@ -113,12 +114,31 @@ static void no_text_gets_out_of_its_place(void **state)
     buf_done(&b);
 }
 
+static void no_text_gets_out_of_its_place(void **state)
+{
+    (void)state;
+    stays_in_its_place(&hostile);
+}
+
+static void no_text_of_a_rule_does(void **state)
+{
+    (void)state;
+    struct alarm_item item = { .job = hostile.job, .cause = hostile.handle_msg, .since = "" };
+    struct alarm_message m = hostile;
+    m.event = "job.streak";
+    m.items = &item;
+    m.nitems = 1;
+    m.jobs = 3;
+    stays_in_its_place(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_plain_or_refused),
         cmocka_unit_test(subjects_are_plain_or_encoded_words),
         cmocka_unit_test(no_text_gets_out_of_its_place),
+        cmocka_unit_test(no_text_of_a_rule_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
