@@ -16,6 +16,8 @@ endforeach()
 install(FILES packaging/completion/peal
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 
+install(DIRECTORY packaging/prometheus packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/peal)
+
 install(FILES packaging/systemd/peal-server.socket DESTINATION ${PEAL_UNIT_DIR})
 set(with_paths "packaging/systemd/peal-server.service.in=${PEAL_UNIT_DIR}"
   "packaging/systemd/peal-executor.service.in=${PEAL_UNIT_DIR}")

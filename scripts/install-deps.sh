@@ -17,7 +17,7 @@ packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
 why[build]="to build Peal"
 packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
     python3-aiosmtpd openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
-    systemd-analyze:systemd libseccomp2"
+    systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
 why[test]="to test Peal"
 packages[console]="node:nodejs npm:npm python3"
 why[console]="to build the console"
