@@ -32,6 +32,7 @@ def test_the_settings_of_a_job_show_each_field_and_lead_to_the_form(visit, v1, e
     expect(page.locator(".row", has_text="Block strategy")).to_contain_text("default")
     page.get_by_role("link", name="Edit: Retries").click()
     expect(page).to_have_url(re.compile(rf"/jobs/{job}/edit#running/retries$"))
+    expect(page.get_by_label("Retries")).to_be_focused()
 
 
 def test_the_history_says_who_changed_what_and_puts_it_back(visit, v1, executor):

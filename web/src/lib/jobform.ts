@@ -11,6 +11,13 @@ export interface Form {
   startDeadlineMs: number | '', onUnknown: 'wait' | 'resend', children: string
 }
 
+/** The keys of the fields' names, as the form's labels have them. */
+export const FIELD_LABELS: Partial<Record<keyof Form, string>> = {
+  name: 'form.name', groupId: 'form.group', owner: 'form.owner', emails: 'form.emails', type: 'form.type', conf: 'form.conf.CRON', zone: 'form.zone', dst: 'form.dst', misfire: 'form.misfire', misfireMax: 'form.misfire_max',
+  kind: 'form.task_kind', handler: 'form.handler', param: 'form.param', route: 'form.route', block: 'form.block', timeoutS: 'form.timeout', retries: 'form.retries', retryDelayMs: 'form.retry_delay', retryBackoff: 'form.backoff',
+  startDeadlineMs: 'form.deadline', onUnknown: 'form.unknown', children: 'form.children',
+}
+
 export function emptyForm(owner: string): Form {
   return {
     name: '', groupId: 0, owner, emails: '', type: 'CRON', conf: '', zone: '', dst: 'xxl', misfire: 'DO_NOTHING', misfireMax: 100,

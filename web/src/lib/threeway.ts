@@ -20,3 +20,6 @@ export function differencesOf(was: Form, theirs: Form, mine: Form): Difference[]
 export function choiceOf(d: Difference): 'theirs' | 'mine' {
   return same(d.was, d.mine) ? 'theirs' : 'mine'
 }
+
+/** A value of a field, as it is shown beside others. */
+export const textOf = (value: unknown) => value === '' || value === null || value === undefined ? '–' : String(value)

@@ -85,6 +85,7 @@ export const work = {
   'form.handler.unknown': 'No job of this group uses that handler yet.',
   'form.param.no_json': 'It begins like JSON, but is none.',
   'form.changed.same': 'The other change is what stands here already. Save again.',
+  'form.changes': 'What saving will change',
   'form.changed.field': 'Field',
   'form.changed.was': 'Was',
   'form.changed.theirs': 'Theirs',

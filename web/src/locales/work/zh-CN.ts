@@ -19,7 +19,7 @@ export const work = {
   'form.kind.delay': '固定延迟', 'form.kind.once': '一次', 'form.kind.hand': '手动', 'form.unit': '单位', 'form.unit.second': '秒', 'form.unit.minute': '分钟', 'form.unit.hour': '小时',
   'form.time': '时间', 'form.day': '日期', 'form.day.last': '最后一天', 'form.days': '星期', 'form.preview.none': '选择后将在此说明。', 'form.backoff': '退避：每次间隔的倍数', 'form.tries': p => `执行时刻：${p.list}`,
   'form.save_run': '保存并执行一次', 'form.handler.unknown': '该执行器尚无任务使用此 JobHandler。', 'form.param.no_json': '看似 JSON，但格式不正确。', 'form.changed.same': '对方的修改与此处内容相同，请再次保存。',
-  'form.changed.field': '字段', 'form.changed.was': '原值', 'form.changed.theirs': '对方', 'form.changed.mine': '我的', 'form.changed.take': '采用所选内容', 'route.FIRST': '第一台机器。',
+  'form.changes': '保存后的变更', 'form.changed.field': '字段', 'form.changed.was': '原值', 'form.changed.theirs': '对方', 'form.changed.mine': '我的', 'form.changed.take': '采用所选内容', 'route.FIRST': '第一台机器。',
   'route.LAST': '最后一台机器。', 'route.ROUND': '依次轮流。', 'route.RANDOM': '随机一台。', 'route.CONSISTENT_HASH': '本任务固定使用同一台，只要其在线。', 'route.LEAST_FREQUENTLY_USED': '本任务使用次数最少的一台。',
   'route.LEAST_RECENTLY_USED': '本任务最久未使用的一台。', 'route.FAILOVER': '第一台心跳正常的机器。', 'route.BUSYOVER': '第一台未在运行本任务的机器。', 'route.SHARDING_BROADCAST': '所有机器，各取一个分片。',
   'block.SERIAL_EXECUTION': '后一次运行等待前一次结束。', 'block.DISCARD_LATER': '运行期间丢弃后来的，并记为失败。', 'block.COVER_EARLY': '后一次运行会终止前一次。',

@@ -19,7 +19,7 @@ export const work = {
   'form.kind.delay': '固定延遲', 'form.kind.once': '一次', 'form.kind.hand': '手動', 'form.unit': '單位', 'form.unit.second': '秒', 'form.unit.minute': '分鐘', 'form.unit.hour': '小時',
   'form.time': '時間', 'form.day': '日期', 'form.day.last': '最後一天', 'form.days': '星期', 'form.preview.none': '選擇後將在此說明。', 'form.backoff': '退避：每次間隔的倍數', 'form.tries': p => `執行時刻：${p.list}`,
   'form.save_run': '儲存並執行一次', 'form.handler.unknown': '這個執行器尚無工作使用此 JobHandler。', 'form.param.no_json': '看似 JSON，但格式不正確。', 'form.changed.same': '對方的修改與此處內容相同，請再次儲存。',
-  'form.changed.field': '欄位', 'form.changed.was': '原值', 'form.changed.theirs': '對方', 'form.changed.mine': '我的', 'form.changed.take': '採用所選內容', 'route.FIRST': '第一台機器。',
+  'form.changes': '儲存後的變更', 'form.changed.field': '欄位', 'form.changed.was': '原值', 'form.changed.theirs': '對方', 'form.changed.mine': '我的', 'form.changed.take': '採用所選內容', 'route.FIRST': '第一台機器。',
   'route.LAST': '最後一台機器。', 'route.ROUND': '依序輪流。', 'route.RANDOM': '隨機一台。', 'route.CONSISTENT_HASH': '本工作固定使用同一台，只要其上線。', 'route.LEAST_FREQUENTLY_USED': '本工作使用次數最少的一台。',
   'route.LEAST_RECENTLY_USED': '本工作最久未使用的一台。', 'route.FAILOVER': '第一台心跳正常的機器。', 'route.BUSYOVER': '第一台未在執行本工作的機器。', 'route.SHARDING_BROADCAST': '所有機器，各取一個分片。',
   'block.SERIAL_EXECUTION': '後一次執行等待前一次結束。', 'block.DISCARD_LATER': '執行期間捨棄後來的，並記為失敗。', 'block.COVER_EARLY': '後一次執行會終止前一次。',
