@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/placeholder.h"
 #include "base/properties.h"
 #include <assert.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #define ENV_PREFIX "PEAL_"
 #define NAME_MAX_BYTES 64
 #define HINT_SIZE (NAME_MAX_BYTES + 32)
+#define VALUE_MAX (64u << 10) /* with its placeholders filled in */
 
 static int find(const struct config_table *t, struct slice name)
 {
@@ -191,6 +193,17 @@ static enum err set(struct config *c, int i, struct slice value, enum config_ori
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* "db.host" -> "DB_HOST" */
+static void upper_name(char *p)
+{
+    for (; *p; p++) {
+        if (*p == '.' || *p == '-')
+            *p = '_';
+        else if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    }
+}
+
 struct file {
     struct config *c;
     const char *name;
@@ -208,6 +221,41 @@ static const struct config_foreign *find_foreign(const struct config_table *t, s
     return NULL;
 }
 
+static const char *env_value(char **list, const char *name)
+{
+    size_t n = strlen(name);
+    for (; list && *list; list++)
+        if (strncmp(*list, name, n) == 0 && (*list)[n] == '=')
+            return *list + n + 1;
+    return NULL;
+}
+
+/* DB_HOST for db.host and db-host too, as Spring looks them up. */
+static const char *variable(void *ctx, const char *name)
+{
+    char upper[PLACEHOLDER_NAME_MAX + 1];
+    const char *value = env_value(ctx, name);
+    if (value)
+        return value;
+    text_copy(upper, sizeof(upper), slice_text(name));
+    upper_name(upper);
+    return env_value(ctx, upper);
+}
+
+/* The value of a line, filled in where the table wants that: into b, if it differs. */
+static enum err filled(const struct config_table *t, int i, struct slice *value, struct buf *b,
+                       const char *where, struct why *why)
+{
+    struct why inner = { "" };
+    if (!t->environment || !value->n || !memmem(value->p, value->n, "${", 2))
+        return OK;
+    enum err err = placeholder_fill(*value, variable, t->environment, b, &inner);
+    if (err)
+        why_set(why, "%s (%s): %s", t->rows[i].key, where, inner.text);
+    *value = slice_of(b->data, b->len);
+    return err;
+}
+
 static enum err file_entry(void *ctx, struct slice key, struct slice value, int line,
                            struct why *why)
 {
@@ -215,16 +263,23 @@ static enum err file_entry(void *ctx, struct slice key, struct slice value, int 
     const struct config_table *t = f->c->table;
     int i = find(t, key);
     if (i >= 0) { /* blanks at the end of a line are never meant */
-        struct buf where = BUF_INIT(PATH_MAX + 16);
+        struct buf where = BUF_INIT(PATH_MAX + 16), b = BUF_INIT(VALUE_MAX);
         buf_printf(&where, "%s:%d", f->name, line);
-        enum err err = set(f->c, i, slice_trim(value), CONFIG_FILE, buf_str(&where), why);
+        value = slice_trim(value);
+        enum err err = filled(t, i, &value, &b, buf_str(&where), why);
+        if (!err)
+            err = set(f->c, i, value, CONFIG_FILE, buf_str(&where), why);
         buf_done(&where);
+        buf_done(&b);
         return err;
     }
     if (t->shared_file && (key.n < 5 || memcmp(key.p, "peal.", 5) != 0))
         return OK;
-    if (find_foreign(t, key)) {
+    const struct config_foreign *foreign = find_foreign(t, key);
+    if (foreign) {
         f->c->foreign++;
+        if (foreign->loud)
+            f->c->loud = foreign;
         return OK;
     }
     char meant[HINT_SIZE];
@@ -288,8 +343,11 @@ static enum err examine_entry(void *ctx, struct slice key, struct slice value, i
     struct config_line l = { .line = line, .key = key, .verdict = CONFIG_USED };
     int i = find(e->table, key);
     const struct config_foreign *foreign = i < 0 ? find_foreign(e->table, key) : NULL;
+    struct buf b = BUF_INIT(VALUE_MAX);
     (void)why;
-    if (i >= 0 && check(&e->table->rows[i], slice_trim(value), "here", &rule)) {
+    value = slice_trim(value);
+    if (i >= 0 && (filled(e->table, i, &value, &b, "here", &rule) ||
+                   check(&e->table->rows[i], value, "here", &rule))) {
         l.verdict = CONFIG_BAD;
         l.text = rule.text;
     } else if (i >= 0) {
@@ -302,6 +360,7 @@ static enum err examine_entry(void *ctx, struct slice key, struct slice value, i
         l.text = hint(e->table, key, "", meant);
     }
     e->fn(e->ctx, &l);
+    buf_done(&b);
     return OK;
 }
 
@@ -324,21 +383,7 @@ static void env_name(struct slice key, char to[NAME_MAX_BYTES])
 {
     bool whole = key.n > 5 && (memcmp(key.p, "xxl.", 4) == 0 || memcmp(key.p, "peal.", 5) == 0);
     snprintf(to, NAME_MAX_BYTES, "%s%.*s", whole ? "" : ENV_PREFIX, (int)key.n, key.p);
-    for (char *p = to; *p; p++) {
-        if (*p == '.' || *p == '-')
-            *p = '_';
-        else if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-    }
-}
-
-static const char *env_value(char **list, const char *name)
-{
-    size_t n = strlen(name);
-    for (; list && *list; list++)
-        if (strncmp(*list, name, n) == 0 && (*list)[n] == '=')
-            return *list + n + 1;
-    return NULL;
+    upper_name(to);
 }
 
 static enum err load_env(struct config *c, char **list, struct why *why)
@@ -514,6 +559,14 @@ enum err config_set(struct config *c, const char *key, const char *value, struct
             (int)utf8_cut(name.n ? name.p : "", name.n, NAME_MAX_BYTES), name.n ? name.p : "",
             hint(c->table, name, "", meant));
     return ERR_INVALID;
+}
+
+enum err config_set_like(struct config *c, const char *key, const char *value, const char *from,
+                         struct why *why)
+{
+    int i = must_find(c, key), like = must_find(c, from);
+    return set(c, i, slice_text(value), c->origin[like], c->places[like] ? c->places[like] : from,
+               why);
 }
 
 enum err config_read(const struct config_table *table, int argc, char **argv, char **environ_list,

@@ -39,6 +39,7 @@ struct config_row {
 struct config_foreign {
     const char *name; /* a key; with a dot at its end: each key that begins so */
     const char *text; /* why, or what to set instead */
+    bool loud;        /* whoever sets it must hear that at start */
 };
 
 struct config_table {
@@ -46,6 +47,8 @@ struct config_table {
     int n;
     const struct config_foreign *foreign; /* the first that fits counts */
     int nforeign;
+    char **environment; /* for ${NAME:default} in values of the file (placeholder.h); NULL: they
+                         * are taken as they stand */
     bool shared_file; /* the file may hold other programs' keys: only unknown peal.* are refused */
 };
 
@@ -53,11 +56,12 @@ enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENV, CONFIG_ARGUMENT };
 
 struct config {
     const struct config_table *table;
-    char **values;              /* owned; NULL: not set */
-    enum config_origin *origin; /* of each value */
-    char **places;              /* owned: "FILE:12" of a value of the file; else NULL */
-    bool help;                  /* --help or -h was given: nothing else has been looked at */
-    int foreign;                /* lines of files that were of another program */
+    char **values;                     /* owned; NULL: not set */
+    enum config_origin *origin;        /* of each value */
+    char **places;                     /* owned: "FILE:12" of a value of the file; else NULL */
+    bool help;                         /* --help or -h was given: nothing else has been looked at */
+    int foreign;                       /* lines of files that were of another program */
+    const struct config_foreign *loud; /* one of them that is loud; NULL: there is none */
 };
 
 /* Read and check everything. environ_list: "NAME=value" entries, NULL-terminated (environ).
@@ -73,6 +77,9 @@ void config_begin(const struct config_table *table, struct config *ret);
 MUST_CHECK enum err config_load(struct config *c, const char *path, struct why *why);
 MUST_CHECK enum err config_set(struct config *c, const char *key, const char *value,
                                struct why *why);
+/* The same, as if it stood where the value of the key from comes from. */
+MUST_CHECK enum err config_set_like(struct config *c, const char *key, const char *value,
+                                    const char *from, struct why *why);
 
 /* The value as text, NULL if not set; the key must be one of the table's. */
 const char *config_text(const struct config *c, const char *key);

@@ -15,8 +15,6 @@
 #define OUTPUT_MAX (1u << 20)
 #define SHOWN "********"
 
-extern char **environ;
-
 static const char help_text[] =
     "usage: peal config show [-o text|json] [OPTIONS OF peal server]\n"
     "       peal config check [--all] FILE\n"
@@ -100,7 +98,7 @@ static int show(int argc, char **argv)
         return complain("-o must be text or json");
     struct config_row *rows = server_options(&table);
     int status = EXIT_DONE;
-    enum err err = config_read(&table, argc, argv, environ, &config, &why);
+    enum err err = server_config_read(&table, argc, argv, &config, &why);
     if (!err && config.help)
         fputs(help_text, stdout);
     else if (!err && strcmp(form, "json") == 0)

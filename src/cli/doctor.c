@@ -35,8 +35,6 @@
 #define BACKUP_MAX_S (2 * 86400)
 #define CHANGE_MAX_MS (INT64_C(7) * 86400 * 1000) /* of a token */
 
-extern char **environ;
-
 struct doctor {
     const struct config *config;
     const char *backup; /* folder of backups; NULL: nobody said */
@@ -604,7 +602,7 @@ int cmd_doctor(int argc, char **argv)
     if (!d.json && strcmp(form, "text") != 0)
         return complain("-o must be text or json");
     struct config_row *rows = server_options(&table);
-    if (config_read(&table, argc, argv, environ, &config, &why))
+    if (server_config_read(&table, argc, argv, &config, &why))
         status = complain(why.text);
     else if (config.help)
         status = help(&table);

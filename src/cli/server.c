@@ -32,6 +32,10 @@ extern char **environ;
 static const struct config_row rows[] = {
     { "listen", NULL, CONFIG_TEXT, "127.0.0.1:8080", "HOST:PORT",
       "where executors, scripts and browsers connect; port 0 takes a free one", 0, 0 },
+    { "server.port", NULL, CONFIG_INT, NULL, "PORT",
+      "of an XXL-JOB center's file: the port, on every interface, if listen is not set", 0, 65535 },
+    { "server.address", NULL, CONFIG_TEXT, NULL, "HOST",
+      "of such a file, too: the address that goes with it", 0, 0 },
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
       "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
@@ -123,9 +127,33 @@ struct config_row *server_options(struct config_table *ret)
 {
     int n;
     struct config_row *all = alarm_options(rows, countof(rows), &n);
-    *ret = (struct config_table){ .rows = all, .n = n };
+    *ret = (struct config_table){ .rows = all, .n = n, .environment = environ };
     server_foreign(ret);
     return all;
+}
+
+/* Where a Spring application would listen with this file. */
+static enum err listen_as_spring(struct config *c, struct why *why)
+{
+    const char *host = config_text(c, "server.address"), *port = config_text(c, "server.port");
+    char at[320];
+    if (config_origin(c, "listen") != CONFIG_DEFAULT || (!host && !port))
+        return OK;
+    bool v6 = host && strchr(host, ':') && host[0] != '[';
+    int n = snprintf(at, sizeof(at), "%s%s%s:%s", v6 ? "[" : "", host ? host : "", v6 ? "]" : "",
+                     port ? port : "8080");
+    if (n >= (int)sizeof(at)) {
+        why_set(why, "server.address must be shorter than 300 bytes");
+        return ERR_INVALID;
+    }
+    return config_set_like(c, "listen", at, port ? "server.port" : "server.address", why);
+}
+
+enum err server_config_read(const struct config_table *table, int argc, char **argv,
+                            struct config *ret, struct why *why)
+{
+    enum err err = config_read(table, argc, argv, environ, ret, why);
+    return err || ret->help ? err : listen_as_spring(ret, why);
 }
 
 static int complain(const char *text)
@@ -507,6 +535,8 @@ static int serve_with(const struct config *c, const struct settings *s)
                  "%d lines of the settings' file are of XXL-JOB or Spring and do nothing here; "
                  "peal config check FILE names them",
                  c->foreign);
+    if (c->loud)
+        log_warn("server", "%s: %s", c->loud->name, c->loud->text);
     api_config_default(&api);
     api.lang = s->lang;
     api.per_job = s->per_job;
@@ -532,7 +562,7 @@ int cmd_server(int argc, char **argv)
     struct config_table table;
     struct config_row *all = server_options(&table);
     int status;
-    if (config_read(&table, argc, argv, environ, &config, &why))
+    if (server_config_read(&table, argc, argv, &config, &why))
         status = complain(why.text);
     else if (config.help)
         status = print_help(&table);

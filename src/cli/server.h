@@ -11,6 +11,9 @@
 
 /* The table of `peal server`. The caller frees the rows, which it borrows, behind it. */
 struct config_row *server_options(struct config_table *ret);
+/* The settings by that table, and by this process's environment; as config_read. */
+MUST_CHECK enum err server_config_read(const struct config_table *table, int argc, char **argv,
+                                       struct config *ret, struct why *why);
 /* Puts into the table what an XXL-JOB center's file may hold beside. */
 void server_foreign(struct config_table *ret);
 /* Settings whose values are words, a path and the like. ERR_INVALID: why names the setting. */

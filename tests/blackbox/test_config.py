@@ -6,7 +6,9 @@ import re
 import subprocess
 
 import pytest
-from support.center import Center, binary, clean_environment
+from support import webapi
+from support.center import Center, binary, clean_environment, free_port
+from support.wait import wait_until
 
 SECRET = "a-token-that-is-not-shown"
 
@@ -148,8 +150,8 @@ def test_a_file_of_xxl_job(tmp_path):
     done = peal("config", "check", "--all", path)
     assert done.returncode == 0 and SECRET not in done.stdout, done
     lines = done.stdout.splitlines()
-    assert lines[-1] == "5 used, 13 do nothing here, 0 unknown, 0 bad"
-    assert f"{path}:1: does nothing here: server.port (set listen, such as listen=:8080)" in lines
+    assert lines[-1] == "6 used, 12 do nothing here, 0 unknown, 0 bad"
+    assert f"{path}:1: used: server.port" in lines
     assert f"{path}:2: used: server.servlet.context-path, which is http.prefix" in lines
     assert f"{path}:12: used: xxl.job.accessToken, which is token" in lines
     assert any(line.startswith(f"{path}:6: does nothing here: spring.datasource.url (data is kept in SQLite") for line in lines)
@@ -158,8 +160,72 @@ def test_a_file_of_xxl_job(tmp_path):
 def test_the_server_takes_it_as_it_is(tmp_path):
     center = Center(tmp_path / "center", args=["-c", str(file_of(tmp_path, XXL_JOB))])
     with center:
-        assert "13 lines of the settings' file are of XXL-JOB or Spring and do nothing here" in center.tail()
+        assert "12 lines of the settings' file are of XXL-JOB or Spring and do nothing here" in center.tail()
+        assert "spring.datasource.url: data is kept in SQLite" in center.tail(), "jobs of that database are not here"
         assert SECRET not in center.tail()
+
+
+@pytest.mark.parametrize("text, args, listen, place", [
+    ("server.port=8081\n", [], ":8081", 1),
+    ("server.port=8081\nserver.address=192.0.2.1\n", [], "192.0.2.1:8081", 1),
+    ("server.address=::1\nserver.port=8081\n", [], "[::1]:8081", 2),
+    ("server.address=localhost\n", [], "localhost:8080", 1),
+    ("server.port=8081\nlisten=127.0.0.1:1\n", [], "127.0.0.1:1", 2),
+    ("server.port=8081\n", ["--listen", ":2"], ":2", "command line"),
+    ("server.port=8081\n", ["--server.port=8082"], ":8082", "command line"),
+])
+def test_where_it_listens_by_names_of_spring(tmp_path, text, args, listen, place):
+    path = file_of(tmp_path, text)
+    row = shown("-c", path, *args)["listen"]
+    assert (row["value"], row["origin"]) == (listen, f"{path}:{place}" if isinstance(place, int) else place)
+
+
+def test_the_server_listens_at_the_port_of_spring(tmp_path):
+    port = free_port()
+    path = file_of(tmp_path, f"server.address=127.0.0.1\nserver.port=${{PEAL_TESTS_PORT:{port}}}\n")
+    process = subprocess.Popen([str(binary()), "server", "-c", str(path), "--data", str(tmp_path / "data"),
+                                "--recorder", "none"], env=clean_environment(PEAL_ACCESS_TOKEN=SECRET),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: answers(port), "it to answer at that port", 20)
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def answers(port):
+    try:
+        return webapi.request(port, "GET", "/startupz")[0] == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("text, error", [("server.port=99999\n", "server.port"), ("server.port=http\n", "server.port"),
+                                         ("server.address=" + "a" * 400 + "\n", "server.address must be shorter")])
+def test_a_port_of_spring_that_is_none(tmp_path, text, error):
+    done = peal("server", "-c", file_of(tmp_path, text), "--data", tmp_path / "data")
+    assert done.returncode == 2 and error in done.stderr
+
+
+def test_placeholders_are_filled_in_from_the_environment(tmp_path):
+    path = file_of(tmp_path, "listen=${HOST:127.0.0.1}:${peal.tests.port:8080}\ndata=${DATA_FOLDER}\n"
+                             "mail.user=\\\\${LITERAL}\nmail.from=${FIRST:${SECOND:none}}\n"
+                             "spring.datasource.url=${THIS_IS_SET_NOWHERE}\n")
+    rows = shown("-c", path, env={"DATA_FOLDER": "/somewhere", "PEAL_TESTS_PORT": "17", "SECOND": "a@example.org"})
+    seen = {key: (rows[key]["value"], rows[key]["origin"]) for key in ("listen", "data", "mail.user", "mail.from")}
+    assert seen == {"listen": ("127.0.0.1:17", f"{path}:1"), "data": ("/somewhere", f"{path}:2"),
+                    "mail.user": ("${LITERAL}", f"{path}:3"), "mail.from": ("a@example.org", f"{path}:4")}
+
+
+@pytest.mark.parametrize("value, said", [("${THIS_IS_SET_NOWHERE}", "there is no such variable, and no default"),
+                                         ("${A", "has no } that ends it"), ("${a b:c}", "a name has 1-64"),
+                                         ("${N:many}", "must be a whole number")])
+def test_a_placeholder_that_cannot_be_filled_in(tmp_path, value, said):
+    path = file_of(tmp_path, f"lane.queue={value}\n")
+    checked = peal("config", "check", path)
+    assert checked.returncode == 1 and f"{path}:1: bad: lane.queue (here)" in checked.stdout and said in checked.stdout
+    server = peal("server", "-c", path, "--data", tmp_path / "data")
+    assert server.returncode == 2 and f"lane.queue ({path}:1)" in server.stderr and said in server.stderr
 
 
 def test_a_mistyped_name_of_xxl_job_is_still_refused(tmp_path):

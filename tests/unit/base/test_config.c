@@ -65,8 +65,8 @@ static const struct config_row rows[] = {
     { "loose-end", NULL, CONFIG_FLAG, "false", NULL, "a flag", 0, 0 },
 };
 static const struct config_foreign foreign[] = {
-    { "lane.other", "not ours" },
-    { "spring.", "of another program" },
+    { "lane.other", "not ours", false },
+    { "spring.", "of another program", false },
 };
 static const struct config_table table = { .rows = rows, .n = countof(rows) };
 static const struct config_table shared = { .rows = rows, .n = countof(rows), .shared_file = true };
