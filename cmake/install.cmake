@@ -19,6 +19,10 @@ install(FILES packaging/completion/peal
 install(DIRECTORY packaging/prometheus packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/peal)
 
 install(FILES packaging/systemd/peal-server.socket DESTINATION ${PEAL_UNIT_DIR})
+foreach(name server executor)
+  install(FILES packaging/systemd/peal-${name}.sysusers DESTINATION lib/sysusers.d RENAME peal-${name}.conf)
+  install(FILES packaging/systemd/peal-${name}.tmpfiles DESTINATION lib/tmpfiles.d RENAME peal-${name}.conf)
+endforeach()
 set(with_paths "packaging/systemd/peal-server.service.in=${PEAL_UNIT_DIR}"
   "packaging/systemd/peal-executor.service.in=${PEAL_UNIT_DIR}")
 if(TARGET peal_shared)

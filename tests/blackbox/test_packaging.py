@@ -90,7 +90,7 @@ def test_pages_are_installed_where_man_looks(installed):
 
 UNITS = ["peal-executor.service", "peal-server.service"]
 NEEDED = {"NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
-          "DynamicUser": "yes", "KillMode": "mixed", "Type": "notify", "WatchdogSec": "30s", "UMask": "0077", "CapabilityBoundingSet": ""}
+          "KillMode": "mixed", "Type": "notify", "WatchdogSec": "30s", "UMask": "0077", "CapabilityBoundingSet": ""}
 
 
 def unit(path):
@@ -123,6 +123,10 @@ def test_a_unit_is_hardened_and_starts_the_installed_program(installed, name):
     program, what, *_ = service["ExecStart"].split()
     assert program == "/usr/bin/peal" and (installed.folder / program.lstrip("/")).exists()
     assert name == f"peal-{what}.service"
+    users = (installed.prefix / "lib" / "sysusers.d" / f"peal-{what}.conf").read_text()
+    assert service["User"] == service["Group"] == re.search(r"^u (\S+) ", users, re.M)[1]
+    assert f"d /var/lib/{service['StateDirectory']} {service['StateDirectoryMode']} {service['User']} {service['User']}\n" in (
+        installed.prefix / "lib" / "tmpfiles.d" / f"peal-{what}.conf").read_text()
     assert service["EnvironmentFile"] == f"-/etc/peal/{what}.env"
     assert "@" not in service["ExecStart"] and "ProtectProc" in service
 

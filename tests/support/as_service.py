@@ -29,7 +29,7 @@ USER = 61999  # of the range of dynamic users
 SCENE = "/mnt"
 FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 # done by way of the others, or not to be seen by a program that does nothing of the sort
-ELSEWHERE = {"Type", "ExecStart", "Restart", "RestartSec", "DynamicUser", "StateDirectoryMode", "KillMode", "OOMPolicy",
+ELSEWHERE = {"Type", "ExecStart", "Restart", "RestartSec", "User", "Group", "StateDirectoryMode", "KillMode", "OOMPolicy",
              "TimeoutStopSec", "SystemCallArchitectures", "SystemCallErrorNumber", "ProtectClock", "ProtectHostname",
              "ProtectKernelLogs", "ProtectKernelModules", "ProtectKernelTunables", "ProtectControlGroups",
              "RestrictRealtime", "RestrictSUIDSGID", "LockPersonality", "RemoveIPC", "AmbientCapabilities",
@@ -107,7 +107,7 @@ def change_files(service, prefix, conf, state):
 # -- privileges --
 
 def drop_privileges(service):
-    assert service["CapabilityBoundingSet"] == "" and service["DynamicUser"] == "yes"
+    assert service["CapabilityBoundingSet"] == "" and service["User"] != "root"
     for capability in range(64):
         LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     os.setgroups([])
