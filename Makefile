@@ -3,7 +3,7 @@
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
 .PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
-    sim-long mutants format lint structure install uninstall install-deps clean help deps-build deps-console deps-test
+    sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
@@ -81,8 +81,12 @@ install: console-if-possible build ## the binary, libpeal, pages and units under
 uninstall: ## what make install put there, with the same PREFIX and DESTDIR
 	@scripts/uninstall.sh
 
+deb: deps-build deps-console ## Debian packages, in build/deb
+	@scripts/install-deps.sh package
+	@scripts/deb.sh
+
 install-deps: ## everything that building, testing and interop need
-	@scripts/install-deps.sh build test console browser interop
+	@scripts/install-deps.sh build test console browser interop package
 
 clean: ## remove build/, but for what the long runs have gathered
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name fuzz-corpus ! -name sim \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a task needs, only those that are missing, saying which and why.
 #
-#   scripts/install-deps.sh SET...        sets: build test console browser interop
+#   scripts/install-deps.sh SET...        sets: build test console browser interop package
 #   scripts/install-deps.sh --list SET... print what is missing, install nothing (exit status 1 if any)
 #
 # As root it installs; as another user it prints the command, asks, and runs it with sudo; with
@@ -25,13 +25,15 @@ packages[browser]="chromium fonts-wqy-zenhei python3-venv"
 why[browser]="to test the console in a browser"
 packages[interop]="java,javac:default-jdk-headless mvn:maven node:nodejs npm:npm go:golang-go"
 why[interop]="to test Peal against XXL-JOB's executors in other languages"
+packages[package]="debhelper dpkg-dev lintian mmdebstrap"
+why[package]="to build Debian packages and to try them"
 
 list=no
 if [ "${1:-}" = --list ]; then
     list=yes
     shift
 fi
-[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|console|browser|interop..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|console|browser|interop|package..." >&2; exit 2; }
 
 installed() { # PACKAGE
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

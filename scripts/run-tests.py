@@ -372,6 +372,14 @@ def console_flows(s):
         raise Failed(f"pytest ended with exit status {status}")
 
 
+def packages(s):
+    """The Debian packages: built twice, read by lintian, installed, upgraded and purged in a clean Debian."""
+    if not CI and subprocess.run(["scripts/install-deps.sh", "--list", "console", "package"], cwd=ROOT, stdout=s.log).returncode:
+        s.left_out.append("the packages: scripts/install-deps.sh console package gets what they need")
+        return
+    pytest("tests/packages")(s)
+
+
 def simulation(count):
     def stage(s):
         try:
@@ -422,6 +430,7 @@ STAGES = [
     ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
     ("contract", contract, ["tests/contract/run.py"], ["build"], {"heavy"}),
     ("console-flows", console_flows, ["tests/console/test_*.py"], ["build", "console"], {"heavy"}),
+    ("packages", packages, ["tests/packages/test_*.py"], ["console"], {"heavy"}),
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),
