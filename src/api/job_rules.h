@@ -20,6 +20,7 @@ struct job_rules { /* what the rules look at; borrowed */
     int64_t start_deadline_ms;                      /* of new jobs that do not say */
     bool (*may)(const void *ctx, int64_t group_id); /* children must lie in permitted groups */
     const void *may_ctx;
+    bool group_later; /* a new job need not name its group: this is a dry run */
 };
 
 /* One request for a job. A text that it names stands in the record already; a number stands here

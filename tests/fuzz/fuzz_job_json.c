@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         store = store_with_a_group();
         zones = zones_new("/nonexistent");
     }
-    const struct job_rules rules = { store, zones, "UTC", 2120, "fuzz", 60000, may, NULL };
+    const struct job_rules rules = { store, zones, "UTC", 2120, "fuzz", 60000, may, NULL, false };
     struct job_record r;
     job_record_init(&r);
     if (size == 0)

@@ -292,10 +292,16 @@ static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
 void v1_group_create(struct web_call *call)
 {
     struct why why = { "" };
+    bool dry;
+    if (!query_dry_run(call, &dry))
+        return;
     struct edit *e = edit_new(EDIT_GROUP_INSERT);
     int64_t id = 0;
-    if (!read_body(call, new_fields, countof(new_fields), &e->group)) {
+    bool good = read_body(call, new_fields, countof(new_fields), &e->group);
+    if (!good || dry) {
         edit_free(e);
+        if (good)
+            v1_empty(call);
         return;
     }
     enum err err = edit_make(call, e, &id, &why);
@@ -310,6 +316,9 @@ void v1_group_create(struct web_call *call)
 
 void v1_group_update(struct web_call *call)
 {
+    bool dry;
+    if (!query_dry_run(call, &dry))
+        return;
     struct edit *e = edit_new(EDIT_GROUP_UPDATE);
     if (!find(call, &e->group) || !etag_match(call, tag_of(&e->group), "the group")) {
         edit_free(e);
@@ -317,10 +326,14 @@ void v1_group_update(struct web_call *call)
     }
     e->id = e->group.id;
     group_record_copy(&e->was, &e->group);
-    if (read_body(call, patch_fields, countof(patch_fields), &e->group))
+    bool good = read_body(call, patch_fields, countof(patch_fields), &e->group);
+    if (good && !dry) {
         make_and_answer(call, e, e->id);
-    else
-        edit_free(e);
+        return;
+    }
+    edit_free(e);
+    if (good)
+        v1_empty(call);
 }
 
 void v1_group_delete(struct web_call *call)

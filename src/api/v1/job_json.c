@@ -358,8 +358,10 @@ enum err job_json_insert(const struct json_t *body, const struct job_rules *rule
     };
     r->start_deadline_ms = rules->start_deadline_ms;
     read_members(&x, body);
+    if (rules->group_later && !(x.in.said & job_bit(JOB_COLUMN_OF(group_id))))
+        x.in.told |= job_bit(JOB_COLUMN_OF(group_id));
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
-        if (needed(c))
+        if (needed(c) && !(x.in.told & job_bit(c)))
             want(&x, c);
     fill_in(&x);
     return check(&x);

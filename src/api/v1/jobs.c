@@ -9,6 +9,7 @@
 #include "api/v1/etag.h"
 #include "api/v1/job_json.h"
 #include "api/v1/job_page.h"
+#include "api/v1/query.h"
 #include "api/v1/trigger.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
@@ -108,12 +109,13 @@ static void refuse_fields(struct web_call *call, enum err err, const struct prob
 /* ---- make --------------------------------------------------------------------------------------
  */
 
-/* The body as a job, by all rules; false: answered. */
-static bool read_new(struct web_call *call, struct job_record *r)
+/* The body as a job, by all rules; false: answered. dry: its group may be made later. */
+static bool read_new(struct web_call *call, struct job_record *r, bool dry)
 {
-    const struct job_rules rules = edit_rules(call);
+    struct job_rules rules = edit_rules(call);
     struct problem_errors errors;
     struct why why = { "" };
+    rules.group_later = dry;
     problem_errors_init(&errors);
     enum err err = job_json_insert(call->json, &rules, r, &errors, &why);
     refuse_fields(call, err, &errors, &why);
@@ -145,11 +147,20 @@ static void write_made(struct web_call *call, int64_t id)
 void v1_job_create(struct web_call *call)
 {
     struct why why = { "" };
-    if (!idem_open(call))
+    bool dry;
+    if (!idem_open(call) || !query_dry_run(call, &dry))
         return;
     struct edit *e = edit_new(EDIT_JOB_INSERT);
-    if (!read_new(call, &e->job) || !may_keep(call, &e->job)) {
+    bool good = read_new(call, &e->job, dry);
+    bool later = good && dry && !e->job.group_id;
+    if (!good || (!later && !may_keep(call, &e->job))) {
         edit_free(e);
+        return;
+    }
+    if (dry) {
+        idem_drop(call);
+        edit_free(e);
+        v1_empty(call);
         return;
     }
     int64_t id = 0;
@@ -218,6 +229,9 @@ static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
 void v1_job_update(struct web_call *call)
 {
     uint64_t said = 0;
+    bool dry;
+    if (!query_dry_run(call, &dry))
+        return;
     struct edit *e = edit_new(EDIT_JOB_UPDATE);
     if (!find(call, &e->job) || !etag_match(call, tag_of(&e->job), "the job") ||
         !read_patch(call, e, &said)) {
@@ -226,11 +240,14 @@ void v1_job_update(struct web_call *call)
     }
     e->id = e->job.id;
     e->version = e->job.version;
-    if (said) {
+    if (said && !dry) {
         make_and_answer(call, e, e->id);
         return;
     }
-    write_found(call, &e->job); /* an empty patch changes nothing */
+    if (dry)
+        v1_empty(call);
+    else
+        write_found(call, &e->job); /* an empty patch changes nothing */
     edit_free(e);
 }
 

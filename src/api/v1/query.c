@@ -207,3 +207,11 @@ uint64_t query_words(struct query *q, const char *name, const char *const *words
     }
     return set;
 }
+
+bool query_dry_run(struct web_call *call, bool *ret)
+{
+    struct query q;
+    query_begin(&q, call);
+    *ret = query_bool(&q, "dryRun", 0) == 1;
+    return query_end(&q);
+}

@@ -40,6 +40,10 @@ bool query_cursor(struct query *q, struct cursor *ret);
 void query_bad(struct query *q, const char *name, const char *rule, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What an edit may have: dryRun=true looks at all rules and changes nothing. The whole query;
+ * false: answered. */
+MUST_CHECK bool query_dry_run(struct web_call *call, bool *ret);
+
 /* What every list has: rows of a page (1 to 500, default 50). */
 int64_t query_limit(struct query *q);
 

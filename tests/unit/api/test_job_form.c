@@ -63,8 +63,8 @@ static int setup(void **state)
     f->zones = zones_new(NULL);
     f->group = add_group(f->s, "app-one");
     f->closed_group = add_group(f->s, "app-two");
-    f->rules =
-        (struct job_rules){ f->s, f->zones, "UTC", 2120, "alice", 30000, may, &f->closed_group };
+    f->rules = (struct job_rules){ f->s, f->zones,         "UTC", 2120, "alice", 30000,
+                                   may,  &f->closed_group, false };
     *state = f;
     return 0;
 }

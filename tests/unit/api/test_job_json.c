@@ -43,7 +43,7 @@ static int setup(void **state)
     assert_int_equal(f->s->ops->catalog->group_insert(f->s, &g, NULL), OK);
     assert_int_equal(f->s->ops->txn->commit(f->s, NULL, NULL), OK);
     group_record_done(&g);
-    f->rules = (struct job_rules){ f->s, f->zones, "UTC", 2120, "alice", 30000, may, NULL };
+    f->rules = (struct job_rules){ f->s, f->zones, "UTC", 2120, "alice", 30000, may, NULL, false };
     job_record_init(&f->r);
     problem_errors_init(&f->errors);
     *state = f;

@@ -188,7 +188,7 @@ export interface paths {
         put?: never;
         /**
          * Make a job
-         * @description Needs `jobs:write`; with `script` also `scripts:write`.
+         * @description Needs `jobs:write`; with `script` also `scripts:write`. With `dryRun` the group may be left out, if it is made later.
          */
         post: operations["createJob"];
         delete?: never;
@@ -3945,6 +3945,8 @@ export interface components {
          * @example "j42-17"
          */
         IfNoneMatch: string;
+        /** @description true: look at all rules, and change nothing */
+        DryRun: boolean;
         /**
          * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
          * @example deploy-2026-11-21-0001
@@ -4856,7 +4858,10 @@ export interface operations {
     };
     createJob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: look at all rules, and change nothing */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
@@ -4973,6 +4978,16 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Job"];
                 };
+            };
+            /** @description With `dryRun`: all rules are kept, and nothing has changed */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
@@ -5226,7 +5241,10 @@ export interface operations {
     };
     updateJob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: look at all rules, and change nothing */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
@@ -5330,6 +5348,16 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Job"];
                 };
+            };
+            /** @description With `dryRun`: all rules are kept, and nothing has changed */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
@@ -6266,7 +6294,10 @@ export interface operations {
     };
     createGroup: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: look at all rules, and change nothing */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6314,6 +6345,16 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Group"];
                 };
+            };
+            /** @description With `dryRun`: all rules are kept, and nothing has changed */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
@@ -6422,7 +6463,10 @@ export interface operations {
     };
     updateGroup: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: look at all rules, and change nothing */
+                dryRun?: components["parameters"]["DryRun"];
+            };
             header?: {
                 /**
                  * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
@@ -6478,6 +6522,16 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Group"];
                 };
+            };
+            /** @description With `dryRun`: all rules are kept, and nothing has changed */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
