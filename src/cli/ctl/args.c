@@ -3,6 +3,7 @@
  * last one, unless it may be repeated. */
 #include "cli/ctl/ctl.h"
 #include "base/str.h"
+#include "cli/ctl/value.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +16,14 @@ enum ctl_exit ctl_say(const struct ctl *c, enum ctl_exit status, const char *for
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' && *p != '\n')
-            *p = ' '; /* a center's words are in it */
-    fprintf(stderr, "peal ctl %s: %s\n", c->verb->words, text);
+    fprintf(stderr, "peal ctl %s: ", c->verb->words);
+    struct slice rest = slice_text(text), line;
+    while (slice_cut(&rest, '\n', &line)) { /* a center's words, or a file's, are in it */
+        struct buf b = BUF_INIT(3 * sizeof(text));
+        ctl_clean(&b, line.p, line.n, false);
+        fprintf(stderr, "%s\n", buf_str(&b));
+        buf_done(&b);
+    }
     return status;
 }
 

@@ -143,6 +143,8 @@ enum ctl_exit ctl_run_kill(struct ctl *c);
 enum ctl_exit ctl_logs(struct ctl *c);
 enum ctl_exit ctl_executor_list(struct ctl *c);
 enum ctl_exit ctl_audit(struct ctl *c);
+enum ctl_exit ctl_export(struct ctl *c);
+enum ctl_exit ctl_apply(struct ctl *c);
 enum ctl_exit ctl_completion(struct ctl *c);
 enum ctl_exit ctl_complete(struct ctl *c);
 enum ctl_exit ctl_man(struct ctl *c);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 3, PAUSE_MS = 500, RETRY_AFTER_MAX_S = 10 };
+enum { TRIES = 10, PAUSE_MS = 500, RETRY_AFTER_MAX_S = 10, FAULTS_TOLD = 5 };
 
 struct ctl_http *ctl_http_new(void)
 {
@@ -150,20 +150,34 @@ static const char *advice(const struct ctl *c, int status)
     return "";
 }
 
-static enum ctl_exit refused(const struct ctl *c, const struct ctl_answer *a)
+/* The rules that were broken, each with its place: "FILE: /jobs/3/schedule/conf: …". */
+static void add_faults(struct buf *text, const json_t *errors, const char *said, const char *where)
 {
-    const char *said = ctl_text(a->body, "detail");
-    struct buf text = BUF_INIT(1500);
     size_t i;
     const json_t *e;
-    buf_printf(&text, "%.600s", *said ? said : ctl_text(a->body, "title"));
-    if (!text.len)
-        buf_printf(&text, "HTTP %d, and not from a center: is the address right?", a->status);
-    json_array_foreach(json_object_get(a->body, "errors"), i, e)
+    json_array_foreach(errors, i, e)
     {
-        if (i < 5 && strcmp(ctl_text(e, "detail"), said) != 0)
-            buf_printf(&text, "\n%.200s", ctl_text(e, "detail"));
+        const char *detail = ctl_text(e, "detail");
+        if (i < FAULTS_TOLD && where)
+            buf_printf(text, "%s%.200s/%.200s", text->len ? "\n" : "", where, detail);
+        else if (i < FAULTS_TOLD && strcmp(detail, said) != 0)
+            buf_printf(text, "\n%.200s", detail);
     }
+}
+
+static enum ctl_exit refused(const struct ctl *c, const struct ctl_ask *ask,
+                             const struct ctl_answer *a)
+{
+    const char *said = ctl_text(a->body, "detail"), *where = ask->where;
+    const json_t *errors = json_object_get(a->body, "errors");
+    struct buf text = BUF_INIT(4000);
+    bool placed = where && *where;
+    said = *said ? said : ctl_text(a->body, "title");
+    if (!placed || !json_array_size(errors))
+        buf_printf(&text, "%s%s%.600s", placed ? where : "", placed ? ": " : "", said);
+    if (!*said)
+        buf_printf(&text, "HTTP %d, and not from a center: is the address right?", a->status);
+    add_faults(&text, errors, said, placed ? where : NULL);
     enum ctl_exit status =
         ctl_say(c, exit_of(a->status), "%s%s", buf_str(&text), advice(c, a->status));
     buf_done(&text);
@@ -250,7 +264,8 @@ static bool once_more(const struct ctl *c, const struct ctl_ask *ask, const stru
                       int64_t *ret_pause_ms)
 {
     *ret_pause_ms = PAUSE_MS;
-    if (!ask->again)
+    bool full = a->code == CURLE_OK && a->transfer.status == 429; /* nothing was done */
+    if (!ask->again && (!full || ask->quiet || ask->cookie || !c->token))
         return false;
     bool cut = a->code == CURLE_RECV_ERROR || a->code == CURLE_SEND_ERROR ||
                a->code == CURLE_GOT_NOTHING || a->code == CURLE_PARTIAL_FILE;
@@ -272,7 +287,7 @@ static enum ctl_exit judge(struct ctl *c, const struct ctl_ask *ask, const struc
         return CTL_DONE;
     if (ask->quiet)
         return exit_of(ret->status);
-    return refused(c, ret);
+    return refused(c, ask, ret);
 }
 
 enum ctl_exit ctl_ask(struct ctl *c, const struct ctl_ask *ask, struct ctl_answer *ret)

@@ -21,6 +21,7 @@ struct ctl_ask {
     const char *cookie;        /* of a session, instead of the token; or NULL */
     bool again;                /* may be sent twice: a GET, or it carries a key */
     bool quiet;                /* a failure is not told, only returned */
+    const char *where;         /* what a refusal is about: "FILE: /jobs/3"; or NULL */
 };
 
 struct ctl_answer {

@@ -3,6 +3,7 @@
 #include "cli/ctl/value.h"
 #include "base/str.h"
 #include <string.h>
+#include <time.h>
 
 enum { TEXT_MAX = 4 << 20 };
 
@@ -28,6 +29,15 @@ const char *ctl_text(const json_t *o, const char *path)
 int64_t ctl_i64(const json_t *o, const char *path)
 {
     return json_integer_value(ctl_member(o, path));
+}
+
+const char *ctl_instant(int64_t ms, char to[40])
+{
+    struct tm tm;
+    time_t s = (time_t)(ms / 1000);
+    if (!gmtime_r(&s, &tm) || !strftime(to, 40, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        to[0] = '\0';
+    return to;
 }
 
 /* ---- text of a terminal ---------------------------------------------------------------------- */

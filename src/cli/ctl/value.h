@@ -11,6 +11,9 @@ const json_t *ctl_member(const json_t *o, const char *path);
 const char *ctl_text(const json_t *o, const char *path); /* "" if it is no text */
 int64_t ctl_i64(const json_t *o, const char *path);      /* 0 if it is no number */
 
+/* "2026-11-21T14:32:08Z" of epoch milliseconds; to has 40 bytes. */
+const char *ctl_instant(int64_t ms, char to[40]);
+
 /* Text that came from outside, for a terminal: control characters become blanks. sgr: as in a
  * log, where tabs, ends of lines and sequences that only colour stay. */
 void ctl_clean(struct buf *to, const char *p, size_t n, bool sgr);

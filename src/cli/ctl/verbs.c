@@ -157,6 +157,20 @@ static const struct ctl_option audit_options[] = {
     LIMIT_OPTION,
 };
 
+static const struct ctl_option export_options[] = { GROUP_OPTION };
+
+static const struct ctl_option apply_options[] = {
+    { .name = "--file",
+      .brief = "-f",
+      .value = "PATH",
+      .word = CTL_WORD_FILE,
+      .help = "a file, - for standard input, or a folder: its files that end in .json" },
+    { .name = "--dry-run", .help = "say what would change, and which firings; change nothing" },
+    { .name = "--prune",
+      .help = "delete jobs that no file has, in the groups that the files name" },
+    { .name = "--yes", .brief = "-y", .help = "do not ask" },
+};
+
 #define OPTIONS(rows) .options = (rows), .noptions = (int)countof(rows)
 #define ONE .least = 1, .most = 1
 #define SOME .least = 1, .most = -1
@@ -289,6 +303,28 @@ static const struct ctl_verb verbs[] = {
       OPTIONS(audit_options),
       .word = CTL_WORD_NONE,
       .run = ctl_audit },
+    { .words = "export",
+      .args = "",
+      .line = "groups and jobs as a file, for apply",
+      .text = "JSON in an order that only names decide: the same while nothing has changed. With\n"
+              "the newest script of each job; without users, rights, tokens and results.",
+      .examples = "peal ctl export > jobs.json\n"
+                  "peal ctl export --group ops-agent > jobs/ops-agent.json",
+      OPTIONS(export_options),
+      .word = CTL_WORD_NONE,
+      .run = ctl_export },
+    { .words = "apply",
+      .args = "",
+      .line = "make groups and jobs as files say",
+      .text = "Groups are found by their app name, jobs by group and name. What a file does not\n"
+              "say of them stays. The center looks at all of it by all rules first; when one is\n"
+              "broken nothing changes, and file, member and rule are told. A second time there\n"
+              "is nothing to do.",
+      .examples = "peal ctl apply -f jobs --dry-run\n"
+                  "peal ctl apply -f jobs --prune --yes",
+      OPTIONS(apply_options),
+      .word = CTL_WORD_NONE,
+      .run = ctl_apply },
     { .words = "completion",
       .args = "bash",
       .line = "a script that completes these commands",
