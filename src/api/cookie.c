@@ -3,6 +3,7 @@
  * reader gets them one after the other and decides itself which is good. */
 #include "api/cookie.h"
 #include <string.h>
+#include <strings.h>
 
 const char *const cookie_names[] = { COOKIE_V1, COOKIE_NEW, COOKIE_OLD, NULL };
 
@@ -24,6 +25,13 @@ struct slice cookie_next(struct slice *rest, const char *name)
         return value;
     }
     return slice_of(NULL, 0);
+}
+
+/* A browser that came by TLS through a proxy says so in Origin; the gate has found it ours. A
+ * client that lies there gets a cookie that only its own browser refuses to send. */
+bool cookie_secure(const struct web_call *call)
+{
+    return call->tls || (call->origin.n > 8 && strncasecmp(call->origin.p, "https://", 8) == 0);
 }
 
 bool cookie_has(const struct web_call *call, const char *name)

@@ -19,6 +19,8 @@ struct slice cookie_next(struct slice *rest, const char *name);
 bool cookie_has(const struct web_call *call, const char *name);
 /* Did the request come with the cookie of 3.x and without that of 2.x? */
 bool cookie_is_new(const struct web_call *call);
+/* Did the browser come by TLS, to this port or to a proxy before it? */
+bool cookie_secure(const struct web_call *call);
 /* age_s: 0 deletes it, negative: until the browser ends. secure: never over plain http. */
 void cookie_set(struct web_call *call, const char *name, const char *value, int64_t age_s,
                 bool secure);

@@ -111,6 +111,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->last_event_id = httpd_header(q, "Last-Event-ID");
     call->source = call->waiting.source = httpd_source(q);
     httpd_peer(q, call->peer, sizeof(call->peer));
+    call->tls = httpd_tls(q);
     call->message.kind = MESSAGE_ANSWER;
     call->request = q;
     call->config = w->config;

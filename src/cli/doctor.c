@@ -106,13 +106,14 @@ static bool is_loopback(const char *listen)
 static void look_at_port(struct doctor *d)
 {
     const char *listen = config_text(d->config, "listen");
-    if (!is_loopback(listen))
-        tell(d, "listen.open",
-             "listen on 127.0.0.1 behind a proxy that speaks TLS, or in a network of the "
-             "executors alone",
-             "%s takes connections of other machines without TLS: passwords, tokens and logs can "
-             "be read on the way",
-             listen);
+    if (!is_loopback(listen) && !config_text(d->config, "tls.cert"))
+        tell(
+            d, "listen.open",
+            "give it a certificate (tls.cert, tls.key), or listen on 127.0.0.1 behind a proxy that "
+            "speaks TLS, or in a network of the executors alone",
+            "%s takes connections of other machines without TLS: passwords, tokens and logs can "
+            "be read on the way",
+            listen);
 }
 
 static void look_at_token(struct doctor *d)
@@ -239,6 +240,9 @@ static void look_at_folder(struct doctor *d)
     snprintf(path, sizeof(path), "%s/token", data);
     look_at_mode(d, path, 0077, "token.readable", "chmod 600, and take another token");
     look_at_token_file(d, path);
+    if (config_text(d->config, "tls.key"))
+        look_at_mode(d, config_text(d->config, "tls.key"), 0007, "tls.readable",
+                     "chmod 600, and take another key and certificate");
     snprintf(path, sizeof(path), "%s/peal.db", data);
     if (!(st.st_mode & 0001)) /* nobody else gets to the file */
         path[0] = '\0';

@@ -10,8 +10,10 @@
 #include "base/secret.h"
 #include "base/thread.h"
 #include "cli/command.h"
+#include "cli/reload.h"
 #include "cli/server.h"
 #include "net/service.h"
+#include "net/tls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,6 +38,15 @@ static const struct config_row rows[] = {
       "of an XXL-JOB center's file: the port, on every interface, if listen is not set", 0, 65535 },
     { "server.address", NULL, CONFIG_TEXT, NULL, "HOST",
       "of such a file, too: the address that goes with it", 0, 0 },
+    { "tls.cert", NULL, CONFIG_TEXT, NULL, "FILE",
+      "the port speaks TLS with this certificate (PEM; behind it those up to its root); SIGHUP\n"
+      "reads it and its key again",
+      0, 0 },
+    { "tls.key", NULL, CONFIG_TEXT, NULL, "FILE", "its private key (PEM, without a pass phrase)", 0,
+      0 },
+    { "tls.client-ca", NULL, CONFIG_TEXT, NULL, "FILE",
+      "executors must show a certificate that one of these (PEM) has signed; people need not", 0,
+      0 },
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
       "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
@@ -307,8 +318,9 @@ static void greet(const struct greeter *g, const char *password)
         snprintf(host, sizeof(host), "127.0.0.1");
     printf("\n"
            "  +---------------------------------------------------------------+\n"
-           "  |  Peal listens at http://%s:%u%s\n",
-           host, center_port(g->center), g->prefix);
+           "  |  Peal listens at %s://%s:%u%s\n",
+           config_text(g->config, "tls.cert") ? "https" : "http", host, center_port(g->center),
+           g->prefix);
     if (password[0])
         printf("  |  user      admin\n"
                "  |  password  %s   (shown this once)\n",
@@ -432,7 +444,8 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
     return status;
 }
 
-static int serve(const struct config *config, const struct api_config *api_config)
+static int serve(const struct config *config, const struct api_config *api_config,
+                 struct tls_server *tls)
 {
     struct why why = { "" };
     char token[TOKEN_MAX + 1];
@@ -447,6 +460,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     }
     const struct center_config cc = {
         .listen = config_text(config, "listen"),
+        .tls = tls,
         .data = config_text(config, "data"),
         .db = config_text(config, "db"),
         .recorder = config_text(config, "recorder"),
@@ -514,7 +528,7 @@ static enum err settings_read(const struct config *c, struct settings *ret, stru
         why_set(why, "language must be en or zh_CN");
     else if (!per_job(config_text(c, "metrics.per_job"), &ret->per_job))
         why_set(why, "metrics.per_job must be off, failing or all");
-    else
+    else if (reload_tls_check(c, why) == OK)
         return api_prefix(config_text(c, "http.prefix"), ret->prefix, why);
     return ERR_INVALID;
 }
@@ -525,7 +539,35 @@ enum err server_settings_check(const struct config *c, struct why *why)
     return settings_read(c, &s, why);
 }
 
-static int serve_with(const struct config *c, const struct settings *s)
+/* Of settings that count at once when they are read again. */
+static void apply_again(const struct config *c)
+{
+    struct settings s;
+    struct why why = { "" };
+    if (settings_read(c, &s, &why)) /* it was looked at before */
+        return;
+    log_set_level(s.level);
+    log_set_format(s.format);
+}
+
+static const struct reload_ops again = { server_config_read, server_settings_check, apply_again };
+
+/* The certificate is there, and SIGHUP heard, before and behind anything that uses them. */
+static int serve_reloading(const struct config *c, const struct api_config *api, int argc,
+                           char **argv)
+{
+    struct why why = { "" };
+    struct tls_server *tls;
+    if (reload_tls_open(c, &tls, &why))
+        return complain(why.text);
+    struct reload *r = reload_start(c, argc, argv, &again, tls);
+    int status = serve(c, api, tls);
+    reload_stop(r);
+    tls_server_free(tls);
+    return status;
+}
+
+static int serve_with(const struct config *c, const struct settings *s, int argc, char **argv)
 {
     struct api_config api;
     log_set_level(s->level);
@@ -551,7 +593,7 @@ static int serve_with(const struct config *c, const struct settings *s)
     api.session_idle_ms = config_int(c, "session.idle");
     api.get_changes = config_flag(c, "compat.get-changes");
     api.settings = c;
-    return serve(c, &api);
+    return serve_reloading(c, &api, argc, argv);
 }
 
 int cmd_server(int argc, char **argv)
@@ -562,6 +604,7 @@ int cmd_server(int argc, char **argv)
     struct config_table table;
     struct config_row *all = server_options(&table);
     int status;
+    reload_hold();
     if (server_config_read(&table, argc, argv, &config, &why))
         status = complain(why.text);
     else if (config.help)
@@ -569,7 +612,7 @@ int cmd_server(int argc, char **argv)
     else if (settings_read(&config, &settings, &why))
         status = complain(why.text);
     else
-        status = serve_with(&config, &settings);
+        status = serve_with(&config, &settings, argc, argv);
     config_done(&config);
     free(all);
     return status;

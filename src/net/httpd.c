@@ -28,10 +28,12 @@ enum {
     CONNECTIONS_MAX = 4096,
     STREAMS_MAX = 2000,
     STREAM_INPUT = 65536, /* bytes that the client of a stream may send */
+    TLS_FIRST_BYTE = 22,  /* of a record with a handshake */
     REFUSED_MAX = 64,     /* connections above the limit that are told so */
 };
 
 static void conn_process(struct conn *c);
+static void conn_input(struct conn *c);
 static void conn_ready(struct loop_fd *f, uint32_t events);
 static void conn_timeout(struct loop_timer *t);
 
@@ -139,7 +141,8 @@ static void waiting_for_more(struct conn *c)
 /* After this iteration look at what the buffer still holds. */
 static void look_again(struct conn *c)
 {
-    if (c->state != READING || httpd_conn_unsent(c) || c->in.len == 0 || list_linked(&c->more))
+    if (c->state != READING || httpd_conn_unsent(c) || list_linked(&c->more) ||
+        (c->in.len == 0 && !httpd_conn_pending(c)))
         return;
     list_push(&c->h->more, &c->more);
     loop_defer(c->h->loop, &c->h->more_task);
@@ -149,6 +152,7 @@ static void look_again(struct conn *c)
 static void conn_process(struct conn *c)
 {
     c->processing = true;
+    c->hungry = false;
     while (c->state == READING && c->in.len > 0) {
         if (httpd_conn_unsent(c) > OUT_BATCH)
             break; /* the peer must take its answers first */
@@ -162,6 +166,7 @@ static void conn_process(struct conn *c)
                 break;
             waiting_for_more(c);
             c->paused = false;
+            c->hungry = true;
             break;
         } else {
             c->state = OPEN;
@@ -177,7 +182,7 @@ static void conn_process(struct conn *c)
         return;
     if (c->fd.fd >= 0)
         httpd_conn_events(c);
-    if (blocked)
+    if (blocked || httpd_conn_pending(c))
         look_again(c);
 }
 
@@ -191,7 +196,9 @@ static void run_more(struct loop_task *t)
         list_push(&now, n);
     for (struct list_node *n; (n = list_pop(&now));) {
         struct conn *c = container_of(n, struct conn, more);
-        if (c->state == READING)
+        if (c->state == READING && httpd_conn_pending(c) && (c->hungry || !c->in.len))
+            conn_input(c);
+        else if (c->state == READING)
             conn_process(c);
     }
 }
@@ -202,7 +209,7 @@ static void next_message(struct conn *c)
     struct httpd *h = c->h;
     h->stats.open_requests--;
     c->q.user = NULL;
-    c->sent_continue = c->head_told = false;
+    c->sent_continue = c->head_told = c->hungry = false;
     if (!c->reader.keep_alive) {
         c->state = CLOSING;
         return;
@@ -278,6 +285,17 @@ void httpd_peer(const struct httpd_request *q, char *to, size_t size)
 {
     const struct conn *c = container_of(q, struct conn, q);
     addr_text(&c->peer, to, size);
+}
+
+bool httpd_tls(const struct httpd_request *q)
+{
+    return container_of(q, struct conn, q)->tls;
+}
+
+bool httpd_certified(const struct httpd_request *q)
+{
+    const struct conn *c = container_of(q, struct conn, q);
+    return c->tls && tls_client_proved(c->tls);
 }
 
 uint64_t httpd_source(const struct httpd_request *q)
@@ -380,10 +398,8 @@ void httpd_attach(struct httpd *h, struct httpd_moved *m)
     if (c->fd.fd >= 0) {
         c->paused = false;
         c->fd.events = httpd_conn_unsent(c) ? EPOLLOUT : EPOLLIN;
-        if (loop_fd_add(h->loop, &c->fd)) {
-            close(c->fd.fd);
-            c->fd.fd = -1;
-        }
+        if (loop_fd_add(h->loop, &c->fd))
+            httpd_conn_close_fd(c);
     }
     if (c->state == READING) {
         attach_body(c, room);
@@ -408,8 +424,8 @@ void httpd_moved_free(struct httpd_moved *m)
 static void waste_input(struct conn *c)
 {
     char waste[16384];
-    ssize_t n = recv(c->fd.fd, waste, sizeof(waste), 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t n = httpd_conn_recv(c, waste, sizeof(waste));
+    if (n < 0 && errno == EAGAIN)
         return;
     size_t more = n > 0 ? (size_t)n : 0;
     bool much = c->stream ? (c->stream->thrown += more) > STREAM_INPUT
@@ -447,8 +463,8 @@ static void conn_input(struct conn *c)
         httpd_conn_flush(c);
         return;
     }
-    ssize_t n = recv(c->fd.fd, room, want, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    ssize_t n = httpd_conn_recv(c, room, want);
+    if (n < 0 && errno == EAGAIN)
         return;
     if (n <= 0) {
         httpd_conn_close(
@@ -460,11 +476,62 @@ static void conn_input(struct conn *c)
     conn_process(c);
 }
 
+/* Does the peer begin with a TLS handshake? One that speaks plain HTTP is told what is wrong.
+ * False: c has an answer, or is gone. */
+static bool speaks_tls(struct conn *c)
+{
+    unsigned char first;
+    ssize_t n = recv(c->fd.fd, &first, 1, MSG_PEEK);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return true; /* the handshake will say so */
+    if (n == 1 && first == TLS_FIRST_BYTE)
+        return true;
+    if (n == 1 && first >= 'A' && first <= 'Z') {
+        tls_free(c->tls, false);
+        c->tls = NULL;
+        c->handshaking = false;
+        conn_refuse(c, 400, "this port speaks TLS: use https:// instead of http://");
+        httpd_conn_flush(c);
+    } else {
+        httpd_conn_close(c);
+    }
+    return false;
+}
+
+static void conn_handshake(struct conn *c)
+{
+    struct loop *l = c->h->loop;
+    if (!c->begun && !speaks_tls(c))
+        return;
+    c->begun = true;
+    switch (tls_handshake(c->tls)) {
+    case TLS_OK:
+        c->handshaking = false;
+        httpd_conn_wait(c, WAIT_IDLE);
+        httpd_conn_events(c);
+        conn_input(c);
+        break;
+    case TLS_WANT_READ:
+        loop_fd_change(l, &c->fd, EPOLLIN);
+        break;
+    case TLS_WANT_WRITE:
+        loop_fd_change(l, &c->fd, EPOLLOUT);
+        break;
+    default:
+        c->h->stats.bad_requests++;
+        httpd_conn_close(c);
+    }
+}
+
 static void conn_ready(struct loop_fd *f, uint32_t events)
 {
     struct conn *c = container_of(f, struct conn, fd);
     if (events & (EPOLLERR | EPOLLHUP)) {
         httpd_conn_close(c);
+        return;
+    }
+    if (c->handshaking) {
+        conn_handshake(c);
         return;
     }
     if (events & EPOLLOUT) {
@@ -484,7 +551,7 @@ static void conn_timeout(struct loop_timer *t)
 {
     struct conn *c = container_of(t, struct conn, timer);
     const struct http_reader *r = &c->reader;
-    if (c->wait == WAIT_WRITE || c->wait == WAIT_LINGER || c->state == CLOSING) {
+    if (c->wait == WAIT_WRITE || c->wait == WAIT_LINGER || c->state == CLOSING || c->handshaking) {
         httpd_conn_close(c);
     } else if (c->state == OPEN) { /* how long a handler may take is the handler's matter */
         c->wait = WAIT_IDLE;
@@ -509,14 +576,16 @@ static void accepted(void *arg, int fd, const struct sockaddr_storage *peer)
     h->stats.accepted++;
     bool full = !make_room_for(h, peer);
     h->stats.refused_full += full;
-    if (h->stats.connections >= h->cf.max_connections + REFUSED_MAX) {
+    /* over TLS a refusal costs the handshake, which is what there is too much of */
+    if (h->stats.connections >= h->cf.max_connections + REFUSED_MAX || (full && h->cf.tls)) {
         close(fd);
         return;
     }
     struct conn *c = conn_new(h, fd, peer);
-    if (loop_fd_add(h->loop, &c->fd)) {
-        c->fd.fd = -1;
-        close(fd);
+    c->handshaking = h->cf.tls;
+    c->tls = h->cf.tls ? tls_accept(h->cf.tls, fd) : NULL;
+    if ((h->cf.tls && !c->tls) || loop_fd_add(h->loop, &c->fd)) {
+        httpd_conn_close_fd(c);
         httpd_conn_close(c);
         return;
     }
@@ -525,7 +594,7 @@ static void accepted(void *arg, int fd, const struct sockaddr_storage *peer)
         h->stats.bad_requests--;
         httpd_conn_flush(c);
     } else {
-        httpd_conn_wait(c, WAIT_IDLE);
+        httpd_conn_wait(c, c->handshaking ? WAIT_HEAD : WAIT_IDLE);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "net/shared_buf.h"
 
 struct httpd; /* opaque */
+struct tls_server;
 
 /* A request in the hands of the handler. Slices stay valid until the reply. */
 struct httpd_request {
@@ -49,6 +50,9 @@ struct httpd_config {     /* 0 in a number: the default */
     _Atomic uint64_t *answered;
     /* Optional: after httpd_drain, the last connection has gone. */
     void (*on_drained)(void *arg);
+    /* Optional: connections that it accepts speak TLS, with this certificate. Borrowed. Their
+     * handshake, and the first request, have head_timeout_ms each. */
+    struct tls_server *tls;
     void *arg;
 };
 
@@ -81,6 +85,10 @@ void httpd_peer(const struct httpd_request *q, char *to, size_t size);
 
 /* The number of the peer's source: one an IPv4 address, one an IPv6 network of 64 bits. */
 uint64_t httpd_source(const struct httpd_request *q);
+/* Does its connection speak TLS? */
+bool httpd_tls(const struct httpd_request *q);
+/* Has the client shown a certificate that the listener's tls.client-ca signed? */
+bool httpd_certified(const struct httpd_request *q);
 /* The peer has proved that it belongs here (a token, a session): its connection yields last, and
  * its source is known for ten minutes. */
 void httpd_proved(struct httpd_request *q);

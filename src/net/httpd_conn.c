@@ -13,6 +13,8 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 
+enum { TLS_RECORD = 16384 }; /* bytes that one may carry */
+
 bool httpd_empty(const struct httpd *h)
 {
     return list_empty(&h->conns) && list_empty(&h->streams);
@@ -84,10 +86,18 @@ void httpd_conn_link(struct conn *c, struct httpd *h)
     h->stats.open_requests += c->state == OPEN;
 }
 
+void httpd_conn_close_fd(struct conn *c)
+{
+    tls_free(c->tls, true);
+    c->tls = NULL;
+    close(c->fd.fd);
+    c->fd.fd = -1;
+}
+
 void httpd_conn_destroy(struct conn *c)
 {
     if (c->fd.fd >= 0)
-        close(c->fd.fd);
+        httpd_conn_close_fd(c);
     buf_done(&c->in);
     buf_done(&c->out);
     free(c);
@@ -117,8 +127,7 @@ void httpd_conn_close(struct conn *c)
     if (c->fd.fd < 0)
         return;
     loop_fd_remove(c->h->loop, &c->fd);
-    close(c->fd.fd);
-    c->fd.fd = -1;
+    httpd_conn_close_fd(c);
     loop_timer_clear(c->h->loop, &c->timer);
     buf_done(&c->out);
     c->out_at = 0;
@@ -131,6 +140,61 @@ void httpd_conn_wait(struct conn *c, enum conn_wait wait)
     c->wait = wait;
     c->body_mark = wait == WAIT_LINGER ? 0 : c->reader.body_total;
     loop_timer_set(c->h->loop, &c->timer, loop_now_ms(c->h->loop) + c->h->timeout_ms[wait]);
+}
+
+/* --- the socket --- */
+
+/* What recv(2) or send(2) would have returned. */
+static ssize_t as_posix(enum tls_result r, size_t n)
+{
+    if (r == TLS_OK)
+        return (ssize_t)n;
+    if (r == TLS_EOF)
+        return 0;
+    errno = r == TLS_FAILED ? EPROTO : EAGAIN;
+    return -1;
+}
+
+ssize_t httpd_conn_recv(struct conn *c, void *to, size_t size)
+{
+    size_t n = 0;
+    if (c->tls) {
+        enum tls_result r = tls_read(c->tls, to, size, &n);
+        return as_posix(r, n);
+    }
+    ssize_t got = recv(c->fd.fd, to, size, 0);
+    if (got < 0 && errno == EINTR)
+        errno = EAGAIN;
+    return got;
+}
+
+bool httpd_conn_pending(const struct conn *c)
+{
+    return c->tls && !c->handshaking && tls_pending(c->tls) > 0;
+}
+
+static ssize_t conn_send(struct conn *c, const void *from, size_t n)
+{
+    size_t sent = 0;
+    if (c->tls) {
+        enum tls_result r = tls_write(c->tls, from, n, &sent);
+        return as_posix(r == TLS_EOF ? TLS_FAILED : r, sent); /* the peer has ended, and is gone */
+    }
+    return send(c->fd.fd, from, n, MSG_NOSIGNAL);
+}
+
+/* A record takes what fits into it, so that many small pieces are one. What a record that could not
+ * leave had is the same, or more, at the next try: nothing is put before it. */
+static ssize_t queue_send(struct conn *c)
+{
+    struct stream_queue *q = &c->stream->queue;
+    char record[TLS_RECORD];
+    if (!c->tls)
+        return stream_queue_send(q, c->fd.fd);
+    ssize_t n = conn_send(c, record, stream_queue_copy(q, record, sizeof(record)));
+    if (n > 0)
+        stream_queue_took(q, (size_t)n);
+    return n;
 }
 
 /* --- sending --- */
@@ -165,6 +229,8 @@ static bool conn_end(struct conn *c)
     }
     /* Closing now would answer what the peer still sends with a reset, and a reset can destroy our
      * answer before it is read: end our side only, and wait for the peer's end. */
+    if (c->tls)
+        tls_end(c->tls);
     shutdown(c->fd.fd, SHUT_WR);
     c->state = LINGER;
     httpd_conn_wait(c, WAIT_LINGER);
@@ -178,7 +244,7 @@ static bool queue_flush(struct conn *c, bool *ret_empty)
     struct stream_queue *q = &c->stream->queue;
     *ret_empty = false;
     while (q->n) {
-        ssize_t n = stream_queue_send(q, c->fd.fd);
+        ssize_t n = queue_send(c);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN) {
@@ -227,7 +293,7 @@ bool httpd_conn_flush(struct conn *c)
         return keep;
     }
     while (httpd_conn_unsent(c)) {
-        ssize_t n = send(c->fd.fd, c->out.data + c->out_at, httpd_conn_unsent(c), MSG_NOSIGNAL);
+        ssize_t n = conn_send(c, c->out.data + c->out_at, httpd_conn_unsent(c));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN) {

@@ -11,6 +11,7 @@
 #include "net/listen.h"
 #include "net/sources.h"
 #include "net/stream_queue.h"
+#include "net/tls.h"
 
 /*   READING --request complete--> OPEN --reply--> READING
  *      | refused                    | reply, and the connection shall end
@@ -18,6 +19,7 @@
  *                        | last byte sent
  *                        +--> LINGER (if the peer may still be sending) --> freed
  *   OPEN --httpd_stream--> STREAMING --httpd_stream_end, last piece sent--> CLOSING
+ *   Over TLS READING begins with the handshake.
  *   The peer goes away: OPEN waits with fd -1 for its reply, all others are freed. */
 enum conn_state { READING, OPEN, STREAMING, CLOSING, LINGER };
 
@@ -38,6 +40,10 @@ struct conn {
     struct httpd_request q;
     struct httpd *h; /* NULL while it is on its way to another front */
     struct loop_fd fd;
+    struct tls *tls;  /* NULL: plain */
+    bool handshaking; /* READING: no request can have come yet */
+    bool begun;       /* the handshake: its first byte was one of TLS */
+    bool hungry;      /* what is in the buffer does not make a request */
     struct loop_timer timer;
     struct list_node node;       /* in h->conns, least recently used first, or in h->streams */
     struct list_node more;       /* in h->more: has unread input to look at; or in h->written */
@@ -100,6 +106,13 @@ void httpd_conn_proved(struct conn *c);
 void httpd_conn_wait(struct conn *c, enum conn_wait wait);
 /* If the front drains and is empty: its owner is told. */
 void httpd_check_drained(struct httpd *h);
+/* httpd_conn.c: the socket, plain or TLS */
+/* As recv(2) without flags, but for EINTR. Of -1 errno is EAGAIN, or the connection is broken. */
+ssize_t httpd_conn_recv(struct conn *c, void *to, size_t size);
+/* Bytes have come that no event will tell of. */
+bool httpd_conn_pending(const struct conn *c);
+/* Close the descriptor, off its loop already. */
+void httpd_conn_close_fd(struct conn *c);
 /* httpd_conn.c: sending */
 size_t httpd_conn_unsent(const struct conn *c);
 void httpd_conn_events(struct conn *c); /* what its descriptor waits for, as things stand */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of references. One system call takes what many small events have left in it. */
 #include "net/stream_queue.h"
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -29,7 +30,7 @@ static void pop(struct stream_queue *q)
     q->at = 0;
 }
 
-static void took(struct stream_queue *q, size_t n)
+void stream_queue_took(struct stream_queue *q, size_t n)
 {
     q->unsent -= n;
     while (q->n) {
@@ -55,8 +56,21 @@ ssize_t stream_queue_send(struct stream_queue *q, int fd)
     }
     ssize_t n = sendmsg(fd, &m, MSG_NOSIGNAL);
     if (n > 0)
-        took(q, (size_t)n);
+        stream_queue_took(q, (size_t)n);
     return n;
+}
+
+size_t stream_queue_copy(const struct stream_queue *q, char *to, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < q->n && at < size; i++) {
+        struct slice s = bytes_of(q, q->items[(q->first + i) % STREAM_QUEUE]);
+        size_t skip = i ? 0 : q->at, left = size - at;
+        size_t n = s.n - skip < left ? s.n - skip : left;
+        memcpy(to + at, s.p + skip, n);
+        at += n;
+    }
+    return at;
 }
 
 void stream_queue_done(struct stream_queue *q)

@@ -22,6 +22,9 @@ struct stream_queue {
 bool stream_queue_put(struct stream_queue *q, struct shared_buf *b);
 /* Send some of it, without waiting: bytes that left, or -1 with errno. Not of an empty queue. */
 ssize_t stream_queue_send(struct stream_queue *q, int fd);
+/* The same in two steps: its first bytes, copied; and how many of them have left. */
+size_t stream_queue_copy(const struct stream_queue *q, char *to, size_t size);
+void stream_queue_took(struct stream_queue *q, size_t n);
 void stream_queue_done(struct stream_queue *q);
 
 #endif

@@ -6,20 +6,33 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include "base/mem.h"
 
 struct tls_client {
     SSL_CTX *ctx;
-    BIO_METHOD *method;
+};
+
+struct tls_server {
+    pthread_mutex_t lock;
+    _Atomic bool asks;
+    SSL_CTX *ctx; /* under the lock; each connection holds the one that it began with */
 };
 
 struct tls {
     SSL *ssl;
     int fd;
+    bool broken; /* nothing more may be said over it */
 };
+
+static BIO_METHOD *method; /* for all connections, for good */
+static pthread_once_t method_once = PTHREAD_ONCE_INIT;
 
 static int bio_write(BIO *bio, const char *from, int n)
 {
@@ -52,24 +65,39 @@ static long bio_ctrl(BIO *bio, int command, long number, void *p)
     return command == BIO_CTRL_FLUSH;
 }
 
+static void method_make(void)
+{
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "peal socket");
+    if (!method)
+        return;
+    BIO_meth_set_write(method, bio_write);
+    BIO_meth_set_read(method, bio_read);
+    BIO_meth_set_ctrl(method, bio_ctrl);
+}
+
+static SSL_CTX *ctx_new(const SSL_METHOD *kind)
+{
+    pthread_once(&method_once, method_make);
+    SSL_CTX *ctx = method ? SSL_CTX_new(kind) : NULL;
+    if (!ctx)
+        return NULL;
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                              SSL_MODE_RELEASE_BUFFERS);
+    /* many peers end without close_notify; lengths tell us whether a message is whole */
+    SSL_CTX_set_options(ctx, SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
+    return ctx;
+}
+
 struct tls_client *tls_client_new(void)
 {
     struct tls_client *t = mem_new(sizeof(*t));
-    t->ctx = SSL_CTX_new(TLS_client_method());
-    t->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "peal socket");
-    if (!t->ctx || !t->method) {
+    t->ctx = ctx_new(TLS_client_method());
+    if (!t->ctx) {
         tls_client_free(t);
         return NULL;
     }
-    BIO_meth_set_write(t->method, bio_write);
-    BIO_meth_set_read(t->method, bio_read);
-    BIO_meth_set_ctrl(t->method, bio_ctrl);
     SSL_CTX_set_verify(t->ctx, SSL_VERIFY_NONE, NULL);
-    SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_mode(t->ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                 SSL_MODE_RELEASE_BUFFERS);
-    /* many servers end without close_notify; lengths tell us whether an answer is whole */
-    SSL_CTX_set_options(t->ctx, SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
     return t;
 }
 
@@ -78,16 +106,15 @@ void tls_client_free(struct tls_client *t)
     if (!t)
         return;
     SSL_CTX_free(t->ctx);
-    BIO_meth_free(t->method);
     free(t);
 }
 
-struct tls *tls_new(struct tls_client *client, int fd, const char *name)
+static struct tls *conn_new(SSL_CTX *ctx, int fd)
 {
     struct tls *t = mem_new(sizeof(*t));
     t->fd = fd;
-    t->ssl = SSL_new(client->ctx);
-    BIO *bio = t->ssl ? BIO_new(client->method) : NULL;
+    t->ssl = SSL_new(ctx);
+    BIO *bio = t->ssl ? BIO_new(method) : NULL;
     if (!bio) {
         tls_free(t, false);
         return NULL;
@@ -95,10 +122,149 @@ struct tls *tls_new(struct tls_client *client, int fd, const char *name)
     BIO_set_data(bio, t);
     BIO_set_init(bio, 1);
     SSL_set_bio(t->ssl, bio, bio);
+    return t;
+}
+
+struct tls *tls_new(struct tls_client *client, int fd, const char *name)
+{
+    struct tls *t = conn_new(client->ctx, fd);
+    if (!t)
+        return NULL;
     SSL_set_connect_state(t->ssl);
     if (name)
         SSL_set_tlsext_host_name(t->ssl, name);
     return t;
+}
+
+/* --- a listener's certificate --- */
+
+/* Forward secrecy and authenticated encryption only; TLS 1.3 has nothing else. */
+#define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+/* The reason at the bottom of OpenSSL's queue, which is what went wrong first. */
+static const char *first_reason(void)
+{
+    const char *text = ERR_reason_error_string(ERR_peek_error());
+    return text ? text : "it cannot be read";
+}
+
+static bool load_files(SSL_CTX *ctx, const struct tls_files *f, struct why *why)
+{
+    ERR_clear_error();
+    bool cert = SSL_CTX_use_certificate_chain_file(ctx, f->cert) == 1;
+    bool key = cert && SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) == 1;
+    bool mismatch = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+    if (!cert)
+        why_set(why, "tls.cert: %s: %s", f->cert, first_reason());
+    else if (!key && !mismatch)
+        why_set(why, "tls.key: %s: %s", f->key, first_reason());
+    else if (mismatch || SSL_CTX_check_private_key(ctx) != 1)
+        why_set(why, "tls.key: %s is not the key of the certificate in %s", f->key, f->cert);
+    else if (f->client_ca && SSL_CTX_load_verify_file(ctx, f->client_ca) != 1)
+        why_set(why, "tls.client-ca: %s: %s", f->client_ca, first_reason());
+    else
+        return true;
+    ERR_clear_error();
+    return false;
+}
+
+/* A key with a pass phrase: there is no terminal to ask at. */
+static int no_pass_phrase(char *to, int size, int writing, void *arg)
+{
+    (void)to;
+    (void)size;
+    (void)writing;
+    (void)arg;
+    return -1;
+}
+
+static SSL_CTX *server_ctx(const struct tls_files *f, struct why *why)
+{
+    SSL_CTX *ctx = ctx_new(TLS_server_method());
+    if (!ctx || SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
+        SSL_CTX_set_cipher_list(ctx, CIPHERS) != 1) {
+        why_set(why, "TLS: OpenSSL refuses");
+        SSL_CTX_free(ctx);
+        return NULL;
+    }
+    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
+    if (!load_files(ctx, f, why)) {
+        SSL_CTX_free(ctx);
+        return NULL;
+    }
+    SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"peal", 4);
+    if (f->client_ca) {
+        SSL_CTX_set_client_CA_list(ctx, SSL_load_client_CA_file(f->client_ca));
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+    }
+    return ctx;
+}
+
+enum err tls_server_new(const struct tls_files *files, struct tls_server **ret, struct why *why)
+{
+    SSL_CTX *ctx = server_ctx(files, why);
+    if (!ctx)
+        return ERR_INVALID;
+    struct tls_server *s = *ret = mem_new(sizeof(*s));
+    pthread_mutex_init(&s->lock, NULL);
+    s->ctx = ctx;
+    s->asks = files->client_ca;
+    return OK;
+}
+
+enum err tls_server_reload(struct tls_server *s, const struct tls_files *files, struct why *why)
+{
+    SSL_CTX *ctx = server_ctx(files, why);
+    if (!ctx)
+        return ERR_INVALID;
+    pthread_mutex_lock(&s->lock);
+    SSL_CTX *old = s->ctx;
+    s->ctx = ctx;
+    atomic_store(&s->asks, files->client_ca != NULL);
+    pthread_mutex_unlock(&s->lock);
+    SSL_CTX_free(old); /* connections hold it as long as they live */
+    return OK;
+}
+
+bool tls_server_asks(struct tls_server *s)
+{
+    return atomic_load(&s->asks);
+}
+
+void tls_server_free(struct tls_server *s)
+{
+    if (!s)
+        return;
+    SSL_CTX_free(s->ctx);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+struct tls *tls_accept(struct tls_server *s, int fd)
+{
+    pthread_mutex_lock(&s->lock);
+    struct tls *t = conn_new(s->ctx, fd);
+    pthread_mutex_unlock(&s->lock);
+    if (t)
+        SSL_set_accept_state(t->ssl);
+    return t;
+}
+
+bool tls_client_proved(const struct tls *t)
+{
+    return SSL_get0_peer_certificate(t->ssl) && SSL_get_verify_result(t->ssl) == X509_V_OK;
+}
+
+/* --- a connection --- */
+
+void tls_end(struct tls *t)
+{
+    if (t->broken || !SSL_is_init_finished(t->ssl) ||
+        (SSL_get_shutdown(t->ssl) & SSL_SENT_SHUTDOWN))
+        return;
+    ERR_clear_error();
+    SSL_shutdown(t->ssl);
+    ERR_clear_error();
 }
 
 void tls_free(struct tls *t, bool polite)
@@ -106,8 +272,7 @@ void tls_free(struct tls *t, bool polite)
     if (!t)
         return;
     if (polite)
-        SSL_shutdown(t->ssl);
-    ERR_clear_error();
+        tls_end(t);
     SSL_free(t->ssl);
     free(t);
 }
@@ -124,6 +289,7 @@ static enum tls_result result(struct tls *t, int rc)
     case SSL_ERROR_ZERO_RETURN:
         return TLS_EOF;
     default:
+        t->broken = true;
         return TLS_FAILED;
     }
 }
@@ -144,6 +310,11 @@ enum tls_result tls_write(struct tls *t, const void *from, size_t n, size_t *ret
 {
     ERR_clear_error();
     return result(t, SSL_write_ex(t->ssl, from, n, ret_n));
+}
+
+size_t tls_pending(const struct tls *t)
+{
+    return (size_t)SSL_pending(t->ssl);
 }
 
 const char *tls_why(void)

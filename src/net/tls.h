@@ -1,25 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls.h - TLS for outgoing connections, over OpenSSL, on a non-blocking socket.
+/* tls.h - TLS 1.2 and 1.3 on a non-blocking socket, over OpenSSL, in both directions.
  *
- * Any certificate is accepted, as XXL-JOB's own client does: executors carry self-signed ones.
- * That hides the traffic from listeners and does not prove which program answers. Thread: the
- * loop's. */
+ * A connection belongs to one thread at a time; it may move to another between calls. */
 #ifndef PEAL_NET_TLS_H
 #define PEAL_NET_TLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include "base/err.h"
+#include "base/why.h"
 
 struct tls_client; /* opaque: settings shared by the connections of one client */
+struct tls_server; /* opaque: certificate and key of a listener; any thread */
 struct tls;        /* opaque: one connection */
+
+struct tls_files {         /* PEM */
+    const char *cert;      /* the certificate, and behind it those up to its root */
+    const char *key;       /* its private key, without a pass phrase */
+    const char *client_ca; /* NULL: clients are not asked for a certificate; else one that they
+                            * send must be signed by one of these */
+};
+
+/* ERR_INVALID: why names the setting, the file and what is wrong with it. */
+MUST_CHECK enum err tls_server_new(const struct tls_files *files, struct tls_server **ret,
+                                   struct why *why);
+/* The next connections use these; those that are open are not touched. Refused, nothing changes. */
+MUST_CHECK enum err tls_server_reload(struct tls_server *s, const struct tls_files *files,
+                                      struct why *why);
+bool tls_server_asks(struct tls_server *s); /* has it client_ca now? */
+void tls_server_free(struct tls_server *s); /* its connections may go on */
+/* A connection that was accepted; fd stays the caller's. NULL without memory. */
+struct tls *tls_accept(struct tls_server *s, int fd);
+/* Has the client shown a certificate that client_ca signed? After the handshake. */
+bool tls_client_proved(const struct tls *t);
 
 struct tls_client *tls_client_new(void); /* NULL if OpenSSL refuses */
 void tls_client_free(struct tls_client *t);
 
 /* fd stays the caller's. name: for SNI, NULL for literals. NULL without memory. */
 struct tls *tls_new(struct tls_client *t, int fd, const char *name);
-/* polite: say goodbye first (a clean end of an idle connection). */
+/* Nothing more will be written: says so to the peer, once. */
+void tls_end(struct tls *t);
+/* polite: tls_end first (a clean end of an idle connection). */
 void tls_free(struct tls *t, bool polite);
 
 /* What a call on the connection came to. */
@@ -28,6 +51,8 @@ enum tls_result { TLS_OK, TLS_EOF, TLS_WANT_READ, TLS_WANT_WRITE, TLS_FAILED };
 enum tls_result tls_handshake(struct tls *t);
 enum tls_result tls_read(struct tls *t, void *to, size_t size, size_t *ret_n);
 enum tls_result tls_write(struct tls *t, const void *from, size_t n, size_t *ret_n);
+/* Bytes that tls_read has without the socket: epoll does not tell of them. */
+size_t tls_pending(const struct tls *t);
 /* Text of the last failure of this thread; static storage. */
 const char *tls_why(void);
 

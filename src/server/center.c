@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cron/rfc3339.h"
+#include "net/tls.h"
 #include "server/state.h"
 #include <errno.h>
 #include <stdio.h>
@@ -107,7 +108,8 @@ static void drained(struct center *c)
 {
     bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->requests) &&
                 sched_drained(c->sched) &&
-                (httpd_empty(c->front) || clock_boot_ms() >= c->answers_until_ms);
+                ((httpd_empty(c->front) && (!c->tls_front || tls_front_empty(c->tls_front))) ||
+                 clock_boot_ms() >= c->answers_until_ms);
     if (!idle && clock_boot_ms() < c->drain_until_ms)
         return;
     c->finished = true;
@@ -502,18 +504,27 @@ static enum err net_new(struct center *c, struct why *why)
                                   .body_max = CENTER_BODY_MAX,
                                   .answered = &c->metrics.http_requests };
     c->front = httpd_new(c->loop, &front);
-    int passed = 0;
-    err = httpd_inherit(c->front, &passed, why);
-    c->passed = passed > 0;
-    if (err || passed) {
-        if (!err)
-            log_info("center",
-                     "listening on %d sockets that were passed (port %u); the setting listen "
-                     "does not count",
-                     passed, httpd_port(c->front));
-        return err;
+    struct httpd *listener = c->front;
+    if (c->config.tls) {
+        c->tls_front = tls_front_new(c->config.tls, c->loop, c->front);
+        listener = tls_front_httpd(c->tls_front);
     }
-    return httpd_listen(c->front, &at, why);
+    int passed = 0;
+    err = httpd_inherit(listener, &passed, why);
+    c->passed = passed > 0;
+    if (err)
+        return err;
+    if (passed) {
+        log_info("center",
+                 "listening on %d sockets that were passed (port %u); the setting listen "
+                 "does not count",
+                 passed, httpd_port(listener));
+    } else {
+        err = httpd_listen(listener, &at, why);
+    }
+    if (!err && c->tls_front)
+        err = tls_front_start(c->tls_front, why);
+    return err;
 }
 
 enum err center_new(const struct center_config *config, struct center **ret, struct why *why)
@@ -577,6 +588,8 @@ static void drain(struct center *c)
     } else {
         httpd_drain(c->front);
     }
+    if (c->tls_front)
+        tls_front_drain(c->tls_front, c->passed);
     log_info("center", "stopping: nothing new is sent, calls under way may end within 5 s");
 }
 
@@ -634,6 +647,7 @@ void center_free(struct center *c)
     keys_free(c->keys);
     flight_file_free(c->flight, c->left_clean);
     results_free(c); /* the core pointed to them */
+    tls_front_free(c->tls_front);
     if (c->front)
         httpd_free(c->front);
     transports_free(c->transports);
@@ -674,7 +688,12 @@ void center_watch(struct center *c, const struct center_watcher *w, void *arg)
 
 uint16_t center_port(const struct center *c)
 {
-    return httpd_port(c->front);
+    return httpd_port(c->tls_front ? tls_front_httpd(c->tls_front) : c->front);
+}
+
+bool center_wants_certificate(const struct center *c)
+{
+    return c->config.tls && tls_server_asks(c->config.tls);
 }
 
 struct loop *center_loop(struct center *c)

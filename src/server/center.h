@@ -24,12 +24,13 @@ struct center;
 #define CENTER_BODY_MAX (16u << 20) /* of a request that executors send */
 
 struct center_config {
-    const char *listen;   /* "127.0.0.1:8080" */
-    const char *data;     /* folder, made if missing */
-    const char *db;       /* "sqlite:FILE"; NULL: peal.db in the data folder */
-    const char *token;    /* access token, both directions; "" = none (said in the log) */
-    const char *recorder; /* folder of the flight recorder, "none"; NULL: as flight_file.h */
-    const char *zone;     /* server's zone by name; NULL or "": the system's */
+    const char *listen;     /* "127.0.0.1:8080" */
+    struct tls_server *tls; /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
+    const char *data;       /* folder, made if missing */
+    const char *db;         /* "sqlite:FILE"; NULL: peal.db in the data folder */
+    const char *token;      /* access token, both directions; "" = none (said in the log) */
+    const char *recorder;   /* folder of the flight recorder, "none"; NULL: as flight_file.h */
+    const char *zone;       /* server's zone by name; NULL or "": the system's */
     int64_t misfire_threshold_ms;      /* see plan.h */
     int64_t start_deadline_ms;         /* of jobs that do not say */
     int lane_connections, lane_queue;  /* see sched.h */
@@ -65,6 +66,7 @@ void center_stop(struct center *c); /* any thread, also from a signal handler */
 void center_free(struct center *c); /* after center_run has returned and all askers are gone */
 
 uint16_t center_port(const struct center *c);
+bool center_wants_certificate(const struct center *c); /* of executors; any thread */
 struct loop *center_loop(struct center *c);
 struct httpd *center_front(struct center *c);
 struct zones *center_zones(struct center *c);             /* any thread */

@@ -11,6 +11,7 @@
 #include "server/journal/journal.h"
 #include "server/keys.h"
 #include "server/maintenance.h"
+#include "server/tls_front.h"
 #include "server/writer.h"
 #include "transport/transport.h"
 
@@ -55,6 +56,7 @@ struct center {
     char *db;
     struct loop *loop;
     struct httpd *front;
+    struct tls_front *tls_front;   /* NULL: the port speaks plain HTTP */
     struct transports *transports; /* to executors */
     struct sched *sched;
     struct keys *keys; /* access tokens */

@@ -58,13 +58,6 @@ static const struct body_field login_fields[] = {
     { "remember", FIELD_BOOL, offsetof(struct login, remember), false, 0, 0 },
 };
 
-/* A browser that came by TLS, through a proxy, says so in Origin; the gate has found it ours. A
- * client that lies there gets a cookie that only its own browser refuses to send. */
-static bool came_by_tls(const struct web_call *call)
-{
-    return call->origin.n > 8 && strncasecmp(call->origin.p, "https://", 8) == 0;
-}
-
 void v1_session_login(struct web_call *call)
 {
     struct login in = { .remember = false };
@@ -83,7 +76,7 @@ void v1_session_login(struct web_call *call)
         return;
     }
     if (!err)
-        err = session_open(call, in.remember, COOKIE_V1, came_by_tls(call), &why);
+        err = session_open(call, in.remember, COOKIE_V1, cookie_secure(call), &why);
     if (err) {
         problem_err(call, err, &why);
         return;

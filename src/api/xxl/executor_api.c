@@ -150,22 +150,36 @@ static const struct web_route rows[] = {
 /* Refusals are written here: the requests of this table make no call. */
 static const struct router_table table = { "/api", rows, countof(rows), false, NULL };
 
-/* What the head asks for; NULL: there is no such thing, q is refused. */
-static const struct web_route *row_wanted(struct httpd_request *q)
+/* It has the token, perhaps, and no certificate: nothing of it counts. */
+static void refuse_uncertified(struct httpd_request *q)
+{
+    char peer[64];
+    httpd_peer(q, peer, sizeof(peer));
+    log_warn("api", "refused %.*s from %s: no client certificate (tls.client-ca)",
+             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, peer);
+    refuse(q, "this center asks executors for a client certificate (tls.client-ca), and none came");
+}
+
+/* What the head asks for; NULL: it may not, or there is no such thing, and q is refused. */
+static const struct web_route *row_wanted(struct center *c, struct httpd_request *q)
 {
     if (!slice_eq(q->method, "POST")) {
         refuse(q, WIRE_TEXT_METHOD);
         return NULL;
     }
     struct router_match m = router_find(&table, q->method, context_cut(q->path));
-    if (!m.row)
+    if (!m.row) {
         refuse_path(q);
+    } else if (center_wants_certificate(c) && !httpd_certified(q)) {
+        refuse_uncertified(q);
+        return NULL;
+    }
     return m.row;
 }
 
 size_t executor_api_head(struct center *c, struct httpd_request *q)
 {
-    if (!row_wanted(q))
+    if (!row_wanted(c, q))
         return 0;
     if (token_ok(c, q))
         return CENTER_BODY_MAX;
@@ -175,7 +189,7 @@ size_t executor_api_head(struct center *c, struct httpd_request *q)
 
 void executor_api_serve(struct center *c, struct httpd_request *q)
 {
-    const struct web_route *row = row_wanted(q);
+    const struct web_route *row = row_wanted(c, q);
     if (!row)
         return;
     if (slice_trim(q->body).n == 0)

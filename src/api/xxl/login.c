@@ -59,7 +59,7 @@ static void login(struct web_call *call, const char *cookie)
     }
     enum err err = session_login(call, name, password, &wait_ms, &why);
     if (!err)
-        err = session_open(call, keep, cookie, false, &why);
+        err = session_open(call, keep, cookie, call->tls, &why);
     if (err)
         reply_err(call, err, &why);
     else
