@@ -4,6 +4,7 @@
 PEAL_BIN names the binary, build/dev/peal without it. A center that ended by itself, or that a sanitizer
 complained about, fails the test that stops, kills or leaves it, with what it wrote."""
 
+import collections
 import contextlib
 import json
 import os
@@ -37,13 +38,19 @@ def binary():
     return path
 
 
+_taken = collections.deque(maxlen=200)  # UDP sockets on the ports given out, which no other test's process gets meanwhile
+
+
 def free_port():
     """A port without a listener now; none that the kernel gives to clients, one of which could have it when a
-    center that was killed wants it back."""
+    center that was killed wants it back, and none that a test in another process was given."""
     clients_from = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(1000):
         with socket.socket() as s, contextlib.suppress(OSError):
             s.bind(("127.0.0.1", random.randrange(12000, clients_from) if clients_from > 14000 else 0))
+            mark = socket.socket(type=socket.SOCK_DGRAM)
+            mark.bind(s.getsockname())
+            _taken.append(mark)
             return s.getsockname()[1]
     raise RuntimeError("no port is free")
 

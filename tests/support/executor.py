@@ -11,7 +11,7 @@ from .center import SANITIZER, TOKEN, binary, clean_environment
 from .standin import call
 from .wait import PATIENCE, wait_until
 
-LISTENS = re.compile(r"^(?:peal executor|\S+) listens on (\S+)$", re.M)
+LISTENS = re.compile(r"^(?:peal executor|\S+) listens on (\S+)\n", re.M)
 
 
 class Executor:
@@ -107,8 +107,9 @@ class Executor:
         return self.call("idleBeat", {"jobId": job})["code"] == 200
 
     def log(self, log, from_line=1, date_ms=None):
-        """The page of /log; both shapes must say the same."""
-        date_ms = int(time.time()) * 1000 if date_ms is None else date_ms
+        """The page of /log, by the time with which the run was sent; both shapes must say the same."""
+        if date_ms is None:
+            date_ms = self._dates.get(log) or int(time.time()) * 1000
         reply = self.call("log", {"logDateTim": date_ms, "logId": log, "fromLineNum": from_line})
         assert reply["code"] == 200 and reply["content"] == reply["data"]
         return reply["data"]

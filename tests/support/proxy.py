@@ -7,14 +7,15 @@ import http.client
 import http.server
 import threading
 
+from .standin import Server
+
 
 class Proxy:
     """Listens on a free port of 127.0.0.1. strip: the prefix is taken away."""
 
     def __init__(self, port, prefix, strip):
         self.target, self.prefix, self.strip = port, prefix, strip
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), self._handler())
         self.port = self.server.server_port
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -17,10 +17,6 @@ from .wait import wait_until
 NO_LOG = {"fromLineNum": 1, "toLineNum": 0, "logContent": "", "isEnd": True}
 
 
-class BoundedServer(Server):
-    request_queue_size = 256
-
-
 class Page:
     """What a proxy in front of an executor says in its place."""
 
@@ -62,7 +58,7 @@ class Puppet:
     def listen(self):
         """Take calls (again) on the same port: one that the kernel gives to no client meanwhile."""
         self.port = self.port or free_port()
-        self._server = BoundedServer(("127.0.0.1", self.port), self._handler())
+        self._server = Server(("127.0.0.1", self.port), self._handler())
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 

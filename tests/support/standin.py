@@ -16,6 +16,7 @@ YES = {"code": 200, "msg": None, "content": None}
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 256  # a burst must not wait for the second for which TCP waits after a full queue
 
     def handle_error(self, request, client_address):
         """Connections end as they like here: executors are stopped and killed in the middle of them."""

@@ -6,6 +6,7 @@ import http.server
 import json
 import threading
 
+from .standin import Server
 from .wait import wait_until
 
 OK = {"code": 200, "msg": None, "content": None}
@@ -23,8 +24,7 @@ class Stub:
         self.calls = []  # (action, body, headers), oldest first
         self.expects = None  # a token: calls with another are refused, as XXL-JOB's executors do
         self.refused = []  # (action, token)
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.address = f"http://127.0.0.1:{self._server.server_port}/"
 

@@ -10,6 +10,8 @@ import http.client
 import json
 import urllib.parse
 
+from .wait import PATIENCE
+
 GENERATIONS = ("2.x", "3.3")
 PAGE = 100
 
@@ -23,7 +25,7 @@ class ApiError(Exception):
         self.msg = reply.get("msg")
 
 
-def request(port, method, path, body=None, headers=None, timeout=15):
+def request(port, method, path, body=None, headers=None, timeout=15 * PATIENCE):
     """One HTTP request on a connection of its own: (status, headers, body bytes)."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
