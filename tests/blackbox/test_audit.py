@@ -123,9 +123,9 @@ def test_what_is_done_to_runs_is_noted(center):
     group = form.add_group("noted-runs")
     job = form.add_job(group, "h", jobDesc="Noted")
     form.trigger(job)
-    wait_until(lambda: entries(center, "&action=run.trigger"), "the trigger to be noted")
-    [entry] = entries(center, "&action=run.trigger")
-    assert entry["object"] == {"kind": "run", "id": str(form.logs(job)[0]["id"]), "name": "Noted"}
+    [entry] = wait_until(lambda: entries(center, "&action=run.trigger"), "the trigger to be noted")
+    [row] = wait_until(lambda: form.logs(job), "the run in the log")
+    assert entry["object"] == {"kind": "run", "id": str(row["id"]), "name": "Noted"}
 
 
 def test_old_entries_go(tmp_path):
@@ -135,8 +135,11 @@ def test_old_entries_go(tmp_path):
             db.execute("UPDATE peal_audit SET at_ms = at_ms - 90000000")
         center.start()
         center.api().add_group("after-that")
-        actions = [e["action"] for e in entries(center)]
-        assert "user.create" not in actions and "group.create" in actions
+
+        def actions():
+            return [e["action"] for e in entries(center)]
+        wait_until(lambda: "user.create" not in actions(), "the entry to go")
+        assert "group.create" in actions()
 
 
 def test_old_entries_go_though_nothing_new_is_noted(tmp_path):

@@ -50,6 +50,16 @@ def totals(api):
     return tuple(it[TOTALS[name]] for name in ("running", "succeeded", "failed"))
 
 
+def totals_of_log(center, api):
+    """The totals, once they are those of the log."""
+    def agree():
+        codes = [row["handle_code"] for row in ledger.rows(center, "SELECT handle_code FROM xxl_job_log")]
+        good, running = codes.count(200), codes.count(0)
+        found = totals(api)
+        return found if found == (running, good, len(codes) - good - running) else None
+    return wait_until(agree, "the chart to be that of the log", 20)
+
+
 def run(api, stub, job, code):
     """Trigger the job and end the run so; None: it goes on."""
     before = len(stub.runs(job))
@@ -127,7 +137,7 @@ def test_a_kill_changes_no_figure(center):
         for code in (200, 500, 502):
             run(api, stub, job, code)
         ledger.settle(center, jobs=[job])
-        before = totals(api)
+        before = totals_of_log(center, api)
         for _ in range(2):
             center.kill()
             figures.check(center)
@@ -136,10 +146,13 @@ def test_a_kill_changes_no_figure(center):
         assert figures.check(center) == before[1] + before[2]
         run(center.api(), stub, job, 200)
         ledger.settle(center, jobs=[job])
-        assert totals(center.api()) == (before[0], before[1] + 1, before[2])
+        assert totals_of_log(center, center.api()) == (before[0], before[1] + 1, before[2])
     center.restart()  # each life writes the report's rows with its first commit
-    days = ledger.wait_for_rows(center, "the report", "SELECT suc_count, fail_count FROM xxl_job_log_report")
-    assert sum(row[0] for row in days) == before[1] + 1 and sum(row[1] for row in days) == before[2]
+
+    def reported():
+        days = ledger.rows(center, "SELECT suc_count, fail_count FROM xxl_job_log_report")
+        return sum(row[0] for row in days), sum(row[1] for row in days)
+    wait_until(lambda: reported() == (before[1] + 1, before[2]), "the report")
 
 
 def test_metrics_of_single_jobs(center):
@@ -172,9 +185,12 @@ def test_whose_metrics_is_a_setting(tmp_path, setting, there):
             run(api, stub, good, 200)
             run(api, stub, bad, 500)
             wait_until(lambda: totals(api) == (0, 1, 1), "both ends", 20)
-            text = it.get("/metrics")[2].decode()
-            assert (f'peal_job_last_run_result{{job="{good}"}} 1' in text) == there
-            assert (f'peal_job_last_run_result{{job="{bad}"}} 0' in text) == (setting != "off")
+
+            def shown():
+                text = it.get("/metrics")[2].decode()
+                return tuple(f'peal_job_last_run_result{{job="{job}"}} {result}' in text
+                             for job, result in ((good, 1), (bad, 0)))
+            wait_until(lambda: shown() == (there, setting != "off"), "the metrics of the setting")
 
 
 def test_nobody_else_sees_the_chart(center):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Log rows that go: by age, by number of a job's rows, and as clearLog asks; seen in the tables of a real center."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from support import ledger, webapi
 from support.center import Center
+from support.disk import DiskErrors
 from support.executor import Executor
 from support.history import days_ago, fill
 from support.wait import wait_until
@@ -28,16 +31,21 @@ def gone(center, expected, why="the rows to go"):
     wait_until(lambda: ids(center) == expected, why, 30)
 
 
+def counted(center, why, number):
+    """What is gone from the tables is counted right after."""
+    wait_until(lambda: center.metric("peal_log_rows_deleted_total", why=why) == number, f"{number} to be counted")
+
+
 # -- by age --
 
 def test_rows_go_after_thirty_days_unless_told_otherwise(tmp_path):
     center, made_ids = made(tmp_path, [{"ms": days_ago(d)} for d in (400, 40, 31, 29, 5, 0)])
     with center:
         gone(center, made_ids[3:])
-        assert center.metric("peal_log_rows_deleted_total", why="age") == 3
+        counted(center, "age", 3)
         assert center.metric("peal_log_rows_deleted_total") == 3
-        assert "3 by age" in center.tail()
-        assert ledger.number(center, "SELECT count(*) FROM peal_log_span") == 3
+        wait_until(lambda: "3 by age" in center.tail(), "the log to say so")
+        wait_until(lambda: ledger.number(center, "SELECT count(*) FROM peal_log_span") == 3, "the spans to go")
 
 
 @pytest.mark.parametrize("setting", ["PEAL_LOG_RETENTION_DAYS", "XXL_JOB_LOGRETENTIONDAYS"])
@@ -84,7 +92,7 @@ def test_of_each_job_the_newest_rows_stay(tmp_path):
     jobs = {job: [n for n, row in zip(made_ids, rows) if row["job"] == job] for job in (1, 2)}
     with center:
         gone(center, sorted(jobs[1][-50:] + jobs[2][-50:]))
-        assert center.metric("peal_log_rows_deleted_total", why="rows") == 5900
+        counted(center, "rows", 5900)
 
 
 # -- on request: clearLog --
@@ -117,9 +125,9 @@ def test_clear_log_of_a_group_and_of_a_job(kept):
     gone(center, left)
     api.call("/joblog/clearLog", jobGroup=2, jobId=2, type=9)
     gone(center, [n for n in left if (rows[n]["group"], rows[n]["job"]) != (2, 2)])
-    assert center.metric("peal_log_rows_deleted_total", why="request") == len(rows) - len(ids(center))
-    assert "request 2 to delete log rows is done" in center.tail()
-    assert ledger.number(center, "SELECT count(*) FROM peal_clean") == 0
+    counted(center, "request", len(rows) - len(ids(center)))
+    wait_until(lambda: "request 2 to delete log rows is done" in center.tail(), "the log to say so")
+    wait_until(lambda: ledger.number(center, "SELECT count(*) FROM peal_clean") == 0, "the request to go")
 
 
 @pytest.mark.parametrize("rule,keep", [(5, 1000), (6, 10000), (7, 30000), (8, 100000)])
@@ -137,11 +145,24 @@ def test_clear_log_by_number_keeps_the_newest(tmp_path, rule, keep):
 
 
 def test_clear_log_goes_on_after_kill_9(tmp_path):
+    disk = DiskErrors(tmp_path / "errors", "peal.db-wal")
     center, _ = made(tmp_path, [{"ms": days_ago(1)} for _ in range(40_000)], "--log.retention-days", "0")
+    center._env.update(disk.env)
     with center:
         api = center.api()
-        api.call("/joblog/clearLog", jobGroup=0, jobId=0, type=5)
+        disk.begin(disk.STOPS)
+        with ThreadPoolExecutor() as threads:
+            asked = threads.submit(api.call, "/joblog/clearLog", jobGroup=0, jobId=0, type=5)
+
+            def written():  # one commit at a time, so that none deletes more than a step before the kill
+                wait_until(disk.failures, "a commit to stand still", 20, 0.01)
+                disk.let_one()
+                wait_until(disk.failures, "the next one to stand still", 20, 0.01)
+                return ledger.number(center, "SELECT count(*) FROM peal_clean")
+            wait_until(written, "the request to be in the database", 30, 0.01)
+            asked.result()
         center.kill()  # what was answered is on disk
+        disk.end()
         assert ledger.number(center, "SELECT count(*) FROM peal_clean") == 1
         assert len(ids(center)) > 1000
         center.start()
