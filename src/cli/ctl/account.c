@@ -140,7 +140,7 @@ static enum ctl_exit settle(struct ctl *c, const json_t *file, bool need)
     if (!c->url && (url || (file && *ctl_text(file, "url"))))
         c->url = ctl_account_url(url ? url : ctl_text(file, "url"));
     enum ctl_exit status = check_url(c);
-    if (status != CTL_DONE)
+    if (status != CTL_DONE || !c->url)
         return status;
     bool same = file && strcmp(ctl_text(file, "url"), c->url) == 0;
     if (!ca && same && *ctl_text(file, "ca"))

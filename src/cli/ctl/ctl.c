@@ -40,8 +40,7 @@ static bool part(const struct ctl_table *t, const char *word)
 {
     size_t n = strlen(word);
     bool any = false;
-    for (int i = 0; i < t->n; i++) {
-        const struct ctl_verb *v = &t->verbs[i];
+    for (const struct ctl_verb *v = t->verbs; v && v < t->verbs + t->n; v++) {
         if (!n || strncmp(v->words, word, n) != 0 || v->words[n] != ' ')
             continue;
         fprintf(stderr, "%s %s", any ? "," : "peal ctl: which of", v->words);

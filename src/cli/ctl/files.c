@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that the command line names: bounded, and said by name when they cannot be used. */
 #include "cli/ctl/ctl.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +14,12 @@ static bool fill(int fd, struct buf *ret)
     for (;;) {
         char *room = buf_room(ret, 65536);
         ssize_t n = room ? read(fd, room, 65536) : 0;
-        if (n > 0)
+        if (n > 0) {
             ret->len += (size_t)n;
-        else if (n == 0 || errno != EINTR)
+            ret->data[ret->len] = '\0';
+        } else if (n == 0 || errno != EINTR) {
             return n == 0;
+        }
     }
 }
 
@@ -61,8 +65,10 @@ char *ctl_read_secret(const struct ctl *c, const char *what, const char *path)
     struct buf text;
     if (!ctl_read(c, what, path, 4096, &text))
         return NULL;
-    size_t n = strcspn(buf_str(&text), "\r\n");
-    char *secret = n ? strndup(text.data, n) : NULL;
+    struct slice rest = slice_of(buf_str(&text), text.len), line = { NULL, 0 };
+    (void)slice_cut(&rest, '\n', &line);
+    line = slice_trim(line);
+    char *secret = line.n ? mem_dupn(line.p, line.n) : NULL;
     if (!secret)
         ctl_say(c, CTL_USAGE, "%s: the first line of %s is empty", what, path);
     if (text.data)
