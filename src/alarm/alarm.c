@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "alarm/sender.h"
+#include "alarm/teller.h"
 #include "base/mem.h"
 
 struct alarms {
     int n;                     /* rows of the table */
     struct channel **channels; /* NULL where not set up, or with its sender */
     struct sender **senders;   /* NULL: not started */
+    struct teller *teller;     /* the same */
     const char **for_all;      /* names, NULL at the end */
 };
 
@@ -63,12 +65,29 @@ const char *const *alarms_for_all(const struct alarms *a)
     return a->for_all;
 }
 
-/* The scheduler's thread. */
-static void wake(void *arg)
+/* Any thread. */
+static void wake_senders(void *arg)
 {
     struct alarms *a = arg;
     for (int i = 0; i < a->n; i++)
         sender_wake(a->senders[i]);
+}
+
+/* Any thread. */
+static void wake(void *arg)
+{
+    struct alarms *a = arg;
+    wake_senders(a);
+    teller_wake(a->teller);
+}
+
+static enum err teller_start(struct alarms *a, struct center *c, struct why *why)
+{
+    struct teller_config config = { .center = c, .told = wake_senders, .arg = a };
+    enum err err = center_reader(c, &config.reader, why);
+    if (!err)
+        a->teller = teller_new(&config);
+    return err;
 }
 
 enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, struct why *why)
@@ -84,12 +103,16 @@ enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, s
         a->senders[i] = sender_new(&config);
         a->channels[i] = NULL;
     }
-    center_on_alarm(c, wake, a);
-    return OK;
+    enum err err = teller_start(a, c, why);
+    if (!err)
+        center_on_alarm(c, wake, a);
+    return err;
 }
 
 void alarms_free(struct alarms *a)
 {
+    if (a)
+        teller_free(a->teller);
     for (int i = 0; a && i < a->n; i++) {
         sender_free(a->senders[i]);
         if (a->channels[i])

@@ -25,7 +25,7 @@ const char *const *alarms_for_all(const struct alarms *a);
 /* Before center_run. */
 MUST_CHECK enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang,
                                  struct why *why);
-/* After center_run has returned, before center_free. NULL is fine. */
+/* After center_run has returned and api_free, before center_free. NULL is fine. */
 void alarms_free(struct alarms *a);
 
 #endif

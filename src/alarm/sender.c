@@ -201,7 +201,8 @@ static struct text *compose(struct sender *s, const struct window_alarm *a, int 
     struct zone *zone = NULL;
     if (zones_get(center_zones(s->c.center), center_zone_name(s->c.center), &zone, NULL))
         zone = zone_ref(zone_utc());
-    struct text *t = text_new(s->c.reader, &a->row, a->targets[i].name, zone, s->c.lang);
+    struct text *t = text_new(s->c.reader, center_figures(s->c.center), &a->row, a->targets[i].name,
+                              zone, s->c.lang);
     zone_unref(zone);
     return t;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "alarm/digest.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@ struct text {
     struct log_record log;
     struct job_record job;
     struct group_record group;
+    struct digest *digest; /* of a rule's message; NULL */
     char id[64], when[RFC3339_SIZE], title[TITLE_SIZE];
 };
 
@@ -37,10 +39,12 @@ static void look(enum err err, const struct why *why)
 static void rows_read(struct text *t, struct store *reader, const struct alarm_record *row)
 {
     struct why why = { "" };
-    look(reader->ops->pages->log_get(reader, row->log_id, &t->log, &why), &why);
-    why_clear(&why);
-    look(reader->ops->catalog->job_get(reader, row->job_id, &t->job, &why), &why);
-    why_clear(&why);
+    if (row->log_id > 0) {
+        look(reader->ops->pages->log_get(reader, row->log_id, &t->log, &why), &why);
+        why_clear(&why);
+        look(reader->ops->catalog->job_get(reader, row->job_id, &t->job, &why), &why);
+        why_clear(&why);
+    }
     look(reader->ops->catalog->group_get(reader, row->group_id, &t->group, &why), &why);
 }
 
@@ -69,8 +73,18 @@ static void title(struct text *t)
              (long long)t->m.job_id);
 }
 
-struct text *text_new(struct store *reader, const struct alarm_record *row, const char *target,
-                      struct zone *zone, enum wire_lang lang)
+/* Its run, its job and the failure are those of no single run. */
+static void rule_message(struct text *t)
+{
+    t->m.log_id = 0;
+    t->m.event = "job.failed"; /* of an alarm that has gone: nothing more is known of it */
+    t->m.outcome = "";
+    if (t->digest)
+        digest_put(t->digest, &t->m);
+}
+
+struct text *text_new(struct store *reader, struct figures *figures, const struct alarm_record *row,
+                      const char *target, struct zone *zone, enum wire_lang lang)
 {
     struct text *t = mem_new(sizeof(*t));
     job_record_init(&t->job);
@@ -106,6 +120,10 @@ struct text *text_new(struct store *reader, const struct alarm_record *row, cons
     };
     messages(t);
     title(t);
+    if (row->log_id < 0) {
+        t->digest = digest_new(reader, figures, -row->log_id, zone);
+        rule_message(t);
+    }
     return t;
 }
 
@@ -119,5 +137,6 @@ void text_free(struct text *t)
     log_record_done(&t->log);
     job_record_done(&t->job);
     group_record_done(&t->group);
+    digest_free(t->digest);
     free(t);
 }

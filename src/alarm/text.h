@@ -5,6 +5,7 @@
 
 #include "alarm/channel.h"
 #include "cron/zone.h"
+#include "ledger/figures.h"
 #include "store/store.h"
 
 struct text;
@@ -12,8 +13,8 @@ struct text;
 /* What the log, the job and the group say now; a row that has gone meanwhile is left out, and what
  * the alarm itself holds stands in. row and target are lent while the text is used. zone: of the
  * times in it, borrowed for the call. The reader's thread. */
-struct text *text_new(struct store *reader, const struct alarm_record *row, const char *target,
-                      struct zone *zone, enum wire_lang lang);
+struct text *text_new(struct store *reader, struct figures *figures, const struct alarm_record *row,
+                      const char *target, struct zone *zone, enum wire_lang lang);
 const struct alarm_message *text_message(const struct text *t); /* any thread */
 void text_free(struct text *t);
 

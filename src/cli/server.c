@@ -436,8 +436,8 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
         status = iterate(g->center, g);
     signal(SIGTERM, SIG_IGN); /* the center is about to go */
     signal(SIGINT, SIG_IGN);
+    api_free(g->api); /* its workers wake the alarms */
     alarms_free(alarms);
-    api_free(g->api);
     center_free(g->center);
     service_close(&service);
     log_info("server", "stopped");

@@ -23,7 +23,7 @@ static bool wanted(const struct txn *t, const struct run_change *c)
            (c->job->alarm_email || (all && *all));
 }
 
-static struct cause cause(const struct run_change *c)
+struct cause change_cause(const struct run_change *c)
 {
     struct failure f = { .trigger_code = 200 };
     struct cause why;
@@ -61,7 +61,7 @@ static enum err add(struct txn *t, const struct run_change *c, const struct caus
 
 static enum err alarm(struct txn *t, const struct run_change *c)
 {
-    struct cause why = cause(c);
+    struct cause why = change_cause(c);
     enum err err = OK;
     if (c->job->alarm_email)
         err = add(t, c, &why, ALARM_BY_JOB, c->job->alarm_email);

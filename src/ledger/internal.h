@@ -7,7 +7,9 @@
 #define PEAL_LEDGER_INTERNAL_H
 
 #include "ledger/figures.h"
+#include "ledger/incidents.h"
 #include "ledger/write.h"
+#include "model/cause.h"
 #include "plan/plan.h"
 #include "sched/batch.h"
 #include <string.h>
@@ -70,6 +72,13 @@ enum err stories_put(struct txn *t); /* of the batch's changes */
 /* alarms.c */
 /* runs_change, with the alarms of those changes that are failures. */
 enum err alarms_change(struct txn *t, struct run_change *changes, int n, int64_t *ret_missed);
+
+/* Why a run failed, as its change says. */
+struct cause change_cause(const struct run_change *c);
+
+/* incidents.c */
+enum err incidents_run(struct txn *t);     /* when streaks are known */
+enum err incidents_stopped(struct txn *t); /* t->stops, before they are dropped */
 
 /* groups.c */
 enum err groups_edit(struct txn *t, struct edit *e);

@@ -132,8 +132,8 @@ enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms
 
 enum err txn_plan_notes(struct txn *t)
 {
-    enum err err = OK;
-    if (t->nstops)
+    enum err err = incidents_stopped(t);
+    if (!err && t->nstops)
         err = t->ops->catalog->jobs_stop(t->store, t->stops, t->nstops, t->b->now_ms, &t->b->why);
     if (!err && t->nskips)
         err = t->ops->runs->skips_add(t->store, t->skips, t->nskips, &t->b->why);

@@ -134,6 +134,8 @@ static enum err body(struct txn *t)
         err = spawns_made(t);
     if (!err && t->figures)
         err = figures_write(t->figures, t->store, b, &b->why);
+    if (!err)
+        err = incidents_run(t);
     if (!err && t->writes)
         err = ledger_writes_run(t->store, t->writes, &b->why);
     return err;

@@ -218,6 +218,16 @@ void cause_fold(struct slice message, char *to, size_t size)
     text_copy(to, size, slice_of(o.text, o.n));
 }
 
+struct slice cause_unreached(struct slice trigger_msg)
+{
+    size_t n = sizeof(CAUSE_UNREACHED) - 1;
+    if (trigger_msg.n < n || memcmp(trigger_msg.p, CAUSE_UNREACHED, n) != 0)
+        return slice_of("", 0);
+    struct slice rest = slice_of(trigger_msg.p + n, trigger_msg.n - n);
+    const char *end = memmem(rest.p, rest.n, ": ", 2);
+    return end ? slice_of(rest.p, (size_t)(end - rest.p)) : slice_of("", 0);
+}
+
 void cause_of(const struct failure *f, struct cause *ret)
 {
     bool refused = f->handle_code == 0 && f->trigger_code != 0 && f->trigger_code != 200;

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include "base/str.h"
 
+/* So a trigger's message begins that did not reach its executor; its address follows, and ": ". */
+#define CAUSE_UNREACHED "cannot connect to "
+
 #define CAUSE_TEXT_MAX 200 /* bytes of a folded message */
 
 struct failure { /* the columns of a log row that has failed; texts are borrowed, NULL is "" */
@@ -29,6 +32,8 @@ struct cause {
 };
 
 void cause_of(const struct failure *f, struct cause *ret);
+/* The address that a trigger's message says it did not reach; empty for others. */
+struct slice cause_unreached(struct slice trigger_msg);
 
 /* The message's first line that is not blank, at most 2,000 bytes of it, folded: numbers, ids and
  * hexadecimal digits become '#', URLs and IP addresses '@', blanks one blank. size: of to, which is

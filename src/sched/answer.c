@@ -10,6 +10,7 @@
 #include "sched/run.h"
 #include "sched/send.h"
 #include "sched/state.h"
+#include "model/cause.h"
 #include <stdio.h>
 
 /* Nothing can have been delivered: an ordinary planned run again. False: it is taken care of; an
@@ -74,7 +75,7 @@ static void not_sent(struct sched *s, struct now now, struct run *r, const struc
         return;
     }
     char why[512];
-    snprintf(why, sizeof(why), "cannot connect to %.200s: %.*s", failed->address, (int)c->msg.n,
+    snprintf(why, sizeof(why), CAUSE_UNREACHED "%.200s: %.*s", failed->address, (int)c->msg.n,
              c->msg.p ? c->msg.p : "");
     run_refuse(s, now, r, PHASE_REJECTED, why);
 }

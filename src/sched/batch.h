@@ -114,6 +114,8 @@ enum sweep {
     SWEEP_ZONES,  /* tzdata has changed: CRON jobs' next scheduled times are computed anew */
 };
 
+struct incidents;
+
 struct batch {
     uint64_t seq;
     int64_t now_ms;
@@ -147,6 +149,7 @@ struct batch {
         totals; /* of the changes; the transaction adds what it plans and withdraws itself */
     const char *const *alarm_channels; /* by the driver: names of those that are told of each
                                         * failure, NULL at the end; borrowed. NULL: none */
+    struct incidents *incidents; /* by the driver: the rules of alarms; borrowed. NULL: none */
 
     /* results */
     struct totals written; /* all that this transaction added */
@@ -162,7 +165,7 @@ struct batch {
     int64_t
         plan_next_ms;  /* earliest next scheduled time that is not planned yet, NEVER_MS if none */
     int njobs_planned; /* jobs that planning looked at */
-    int nalarms;       /* rows of peal_alarm that are new */
+    int nalarms;       /* rows of peal_alarm that are new, changes of what rules have found */
     int64_t plan_us;   /* CPU-side time that planning took; for the metric */
 };
 

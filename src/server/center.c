@@ -93,6 +93,7 @@ void center_pump(struct center *c)
         if (b) {
             c->writing = true;
             b->alarm_channels = c->config.alarm_channels;
+            b->incidents = c->incidents;
             c->batch.batch = b;
             list_move(&c->batch.writes, &c->writes);
             atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
@@ -436,6 +437,7 @@ static enum err figures_begin(struct center *c, struct store *store, struct why 
     if (err)
         return err;
     c->figures = figures_new(zone);
+    c->incidents = incidents_new();
     zone_unref(zone);
     return figures_load(c->figures, store, why);
 }
@@ -624,6 +626,7 @@ void center_free(struct center *c)
     maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
     figures_free(c->figures);
+    incidents_free(c->incidents);
     journalling_free(c);
     struct list rest;
     list_init(&rest);
@@ -680,6 +683,12 @@ void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg)
     c->on_alarm_arg = arg;
 }
 
+void center_alarms_changed(struct center *c)
+{
+    if (c->on_alarm)
+        c->on_alarm(c->on_alarm_arg);
+}
+
 void center_watch(struct center *c, const struct center_watcher *w, void *arg)
 {
     c->watcher = w;
@@ -734,6 +743,11 @@ int center_last_year(const struct center *c)
 struct figures *center_figures(struct center *c)
 {
     return c->figures;
+}
+
+struct incidents *center_incidents(struct center *c)
+{
+    return c->incidents;
 }
 
 struct metrics *center_metrics(struct center *c)

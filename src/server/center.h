@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/why.h"
 #include "ledger/figures.h"
+#include "ledger/incidents.h"
 #include "ledger/write.h"
 #include "net/httpd.h"
 #include "ledger/retention.h"
@@ -47,9 +48,11 @@ MUST_CHECK enum err center_new(const struct center_config *config, struct center
  * to head before (on_head in net/httpd.h). Set before center_run. */
 void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg),
                        size_t (*head)(struct httpd_request *q, void *arg), void *arg);
-/* fn is called on the loop's thread when a commit with new alarms has been heard; it does not
+/* fn is called when a commit with new alarms has been heard, by any thread; it does not
  * block. Set before center_run. */
 void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg);
+/* Any thread: something else than a batch has changed what is to be told; calls it too. */
+void center_alarms_changed(struct center *c);
 /* One that looks on, on the loop's thread; it does not block. */
 struct center_watcher {
     /* A commit has been heard; the core has not taken the batch yet. */
@@ -76,6 +79,7 @@ int64_t center_start_deadline_ms(const struct center *c); /* of jobs that do not
 int center_last_year(const struct center *c);             /* bound of cron searches; any thread */
 struct metrics *center_metrics(struct center *c);         /* any thread */
 struct figures *center_figures(struct center *c);         /* any thread, what it reads */
+struct incidents *center_incidents(struct center *c);     /* any thread, to make it stale */
 
 /* ---- on the loop's thread: what the executor API needs ----------------------------------------
  */

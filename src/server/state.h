@@ -62,6 +62,7 @@ struct center {
     struct keys *keys; /* access tokens */
     struct writer *writer;
     struct figures *figures;
+    struct incidents *incidents;
     struct zones *zones;
     struct metrics metrics;
     struct mailbox *mailbox;

@@ -97,6 +97,9 @@ static enum err purge(struct writer *w, bool *ret_more, struct why *why)
     if (!err && !*ret_more)
         err = ops->alarms->alarms_purge(w->store, clock_wall_ms() - ALARMS_KEPT_MS, PURGE_ALARMS,
                                         ret_more, why);
+    if (!err && !*ret_more)
+        err = ops->rules->incidents_purge(w->store, clock_wall_ms() - INCIDENTS_KEPT_MS,
+                                          PURGE_ALARMS, ret_more, why);
     if (err || *ret_more)
         return err;
     w->purge_ms = clock_boot_ms() + PURGE_EVERY_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h - the one interface to a database: eight tables of functions; an engine is a folder.
+/* store.h - the one interface to a database: nine tables of functions; an engine is a folder.
  *
  * Synchronous, epoch milliseconds only, one thread per handle. All writing goes through the one
  * handle that the writer thread owns, between begin and commit; what a transaction is made of is
@@ -18,6 +18,7 @@
 #include "model/job_stat.h"
 #include "model/audit.h"
 #include "model/idem.h"
+#include "model/incident.h"
 #include "model/model.h"
 #include "model/scope.h"
 #include "model/user.h"
@@ -195,8 +196,11 @@ typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
 typedef bool report_row_fn(void *ctx, const struct report_row *r);
 typedef bool alarm_row_fn(void *ctx, const struct alarm_record *r);
 typedef bool delivery_row_fn(void *ctx, const struct delivery_record *r);
+typedef bool rule_row_fn(void *ctx, const struct rule_record *r);
+typedef bool incident_row_fn(void *ctx, const struct incident_record *r);
+typedef bool incident_job_row_fn(void *ctx, const struct incident_job *j);
 
-/* The interface is eight tables, by what their rows are about. rollback and close cannot fail;
+/* The interface is nine tables, by what their rows are about. rollback and close cannot fail;
  * every other result is looked at. A table may be shared: what is read and written row by row is
  * the same for engines that speak SQL. */
 
@@ -548,6 +552,67 @@ struct store_alarms {
                                         struct why *why);
 };
 
+struct incidents_filter {
+    const struct scope *scope; /* NULL: all groups */
+    int open;                  /* 1: that are open, 0: that are closed, -1: any */
+    int64_t rule_id;           /* 0: any */
+    int64_t below_id, limit;   /* INT64_MAX: a first page */
+};
+
+/* Rules of alarms, what they have found, and what was told of it. */
+struct store_rules {
+    MUST_CHECK enum err (*rules_each)(struct store *s, rule_row_fn *fn, void *ctx,
+                                      struct why *why); /* by id */
+    MUST_CHECK enum err (*rule_get)(struct store *s, int64_t id, struct rule_record *ret,
+                                    struct why *why);
+    /* Sets id. */
+    MUST_CHECK enum err (*rule_insert)(struct store *s, struct rule_record *r, struct why *why);
+    /* All but id and created_ms. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*rule_update)(struct store *s, const struct rule_record *r,
+                                       struct why *why);
+    MUST_CHECK enum err (*rule_delete)(struct store *s, int64_t id, struct why *why);
+
+    MUST_CHECK enum err (*incident_get)(struct store *s, int64_t id, struct incident_record *ret,
+                                        struct why *why);
+    /* The newest one that is open, of that rule, group, cause and address. ERR_NOTFOUND, without a
+     * why. */
+    MUST_CHECK enum err (*incident_find)(struct store *s, int64_t rule_id, int64_t group_id,
+                                         enum incident_cause cause, const char *address,
+                                         struct incident_record *ret, struct why *why);
+    /* Sets id. */
+    MUST_CHECK enum err (*incident_insert)(struct store *s, struct incident_record *r,
+                                           struct why *why);
+    /* What changes: from last_ms on, but log_id and text. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*incident_update)(struct store *s, const struct incident_record *r,
+                                           struct why *why);
+    /* Those of which something may be to be told, by id, behind after_id, at most max. */
+    MUST_CHECK enum err (*incidents_unsettled)(struct store *s, int64_t after_id, int max,
+                                               incident_row_fn *fn, void *ctx, struct why *why);
+    /* By id downwards. *ret_total: all of the filter, whatever the page. */
+    MUST_CHECK enum err (*incidents_page)(struct store *s, const struct incidents_filter *f,
+                                          incident_row_fn *fn, void *ctx, int64_t *ret_total,
+                                          struct why *why);
+    /* Delete up to max that are settled and were closed before then, with jobs and messages. */
+    MUST_CHECK enum err (*incidents_purge)(struct store *s, int64_t before_ms, int max,
+                                           bool *ret_more, struct why *why);
+    /* Insert or replace. */
+    MUST_CHECK enum err (*incident_job_put)(struct store *s, const struct incident_job *j,
+                                            struct why *why);
+    /* ERR_NOTFOUND, without a why. */
+    MUST_CHECK enum err (*incident_job_get)(struct store *s, int64_t incident_id, int64_t job_id,
+                                            struct incident_job *ret, struct why *why);
+    /* Of an incident, those that have not recovered first, then by job id; at most max. */
+    MUST_CHECK enum err (*incident_jobs_each)(struct store *s, int64_t incident_id, int max,
+                                              incident_job_row_fn *fn, void *ctx, struct why *why);
+    /* Of a job, where it has not recovered, by incident. */
+    MUST_CHECK enum err (*incident_jobs_open)(struct store *s, int64_t job_id,
+                                              incident_job_row_fn *fn, void *ctx, struct why *why);
+    /* Sets id. */
+    MUST_CHECK enum err (*tell_insert)(struct store *s, struct tell_record *r, struct why *why);
+    MUST_CHECK enum err (*tell_get)(struct store *s, int64_t id, struct tell_record *ret,
+                                    struct why *why);
+};
+
 struct store_cluster; /* nodes that share one database: no engine has it yet */
 
 struct store_ops {
@@ -560,6 +625,7 @@ struct store_ops {
     const struct store_pages *pages;
     const struct store_figures *figures;
     const struct store_alarms *alarms;
+    const struct store_rules *rules;
     const struct store_cluster *cluster; /* NULL: one server owns the data, by a lock */
 };
 

@@ -601,6 +601,7 @@ const struct store_ops store_memory_ops = {
     .pages = &pages,
     .figures = &memory_figures,
     .alarms = &memory_alarms,
+    .rules = &memory_rules,
 };
 
 struct store *store_memory_new(const struct store_options *options)

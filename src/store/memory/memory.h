@@ -82,35 +82,44 @@ struct mem_alarms_of { /* T_ALARMS_OF */
     int64_t ids[];
 };
 
-enum mem_table {                /* what the rows are, and what the key is */
-                 T_JOB,         /* struct job_record, id; its scheduled times are in T_DUE */
-                 T_DUE,         /* struct due_row, job id */
-                 T_LOG,         /* struct log_record, id; phase and the like unused */
-                 T_RUN,         /* struct mem_run, log id */
-                 T_SKIP,        /* struct mem_skip, id */
-                 T_GROUP,       /* struct group_record, id */
-                 T_GROUP_MOVED, /* struct mem_moved, id */
-                 T_GROUP_TOKEN, /* struct group_token, group id */
-                 T_REGISTRY,    /* struct mem_registry, id */
-                 T_USER,        /* struct mem_user, id */
-                 T_SESSION,     /* struct mem_session, id */
-                 T_AUDIT,       /* struct audit_record, id; items unused */
-                 T_IDEM,        /* struct idem_record, id */
-                 T_IDEM_MADE,   /* struct mem_idem_made, id */
-                 T_AUDIT_ITEM,  /* struct mem_audit_item, id */
-                 T_TOKEN,       /* struct token_record, id */
-                 T_SEQ,         /* struct mem_seq, id */
-                 T_PURGE,       /* int64_t, id of a deleted job that may still have log rows */
-                 T_CLEAN,       /* struct clean_request, id */
-                 T_DELTA,       /* struct mem_delta, number of the commit */
-                 T_FIGURE,      /* struct mem_figure, key */
-                 T_STAT,        /* struct mem_stat, job id */
-                 T_REPORT,      /* struct report_row, beginning of the day */
-                 T_ALARM,       /* struct alarm_record, id */
-                 T_ALARMS_OF,   /* struct mem_alarms_of, log id: an index of T_ALARM */
-                 T_SCRIPT,      /* struct script_record, id */
-                 T_DELIVERY,    /* struct mem_delivery, key */
-                 T_STORY,       /* struct story, log id */
+struct mem_incident_job { /* T_INCIDENT_JOB */
+    int64_t id;
+    struct incident_job row;
+};
+
+enum mem_table {                 /* what the rows are, and what the key is */
+                 T_JOB,          /* struct job_record, id; its scheduled times are in T_DUE */
+                 T_DUE,          /* struct due_row, job id */
+                 T_LOG,          /* struct log_record, id; phase and the like unused */
+                 T_RUN,          /* struct mem_run, log id */
+                 T_SKIP,         /* struct mem_skip, id */
+                 T_GROUP,        /* struct group_record, id */
+                 T_GROUP_MOVED,  /* struct mem_moved, id */
+                 T_GROUP_TOKEN,  /* struct group_token, group id */
+                 T_REGISTRY,     /* struct mem_registry, id */
+                 T_USER,         /* struct mem_user, id */
+                 T_SESSION,      /* struct mem_session, id */
+                 T_AUDIT,        /* struct audit_record, id; items unused */
+                 T_IDEM,         /* struct idem_record, id */
+                 T_IDEM_MADE,    /* struct mem_idem_made, id */
+                 T_AUDIT_ITEM,   /* struct mem_audit_item, id */
+                 T_TOKEN,        /* struct token_record, id */
+                 T_SEQ,          /* struct mem_seq, id */
+                 T_PURGE,        /* int64_t, id of a deleted job that may still have log rows */
+                 T_CLEAN,        /* struct clean_request, id */
+                 T_DELTA,        /* struct mem_delta, number of the commit */
+                 T_FIGURE,       /* struct mem_figure, key */
+                 T_STAT,         /* struct mem_stat, job id */
+                 T_REPORT,       /* struct report_row, beginning of the day */
+                 T_ALARM,        /* struct alarm_record, id */
+                 T_ALARMS_OF,    /* struct mem_alarms_of, log id: an index of T_ALARM */
+                 T_SCRIPT,       /* struct script_record, id */
+                 T_DELIVERY,     /* struct mem_delivery, key */
+                 T_STORY,        /* struct story, log id */
+                 T_RULE,         /* struct rule_record, id */
+                 T_INCIDENT,     /* struct incident_record, id */
+                 T_INCIDENT_JOB, /* struct mem_incident_job, id */
+                 T_TELL,         /* struct tell_record, id */
                  T_COUNT
 };
 
@@ -274,6 +283,9 @@ enum err memory_retries_of(struct store *s, int64_t job_id, int64_t log_id, int6
 /* The alarms of a log row, by id; NULL if it has none. Borrowed. */
 const struct mem_alarms_of *mem_alarms_of(const struct memory *m, int64_t log_id);
 extern const struct store_alarms memory_alarms;
+
+/* memory_rules.c */
+extern const struct store_rules memory_rules;
 
 /* memory_pages.c */
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

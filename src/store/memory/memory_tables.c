@@ -67,6 +67,15 @@ void mem_row_free(enum mem_table t, void *row)
     case T_DELIVERY:
         delivery_record_done(&((struct mem_delivery *)row)->row);
         break;
+    case T_RULE:
+        rule_record_done(row);
+        break;
+    case T_INCIDENT:
+        incident_record_done(row);
+        break;
+    case T_INCIDENT_JOB:
+        incident_job_done(&((struct mem_incident_job *)row)->row);
+        break;
     default:
         break;
     }

@@ -10,6 +10,7 @@ extern const struct store_catalog sql_catalog; /* tables.c */
 extern const struct store_users sql_users;     /* users.c */
 extern const struct store_figures sql_figures; /* figures.c */
 extern const struct store_alarms sql_alarms;   /* alarms.c */
+extern const struct store_rules sql_rules;     /* rules.c */
 
 /* Before anything else, with the engine's functions. ERR_NOMEM. */
 MUST_CHECK enum err sql_init(struct sql *s, const struct store_ops *ops,

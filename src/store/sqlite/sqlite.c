@@ -391,4 +391,5 @@ const struct store_ops store_sqlite_ops = {
     .pages = &pages,
     .figures = &sql_figures,
     .alarms = &sql_alarms,
+    .rules = &sql_rules,
 };

@@ -853,6 +853,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/alarms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What rules have found
+         * @description Alarms that are open, and those that were closed in the last 30 days. Newest first. Needs `read`.
+         */
+        get: operations["listAlarms"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An alarm with its jobs
+         * @description At most 500 jobs, those that have not recovered first. Needs `read`.
+         */
+        get: operations["getAlarm"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Somebody looks after it
+         * @description It is not told again while it is open; that it is over still is. Needs `run`.
+         */
+        post: operations["acknowledgeAlarm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close an alarm
+         * @description A job that goes on failing comes into another alarm only after it has recovered. Needs `run`.
+         */
+        post: operations["closeAlarm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rules of alarms
+         * @description Those of all jobs, and those of groups and jobs that the asker may read. Needs `read`.
+         */
+        get: operations["listAlarmRules"];
+        put?: never;
+        /**
+         * Make a rule
+         * @description A center has at most 200. What failed before is not told; a job is told of from its next transition on. Needs `system:admin`.
+         */
+        post: operations["createAlarmRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A rule of alarms
+         * @description Needs `read`.
+         */
+        get: operations["getAlarmRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rule
+         * @description With its open alarms; nothing is told of that. Needs `system:admin`.
+         */
+        delete: operations["deleteAlarmRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule
+         * @description A rule that is about something else from now on, or is turned off, loses its open alarms, and nothing is told of that. Needs `system:admin`.
+         */
+        patch: operations["updateAlarmRule"];
+        trace?: never;
+    };
     "/users": {
         parameters: {
             query?: never;
@@ -2163,7 +2295,7 @@ export interface components {
             action: string;
             object: {
                 /** @enum {string} */
-                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "session" | "system";
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "rule" | "alarm" | "session" | "system";
                 /** @description Of an executor its key */
                 id: string;
                 name: string;
@@ -3325,6 +3457,507 @@ export interface components {
              * @description The same instant in milliseconds since 1970
              */
             computedMs: number;
+        };
+        /**
+         * @description `failed`: a job failed, so often in a row; `recovered`: it succeeded again; `slow`: a run took longer; `stopped`: the center stopped a job
+         * @enum {string}
+         */
+        AlarmKind: "failed" | "recovered" | "slow" | "stopped";
+        /** @enum {string} */
+        AlarmLevel: "info" | "warning" | "critical";
+        /**
+         * @example {
+         *       "from": "22:00",
+         *       "to": "06:30"
+         *     }
+         */
+        AlarmQuiet: {
+            from: string;
+            to: string;
+        };
+        /**
+         * @example {
+         *       "id": 3,
+         *       "name": "Payments fail",
+         *       "kind": "failed",
+         *       "level": "critical",
+         *       "groupId": 4,
+         *       "jobId": null,
+         *       "inARow": 1,
+         *       "longerMs": null,
+         *       "channels": [
+         *         "webhook"
+         *       ],
+         *       "quiet": {
+         *         "from": "22:00",
+         *         "to": "06:30"
+         *       },
+         *       "repeatMs": 14400000,
+         *       "enabled": true,
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "updatedAt": "2026-11-21T14:32:08.000Z",
+         *       "updatedMs": 1795271528000,
+         *       "version": 1
+         *     }
+         */
+        AlarmRule: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            kind: components["schemas"]["AlarmKind"];
+            level: components["schemas"]["AlarmLevel"];
+            /**
+             * Format: int64
+             * @description Of this group; null: of all, or of the job
+             */
+            groupId: number | null;
+            /**
+             * Format: int64
+             * @description Of this job; null: of all, or of the group
+             */
+            jobId: number | null;
+            /** @description Of `failed`: so many failures, 1 if it is not said; else null */
+            inARow: number | null;
+            /**
+             * Format: int64
+             * @description Of `slow`: a run that took longer; else null
+             */
+            longerMs: number | null;
+            /** @description Names of the channels that are told */
+            channels: string[];
+            /** @description Times of day in the zone of the center, between which nothing is told; null: none */
+            quiet: components["schemas"]["AlarmQuiet"] | null;
+            /**
+             * Format: int64
+             * @description What goes on is told again after so long; null: never
+             */
+            repeatMs: number | null;
+            enabled: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: int64 */
+            createdMs: number;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: int64 */
+            updatedMs: number;
+            /** Format: int64 */
+            version: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 3,
+         *           "name": "Payments fail",
+         *           "kind": "failed",
+         *           "level": "critical",
+         *           "groupId": 4,
+         *           "jobId": null,
+         *           "inARow": 1,
+         *           "longerMs": null,
+         *           "channels": [
+         *             "webhook"
+         *           ],
+         *           "quiet": {
+         *             "from": "22:00",
+         *             "to": "06:30"
+         *           },
+         *           "repeatMs": 14400000,
+         *           "enabled": true,
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "updatedAt": "2026-11-21T14:32:08.000Z",
+         *           "updatedMs": 1795271528000,
+         *           "version": 1
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        AlarmRuleList: {
+            items: components["schemas"]["AlarmRule"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "name": "Payments fail",
+         *       "kind": "failed",
+         *       "level": "critical",
+         *       "groupId": 4,
+         *       "channels": [
+         *         "webhook"
+         *       ],
+         *       "repeatMs": 14400000
+         *     }
+         */
+        AlarmRuleNew: {
+            name: string;
+            kind: components["schemas"]["AlarmKind"];
+            level?: components["schemas"]["AlarmLevel"];
+            /**
+             * Format: int64
+             * @description Of this group; null: of all, or of the job
+             */
+            groupId?: number | null;
+            /**
+             * Format: int64
+             * @description Of this job; null: of all, or of the group
+             */
+            jobId?: number | null;
+            /** @description Of `failed`: so many failures, 1 if it is not said; else null */
+            inARow?: number | null;
+            /**
+             * Format: int64
+             * @description Of `slow`: a run that took longer; else null
+             */
+            longerMs?: number | null;
+            /** @description Names of the channels that are told */
+            channels: string[];
+            /** @description Times of day in the zone of the center, between which nothing is told; null: none */
+            quiet?: components["schemas"]["AlarmQuiet"] | null;
+            /**
+             * Format: int64
+             * @description What goes on is told again after so long; null: never
+             */
+            repeatMs?: number | null;
+            /** @default true */
+            enabled: boolean;
+        };
+        /**
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        AlarmRulePatch: {
+            name?: string;
+            kind?: components["schemas"]["AlarmKind"];
+            level?: components["schemas"]["AlarmLevel"];
+            /**
+             * Format: int64
+             * @description Of this group; null: of all, or of the job
+             */
+            groupId?: number | null;
+            /**
+             * Format: int64
+             * @description Of this job; null: of all, or of the group
+             */
+            jobId?: number | null;
+            /** @description Of `failed`: so many failures, 1 if it is not said; else null */
+            inARow?: number | null;
+            /**
+             * Format: int64
+             * @description Of `slow`: a run that took longer; else null
+             */
+            longerMs?: number | null;
+            /** @description Names of the channels that are told */
+            channels?: string[];
+            /** @description Times of day in the zone of the center, between which nothing is told; null: none */
+            quiet?: components["schemas"]["AlarmQuiet"] | null;
+            /**
+             * Format: int64
+             * @description What goes on is told again after so long; null: never
+             */
+            repeatMs?: number | null;
+            enabled?: boolean;
+        };
+        /**
+         * @description What a rule has found. `jobs` is how many it has been about, `open` how many have not recovered, `messages` how often it was told
+         * @example {
+         *       "id": 17,
+         *       "rule": {
+         *         "id": 3,
+         *         "name": "Payments fail"
+         *       },
+         *       "kind": "failed",
+         *       "level": "critical",
+         *       "group": {
+         *         "id": 4,
+         *         "app": "pay-executor",
+         *         "title": "Payments"
+         *       },
+         *       "cause": "executor",
+         *       "executor": "http://10.0.3.7:9999/",
+         *       "text": "cannot connect to @: Connection refused",
+         *       "sinceAt": "2026-11-21T14:32:08.000Z",
+         *       "sinceMs": 1795271528000,
+         *       "lastAt": "2026-11-21T14:32:08.000Z",
+         *       "lastMs": 1795271528000,
+         *       "jobs": 400,
+         *       "open": 398,
+         *       "events": 402,
+         *       "messages": 1,
+         *       "toldAt": "2026-11-21T14:32:08.000Z",
+         *       "toldMs": 1795271528000,
+         *       "acknowledgedAt": null,
+         *       "acknowledgedMs": null,
+         *       "acknowledgedBy": null,
+         *       "closedAt": null,
+         *       "closedMs": null,
+         *       "closedBy": null
+         *     }
+         */
+        Alarm: {
+            /** Format: int64 */
+            id: number;
+            rule: {
+                /** Format: int64 */
+                id: number;
+                /** @description null: it has been deleted */
+                name: string | null;
+            };
+            kind: components["schemas"]["AlarmKind"];
+            level: components["schemas"]["AlarmLevel"];
+            group: {
+                /** Format: int64 */
+                id: number;
+                app: string | null;
+                title: string | null;
+            };
+            /**
+             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, or the group alone
+             * @enum {string}
+             */
+            cause: "group" | "executor" | "no_executor";
+            /** @description With the cause `executor`: its address */
+            executor: string | null;
+            /** @description Why the first one failed, numbers and addresses folded */
+            text: string;
+            /** Format: date-time */
+            sinceAt: string;
+            /** Format: int64 */
+            sinceMs: number;
+            /** Format: date-time */
+            lastAt: string;
+            /** Format: int64 */
+            lastMs: number;
+            /** Format: int64 */
+            jobs: number;
+            /** Format: int64 */
+            open: number;
+            /** Format: int64 */
+            events: number;
+            /** Format: int64 */
+            messages: number;
+            /** Format: date-time */
+            toldAt: string | null;
+            /** Format: int64 */
+            toldMs: number | null;
+            /** Format: date-time */
+            acknowledgedAt: string | null;
+            /** Format: int64 */
+            acknowledgedMs: number | null;
+            acknowledgedBy: string | null;
+            /** Format: date-time */
+            closedAt: string | null;
+            /** Format: int64 */
+            closedMs: number | null;
+            /** @description A user closed it; null: its jobs have recovered, or its rule is not there any more */
+            closedBy: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 17,
+         *           "rule": {
+         *             "id": 3,
+         *             "name": "Payments fail"
+         *           },
+         *           "kind": "failed",
+         *           "level": "critical",
+         *           "group": {
+         *             "id": 4,
+         *             "app": "pay-executor",
+         *             "title": "Payments"
+         *           },
+         *           "cause": "executor",
+         *           "executor": "http://10.0.3.7:9999/",
+         *           "text": "cannot connect to @: Connection refused",
+         *           "sinceAt": "2026-11-21T14:32:08.000Z",
+         *           "sinceMs": 1795271528000,
+         *           "lastAt": "2026-11-21T14:32:08.000Z",
+         *           "lastMs": 1795271528000,
+         *           "jobs": 400,
+         *           "open": 398,
+         *           "events": 402,
+         *           "messages": 1,
+         *           "toldAt": "2026-11-21T14:32:08.000Z",
+         *           "toldMs": 1795271528000,
+         *           "acknowledgedAt": null,
+         *           "acknowledgedMs": null,
+         *           "acknowledgedBy": null,
+         *           "closedAt": null,
+         *           "closedMs": null,
+         *           "closedBy": null
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        AlarmList: {
+            items: components["schemas"]["Alarm"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "id": 17,
+         *       "rule": {
+         *         "id": 3,
+         *         "name": "Payments fail"
+         *       },
+         *       "kind": "failed",
+         *       "level": "critical",
+         *       "group": {
+         *         "id": 4,
+         *         "app": "pay-executor",
+         *         "title": "Payments"
+         *       },
+         *       "cause": "executor",
+         *       "executor": "http://10.0.3.7:9999/",
+         *       "text": "cannot connect to @: Connection refused",
+         *       "sinceAt": "2026-11-21T14:32:08.000Z",
+         *       "sinceMs": 1795271528000,
+         *       "lastAt": "2026-11-21T14:32:08.000Z",
+         *       "lastMs": 1795271528000,
+         *       "jobs": 400,
+         *       "open": 398,
+         *       "events": 402,
+         *       "messages": 1,
+         *       "toldAt": "2026-11-21T14:32:08.000Z",
+         *       "toldMs": 1795271528000,
+         *       "acknowledgedAt": null,
+         *       "acknowledgedMs": null,
+         *       "acknowledgedBy": null,
+         *       "closedAt": null,
+         *       "closedMs": null,
+         *       "closedBy": null,
+         *       "items": [
+         *         {
+         *           "id": 118,
+         *           "name": "Settle card payments",
+         *           "runId": 9007341,
+         *           "sinceAt": "2026-11-21T14:32:08.000Z",
+         *           "sinceMs": 1795271528000,
+         *           "events": 1,
+         *           "tookMs": 0,
+         *           "text": "cannot connect to @: Connection refused",
+         *           "recoveredAt": null,
+         *           "recoveredMs": null
+         *         }
+         *       ]
+         *     }
+         */
+        AlarmDetail: {
+            /** Format: int64 */
+            id: number;
+            rule: {
+                /** Format: int64 */
+                id: number;
+                /** @description null: it has been deleted */
+                name: string | null;
+            };
+            kind: components["schemas"]["AlarmKind"];
+            level: components["schemas"]["AlarmLevel"];
+            group: {
+                /** Format: int64 */
+                id: number;
+                app: string | null;
+                title: string | null;
+            };
+            /**
+             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, or the group alone
+             * @enum {string}
+             */
+            cause: "group" | "executor" | "no_executor";
+            /** @description With the cause `executor`: its address */
+            executor: string | null;
+            /** @description Why the first one failed, numbers and addresses folded */
+            text: string;
+            /** Format: date-time */
+            sinceAt: string;
+            /** Format: int64 */
+            sinceMs: number;
+            /** Format: date-time */
+            lastAt: string;
+            /** Format: int64 */
+            lastMs: number;
+            /** Format: int64 */
+            jobs: number;
+            /** Format: int64 */
+            open: number;
+            /** Format: int64 */
+            events: number;
+            /** Format: int64 */
+            messages: number;
+            /** Format: date-time */
+            toldAt: string | null;
+            /** Format: int64 */
+            toldMs: number | null;
+            /** Format: date-time */
+            acknowledgedAt: string | null;
+            /** Format: int64 */
+            acknowledgedMs: number | null;
+            acknowledgedBy: string | null;
+            /** Format: date-time */
+            closedAt: string | null;
+            /** Format: int64 */
+            closedMs: number | null;
+            /** @description A user closed it; null: its jobs have recovered, or its rule is not there any more */
+            closedBy: string | null;
+            items: components["schemas"]["AlarmJob"][];
+        };
+        /**
+         * @description A job of an alarm
+         * @example {
+         *       "id": 118,
+         *       "name": "Settle card payments",
+         *       "runId": 9007341,
+         *       "sinceAt": "2026-11-21T14:32:08.000Z",
+         *       "sinceMs": 1795271528000,
+         *       "events": 1,
+         *       "tookMs": 0,
+         *       "text": "cannot connect to @: Connection refused",
+         *       "recoveredAt": null,
+         *       "recoveredMs": null
+         *     }
+         */
+        AlarmJob: {
+            /** Format: int64 */
+            id: number;
+            /** @description null: it has been deleted */
+            name: string | null;
+            /** Format: int64 */
+            runId: number | null;
+            /** Format: date-time */
+            sinceAt: string;
+            /** Format: int64 */
+            sinceMs: number;
+            /** Format: int64 */
+            events: number;
+            /**
+             * Format: int64
+             * @description Of `slow`: its longest run
+             */
+            tookMs: number;
+            text: string;
+            /** Format: date-time */
+            recoveredAt: string | null;
+            /** Format: int64 */
+            recoveredMs: number | null;
         };
         /**
          * @example {
@@ -7757,6 +8390,683 @@ export interface operations {
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlarms: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description true: that are open, false: that are closed */
+                open?: boolean;
+                /** @description Of this rule */
+                rule?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Alarms */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 17,
+                     *           "rule": {
+                     *             "id": 3,
+                     *             "name": "Payments fail"
+                     *           },
+                     *           "kind": "failed",
+                     *           "level": "critical",
+                     *           "group": {
+                     *             "id": 4,
+                     *             "app": "pay-executor",
+                     *             "title": "Payments"
+                     *           },
+                     *           "cause": "executor",
+                     *           "executor": "http://10.0.3.7:9999/",
+                     *           "text": "cannot connect to @: Connection refused",
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "lastAt": "2026-11-21T14:32:08.000Z",
+                     *           "lastMs": 1795271528000,
+                     *           "jobs": 400,
+                     *           "open": 398,
+                     *           "events": 402,
+                     *           "messages": 1,
+                     *           "toldAt": "2026-11-21T14:32:08.000Z",
+                     *           "toldMs": 1795271528000,
+                     *           "acknowledgedAt": null,
+                     *           "acknowledgedMs": null,
+                     *           "acknowledgedBy": null,
+                     *           "closedAt": null,
+                     *           "closedMs": null,
+                     *           "closedBy": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAlarm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alarm */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 17,
+                     *       "rule": {
+                     *         "id": 3,
+                     *         "name": "Payments fail"
+                     *       },
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "group": {
+                     *         "id": 4,
+                     *         "app": "pay-executor",
+                     *         "title": "Payments"
+                     *       },
+                     *       "cause": "executor",
+                     *       "executor": "http://10.0.3.7:9999/",
+                     *       "text": "cannot connect to @: Connection refused",
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "lastAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastMs": 1795271528000,
+                     *       "jobs": 400,
+                     *       "open": 398,
+                     *       "events": 402,
+                     *       "messages": 1,
+                     *       "toldAt": "2026-11-21T14:32:08.000Z",
+                     *       "toldMs": 1795271528000,
+                     *       "acknowledgedAt": null,
+                     *       "acknowledgedMs": null,
+                     *       "acknowledgedBy": null,
+                     *       "closedAt": null,
+                     *       "closedMs": null,
+                     *       "closedBy": null,
+                     *       "items": [
+                     *         {
+                     *           "id": 118,
+                     *           "name": "Settle card payments",
+                     *           "runId": 9007341,
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "events": 1,
+                     *           "tookMs": 0,
+                     *           "text": "cannot connect to @: Connection refused",
+                     *           "recoveredAt": null,
+                     *           "recoveredMs": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmDetail"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeAlarm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alarm */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 17,
+                     *       "rule": {
+                     *         "id": 3,
+                     *         "name": "Payments fail"
+                     *       },
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "group": {
+                     *         "id": 4,
+                     *         "app": "pay-executor",
+                     *         "title": "Payments"
+                     *       },
+                     *       "cause": "executor",
+                     *       "executor": "http://10.0.3.7:9999/",
+                     *       "text": "cannot connect to @: Connection refused",
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "lastAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastMs": 1795271528000,
+                     *       "jobs": 400,
+                     *       "open": 398,
+                     *       "events": 402,
+                     *       "messages": 1,
+                     *       "toldAt": "2026-11-21T14:32:08.000Z",
+                     *       "toldMs": 1795271528000,
+                     *       "acknowledgedAt": null,
+                     *       "acknowledgedMs": null,
+                     *       "acknowledgedBy": null,
+                     *       "closedAt": null,
+                     *       "closedMs": null,
+                     *       "closedBy": null,
+                     *       "items": [
+                     *         {
+                     *           "id": 118,
+                     *           "name": "Settle card payments",
+                     *           "runId": 9007341,
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "events": 1,
+                     *           "tookMs": 0,
+                     *           "text": "cannot connect to @: Connection refused",
+                     *           "recoveredAt": null,
+                     *           "recoveredMs": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmDetail"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeAlarm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alarm */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 17,
+                     *       "rule": {
+                     *         "id": 3,
+                     *         "name": "Payments fail"
+                     *       },
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "group": {
+                     *         "id": 4,
+                     *         "app": "pay-executor",
+                     *         "title": "Payments"
+                     *       },
+                     *       "cause": "executor",
+                     *       "executor": "http://10.0.3.7:9999/",
+                     *       "text": "cannot connect to @: Connection refused",
+                     *       "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *       "sinceMs": 1795271528000,
+                     *       "lastAt": "2026-11-21T14:32:08.000Z",
+                     *       "lastMs": 1795271528000,
+                     *       "jobs": 400,
+                     *       "open": 398,
+                     *       "events": 402,
+                     *       "messages": 1,
+                     *       "toldAt": "2026-11-21T14:32:08.000Z",
+                     *       "toldMs": 1795271528000,
+                     *       "acknowledgedAt": null,
+                     *       "acknowledgedMs": null,
+                     *       "acknowledgedBy": null,
+                     *       "closedAt": null,
+                     *       "closedMs": null,
+                     *       "closedBy": null,
+                     *       "items": [
+                     *         {
+                     *           "id": 118,
+                     *           "name": "Settle card payments",
+                     *           "runId": 9007341,
+                     *           "sinceAt": "2026-11-21T14:32:08.000Z",
+                     *           "sinceMs": 1795271528000,
+                     *           "events": 1,
+                     *           "tookMs": 0,
+                     *           "text": "cannot connect to @: Connection refused",
+                     *           "recoveredAt": null,
+                     *           "recoveredMs": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmDetail"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAlarmRules: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rules */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "Payments fail",
+                     *           "kind": "failed",
+                     *           "level": "critical",
+                     *           "groupId": 4,
+                     *           "jobId": null,
+                     *           "inARow": 1,
+                     *           "longerMs": null,
+                     *           "channels": [
+                     *             "webhook"
+                     *           ],
+                     *           "quiet": {
+                     *             "from": "22:00",
+                     *             "to": "06:30"
+                     *           },
+                     *           "repeatMs": 14400000,
+                     *           "enabled": true,
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *           "updatedMs": 1795271528000,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmRuleList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAlarmRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
+                 * @example deploy-2026-11-21-0001
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Payments fail",
+                 *       "kind": "failed",
+                 *       "level": "critical",
+                 *       "groupId": 4,
+                 *       "channels": [
+                 *         "webhook"
+                 *       ],
+                 *       "repeatMs": 14400000
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlarmRuleNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "Payments fail",
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "groupId": 4,
+                     *       "jobId": null,
+                     *       "inARow": 1,
+                     *       "longerMs": null,
+                     *       "channels": [
+                     *         "webhook"
+                     *       ],
+                     *       "quiet": {
+                     *         "from": "22:00",
+                     *         "to": "06:30"
+                     *       },
+                     *       "repeatMs": 14400000,
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmRule"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAlarmRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rule */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "Payments fail",
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "groupId": 4,
+                     *       "jobId": null,
+                     *       "inARow": 1,
+                     *       "longerMs": null,
+                     *       "channels": [
+                     *         "webhook"
+                     *       ],
+                     *       "quiet": {
+                     *         "from": "22:00",
+                     *         "to": "06:30"
+                     *       },
+                     *       "repeatMs": 14400000,
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmRule"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAlarmRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateAlarmRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["AlarmRulePatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "Payments fail",
+                     *       "kind": "failed",
+                     *       "level": "critical",
+                     *       "groupId": 4,
+                     *       "jobId": null,
+                     *       "inARow": 1,
+                     *       "longerMs": null,
+                     *       "channels": [
+                     *         "webhook"
+                     *       ],
+                     *       "quiet": {
+                     *         "from": "22:00",
+                     *         "to": "06:30"
+                     *       },
+                     *       "repeatMs": 14400000,
+                     *       "enabled": true,
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlarmRule"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

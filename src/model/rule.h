@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rule.h - a rule of alarms: what is to be told, of which jobs, to which channels, how often. Plain
+ * data; pure. */
+#ifndef PEAL_MODEL_RULE_H
+#define PEAL_MODEL_RULE_H
+
+#include "base/str.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RULES_MAX 200          /* of a database */
+#define RULE_NAME_MAX 100      /* characters */
+#define RULE_CHANNELS_MAX 20   /* of a rule */
+#define RULE_CHANNEL_MAX 64    /* characters of a channel's name */
+#define RULE_IN_A_ROW_MAX 1000 /* failures */
+#define RULE_LONGER_MIN_MS 1000
+#define RULE_LONGER_MAX_MS (INT64_C(30) * 86400000)
+#define RULE_REPEAT_MIN_MS 60000
+#define RULE_REPEAT_MAX_MS (INT64_C(7) * 86400000)
+#define RULE_BURST_MS 10000 /* what comes within so long of the first is told with it */
+#define RULE_DAY_MINUTES 1440
+
+/* What happened. The texts stand in the database and in the API. */
+enum rule_kind {
+    RULE_FAILED,    /* a job failed: the first time after a success, or so often in a row */
+    RULE_RECOVERED, /* a job that failed has succeeded again */
+    RULE_SLOW,      /* a run took longer than the rule's limit */
+    RULE_STOPPED,   /* the center has stopped a job */
+    RULE_KINDS
+};
+
+enum rule_level { RULE_INFO, RULE_WARNING, RULE_CRITICAL, RULE_LEVELS };
+
+struct rule_record { /* texts owned */
+    int64_t id, version;
+    char *name;
+    enum rule_kind kind;
+    enum rule_level level;
+    int64_t group_id, job_id; /* of this group, of this job; both 0: of all jobs */
+    int in_a_row;             /* RULE_FAILED: so many failures; else 0 */
+    int64_t longer_ms;        /* RULE_SLOW: a run that took longer; else 0 */
+    char *channels;           /* their names, comma separated */
+    int quiet_from, quiet_to; /* minutes of the day in the server's zone; -1: no quiet hours */
+    int64_t repeat_ms;        /* what goes on is told again after so long; 0: never */
+    bool enabled;
+    int64_t created_ms, updated_ms;
+};
+
+void rule_record_done(struct rule_record *r);
+void rule_record_copy(struct rule_record *to, const struct rule_record *from);
+
+const char *rule_kind_text(enum rule_kind k);   /* "failed" */
+const char *rule_level_text(enum rule_level l); /* "warning" */
+/* False: there is none of that name. */
+bool rule_kind_of(struct slice text, enum rule_kind *ret);
+bool rule_level_of(struct slice text, enum rule_level *ret);
+
+/* Is it about that job? */
+static inline bool rule_is_of(const struct rule_record *r, int64_t group_id, int64_t job_id)
+{
+    return (!r->job_id || r->job_id == job_id) && (!r->group_id || r->group_id == group_id);
+}
+
+/* An alarm of the kind stays open until its jobs have recovered. Others are over when they are
+ * told. */
+static inline bool rule_stays(enum rule_kind k)
+{
+    return k == RULE_FAILED;
+}
+
+/* How many minutes of its quiet hours are left in that minute of the day; 0: none. */
+int rule_quiet_left(const struct rule_record *r, int minute);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of alarms, on any engine that speaks SQL. */
+#include "store/sql/rules.h"
+#include "store/sql/tables.h"
+
+#define COLUMNS                                                                                    \
+    "id, version, name, kind, level, group_id, job_id, in_a_row, longer_ms, channels, "            \
+    "quiet_from, quiet_to, repeat_ms, enabled, created_ms, updated_ms"
+
+static struct rule_record rule_read(struct sql_query *q)
+{
+    int i = 0;
+    struct rule_record r = { .id = sql_i64(q, i++, 0) };
+    r.version = sql_i64(q, i++, 0);
+    r.name = sql_text(q, i++);
+    r.kind = sql_rule_kind(q, i++);
+    r.level = sql_rule_level(q, i++);
+    r.group_id = sql_i64(q, i++, 0);
+    r.job_id = sql_i64(q, i++, 0);
+    r.in_a_row = sql_int(q, i++, 1);
+    r.longer_ms = sql_i64(q, i++, 0);
+    r.channels = sql_text(q, i++);
+    r.quiet_from = sql_int(q, i++, -1);
+    r.quiet_to = sql_int(q, i++, -1);
+    r.repeat_ms = sql_i64(q, i++, 0);
+    r.enabled = sql_i64(q, i++, 0) != 0;
+    r.created_ms = sql_i64(q, i++, 0);
+    r.updated_ms = sql_i64(q, i, 0);
+    return r;
+}
+
+static void rule_bind(struct sql_query *q, const struct rule_record *r)
+{
+    sql_bind_i64(q, 2, r->version);
+    sql_bind_text(q, 3, r->name);
+    sql_bind_text(q, 4, rule_kind_text(r->kind));
+    sql_bind_text(q, 5, rule_level_text(r->level));
+    sql_bind_i64(q, 6, r->group_id);
+    sql_bind_i64(q, 7, r->job_id);
+    sql_bind_i64(q, 8, r->in_a_row);
+    sql_bind_i64(q, 9, r->longer_ms);
+    sql_bind_text(q, 10, r->channels);
+    sql_bind_unless(q, 11, r->quiet_from, -1);
+    sql_bind_unless(q, 12, r->quiet_to, -1);
+    sql_bind_i64(q, 13, r->repeat_ms);
+    sql_bind_i64(q, 14, r->enabled);
+    sql_bind_i64(q, 15, r->created_ms);
+    sql_bind_i64(q, 16, r->updated_ms);
+}
+
+static bool rule_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct rule_record r = rule_read(q);
+    bool more = (*(rule_row_fn **)fn)(ctx, &r);
+    rule_record_done(&r);
+    return more;
+}
+
+static enum err sql_rules_each(struct store *store, rule_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_query(sql_of(store), "SELECT " COLUMNS " FROM peal_alarm_rule ORDER BY id", &q, why);
+    return err ? err : sql_rows(q, rule_lend, &fn, ctx, why);
+}
+
+static enum err sql_rule_get(struct store *store, int64_t id, struct rule_record *ret,
+                             struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_row_by_id(sql_of(store), "SELECT " COLUMNS " FROM peal_alarm_rule WHERE id = ?1",
+                      "rule", id, &q, why);
+    if (err)
+        return err;
+    *ret = rule_read(q);
+    sql_reset(q);
+    return OK;
+}
+
+static enum err sql_rule_insert(struct store *store, struct rule_record *r, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "INSERT INTO peal_alarm_rule (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, "
+                             "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_null(q, 1);
+    rule_bind(q, r);
+    return sql_insert(q, &r->id, why);
+}
+
+static enum err sql_rule_update(struct store *store, const struct rule_record *r, struct why *why)
+{
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = sql_query(sql_of(store),
+                             "UPDATE peal_alarm_rule SET version = ?2, name = ?3, kind = ?4, "
+                             "level = ?5, group_id = ?6, job_id = ?7, in_a_row = ?8, "
+                             "longer_ms = ?9, channels = ?10, quiet_from = ?11, quiet_to = ?12, "
+                             "repeat_ms = ?13, enabled = ?14, created_ms = ?15, updated_ms = ?16 "
+                             "WHERE id = ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->id);
+    rule_bind(q, r);
+    err = sql_change(q, &rows, why);
+    return err || rows ? err : sql_none("rule", r->id, why);
+}
+
+static enum err sql_rule_delete(struct store *store, int64_t id, struct why *why)
+{
+    int64_t rows = 0;
+    enum err err = sql_change_by_id(sql_of(store), "DELETE FROM peal_alarm_rule WHERE id = ?1", id,
+                                    &rows, why);
+    return err || rows ? err : sql_none("rule", id, why);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static enum err sql_tell_insert(struct store *store, struct tell_record *r, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "INSERT INTO peal_tell (incident_id, state, at_ms) "
+                             "VALUES (?1, ?2, ?3)",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->incident_id);
+    sql_bind_i64(q, 2, r->state);
+    sql_bind_i64(q, 3, r->at_ms);
+    return sql_insert(q, &r->id, why);
+}
+
+static enum err sql_tell_get(struct store *store, int64_t id, struct tell_record *ret,
+                             struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_row_by_id(sql_of(store),
+                                 "SELECT id, incident_id, state, at_ms FROM peal_tell "
+                                 "WHERE id = ?1",
+                                 "message", id, &q, why);
+    if (err)
+        return err;
+    ret->id = sql_i64(q, 0, 0);
+    ret->incident_id = sql_i64(q, 1, 0);
+    int state = sql_int(q, 2, TELL_OPENED);
+    ret->state = state >= 0 && state < TELL_STATES ? (enum tell_state)state : TELL_OPENED;
+    ret->at_ms = sql_i64(q, 3, 0);
+    sql_reset(q);
+    return OK;
+}
+
+const struct store_rules sql_rules = {
+    .rules_each = sql_rules_each,
+    .rule_get = sql_rule_get,
+    .rule_insert = sql_rule_insert,
+    .rule_update = sql_rule_update,
+    .rule_delete = sql_rule_delete,
+    .incident_get = sql_incident_get,
+    .incident_find = sql_incident_find,
+    .incident_insert = sql_incident_insert,
+    .incident_update = sql_incident_update,
+    .incidents_unsettled = sql_incidents_unsettled,
+    .incidents_page = sql_incidents_page,
+    .incidents_purge = sql_incidents_purge,
+    .incident_job_put = sql_incident_job_put,
+    .incident_job_get = sql_incident_job_get,
+    .incident_jobs_each = sql_incident_jobs_each,
+    .incident_jobs_open = sql_incident_jobs_open,
+    .tell_insert = sql_tell_insert,
+    .tell_get = sql_tell_get,
+};

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules find in the ends of runs, on both engines: transitions, causes, what a failing commit
+ * takes back, and what becomes a message. */
+#include "base/mem.h"
+#include "ledger/incidents.h"
+#include "support_ledger.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct scene {
+    struct bench *b;
+    struct figures *f;
+    struct incidents *x;
+    int64_t job_id[3], runs;
+    int64_t now_ms;
+};
+
+static void scene_begin(struct scene *c, void **state)
+{
+    struct why why = { "" };
+    *c = (struct scene){ .b = *state, .now_ms = BENCH_NOW_MS };
+    const struct store_ops *ops = c->b->s->ops;
+    assert_int_equal(ops->txn->begin(c->b->s, NULL), OK);
+    for (int i = 0; i < 3; i++) {
+        struct job_record job;
+        job_record_init(&job);
+        job.group_id = 2;
+        assert_int_equal(ops->catalog->job_insert(c->b->s, &job, NULL), OK);
+        c->job_id[i] = job.id;
+        job_record_done(&job);
+    }
+    assert_int_equal(ops->txn->commit(c->b->s, NULL, NULL), OK);
+    c->f = figures_new(zone_utc());
+    assert_int_equal(figures_load(c->f, c->b->s, &why), OK);
+    c->x = incidents_new();
+}
+
+static void scene_end(struct scene *c)
+{
+    incidents_free(c->x);
+    figures_free(c->f);
+}
+
+static int64_t rule_new(struct scene *c, struct rule_record r)
+{
+    r.name = "r";
+    r.channels = "webhook, pager";
+    r.quiet_from = r.quiet_to = -1;
+    r.enabled = true;
+    if (r.kind == RULE_FAILED && !r.in_a_row)
+        r.in_a_row = 1;
+    assert_int_equal(c->b->s->ops->txn->begin(c->b->s, NULL), OK);
+    assert_int_equal(c->b->s->ops->rules->rule_insert(c->b->s, &r, NULL), OK);
+    assert_int_equal(c->b->s->ops->txn->commit(c->b->s, NULL, NULL), OK);
+    incidents_stale(c->x);
+    return r.id;
+}
+
+static int64_t run_new(struct scene *c, int job)
+{
+    struct run_row r = { .job_id = c->job_id[job],
+                         .group_id = 2,
+                         .scheduled_ms = 1000 * ++c->runs,
+                         .due_ms = 1000 * c->runs,
+                         .shard_total = 1,
+                         .phase = PHASE_SENT };
+    assert_int_equal(c->b->s->ops->txn->begin(c->b->s, NULL), OK);
+    assert_int_equal(c->b->s->ops->runs->runs_add(c->b->s, &r, 1, NULL), OK);
+    assert_int_equal(c->b->s->ops->txn->commit(c->b->s, NULL, NULL), OK);
+    return r.log_id;
+}
+
+static struct run_change end_of(struct scene *c, int job, int64_t log_id, enum phase phase,
+                                const char *text)
+{
+    bool refused = phase == PHASE_REJECTED || phase == PHASE_UNROUTABLE;
+    bool good = phase == PHASE_SUCCEEDED;
+    return (struct run_change){ .log_id = log_id,
+                                .what = CHANGE_PHASE | CHANGE_TRIGGER |
+                                        (refused ? 0u : CHANGE_FINISH) |
+                                        (phase == PHASE_LOST ? 0u : CHANGE_CLOSE),
+                                .phase = phase,
+                                .trigger_code = refused ? 500 : 200,
+                                .trigger_msg = refused ? mem_dup(text) : NULL,
+                                .handle_code = refused ? 0
+                                               : good  ? 200
+                                                       : 500,
+                                .handle_msg = refused ? NULL : mem_dup(text),
+                                .end = { .log_id = log_id,
+                                         .job_id = c->job_id[job],
+                                         .group_id = 2,
+                                         .log_ms = 1000,
+                                         .took_ms = 3000,
+                                         .now = phase_outcome(phase) } };
+}
+
+static struct batch *batch_of(struct scene *c, struct run_change change)
+{
+    struct batch *b = bench_batch();
+    b->now_ms = c->now_ms++;
+    b->incidents = c->x;
+    b->changes = mem_new(sizeof(change));
+    b->changes[b->nchanges++] = change;
+    return b;
+}
+
+static enum err commit(struct scene *c, struct batch *b)
+{
+    txn_run(c->b->s, c->b->planner, c->f, b, &c->b->writes);
+    return b->err;
+}
+
+static int64_t end(struct scene *c, int job, enum phase phase, const char *text)
+{
+    int64_t log_id = run_new(c, job);
+    struct batch *b = batch_of(c, end_of(c, job, log_id, phase, text));
+    assert_int_equal(commit(c, b), OK);
+    batch_free(b);
+    return log_id;
+}
+
+static bool last_one(void *ctx, const struct incident_record *i)
+{
+    struct incident_record *to = ctx;
+    incident_record_copy(to, i);
+    return false;
+}
+
+/* How many alarms the rule has; the newest, which the caller frees. */
+static int64_t newest(struct scene *c, int64_t rule_id, struct incident_record *ret)
+{
+    const struct incidents_filter f = {
+        .open = -1, .rule_id = rule_id, .below_id = INT64_MAX, .limit = 1
+    };
+    int64_t total = 0;
+    *ret = (struct incident_record){ .id = 0 };
+    assert_int_equal(c->b->s->ops->rules->incidents_page(c->b->s, &f, last_one, ret, &total, NULL),
+                     OK);
+    return total;
+}
+
+static void expect(struct scene *c, int64_t rule_id, int64_t alarms, int64_t jobs, int64_t open)
+{
+    struct incident_record i;
+    assert_int_equal(newest(c, rule_id, &i), alarms);
+    assert_int_equal(i.jobs, jobs);
+    assert_int_equal(i.open, open);
+    assert_int_equal(i.closed_ms<0, open> 0);
+    incident_record_done(&i);
+}
+
+static void expect_none(struct scene *c, int64_t rule_id)
+{
+    struct incident_record i;
+    assert_int_equal(newest(c, rule_id, &i), 0);
+}
+
+static void a_transition_opens_an_alarm_and_the_next_closes_it(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t first = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    int64_t third = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED, .in_a_row = 3 });
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    expect_none(&c, first);
+    int64_t log_id = end(&c, 0, PHASE_FAILED, "order 17 not found");
+    struct incident_record i;
+    assert_int_equal(newest(&c, first, &i), 1);
+    assert_int_equal(i.log_id, log_id);
+    assert_int_equal(i.cause, CAUSE_GROUP);
+    assert_string_equal(i.text, "order # not found");
+    incident_record_done(&i);
+    end(&c, 0, PHASE_TIMED_OUT, "");
+    expect(&c, first, 1, 1, 1);
+    expect_none(&c, third);
+    end(&c, 1, PHASE_FAILED, ""); /* the same burst */
+    expect(&c, first, 1, 2, 2);
+    end(&c, 0, PHASE_KILLED, "");
+    expect(&c, third, 1, 1, 1);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    expect(&c, first, 1, 2, 1);
+    expect(&c, third, 1, 1, 0);
+    end(&c, 1, PHASE_SUCCEEDED, "");
+    expect(&c, first, 1, 2, 0);
+    end(&c, 1, PHASE_FAILED, "");
+    expect(&c, first, 2, 1, 1);
+    scene_end(&c);
+}
+
+static void one_executor_is_one_alarm(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    struct incident_record i;
+    for (int k = 0; k < 3; k++)
+        end(&c, k, PHASE_REJECTED, "cannot connect to http://10.0.0.3:9999/: Connection refused");
+    expect(&c, id, 1, 3, 3);
+    assert_int_equal(newest(&c, id, &i), 1);
+    assert_int_equal(i.cause, CAUSE_EXECUTOR);
+    assert_string_equal(i.address, "http://10.0.0.3:9999/");
+    incident_record_done(&i);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    end(&c, 0, PHASE_UNROUTABLE, "nobody");
+    assert_int_equal(newest(&c, id, &i), 2);
+    assert_int_equal(i.cause, CAUSE_NO_EXECUTOR);
+    incident_record_done(&i);
+    end(&c, 1, PHASE_SUCCEEDED, "");
+    end(&c, 1, PHASE_REJECTED, "it said no");
+    assert_int_equal(newest(&c, id, &i), 3);
+    assert_int_equal(i.cause, CAUSE_GROUP);
+    incident_record_done(&i);
+    scene_end(&c);
+}
+
+static void a_commit_that_fails_leaves_nothing_and_comes_to_the_same(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    int64_t log_id = run_new(&c, 0);
+    struct batch *b = batch_of(&c, end_of(&c, 0, log_id, PHASE_FAILED, "x"));
+    bench_commits_fail(c.b, 2);
+    for (int k = 0; k < 2; k++) {
+        assert_int_not_equal(commit(&c, b), OK);
+        expect_none(&c, id);
+    }
+    assert_int_equal(commit(&c, b), OK);
+    batch_free(b);
+    expect(&c, id, 1, 1, 1);
+    scene_end(&c);
+}
+
+static void slow_and_recovered_and_places(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t slow = rule_new(&c, (struct rule_record){ .kind = RULE_SLOW, .longer_ms = 2999 });
+    int64_t fast = rule_new(&c, (struct rule_record){ .kind = RULE_SLOW, .longer_ms = 3000 });
+    int64_t back = rule_new(&c, (struct rule_record){ .kind = RULE_RECOVERED });
+    int64_t other = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED, .group_id = 3 });
+    int64_t job = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED, .job_id = c.job_id[1] });
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    expect(&c, slow, 1, 1, 1);
+    expect_none(&c, fast);
+    expect_none(&c, back);
+    end(&c, 0, PHASE_FAILED, "");
+    expect_none(&c, other);
+    expect_none(&c, job);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    expect(&c, back, 1, 1, 1);
+    scene_end(&c);
+}
+
+static void a_job_that_is_deleted_is_out_of_all_alarms(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    end(&c, 0, PHASE_FAILED, "");
+    end(&c, 1, PHASE_FAILED, "");
+    struct edit *e = edit_new(EDIT_JOB_DELETE);
+    e->id = c.job_id[0];
+    struct batch *b = bench_edit(e);
+    b->incidents = c.x;
+    assert_int_equal(commit(&c, b), OK);
+    assert_int_equal(e->err, OK);
+    batch_free(b);
+    expect(&c, id, 1, 2, 1);
+    scene_end(&c);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void tell(struct scene *c, int64_t incident_id, int64_t told, enum tell_state state)
+{
+    struct tells *t = mem_new(sizeof(*t));
+    t->now_ms = c->now_ms++;
+    t->tells[t->n++] = (struct tell){ incident_id, told, state };
+    list_push(&c->b->writes, &ledger_entry_new(&tells_write, t)->node);
+    struct batch *b = bench_batch();
+    assert_int_equal(commit(c, b), OK);
+    batch_free(b);
+    bench_heard(c->b);
+}
+
+static bool count_alarm(void *ctx, const struct alarm_record *r)
+{
+    assert_true(r->log_id < 0);
+    ++*(int *)ctx;
+    return true;
+}
+
+static int messages(struct scene *c, const char *channel)
+{
+    int n = 0;
+    assert_int_equal(
+        c->b->s->ops->alarms->alarms_open(c->b->s, channel, 0, 100, count_alarm, &n, NULL), OK);
+    return n;
+}
+
+static void each_message_is_told_once_to_each_channel(void **state)
+{
+    struct scene c;
+    struct incident_record i;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    end(&c, 0, PHASE_FAILED, "");
+    assert_int_equal(newest(&c, id, &i), 1);
+    tell(&c, i.id, 0, TELL_OPENED);
+    tell(&c, i.id, 0, TELL_OPENED); /* the same write again */
+    assert_int_equal(messages(&c, "webhook"), 1);
+    assert_int_equal(messages(&c, "pager"), 1);
+    end(&c, 1, PHASE_FAILED, ""); /* told is told: another burst, another alarm */
+    expect(&c, id, 2, 1, 1);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    tell(&c, i.id, 1, TELL_CLOSED);
+    tell(&c, i.id, 1, TELL_CLOSED);
+    tell(&c, i.id, 2, TELL_AGAIN); /* it is settled */
+    assert_int_equal(messages(&c, "pager"), 2);
+    incident_record_done(&i);
+    scene_end(&c);
+}
+
+static void a_rule_that_goes_tells_nothing(void **state)
+{
+    struct scene c;
+    struct incident_record i;
+    struct why why = { "" };
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    end(&c, 0, PHASE_FAILED, "");
+    assert_int_equal(newest(&c, id, &i), 1);
+    assert_int_equal(c.b->s->ops->txn->begin(c.b->s, NULL), OK);
+    assert_int_equal(incidents_drop_rule(c.b->s, id, c.now_ms, &why), OK);
+    assert_int_equal(c.b->s->ops->rules->rule_delete(c.b->s, id, &why), OK);
+    assert_int_equal(c.b->s->ops->txn->commit(c.b->s, NULL, NULL), OK);
+    incidents_stale(c.x);
+    expect(&c, id, 1, 1, 0);
+    tell(&c, i.id, 0, TELL_OPENED);
+    assert_int_equal(messages(&c, "webhook"), 0);
+    end(&c, 1, PHASE_FAILED, "");
+    expect(&c, id, 1, 1, 0);
+    incident_record_done(&i);
+    scene_end(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(a_transition_opens_an_alarm_and_the_next_closes_it),
+        BOTH(one_executor_is_one_alarm),
+        BOTH(a_commit_that_fails_leaves_nothing_and_comes_to_the_same),
+        BOTH(slow_and_recovered_and_places),
+        BOTH(a_job_that_is_deleted_is_out_of_all_alarms),
+        BOTH(each_message_is_told_once_to_each_channel),
+        BOTH(a_rule_that_goes_tells_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
