@@ -221,6 +221,13 @@ static const struct config_foreign *find_foreign(const struct config_table *t, s
     return NULL;
 }
 
+static void note_foreign(struct config *c, const struct config_foreign *foreign)
+{
+    c->foreign++;
+    if (foreign->loud)
+        c->loud = foreign;
+}
+
 static const char *env_value(char **list, const char *name)
 {
     size_t n = strlen(name);
@@ -277,9 +284,7 @@ static enum err file_entry(void *ctx, struct slice key, struct slice value, int 
         return OK;
     const struct config_foreign *foreign = find_foreign(t, key);
     if (foreign) {
-        f->c->foreign++;
-        if (foreign->loud)
-            f->c->loud = foreign;
+        note_foreign(f->c, foreign);
         return OK;
     }
     char meant[HINT_SIZE];
@@ -409,7 +414,8 @@ struct argument { /* one option of the command line */
     struct slice key;
     struct slice value;
     bool has_value;
-    bool file; /* -c */
+    bool file;                            /* -c */
+    const struct config_foreign *foreign; /* of another program; NULL: one of ours */
 };
 
 static bool is(const char *arg, const char *text)
@@ -431,7 +437,9 @@ static enum err argument(const struct config *c, int argc, char **argv, int *i,
     ret->file = is(arg, "-c") || (n == 8 && memcmp(arg, "--config", 8) == 0);
     ret->key = slice_of(arg + 2, n - 2);
     int row = ret->file ? -1 : find(c->table, ret->key);
-    if (!ret->file && row < 0) {
+    if (!ret->file && row < 0 && equals)
+        ret->foreign = find_foreign(c->table, ret->key);
+    if (!ret->file && row < 0 && !ret->foreign) {
         char meant[HINT_SIZE];
         why_set(why, "there is no option %.*s (--help lists them)%s",
                 (int)utf8_cut(arg, n, NAME_MAX_BYTES), arg, hint(c->table, ret->key, "--", meant));
@@ -461,7 +469,9 @@ static enum err load_arguments(struct config *c, int argc, char **argv, bool fil
             char *name = mem_dupn(a.value.p, a.value.n);
             err = load_file(c, name, why);
             free(name);
-        } else if (!err && !a.file && !files) {
+        } else if (!err && a.foreign && !files) {
+            note_foreign(c, a.foreign);
+        } else if (!err && !a.file && !a.foreign && !files) {
             err = set(c, find(c->table, a.key), a.value, CONFIG_ARGUMENT, "command line", why);
         }
         if (err)

@@ -35,7 +35,8 @@ struct config_row {
     int64_t min, max;
 };
 
-/* Settings of another program that its file may hold: known, and of no use here. */
+/* Settings of another program that its file may hold, or options (--key=value): known, and of no
+ * use here. */
 struct config_foreign {
     const char *name; /* a key; with a dot at its end: each key that begins so */
     const char *text; /* why, or what to set instead */
@@ -60,7 +61,7 @@ struct config {
     enum config_origin *origin;        /* of each value */
     char **places;                     /* owned: "FILE:12" of a value of the file; else NULL */
     bool help;                         /* --help or -h was given: nothing else has been looked at */
-    int foreign;                       /* lines of files that were of another program */
+    int foreign;                       /* lines of files and options that were of another program */
     const struct config_foreign *loud; /* one of them that is loud; NULL: there is none */
 };
 

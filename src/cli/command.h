@@ -29,6 +29,7 @@ int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_executor(int argc, char **argv);
+int cmd_health(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 

@@ -16,6 +16,7 @@ static const struct command commands[] = {
     { "cron", "when a cron expression fires, and what it means", cmd_cron },
     { "config", "a server's settings, where they come from, is a file right?", cmd_config },
     { "doctor", "what of a server is insecure or risky, and how to mend it", cmd_doctor },
+    { "health", "does the server on this machine answer?", cmd_health },
     { "backup", "copy a center's database, also while it runs", cmd_backup },
     { "restore", "put a backup in the place of a stopped center's database", cmd_restore },
     { "db", "make a stopped center's database file smaller", cmd_db },

@@ -375,6 +375,8 @@ static void catch_signals(struct center *c)
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    if (getpid() == 1) /* of a container: orphans come here, and shall not stay as zombies */
+        sigaction(SIGCHLD, &ignore, NULL);
 }
 
 static int iterate(struct center *c, struct greeter *g)
@@ -574,7 +576,7 @@ static int serve_with(const struct config *c, const struct settings *s, int argc
     log_set_format(s->format);
     if (c->foreign)
         log_warn("server",
-                 "%d lines of the settings' file are of XXL-JOB or Spring and do nothing here; "
+                 "%d settings are of XXL-JOB or Spring and do nothing here; "
                  "peal config check FILE names them",
                  c->foreign);
     if (c->loud)

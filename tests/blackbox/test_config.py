@@ -160,9 +160,31 @@ def test_a_file_of_xxl_job(tmp_path):
 def test_the_server_takes_it_as_it_is(tmp_path):
     center = Center(tmp_path / "center", args=["-c", str(file_of(tmp_path, XXL_JOB))])
     with center:
-        assert "12 lines of the settings' file are of XXL-JOB or Spring and do nothing here" in center.tail()
+        assert "12 settings are of XXL-JOB or Spring and do nothing here" in center.tail()
         assert "spring.datasource.url: data is kept in SQLite" in center.tail(), "jobs of that database are not here"
         assert SECRET not in center.tail()
+
+
+def test_settings_of_xxl_job_may_be_options_too(tmp_path):
+    """As PARAMS of its image hold them."""
+    with Center(tmp_path / "center", args=["--spring.datasource.url=jdbc:mysql://db/x", "--xxl.job.i18n=zh_CN"]) as center:
+        assert "2 settings are of XXL-JOB or Spring and do nothing here" in center.tail()
+        assert "spring.datasource.url: data is kept in SQLite" in center.tail()
+    for mistyped in ("--xxl.job.i18m=zh_CN", "--xxl.job.i18n"):
+        done = peal("server", mistyped)
+        assert done.returncode == 2 and f"there is no option {mistyped.split('=')[0]}" in done.stderr
+
+
+def test_health_asks_the_server_of_the_same_settings(tmp_path):
+    center = Center(tmp_path / "center")
+    assert peal("health", "--listen", f"127.0.0.1:{center.port}").returncode == 1, "nothing listens there yet"
+    with center:
+        for args in ([], ["--live"]):
+            done = peal("health", *args, f"--listen=:{center.port}")
+            assert (done.returncode, done.stderr) == (0, "") and done.stdout.strip(), done
+        done = peal("health", env={"PEAL_SERVER_PORT": str(center.port)})
+        assert done.returncode == 0, done
+    assert peal("health", "--listen", "127.0.0.1:0").returncode == 2
 
 
 @pytest.mark.parametrize("text, args, listen, place", [

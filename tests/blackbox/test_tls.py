@@ -62,6 +62,13 @@ def test_requests_of_every_loop_go_over_one_connection(center):
     c.close()
 
 
+def test_peal_health_asks_over_tls_what_has_a_certificate(center):
+    words = [binary(), "health", "--listen", f"127.0.0.1:{center.port}"]
+    assert subprocess.run([*words, "--tls.cert", center.cert, "--tls.key", center.key], env=clean_environment(),
+                          capture_output=True, check=False).returncode == 0
+    assert subprocess.run(words, env=clean_environment(), capture_output=True, check=False).returncode == 1
+
+
 def test_bodies_larger_than_a_record_arrive_whole(center):
     c = center.connect()
     for size in (16383, 16384, 16385, 40000, 1_000_000):
