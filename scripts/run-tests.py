@@ -373,7 +373,7 @@ def console_flows(s):
 
 
 def packages(s):
-    """The Debian packages: built twice, read by lintian, installed, upgraded and purged in a clean Debian."""
+    """The Debian packages, built twice, read by lintian, installed, upgraded and purged in a clean Debian; the image."""
     if not CI and subprocess.run(["scripts/install-deps.sh", "--list", "console", "package"], cwd=ROOT, stdout=s.log).returncode:
         s.left_out.append("the packages: scripts/install-deps.sh console package gets what they need")
         return
