@@ -47,6 +47,10 @@ static const struct config_row rows[] = {
     { "tls.client-ca", NULL, CONFIG_TEXT, NULL, "FILE",
       "executors must show a certificate that one of these (PEM) has signed; people need not", 0,
       0 },
+    { "executor.ca", NULL, CONFIG_TEXT, "system", "system|FILE|any",
+      "what the certificates of https executors are checked with: those that this machine trusts,\n"
+      "or a file of certificates (PEM); any: they are not checked, as in XXL-JOB",
+      0, 0 },
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
       "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
@@ -465,6 +469,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .tls = tls,
         .data = config_text(config, "data"),
         .db = config_text(config, "db"),
+        .executor_ca = config_text(config, "executor.ca"),
         .recorder = config_text(config, "recorder"),
         .token = token,
         .zone = config_text(config, "zone"),

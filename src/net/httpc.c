@@ -345,6 +345,11 @@ static int or_default(int value, int otherwise)
     return value > 0 ? value : otherwise;
 }
 
+static bool names_files(const struct tls_trust *t)
+{
+    return t->cert || (t->ca && strcmp(t->ca, TLS_SYSTEM) != 0 && strcmp(t->ca, TLS_ANY) != 0);
+}
+
 enum err httpc_new(struct loop *l, const struct httpc_config *config, struct httpc **ret,
                    struct why *why)
 {
@@ -357,8 +362,14 @@ enum err httpc_new(struct loop *l, const struct httpc_config *config, struct htt
         why_set(why, "token: at most 4096 bytes without control characters");
         return ERR_INVALID;
     }
+    const struct tls_trust *trust = &config->tls;
+    struct tls_client *tls = NULL; /* else made when a peer wants it */
+    if (names_files(trust) && tls_client_new(trust, &tls, why))
+        return ERR_INVALID;
     struct httpc *c = mem_new(sizeof(*c));
     c->loop = l;
+    c->tls = tls;
+    c->cf.tls = *trust;
     c->token = mem_dup(token);
     c->cf.connections = or_default(config->connections, 64);
     c->cf.connect_timeout_ms = or_default(config->connect_timeout_ms, 3000);

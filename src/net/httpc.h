@@ -5,8 +5,8 @@
  * about delivery, because the ledger decides from it whether a run may be sent again. Nothing is
  * ever posted twice: only a connection found dead before a byte of the call left is replaced.
  * The caller bounds how many calls are open: there is no queue here.
- * https: any certificate is accepted, as XXL-JOB's own client does; the channel is then private
- * against listeners only. Thread: everything on the loop's thread. */
+ * https: the certificate must be trusted and for the host, unless the client takes any. Thread:
+ * everything on the loop's thread. */
 #ifndef PEAL_NET_HTTPC_H
 #define PEAL_NET_HTTPC_H
 
@@ -15,6 +15,7 @@
 #include "base/why.h"
 #include "net/addr.h"
 #include "net/loop.h"
+#include "net/tls.h"
 
 struct httpc;      /* opaque: the client of one loop */
 struct httpc_peer; /* opaque: one address */
@@ -23,10 +24,12 @@ struct httpc_config {  /* 0 in a number: the default */
     const char *token; /* XXL-JOB-ACCESS-TOKEN of posts without one, sent even when ""; copied */
     int connections;   /* 64, per peer */
     int connect_timeout_ms; /* 3000, resolving and TLS included */
-    int idle_ms;            /* 4000: idle connections are closed then */
+    struct tls_trust tls; /* all NULL: any certificate. Checked at once if it names files; texts are
+                           * borrowed until httpc_free */
+    int idle_ms;          /* 4000: idle connections are closed then */
 };
 
-/* ERR_INVALID if the token cannot stand in a header (why says). */
+/* ERR_INVALID if the token cannot stand in a header, or a file of tls is not good (why says). */
 MUST_CHECK enum err httpc_new(struct loop *l, const struct httpc_config *config, struct httpc **ret,
                               struct why *why);
 /* All calls must have ended (httpc_abort). Frees the peers too. */

@@ -357,6 +357,16 @@ static bool addresses_left(const struct httpc_conn *k)
     return k->tried < k->peer->addrs.nfound;
 }
 
+static void handshake_failed(struct httpc_conn *k)
+{
+    const char *setting = k->peer->c->cf.tls.setting, *distrust = tls_untrusted(k->tls);
+    if (setting && distrust)
+        httpc_conn_fail(k, ERR_NET, "the certificate is not trusted: %s (setting %s)", distrust,
+                        setting);
+    else
+        httpc_conn_fail(k, ERR_NET, "TLS handshake: %s", tls_why());
+}
+
 static void conn_handshake(struct httpc_conn *k)
 {
     switch (tls_handshake(k->tls)) {
@@ -370,7 +380,7 @@ static void conn_handshake(struct httpc_conn *k)
         loop_fd_change(k->peer->c->loop, &k->fd, EPOLLOUT);
         return;
     default:
-        httpc_conn_fail(k, ERR_NET, "TLS handshake: %s", tls_why());
+        handshake_failed(k);
     }
 }
 
@@ -381,9 +391,8 @@ static void conn_connected(struct httpc_conn *k)
         conn_begin_new(k);
         return;
     }
-    if (!p->c->tls)
-        p->c->tls = tls_client_new();
-    k->tls = p->c->tls ? tls_new(p->c->tls, k->fd.fd, p->numeric ? NULL : p->url.host) : NULL;
+    if (p->c->tls || !tls_client_new(&p->c->cf.tls, &p->c->tls, NULL))
+        k->tls = tls_new(p->c->tls, k->fd.fd, p->url.host, p->numeric);
     if (!k->tls) {
         httpc_conn_fail(k, ERR_FULL, "no room for a connection: TLS: %s", tls_why());
         return;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +18,7 @@
 
 struct tls_client {
     SSL_CTX *ctx;
+    bool any; /* certificates are not looked at */
 };
 
 struct tls_server {
@@ -89,16 +91,79 @@ static SSL_CTX *ctx_new(const SSL_METHOD *kind)
     return ctx;
 }
 
-struct tls_client *tls_client_new(void)
+/* The reason at the bottom of OpenSSL's queue, which is what went wrong first. */
+static const char *first_reason(void)
+{
+    const char *text = ERR_reason_error_string(ERR_peek_error());
+    return text ? text : "it cannot be read";
+}
+
+/* A key with a pass phrase: there is no terminal to ask at. */
+static int no_pass_phrase(char *to, int size, int writing, void *arg)
+{
+    (void)to;
+    (void)size;
+    (void)writing;
+    (void)arg;
+    return -1;
+}
+
+/* Both files of a certificate; prefix: "tls." of tls.cert and tls.key. */
+static bool load_pair(SSL_CTX *ctx, const char *prefix, const char *cert_file, const char *key_file,
+                      struct why *why)
+{
+    ERR_clear_error();
+    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
+    bool cert = SSL_CTX_use_certificate_chain_file(ctx, cert_file) == 1;
+    bool key = cert && SSL_CTX_use_PrivateKey_file(ctx, key_file, SSL_FILETYPE_PEM) == 1;
+    bool mismatch = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+    bool fit = key && SSL_CTX_check_private_key(ctx) == 1;
+    if (!cert)
+        why_set(why, "%scert: %s: %s", prefix, cert_file, first_reason());
+    else if (!key && !mismatch)
+        why_set(why, "%skey: %s: %s", prefix, key_file, first_reason());
+    else if (!fit)
+        why_set(why, "%skey: %s is not the key of the certificate in %s", prefix, key_file,
+                cert_file);
+    ERR_clear_error();
+    return fit;
+}
+
+static bool load_trust(struct tls_client *t, const struct tls_trust *trust, struct why *why)
+{
+    char prefix[64];
+    size_t n = trust->setting ? strlen(trust->setting) : 0;
+    snprintf(prefix, sizeof(prefix), "%.*s", n > 2 ? (int)n - 2 : 0,
+             trust->setting); /* of "x.ca" */
+    t->any = !trust->ca || strcmp(trust->ca, TLS_ANY) == 0;
+    bool system = !t->any && strcmp(trust->ca, TLS_SYSTEM) == 0;
+    if (system)
+        SSL_CTX_set_default_verify_paths(t->ctx); /* without any file none is trusted */
+    else if (!t->any && SSL_CTX_load_verify_file(t->ctx, trust->ca) != 1)
+        why_set(why, "%s: %s: %s", trust->setting, trust->ca, first_reason());
+    ERR_clear_error();
+    if (why->text[0])
+        return false;
+    return !trust->cert || load_pair(t->ctx, prefix, trust->cert, trust->key, why);
+}
+
+enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret, struct why *why)
 {
     struct tls_client *t = mem_new(sizeof(*t));
+    struct why first = { "" };
+    t->any = true;
     t->ctx = ctx_new(TLS_client_method());
-    if (!t->ctx) {
+    if (!t->ctx)
+        why_set(&first, "TLS: OpenSSL refuses");
+    else if (!trust || load_trust(t, trust, &first))
+        SSL_CTX_set_verify(t->ctx, t->any ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    if (first.text[0]) {
+        why_set(why, "%s", first.text);
         tls_client_free(t);
-        return NULL;
+        return ERR_INVALID;
     }
-    SSL_CTX_set_verify(t->ctx, SSL_VERIFY_NONE, NULL);
-    return t;
+    *ret = t;
+    return OK;
 }
 
 void tls_client_free(struct tls_client *t)
@@ -125,14 +190,25 @@ static struct tls *conn_new(SSL_CTX *ctx, int fd)
     return t;
 }
 
-struct tls *tls_new(struct tls_client *client, int fd, const char *name)
+static bool expect(struct tls *t, const char *host, bool literal)
+{
+    if (!literal)
+        return SSL_set1_host(t->ssl, host) == 1;
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), host) == 1;
+}
+
+struct tls *tls_new(struct tls_client *client, int fd, const char *host, bool literal)
 {
     struct tls *t = conn_new(client->ctx, fd);
     if (!t)
         return NULL;
     SSL_set_connect_state(t->ssl);
-    if (name)
-        SSL_set_tlsext_host_name(t->ssl, name);
+    if (!literal)
+        SSL_set_tlsext_host_name(t->ssl, host);
+    if (!client->any && !expect(t, host, literal)) {
+        tls_free(t, false);
+        return NULL;
+    }
     return t;
 }
 
@@ -141,41 +217,15 @@ struct tls *tls_new(struct tls_client *client, int fd, const char *name)
 /* Forward secrecy and authenticated encryption only; TLS 1.3 has nothing else. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-/* The reason at the bottom of OpenSSL's queue, which is what went wrong first. */
-static const char *first_reason(void)
-{
-    const char *text = ERR_reason_error_string(ERR_peek_error());
-    return text ? text : "it cannot be read";
-}
-
 static bool load_files(SSL_CTX *ctx, const struct tls_files *f, struct why *why)
 {
-    ERR_clear_error();
-    bool cert = SSL_CTX_use_certificate_chain_file(ctx, f->cert) == 1;
-    bool key = cert && SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) == 1;
-    bool mismatch = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-    if (!cert)
-        why_set(why, "tls.cert: %s: %s", f->cert, first_reason());
-    else if (!key && !mismatch)
-        why_set(why, "tls.key: %s: %s", f->key, first_reason());
-    else if (mismatch || SSL_CTX_check_private_key(ctx) != 1)
-        why_set(why, "tls.key: %s is not the key of the certificate in %s", f->key, f->cert);
-    else if (f->client_ca && SSL_CTX_load_verify_file(ctx, f->client_ca) != 1)
+    if (!load_pair(ctx, "tls.", f->cert, f->key, why))
+        return false;
+    bool ok = !f->client_ca || SSL_CTX_load_verify_file(ctx, f->client_ca) == 1;
+    if (!ok)
         why_set(why, "tls.client-ca: %s: %s", f->client_ca, first_reason());
-    else
-        return true;
     ERR_clear_error();
-    return false;
-}
-
-/* A key with a pass phrase: there is no terminal to ask at. */
-static int no_pass_phrase(char *to, int size, int writing, void *arg)
-{
-    (void)to;
-    (void)size;
-    (void)writing;
-    (void)arg;
-    return -1;
+    return ok;
 }
 
 static SSL_CTX *server_ctx(const struct tls_files *f, struct why *why)
@@ -187,7 +237,6 @@ static SSL_CTX *server_ctx(const struct tls_files *f, struct why *why)
         SSL_CTX_free(ctx);
         return NULL;
     }
-    SSL_CTX_set_default_passwd_cb(ctx, no_pass_phrase);
     if (!load_files(ctx, f, why)) {
         SSL_CTX_free(ctx);
         return NULL;
@@ -321,4 +370,10 @@ const char *tls_why(void)
 {
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
     return text ? text : "the connection broke";
+}
+
+const char *tls_untrusted(const struct tls *t)
+{
+    long result = SSL_get_verify_result(t->ssl);
+    return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }

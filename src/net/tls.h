@@ -35,11 +35,24 @@ struct tls *tls_accept(struct tls_server *s, int fd);
 /* Has the client shown a certificate that client_ca signed? After the handshake. */
 bool tls_client_proved(const struct tls *t);
 
-struct tls_client *tls_client_new(void); /* NULL if OpenSSL refuses */
+#define TLS_SYSTEM "system" /* the certificates that this machine trusts */
+#define TLS_ANY "any"       /* no certificate is looked at: hides the traffic, proves nothing */
+
+struct tls_trust {       /* texts are borrowed for the call */
+    const char *ca;      /* TLS_SYSTEM, TLS_ANY (as NULL), or a file (PEM) of certificates */
+    const char *cert;    /* NULL, or a file (PEM) with the certificate to show to servers */
+    const char *key;     /* and that with its key */
+    const char *setting; /* whose value ca is, for messages; those of the others begin like it */
+};
+
+/* ERR_INVALID: why names setting, file and what is wrong with it. trust NULL: TLS_ANY. */
+MUST_CHECK enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret,
+                                   struct why *why);
 void tls_client_free(struct tls_client *t);
 
-/* fd stays the caller's. name: for SNI, NULL for literals. NULL without memory. */
-struct tls *tls_new(struct tls_client *t, int fd, const char *name);
+/* fd stays the caller's. host: name or literal, which the certificate must be for unless any is
+ * taken. NULL without memory. */
+struct tls *tls_new(struct tls_client *t, int fd, const char *host, bool literal);
 /* Nothing more will be written: says so to the peer, once. */
 void tls_end(struct tls *t);
 /* polite: tls_end first (a clean end of an idle connection). */
@@ -55,5 +68,7 @@ enum tls_result tls_write(struct tls *t, const void *from, size_t n, size_t *ret
 size_t tls_pending(const struct tls *t);
 /* Text of the last failure of this thread; static storage. */
 const char *tls_why(void);
+/* Why the peer's certificate was refused; NULL: it was not. Static storage. */
+const char *tls_untrusted(const struct tls *t);
 
 #endif

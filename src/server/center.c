@@ -496,7 +496,8 @@ static enum err net_new(struct center *c, struct why *why)
     if (err)
         return err;
     struct transport_config out = { .token = c->config.token,
-                                    .connections = c->config.lane_connections + EXTRA_CONNECTIONS };
+                                    .connections = c->config.lane_connections + EXTRA_CONNECTIONS,
+                                    .ca = c->config.executor_ca };
     err = transports_new(transport_rows, c->loop, &out, &c->transports, why);
     if (err)
         return err;

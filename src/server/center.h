@@ -25,13 +25,14 @@ struct center;
 #define CENTER_BODY_MAX (16u << 20) /* of a request that executors send */
 
 struct center_config {
-    const char *listen;     /* "127.0.0.1:8080" */
-    struct tls_server *tls; /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
-    const char *data;       /* folder, made if missing */
-    const char *db;         /* "sqlite:FILE"; NULL: peal.db in the data folder */
-    const char *token;      /* access token, both directions; "" = none (said in the log) */
-    const char *recorder;   /* folder of the flight recorder, "none"; NULL: as flight_file.h */
-    const char *zone;       /* server's zone by name; NULL or "": the system's */
+    const char *listen;      /* "127.0.0.1:8080" */
+    const char *executor_ca; /* see tls_trust in net/tls.h; borrowed for good */
+    struct tls_server *tls;  /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
+    const char *data;        /* folder, made if missing */
+    const char *db;          /* "sqlite:FILE"; NULL: peal.db in the data folder */
+    const char *token;       /* access token, both directions; "" = none (said in the log) */
+    const char *recorder;    /* folder of the flight recorder, "none"; NULL: as flight_file.h */
+    const char *zone;        /* server's zone by name; NULL or "": the system's */
     int64_t misfire_threshold_ms;      /* see plan.h */
     int64_t start_deadline_ms;         /* of jobs that do not say */
     int lane_connections, lane_queue;  /* see sched.h */

@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "executor.md").read_text()
 def settings_of_the_help():
     """{key: (other names, default)}"""
     settings = {}
-    for names, _, default in re.findall(r"^  (--[^ ]+(?:, --[^ ]+)*)( [A-Z]+)?(?:  \(default (.*)\))?$",
+    for names, _, default in re.findall(r"^  (--[^ ]+(?:, --[^ ]+)*)( [\w|]+)?(?:  \(default (.*)\))?$",
                                         command(binary(), "executor", "--help"), re.M):
         key, *others = [name.strip("-") for name in names.split(", ")]
         settings[key] = (others, default)

@@ -415,7 +415,13 @@ enum err centers_new(struct loop *l, const struct centers_config *config, struct
                    callback_again);
         list_init(&c->senders[i].sending);
     }
-    struct httpc_config client = { .token = config->token, .connections = SENDERS + 1 };
+    bool shows = config->cert && config->cert[0];
+    struct httpc_config client = { .token = config->token,
+                                   .connections = SENDERS + 1,
+                                   .tls = { .ca = config->ca,
+                                            .cert = shows ? config->cert : NULL,
+                                            .key = config->key,
+                                            .setting = "peal.executor.centers.ca" } };
     enum err err = httpc_new(l, &client, &c->client, why);
     if (!err)
         err = add_peers(c, why);

@@ -29,6 +29,7 @@ struct result {
 
 struct centers_config { /* borrowed until centers_free */
     const char *addresses, *token, *appname, *address;
+    const char *ca, *cert, *key; /* see tls_trust */
     /* a result was acknowledged and is yours again, or refused for the first time and is not */
     void (*told)(struct result *r, bool acknowledged, void *arg);
     void (*left)(void *arg); /* centers_leave is done, successfully or not */

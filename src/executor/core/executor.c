@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "executor/core/internal.h"
 #include "executor/process/script.h"
+#include "net/tls.h"
 #include "wire/executor_side.h"
 #include "wire/open_api.h"
 
@@ -246,6 +247,9 @@ static enum err open_centers(struct executor *e, struct why *why)
         .token = e->cf.token,
         .appname = e->cf.appname,
         .address = e->address,
+        .ca = e->cf.ca && e->cf.ca[0] ? e->cf.ca : TLS_SYSTEM,
+        .cert = e->cf.cert,
+        .key = e->cf.key,
         .told = lifecycle_told,
         .left = stopping_left,
         .arg = e,

@@ -25,17 +25,19 @@ struct isolate;
 #define EXECUTOR_STOP_MAX_MS 86400000
 #define EXECUTOR_RETENTION_MAX_DAYS 100000
 
-struct executor_config { /* texts are borrowed until executor_free; NULL is as "" */
-    const char *centers; /* addresses, comma separated; empty: serve, but register nowhere */
-    const char *token;   /* of both directions; empty: none is asked for */
-    const char *appname; /* empty: serve, but register nowhere */
-    const char *address; /* to register verbatim; empty: http://ip:port/ */
-    const char *ip;      /* to register; empty: the listening address, or a found one */
-    const char *listen;  /* host to listen on; empty: every interface */
-    int port;            /* 0 or less: the first free one from 9999 on */
-    const char *logpath; /* folder of the runs' logs, made if it is missing */
-    int retention_days;  /* logs of older days are removed; fewer than 3: none are */
-    const char *glue;    /* script kinds that may run, comma separated: "shell, python" */
+struct executor_config {    /* texts are borrowed until executor_free; NULL is as "" */
+    const char *centers;    /* addresses, comma separated; empty: serve, but register nowhere */
+    const char *token;      /* of both directions; empty: none is asked for */
+    const char *ca;         /* of https centers: see tls_trust; empty: TLS_SYSTEM */
+    const char *cert, *key; /* files of the certificate to show them; empty: none */
+    const char *appname;    /* empty: serve, but register nowhere */
+    const char *address;    /* to register verbatim; empty: http://ip:port/ */
+    const char *ip;         /* to register; empty: the listening address, or a found one */
+    const char *listen;     /* host to listen on; empty: every interface */
+    int port;               /* 0 or less: the first free one from 9999 on */
+    const char *logpath;    /* folder of the runs' logs, made if it is missing */
+    int retention_days;     /* logs of older days are removed; fewer than 3: none are */
+    const char *glue;       /* script kinds that may run, comma separated: "shell, python" */
     struct limits_config script_limits; /* of scripts */
     bool programs;                      /* scripts or commands may run: they want isolate, too */
     const struct handlers *handlers;    /* borrowed until executor_free */

@@ -7,9 +7,20 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#define OPTION_CERT "peal.executor.centers.cert"
+#define OPTION_KEY "peal.executor.centers.key"
+
 static const struct config_row rows[] = {
     { "xxl.job.admin.addresses", "centers", CONFIG_TEXT, "", "URLS",
       "addresses of the centers, comma separated", 0, 0 },
+    { "peal.executor.centers.ca", "centers.ca", CONFIG_TEXT, "system", "system|FILE|any",
+      "what the certificates of https centers are checked with: those that this machine trusts,\n"
+      "or a file of certificates (PEM); any: they are not checked",
+      0, 0 },
+    { OPTION_CERT, "centers.cert", CONFIG_TEXT, "", "FILE",
+      "certificate (PEM) to show to https centers that ask for one", 0, 0 },
+    { OPTION_KEY, "centers.key", CONFIG_TEXT, "", "FILE",
+      "its private key (PEM, without a pass phrase)", 0, 0 },
     { OPTION_TOKEN, "token, access.token, xxl.job.admin.accessToken", CONFIG_TEXT, "", "TEXT",
       "the token that center and executor share; better in PEAL_ACCESS_TOKEN, where ps does\n"
       "not show it",
@@ -110,6 +121,14 @@ static enum err check_placeholders(const struct config *c, struct why *why)
     return OK;
 }
 
+static enum err check_certificate(const struct config *c, struct why *why)
+{
+    if (!config_text(c, OPTION_CERT)[0] == !config_text(c, OPTION_KEY)[0])
+        return OK;
+    why_set(why, OPTION_CERT " and " OPTION_KEY ": one needs the other");
+    return ERR_INVALID;
+}
+
 /* As groups are checked: with another name it would register in vain. */
 static enum err check_app(const char *name, struct why *why)
 {
@@ -134,6 +153,9 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
     *cf = (struct executor_config){
         .centers = config_text(c, "xxl.job.admin.addresses"),
         .token = config_text(c, OPTION_TOKEN),
+        .ca = config_text(c, "peal.executor.centers.ca"),
+        .cert = config_text(c, OPTION_CERT),
+        .key = config_text(c, OPTION_KEY),
         .appname = config_text(c, "xxl.job.executor.appname"),
         .address = config_text(c, "xxl.job.executor.address"),
         .ip = config_text(c, "xxl.job.executor.ip"),
@@ -166,6 +188,8 @@ enum err options_apply(const struct config *c, struct executor_config *cf, struc
         err = check_app(cf->appname, why);
     if (!err)
         err = check_log_format(c, why);
+    if (!err)
+        err = check_certificate(c, why);
     if (err || cf->token[0] || config_flag(c, "insecure-no-token"))
         return err;
     why_set(why, "a token is missing: set PEAL_ACCESS_TOKEN to the center's, or say "
