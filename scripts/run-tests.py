@@ -249,6 +249,8 @@ def pytest(folder, preset="dev", at_once=1):
     """A folder of pytest cases against the binary of a preset; at_once: so many files side by side."""
     def body(s, env):
         env = {**env, "PEAL_BIN": os.path.join(ROOT, "build", preset, "peal"), "PEAL_PRESET": preset}
+        if preset in ("asan", "tsan"):
+            env.setdefault("PEAL_TEST_PATIENCE", "3")
         files = [folder] if at_once == 1 else sorted(found(f"{folder}/test_*.py"), key=begin_with)
         for stale in found(f"build/log/{s.name}.*.xml"):
             os.unlink(stale)

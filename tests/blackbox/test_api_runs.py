@@ -339,7 +339,11 @@ def test_a_batch_that_breaks_a_rule_does_nothing(site):
 def test_lines_of_a_log_page_by_page(site):
     run = site.run(site.job("demoJobHandler"), param="hello")
     site.until(run, "succeeded")
-    whole = site.v1.get(f"/runs/{run}/log")
+
+    def complete():  # the executor's last line says that the center has the result
+        log = site.v1.get(f"/runs/{run}/log")
+        return log if any("callback finish" in line for line in log["lines"]) else None
+    whole = wait_until(complete, "the last line", 20)
     assert whole["state"] == "finished" and whole["fromLine"] == 1 and whole["toLine"] == len(whole["lines"]) >= 3
     assert not any("<br>" in line or "\r" in line for line in whole["lines"])
     assert any("\n----------- xxl-job job execute start" in line for line in whole["lines"])
@@ -361,7 +365,8 @@ def test_a_log_while_it_grows_and_before_there_is_one(site):
     job = site.job("sleepJobHandler")
     run = site.run(job, param="60000")
     site.until(run, "accepted")
-    page = wait_until(lambda: (lambda p: p if p["lines"] else None)(site.v1.get(f"/runs/{run}/log")), "a line", 20)
+    site.executor.wait_for_log(run, "sleeping")  # its last one
+    page = site.v1.get(f"/runs/{run}/log")
     assert (page["state"], page["end"]) == ("running", False) and any("60000" in line for line in page["lines"])
     behind = site.v1.get(f"/runs/{run}/log?fromLine={page['toLine'] + 1}")
     assert behind["lines"] == [] and behind["toLine"] == page["toLine"] and behind["end"] is False
@@ -378,6 +383,8 @@ def test_colours_can_be_left_out(site):
     site.executor.stop()
     site.executor.command += ["--peal.executor.glue", "shell"]
     site.executor.start()
+    wait_until(lambda: site.executor.address.rstrip("/") in {a.rstrip("/") for a in site.api.addresses(site.app)},
+               "the executor in its group again")
     run = site.run(job)
     if site.until(run, "succeeded", "failed")["outcome"] == "failed":  # no user to run it as
         pytest.skip("scripts are not allowed here")

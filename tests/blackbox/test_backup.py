@@ -23,10 +23,10 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center, binary, clean_environment  # noqa: E402
-from support.disk import SmallDisk, may_mount  # noqa: E402
+from support.disk import DiskErrors, SmallDisk, may_mount  # noqa: E402
 from support.history import days_ago, fill  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 ROWS = 20_000
 NAME = re.compile(r"peal-\d{8}T\d{6}\.\d{3}Z\.db")
@@ -147,11 +147,14 @@ def test_a_kill_leaves_no_file_with_the_final_name(full, tmp_path):
     folder = tmp_path / "backups"
     folder.mkdir()
     whole = killed = 0
+    begun = time.monotonic()
+    assert backup(full, tmp_path / "whole.db").returncode == 0
+    takes = time.monotonic() - begun
     for n in range(16):
         out = folder / f"{n}.db"
         process = subprocess.Popen([str(binary()), "backup", str(out), "--data", str(full.data)],
                                    env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(random.uniform(0, 0.3))
+        time.sleep(random.uniform(0, takes) if n else 0)
         process.kill()
         process.wait()
         if out.exists():
@@ -169,19 +172,17 @@ def test_a_kill_leaves_no_file_with_the_final_name(full, tmp_path):
 
 
 def test_a_signal_ends_it_and_leaves_nothing(full, tmp_path):
-    fill(full, [{"ms": days_ago(1), "param": "p" * 500} for _ in range(2 * ROWS)])
-    folder = tmp_path / "backups"
+    folder, disk = tmp_path / "backups", DiskErrors(tmp_path / "errors", "copy.db")
     folder.mkdir()
+    disk.begin(disk.STOPS)
     process = subprocess.Popen([str(binary()), "backup", str(folder / "copy.db"), "--data", str(full.data)],
-                               env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: names(folder), "the copy to begin", 20, 0.001)
+                               env=clean_environment(**disk.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(disk.failures, "the copy to be written", 20, 0.01)
+    assert names(folder)
     process.terminate()
-    _, said = process.communicate(timeout=60)
-    if process.returncode == 0:
-        pytest.skip("it was faster than the signal")
-    assert process.returncode in (3, -15)
-    if process.returncode == 3:
-        assert said == "peal backup: stopped\n" and names(folder) == []
+    disk.end()
+    _, said = process.communicate(timeout=60 * PATIENCE)
+    assert (process.returncode, said, names(folder)) == (3, "peal backup: stopped\n", [])
 
 
 def test_a_disk_without_room(full, tmp_path):

@@ -170,9 +170,10 @@ def test_what_fires_next_comes_in_order(v1, team):
     jobs = [team.job(f"next-{n}", scheduleType="CRON", scheduleConf=f"*/{n} * * * * ?") for n in (1, 2)]
     for job in jobs:
         team.api.start_job(job)
-    it = dashboard(v1, team.group, lambda it: {f["job"]["id"] for f in it["next"]} == set(jobs) and len(it["next"]) > 3)
+    it = dashboard(v1, team.group, lambda it: {f["job"]["id"] for f in it["next"]} == set(jobs) and len(it["next"]) > 3
+                   and it["next"][0]["atMs"] >= it["nowMs"] - 1000)  # a machine without time plans late
     times = [f["atMs"] for f in it["next"]]
-    assert times == sorted(times) and all(ms % 1000 == 0 and ms >= it["nowMs"] - 1000 for ms in times)
+    assert times == sorted(times) and all(ms % 1000 == 0 for ms in times)
     assert len({(f["atMs"], f["job"]["id"]) for f in it["next"]}) == len(times)
     for job in jobs:
         team.api.stop_job(job)

@@ -279,6 +279,7 @@ def test_discard_later_refuses_while_busy(center, executor):
     assert (reply["code"], reply["msg"]) == (500, "block strategy effect：Discard Later")
     executor.call("kill", {"jobId": 1})
     center.result(205)
+    wait_until(lambda: executor.idle(1), "the job to be idle")
     assert executor.run(1, 206, "sleepJobHandler", "0", executorBlockStrategy="DISCARD_LATER")["code"] == 200
     assert center.result(206)["handleCode"] == 200
 
@@ -321,7 +322,7 @@ def test_a_timeout_is_a_502(center, executor):
     executor.run(1, 214, "sleepJobHandler", FOR_EVER, executorTimeout=1)
     result = center.result(214)
     assert (result["handleCode"], result["handleMsg"]) == (502, "job execute timeout ")
-    executor.run(1, 215, "sleepJobHandler", "0", executorTimeout=1)
+    executor.run(1, 215, "sleepJobHandler", "0", executorTimeout=600)
     assert center.result(215)["handleCode"] == 200
 
 
@@ -410,7 +411,7 @@ def test_a_nul_cannot_be_in_a_script(scripts):
 def test_the_whole_process_group_of_a_script_ends(center, scripts, how):
     # the shell and its child both ignore TERM: only KILL to the group ends them
     source = "trap '' TERM; sleep 3600 & echo pids $$ $!; while :; do wait; done"
-    scripts.run_shell(1, 309, source, executorTimeout=1 if how == "timeout" else 0)
+    scripts.run_shell(1, 309, source, executorTimeout=3 if how == "timeout" else 0)
     content = scripts.wait_for_log(309, "pids ")
     pids = [int(pid) for pid in re.search(r"pids (\d+) (\d+)", content).groups()]
     if how == "kill":

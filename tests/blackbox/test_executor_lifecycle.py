@@ -78,6 +78,7 @@ def test_after_kill_9_results_that_no_center_had_are_delivered_once(tmp_path, ce
         executor.run(31, 31, "failJobHandler")  # its answer comes when the results before it are on disk
         wait_until(lambda: center.of("callback"), "an attempt to deliver")
         kill(executor)
+        center.wait_for_quiet()
         center.answer = lambda action, body: YES
         before = len(center.results())
         executor.start()
@@ -164,7 +165,7 @@ def test_full_memory_is_a_refusal_with_the_setting(tmp_path, center):
         for log in (1, *taken):
             center.result(log)
         assert len(center.results()) == 1 + len(taken)
-        assert executor.run(1, 50, "failJobHandler", "x" * 200000)["code"] == 200
+        wait_until(lambda: executor.run(1, 50, "failJobHandler", "x" * 200000)["code"] == 200, "room again")
 
 
 # -- headers of our own --

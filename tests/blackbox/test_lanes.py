@@ -188,6 +188,12 @@ def test_when_all_addresses_are_dead_the_run_says_why_and_others_go_on(center):
         ledger.check_accounts(center)
 
 
+def connections_to(port):
+    """That are open, as the kernel has them: a listener that has no time to take them does not count less."""
+    ends = [line.split()[1:4] for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(local == f"0100007F:{port:04X}" and state == "01" for local, _, state in ends)
+
+
 def test_a_burst_finds_its_connections_open(tmp_path):
     """A hundred jobs on one second and one address: what is planned is known before, and so the second begins with
     open connections, not with opening them."""
@@ -199,17 +205,18 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         second = (int(time.time()) + 8) * 1000
         scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
         ledger.add_jobs(center, group, [("demo", "", "ONCE", scheduled, "FIRST", second)] * 100)
-        before, connected = puppet.connected, []
+        before, connected, open_at_first = puppet.connected, [], []
 
         def answer(action, _):
             if action == "run":
+                open_at_first.extend([] if open_at_first else [connections_to(puppet.port)])
                 connected.append(puppet.connected - before)
             return YES
 
         puppet.answer = answer
         center.start()
         puppet.wait_for_runs(100)
-        assert connected[0] >= 64 and max(connected) <= 66, connected
+        assert open_at_first[0] >= 64 and max(connected) <= 66, (open_at_first, connected)
         ledger.settle(center)
         ledger.check_accounts(center)
 

@@ -206,10 +206,10 @@ def test_memory_beyond_the_limit_is_not_there(tmp_path, center):
 
 
 def test_time_beyond_the_limit_is_a_timeout(tmp_path, center):
-    with start(tmp_path, center, "--peal.executor.glue.time=300ms", "--peal.executor.stop.grace=200ms") as executor:
+    with start(tmp_path, center, "--peal.executor.glue.time=2s", "--peal.executor.stop.grace=200ms") as executor:
         result, output = run(center, executor, 15, "trap '' TERM; echo $$; while :; do read -t 3600 < <(:); done")
         assert (result["handleCode"], result["handleMsg"]) == (
-            502, "ended: it took longer than peal.executor.glue.time, 300 ms")
+            502, "ended: it took longer than peal.executor.glue.time, 2000 ms")
         wait_until(lambda: not alive(int(output)), "the script to be gone")
 
 

@@ -41,7 +41,7 @@ def test_fault_1_a_crash_between_planning_and_the_scheduled_time_loses_nothing(c
     api = center.api()
     group = api.add_group("bench")
     center.stop()
-    scheduled = later(4)
+    scheduled = later(8)  # planning runs ahead by 5 s, in which the test has to see the rows
     jobs = ledger.add_jobs(center, group, [("stub", "", "ONCE", rfc3339(scheduled), "FIRST", scheduled)] * 200)
     center.start()
     with Stub(tmp_path, center):
@@ -88,10 +88,12 @@ def test_fault_4_a_stall_of_four_seconds_costs_no_scheduled_time_and_no_minute(c
         time.sleep(4)  # the stall itself
         before = len(puppet.runs())
         center.process.send_signal(signal.SIGCONT)
-        # the scheduled times of the stall come at once, each for itself, and the next ones on time
-        runs = puppet.wait_for_runs(before + 5)
-        scheduled_times = sorted(run["logDateTime"] for run in runs)  # what leaves together may arrive in any order
-        assert scheduled_times == list(range(scheduled_times[0], scheduled_times[0] + 1000 * len(scheduled_times), 1000)), scheduled_times
+
+        def each_second():  # the scheduled times of the stall come at once, each for itself, and the next ones on time
+            times = sorted(run["logDateTime"] for run in puppet.wait_for_runs(before + 5))
+            assert {b - a for a, b in zip(times, times[1:])} == {1000}, times  # one may have overtaken another
+            return True
+        wait_until(each_second, "every scheduled time")
         calls = puppet.of("run")
         woke = min(call.wall_ms for call in calls[before:])
         overdue = [call for call in calls[before:] if call.body["logDateTime"] <= woke]
@@ -110,7 +112,7 @@ def test_fault_5_no_run_is_dropped_in_silence_when_an_executor_is_slow(tmp_path)
         api = center.api()
         group = api.add_group("tests")
         center.stop()
-        scheduled = later(3)
+        scheduled = later(6)
         ledger.add_jobs(center, group, [("slow", "", "ONCE", rfc3339(scheduled), "FIRST", scheduled)] * 3000, 4000)
         center.start()
         with Puppet(center, "tests") as puppet:
@@ -144,12 +146,12 @@ def test_fault_6_a_deregistered_executor_gets_not_one_more_call(center):
                                       executorRouteStrategy="ROUND"))
         goes.wait_for_runs(50)
         goes.deregister()
-        after = time.monotonic()  # the answer is here: it holds from now on
-        seen = len(stays.runs())
-        stays.wait_for_runs(seen + 400)  # two seconds of load, and all of it goes to the other
-        late = [call for call in goes.of("run") if call.at > after + 0.05 * PATIENCE]  # what was on the wire may arrive
-        assert not late, (len(late), late[0].at - after)
-        assert not [call for call in goes.calls if call.at > after + 0.05 * PATIENCE and call.action != "beat"]
+        after = time.time() * 1000  # the answer is here: it holds from now on
+        stays.wait_for_runs(len(stays.runs()) + 100)  # what was on the wire to the one that went has been read by then
+        calls = len([call for call in goes.calls if call.action != "beat"])
+        stays.wait_for_runs(len(stays.runs()) + 400)  # two seconds of load, and all of it goes to the other
+        assert not [call for call in goes.of("run") if float(call.headers["Peal-Moment"]) > after]
+        assert len([call for call in goes.calls if call.action != "beat"]) == calls
         assert api.addresses("tests") == [stays.address]
         # and one that registers is called at once, not after the next refresh
         seen = len(goes.runs())

@@ -165,6 +165,10 @@ class Puppet:
     def release(self):
         self._gate.set()
 
+    def wait_for_quiet(self):
+        """All that a dead center had sent has been read."""
+        wait_until(lambda: self._server.serving == 0, "every connection to come to its end", 20, 0.02)
+
     def register(self):
         reply = self.center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": self.app,
                                                   "registryValue": self.address})

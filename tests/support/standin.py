@@ -18,6 +18,23 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # a burst must not wait for the second for which TCP waits after a full queue
 
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.serving = 0  # connections that have not come to their end
+        self._counts = threading.Lock()
+
+    def process_request(self, request, client_address):
+        with self._counts:
+            self.serving += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._counts:
+                self.serving -= 1
+
     def handle_error(self, request, client_address):
         """Connections end as they like here: executors are stopped and killed in the middle of them."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
@@ -78,6 +95,10 @@ class StandinCenter:
                 pass
 
         return Handler
+
+    def wait_for_quiet(self):
+        """All that a dead executor had sent has been read."""
+        wait_until(lambda: self._server.serving == 0, "every connection to come to its end", 20, 0.02)
 
     # -- what the executor said --
 
