@@ -4,6 +4,7 @@
 import http.server
 import json
 import os
+import pathlib
 import pty
 import re
 import stat
@@ -14,6 +15,7 @@ import pytest
 from support.center import PASSWORD, ROOT, Center, binary, free_port
 from support.ctl import CONFLICT, FAILED, NOT_FOUND, NOT_PERMITTED, TIMED_OUT, UNREACHABLE, USAGE, Ctl
 from support.executor import Executor
+from support.tls_center import TlsCenter
 from support.v1 import V1
 from support.wait import PATIENCE, wait_until
 
@@ -316,8 +318,12 @@ def test_the_manual_page_is_what_the_table_says(ctl):
 def complete(site, line, env=None):
     """What bash offers for a line with the cursor at its end."""
     script = ROOT / "packaging" / "completion" / "peal"
+    programs = site.ctl.home / "bin"
+    programs.mkdir(exist_ok=True)
+    if not (programs / "peal").exists():
+        (programs / "peal").symlink_to(binary())
     quoted = [f"'{word}'" if "'" not in word else f'"{word}"' for word in line]
-    program = (f'PATH={binary().parent}:$PATH; source {script}; COMP_WORDS=({" ".join(quoted)}); '
+    program = (f'PATH={programs}:$PATH; source {script}; COMP_WORDS=({" ".join(quoted)}); '
                f'COMP_CWORD={len(line) - 1}; _peal; printf "%s\\n" "${{COMPREPLY[@]}}"')
     done = subprocess.run(["bash", "--norc", "-c", program], capture_output=True, text=True, check=True, timeout=60,
                           env={**site.ctl.env, **(env or {})})
@@ -468,3 +474,15 @@ def test_https_is_verified_by_the_named_authority(stranger, tmp_path):
         other = stranger("job", "list", "--url", url.replace("127.0.0.1", "localhost"), "--ca", certificate,
                          status=UNREACHABLE)
         assert "certificate" in other.stderr and len(asked) == 2
+
+
+def test_a_center_that_speaks_tls(tmp_path):
+    with TlsCenter(tmp_path / "center") as center:
+        ctl = Ctl(tmp_path / "home")
+        refused = ctl("login", center.url, "--user", "admin", "--password-file", "-", given=PASSWORD + "\n", status=UNREACHABLE)
+        assert "--ca" in refused.stderr and not ctl.kept.exists()
+        ctl.login(center.url, "--ca", center.ca)
+        assert json.loads(ctl.kept.read_text())["ca"] == str(pathlib.Path(center.ca).resolve())
+        assert ctl.json("job", "list") == []  # by the kept certificates
+        center.stop()
+        assert "cannot reach the center" in ctl("job", "list", status=UNREACHABLE).stderr

@@ -33,5 +33,5 @@ class Ctl:
     def json(self, *args, **more):
         return json.loads(self(*args, "-o", "json", **more).stdout)
 
-    def login(self, url, name="admin", password=PASSWORD):
-        return self("login", url, "--user", name, "--password-file", "-", given=password + "\n")
+    def login(self, url, *args):
+        return self("login", url, "--user", "admin", "--password-file", "-", *args, given=PASSWORD + "\n")

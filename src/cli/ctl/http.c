@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 10, PAUSE_MS = 500, RETRY_AFTER_MAX_S = 10, FAULTS_TOLD = 5 };
+enum { TRIES = 10, PAUSE_MS = 500, RETRY_AFTER_MAX_MS = 10000, FAULTS_TOLD = 5 };
 
 struct ctl_http *ctl_http_new(void)
 {
@@ -98,7 +98,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
         text_copy(h->answer->cookie, sizeof(h->answer->cookie),
                   slice_of(v.p, end ? (size_t)(end - v.p) : v.n));
     } else if (header_is(p, size * n, "Retry-After", &v)) {
-        (void)parse_i64(v, &h->retry_after_s);
+        if (!parse_i64(v, &h->retry_after_s) || h->retry_after_s > INT32_MAX)
+            h->retry_after_s = INT32_MAX;
     }
     return size * n;
 }
@@ -224,7 +225,7 @@ static void set_method(CURL *curl, const struct ctl_ask *ask, const char *body)
 
 struct attempt {
     CURLcode code;
-    int64_t retry_after_s;
+    int64_t retry_after_ms;
     struct transfer transfer;
 };
 
@@ -237,7 +238,7 @@ static void read_body(struct ctl_answer *ret, const struct buf *body)
 static struct attempt attempt(struct ctl *c, const struct ctl_ask *ask, const char *body,
                               const char *key, struct ctl_answer *ret)
 {
-    struct attempt a = { .retry_after_s = 1 };
+    struct attempt a = { .retry_after_ms = 0 };
     struct heard heard = { .answer = ret, .retry_after_s = 1 };
     struct buf got = BUF_INIT(CTL_ANSWER_MAX);
     CURL *curl = c->http->curl;
@@ -250,10 +251,12 @@ static struct attempt attempt(struct ctl *c, const struct ctl_ask *ask, const ch
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, &heard);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)ctl_left_ms(c, CTL_REQUEST_S * 1000) + 1);
     a.code = transfer_perform(c, &a.transfer);
-    a.retry_after_s = heard.retry_after_s;
     ret->status = (int)a.transfer.status;
     if (a.code == CURLE_OK)
         read_body(ret, &got);
+    const json_t *exact = json_object_get(ret->body, "retryAfterMs");
+    a.retry_after_ms =
+        json_is_integer(exact) ? json_integer_value(exact) : heard.retry_after_s * 1000;
     curl_slist_free_all(list);
     buf_done(&got);
     return a;
@@ -271,9 +274,9 @@ static bool once_more(const struct ctl *c, const struct ctl_ask *ask, const stru
                a->code == CURLE_GOT_NOTHING || a->code == CURLE_PARTIAL_FILE;
     bool not_now = a->code == CURLE_OK && (a->transfer.status == 429 || a->transfer.status == 503);
     if (not_now) {
-        if (a->retry_after_s < 0 || a->retry_after_s > RETRY_AFTER_MAX_S)
+        if (a->retry_after_ms < 0 || a->retry_after_ms > RETRY_AFTER_MAX_MS)
             return false;
-        *ret_pause_ms = a->retry_after_s * 1000 + 1;
+        *ret_pause_ms = a->retry_after_ms + 1;
     }
     return (cut || not_now) && ctl_left_ms(c, *ret_pause_ms) == *ret_pause_ms;
 }
