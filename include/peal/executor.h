@@ -120,6 +120,9 @@ PEAL_PUBLIC int peal_shard_total(const struct peal_run *run);
 PEAL_PUBLIC int peal_attempt(const struct peal_run *run);
 /* When the job's timeout strikes; 0: never. */
 PEAL_PUBLIC int64_t peal_deadline_ms(const struct peal_run *run);
+/* The request's traceparent (W3C Trace Context), checked, to be handed on with the handler's own
+ * calls. "": it had none, or the executor was restarted before the run began. */
+PEAL_PUBLIC const char *peal_traceparent(const struct peal_run *run);
 PEAL_PUBLIC void *peal_arg(const struct peal_run *run);   /* of struct peal_handler */
 PEAL_PUBLIC void *peal_state(const struct peal_run *run); /* what init made */
 

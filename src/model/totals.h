@@ -40,6 +40,7 @@ struct watermark {
     char recorder[RECORDER_ID_SIZE]; /* of the life that renewed it last, "" = it has none */
     int64_t renewals;                /* how often that life has renewed it */
     int64_t last_id;                 /* peal_seq: the last log id that was given */
+    int64_t trace_key;               /* read only, of the database: trace.h */
     int64_t batch;                   /* number of the last commit: each has the next */
 };
 

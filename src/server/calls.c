@@ -26,6 +26,8 @@ void calls_begin(struct center *c, struct call *call, struct transport_call *t,
                  struct key_sent *ret)
 {
     call->token = keys_for(c->keys, call->group_id, call->address, ret);
+    if (call->log_id)
+        call->trace = trace_of(c->trace_key, call->log_id);
     transports_call(c->transports, call, t);
 }
 

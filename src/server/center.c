@@ -362,6 +362,7 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
     int64_t open = 0;
     struct watermark watermark = { 0 };
     enum err err = ops->txn->watermark_get(store, &watermark, why);
+    c->trace_key = watermark.trace_key;
     sched_load_watermark(c->sched, watermark.until_ms, watermark.clean);
     recorder_read(c, &watermark, &l.said);
     if (!err)
@@ -754,6 +755,11 @@ struct incidents *center_incidents(struct center *c)
 struct metrics *center_metrics(struct center *c)
 {
     return &c->metrics;
+}
+
+int64_t center_trace_key(const struct center *c)
+{
+    return c->trace_key;
 }
 
 enum err center_reader(struct center *c, struct store **ret, struct why *why)

@@ -79,6 +79,7 @@ const char *center_token(const struct center *c);         /* any thread */
 int64_t center_start_deadline_ms(const struct center *c); /* of jobs that do not say; any thread */
 int center_last_year(const struct center *c);             /* bound of cron searches; any thread */
 struct metrics *center_metrics(struct center *c);         /* any thread */
+int64_t center_trace_key(const struct center *c);         /* of trace_of; any thread */
 struct figures *center_figures(struct center *c);         /* any thread, what it reads */
 struct incidents *center_incidents(struct center *c);     /* any thread, to make it stale */
 

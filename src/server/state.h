@@ -101,6 +101,7 @@ struct center {
     char zone_name[ZONES_NAME_MAX + 1];
     /* read by other threads */
     _Atomic int64_t watermark_ms;
+    int64_t trace_key; /* of the database; set before there are threads */
     _Atomic bool draining;
     _Atomic bool closed; /* the loop turns no more: no answer will come */
 };

@@ -15,6 +15,7 @@
 #include "wire/executor_api.h"
 #include "wire/log_scan.h"
 #include "wire/open_api.h"
+#include "wire/texts.h"
 
 #define CALL_TIMEOUT_MS 3000 /* as the original's default */
 #define PAGE_TIMEOUT_MS 5000 /* of a log's page, for which a user waits */
@@ -278,13 +279,21 @@ static struct out_call *out_new(const struct call *call, struct transport_call *
 static enum err post_it(struct http *h, const struct call *call, struct httpc_peer *peer,
                         struct out_call *o)
 {
-    char headers[128];
+    char headers[256];
     int n = 0;
+    if (call->trace.span) {
+        memcpy(headers, WIRE_HEADER_TRACE ": ", sizeof(WIRE_HEADER_TRACE ": ") - 1);
+        n = sizeof(WIRE_HEADER_TRACE ": ") - 1;
+        trace_parent_text(&call->trace, headers + n);
+        n += TRACE_PARENT_SIZE - 1;
+        headers[n++] = '\r';
+        headers[n++] = '\n';
+    }
     if (call->kind == CALL_RUN)
-        n = snprintf(headers, sizeof(headers),
-                     "Peal-Moment: %lld\r\nPeal-Attempt: %d\r\nPeal-Deadline: %lld\r\n",
-                     (long long)call->scheduled_ms, call->attempt,
-                     (long long)call->due_ms + call->job->start_deadline_ms);
+        n += snprintf(headers + n, sizeof(headers) - (size_t)n,
+                      "Peal-Moment: %lld\r\nPeal-Attempt: %d\r\nPeal-Deadline: %lld\r\n",
+                      (long long)call->scheduled_ms, call->attempt,
+                      (long long)call->due_ms + call->job->start_deadline_ms);
     struct slice piece = slice_of(h->body.data, h->body.len);
     struct httpc_post post = { action_of(call->kind),
                                slice_of(headers, (size_t)n),

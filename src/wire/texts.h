@@ -12,6 +12,7 @@
 #define WIRE_HEADER_DEADLINE "Peal-Deadline"         /* on /run: start deadline, epoch ms */
 #define WIRE_HEADER_NOT_AFTER "Peal-Not-After"       /* on /run in clusters: lease end, epoch ms */
 #define WIRE_HEADER_EXECUTOR "Peal-Executor"         /* on /api/registry: remembers log ids */
+#define WIRE_HEADER_TRACE "traceparent" /* on calls about a run: W3C Trace Context, version 00 */
 
 /* refusals before an action */
 #define WIRE_TEXT_METHOD "invalid request, HttpMethod not support."

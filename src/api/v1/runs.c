@@ -7,6 +7,7 @@
 #include "api/v1/v1.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/trace.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -293,6 +294,14 @@ static void write_log(struct jsonw *w, const struct log_record *r)
     jsonw_object_end(w);
 }
 
+static void write_trace(struct web_call *call, struct jsonw *w, const struct log_record *r)
+{
+    char id[TRACE_ID_SIZE];
+    const struct trace t = trace_of(center_trace_key(call->center), r->id);
+    trace_id_text(&t, id);
+    jsonw_text(w, "traceId", id);
+}
+
 void v1_run_get(struct web_call *call)
 {
     struct log_record r;
@@ -308,6 +317,7 @@ void v1_run_get(struct web_call *call)
     x.story = found ? &story : NULL;
     run_write(&x, "run", &r);
     run_writer_done(&x);
+    write_trace(call, &w, &r);
     run_story_write(&w, &r, x.story);
     enum err err = write_around(call, &w, &r, x.story, &why);
     if (LOG_OUTCOMES_FAILED & LOG_OUTCOME_BIT(run_outcome(&r)))

@@ -180,6 +180,7 @@ static enum err read_headers(const struct httpd_request *q, struct peal_run *r, 
     if (err)
         return err;
     r->attempt = (int)attempt;
+    wire_trace_parent(httpd_header(q, WIRE_HEADER_TRACE), r->trace); /* else there is none */
     int64_t late = clock_wall_ms() - not_after;
     if (not_after == INT64_MAX || late <= 0)
         return OK;

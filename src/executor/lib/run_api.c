@@ -55,6 +55,11 @@ int64_t peal_deadline_ms(const struct peal_run *run)
     return run->deadline_ms;
 }
 
+const char *peal_traceparent(const struct peal_run *run)
+{
+    return run->trace;
+}
+
 void *peal_arg(const struct peal_run *run)
 {
     return run->arg;

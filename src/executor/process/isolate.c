@@ -100,6 +100,7 @@ static bool send_facts(const struct visit *v)
         .attempt = r->attempt,
         .params = r->params.n,
     };
+    memcpy(q.trace, r->trace, sizeof(q.trace));
     return frame_send(v->frames, FRAME_FACTS, 0, slice_of((const char *)&q, sizeof(q)),
                       slice_of(NULL, 0), MSG_DONTWAIT);
 }

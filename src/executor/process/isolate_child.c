@@ -116,6 +116,7 @@ static struct child *hear_run(int fd)
         .bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
         .log.fd = -1,
     };
+    memcpy(c->run.trace, q.trace, sizeof(q.trace));
     pthread_mutex_init(&c->run.lock, NULL);
     buf_init(&c->run.msg, WIRE_HANDLE_MSG_UNITS * 3 + 16);
     return c;

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/str.h"
+#include "wire/trace_parent.h"
 
 struct isolate;
 struct peal_handler;
@@ -87,6 +88,7 @@ struct frame {
 struct run_facts {
     int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s, scheduled_ms, deadline_ms;
     int32_t shard, shard_total, attempt;
+    char trace[WIRE_TRACE_PARENT_SIZE];
     uint64_t params; /* bytes */
 };
 

@@ -39,6 +39,7 @@ enum { FACTS = 7 };
 struct env {     /* the limits' and the run's own */
     char **list; /* owned */
     char facts[FACTS][FACT_MAX];
+    char trace[sizeof("TRACEPARENT=") + WIRE_TRACE_PARENT_SIZE];
 };
 
 static bool env_make(struct env *e, const struct peal_run *r, const struct limits *l)
@@ -52,7 +53,7 @@ static bool env_make(struct env *e, const struct peal_run *r, const struct limit
         { "ATTEMPT", r->attempt },         { "MOMENT_MS", r->scheduled_ms },
         { "DEADLINE_MS", r->deadline_ms },
     };
-    e->list = try_alloc((l->nenv + FACTS + 1) * sizeof(*e->list));
+    e->list = try_alloc((l->nenv + FACTS + 2) * sizeof(*e->list));
     if (!e->list)
         return false;
     memcpy(e->list, l->env, l->nenv * sizeof(*e->list));
@@ -60,6 +61,8 @@ static bool env_make(struct env *e, const struct peal_run *r, const struct limit
         snprintf(e->facts[i], FACT_MAX, "PEAL_%s=%lld", facts[i].name, (long long)facts[i].value);
         e->list[l->nenv + i] = e->facts[i];
     }
+    snprintf(e->trace, sizeof(e->trace), "TRACEPARENT=%s", r->trace);
+    e->list[l->nenv + FACTS] = r->trace[0] ? e->trace : NULL;
     return true;
 }
 

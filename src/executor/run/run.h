@@ -21,6 +21,7 @@
 #include "executor/log/runlog.h"
 #include "executor/run/pool.h"
 #include "peal/executor.h"
+#include "wire/trace_parent.h"
 
 #define RUN_TIMEOUT_MAX_S 100000000ll /* three years: more is as good as none */
 enum { RUN_THREAD = 32 };             /* bytes of a worker's name in logs */
@@ -76,7 +77,9 @@ struct peal_run {
     /* what it is */
     int64_t seq; /* in the journal */
     int64_t log_id, log_date_ms, job_id, glue_update_ms, timeout_s;
-    int64_t scheduled_ms; /* planned for */
+    int64_t scheduled_ms;               /* planned for */
+    char trace[WIRE_TRACE_PARENT_SIZE]; /* traceparent of its request; "": none. Not in the journal
+                                         */
     int shard, shard_total, attempt;
     const struct peal_handler *handler; /* NULL: a script */
     const struct script_kind *script;   /* NULL: a handler */

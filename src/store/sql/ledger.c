@@ -243,6 +243,8 @@ enum err sql_watermark_get(struct store *store, struct watermark *ret, struct wh
     sql_reset(q);
     err = seq_value(s, "log", &m.last_id, why);
     if (!err)
+        err = seq_value(s, "trace", &m.trace_key, why);
+    if (!err)
         *ret = m;
     return err;
 }

@@ -179,7 +179,9 @@ bool center_run(const char *address, int64_t job, int64_t log, const char *handl
                "{\"jobId\":%lld,\"logId\":%lld,\"logDateTime\":1700000000000,\"glueType\":\"BEAN\","
                "\"executorHandler\":\"%s\",\"executorParams\":\"%s\",\"executorTimeout\":%d}",
                (long long)job, (long long)log, handler, params, timeout_s);
-    char *reply = center_post(address, "run", "Peal-Moment: 1700000000123\r\nPeal-Attempt: 2\r\n",
+    char *reply = center_post(address, "run",
+                              "Peal-Moment: 1700000000123\r\nPeal-Attempt: 2\r\n"
+                              "traceparent: " CENTER_TRACE "\r\n",
                               buf_str(&body));
     buf_done(&body);
     bool ok = strstr(reply, "\"code\":200");

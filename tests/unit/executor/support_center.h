@@ -32,6 +32,8 @@ int center_count(struct center *c, int64_t log_id);
 /* POST to address + action without a token; headers: complete lines or "". The reply's body, to be
  * freed. */
 char *center_post(const char *address, const char *action, const char *headers, const char *body);
+/* What center_run sends as traceparent. */
+#define CENTER_TRACE "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 /* A /run of a handler; true if it was accepted. */
 bool center_run(const char *address, int64_t job, int64_t log, const char *handler,
                 const char *params, int timeout_s);

@@ -38,10 +38,13 @@ _Noreturn static void for_ever(void)
 
 static int facts(struct peal_run *run)
 {
-    peal_log(run, "job %lld log %lld moment %lld shard %d/%d attempt %d deadline %lld arg %s",
+    peal_log(run,
+             "job %lld log %lld moment %lld shard %d/%d attempt %d deadline %lld "
+             "trace %s arg %s",
              (long long)peal_job_id(run), (long long)peal_log_id(run),
              (long long)peal_moment_ms(run), peal_shard_index(run), peal_shard_total(run),
-             peal_attempt(run), (long long)peal_deadline_ms(run), (const char *)peal_arg(run));
+             peal_attempt(run), (long long)peal_deadline_ms(run), peal_traceparent(run),
+             (const char *)peal_arg(run));
     peal_progress(run, 40, "on the way");
     peal_result(run, 200, "done with %zu bytes", peal_param_size(run));
     return 0;
@@ -307,6 +310,7 @@ static struct peal_run *make(struct heard *h, struct slice params)
     r->arg = h;
     r->attempt = 2;
     r->deadline_ms = 11;
+    snprintf(r->trace, sizeof(r->trace), "00-a-trace");
     r->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return r;
 }
@@ -370,7 +374,7 @@ static void a_handler_sees_its_run_and_says_its_result(void **state)
     struct peal_run *r = make(&h, slice_text("four"));
     isolate_run(*state, r, FACTS);
     assert_string_equal(buf_str(&h.lines),
-                        "job 7 log 8 moment 9 shard 1/3 attempt 2 deadline 11 arg "
+                        "job 7 log 8 moment 9 shard 1/3 attempt 2 deadline 11 trace 00-a-trace arg "
                         "mine\nprogress 40 %: on the way\n");
     assert_string_equal(buf_str(&r->msg), "done with 4 bytes");
     assert_int_equal(r->code, 200);

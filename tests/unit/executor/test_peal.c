@@ -25,6 +25,7 @@ static _Atomic int inits, destroys;
 
 static int echo(struct peal_run *run)
 {
+    assert_string_equal(peal_traceparent(run), CENTER_TRACE);
     peal_result(run, 200, "%s of %lld, attempt %d, moment %lld", peal_param(run),
                 (long long)peal_job_id(run), peal_attempt(run), (long long)peal_moment_ms(run));
     return 0;

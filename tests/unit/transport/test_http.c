@@ -185,6 +185,7 @@ static void a_run_says_when_and_which(void **state)
     struct job *j = a_job("");
     begin(f, serve, yes());
     struct call what = run_of(f, j);
+    what.trace = (struct trace){ { 1, 0xabc }, 0x10 };
     struct user u = call(f, &what);
     assert_int_equal(u.asked, 1);
     assert_int_equal(u.r.outcome, CALL_ANSWERED);
@@ -194,6 +195,7 @@ static void a_run_says_when_and_which(void **state)
     const char *text = wire(f);
     has(text, "POST /job/run HTTP/1.1\r\n");
     has(text, "XXL-JOB-ACCESS-TOKEN: a token\r\n");
+    has(text, "traceparent: 00-00000000000000010000000000000abc-0000000000000010-01\r\n");
     has(text, "Peal-Moment: 1000123\r\nPeal-Attempt: 2\r\nPeal-Deadline: 1060456\r\n");
     has(text, "\"logId\":345,\"logDateTime\":1000000");
     has(text, "\"executorHandler\":\"demo\",\"executorParams\":\"own\"");
@@ -227,6 +229,7 @@ static void the_other_kinds(void **state)
         has(text, rows[i].line);
         has(text, rows[i].body);
         assert_null(strstr(text, "Peal-Moment"));
+        assert_null(strstr(text, "traceparent")); /* it was given none */
         void *done = f;
         tear_down(&done);
     }

@@ -2992,6 +2992,7 @@ export interface components {
          *         "resultCode": 3,
          *         "message": "backup.sh: line 4: pipeline ended with code 3"
          *       },
+         *       "traceId": "5f0c1f1de7a1b2c3d4e5f60718293a4b",
          *       "story": [
          *         {
          *           "step": "sent",
@@ -3067,6 +3068,8 @@ export interface components {
          */
         RunDetail: {
             run: components["schemas"]["Run"];
+            /** @description The id under which a tracing system has it: that of the traceparent which its executor gets */
+            traceId: string;
             story: components["schemas"]["Step"][];
             /** @description true: times are those that the center noted. It keeps them of runs that are open, did not succeed, were sent over 1 s late, had an unknown outcome, were asked for by hand, are retries or children, or have an id that 100 divides. false: times of steps are known to the second only */
             exact?: boolean;
@@ -7872,6 +7875,7 @@ export interface operations {
                      *         "resultCode": 3,
                      *         "message": "backup.sh: line 4: pipeline ended with code 3"
                      *       },
+                     *       "traceId": "5f0c1f1de7a1b2c3d4e5f60718293a4b",
                      *       "story": [
                      *         {
                      *           "step": "sent",
