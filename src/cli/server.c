@@ -351,10 +351,8 @@ static void *start_up(void *arg)
     if (wanted && !password[0])
         log_info("server", "admin.password is ignored: there are users already");
     greet(g, wanted && wanted[0] ? "" : password);
-    char ready[32];
-    snprintf(ready, sizeof(ready), "ready on port %u", center_port(g->center));
-    service_ready(&service, ready);
-    log_info("server", "%s", ready);
+    service_ready(&service, NULL);
+    log_info("server", "ready on port %u", center_port(g->center));
     return NULL;
 }
 

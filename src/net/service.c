@@ -64,7 +64,8 @@ void service_unwatch(struct service *s)
 void service_ready(const struct service *s, const char *status)
 {
     notify_send_surely(&s->to, "READY=1");
-    notify_status(&s->to, status);
+    if (status)
+        notify_status(&s->to, status);
 }
 
 void service_stopping(const struct service *s)

@@ -30,7 +30,8 @@ void service_watch(struct service *s, struct loop *loop,
                    void (*status)(void *arg, char text[SERVICE_STATUS_MAX]), void *arg);
 /* On the same thread, before the loop goes. */
 void service_unwatch(struct service *s);
-/* Any thread, once: what depends on this process may start. status: for people. */
+/* Any thread, once: what depends on this process may start. status: for people; NULL where
+ * service_watch has one, which it may have told already. */
 void service_ready(const struct service *s, const char *status);
 /* Any thread, also a signal handler. */
 void service_stopping(const struct service *s);
