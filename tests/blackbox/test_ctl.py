@@ -264,6 +264,22 @@ def test_executors(site, ctl):
     assert row.startswith("http://127.0.0.1:") and " up " in row
 
 
+def test_alarms(site, ctl):
+    assert "no alarm" in ctl("alarm", "list").stderr
+    rule = V1(site.center).ask("POST", "/alarms/rules", {"name": "Tools fail", "kind": "failed", "level": "critical",
+                                                         "groupId": site.group, "channels": ["webhook"]})
+    assert rule.status == 201, rule.json
+    job = site.api.add_job(site.group, "failJobHandler", jobDesc="fails once")
+    ctl("job", "trigger", job, "--param", "no disk", "--wait", status=FAILED)
+    alarm = wait_until(lambda: ctl.json("alarm", "list"), "an alarm", 40)[0]
+    row = ctl("alarm", "list").stdout.splitlines()[1]
+    assert row.startswith(f"{alarm['id']} ") and "critical  Tools fail  tools" in row
+    closed = V1(site.center).ask("POST", f"/alarms/{alarm['id']}/close")
+    assert closed.status == 200, closed.json
+    assert ctl.json("alarm", "list") == []
+    assert str(alarm["id"]) in ctl("alarm", "list", "--all", "-o", "name").stdout.split()
+
+
 # ---- words ---------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors and the audit, as lists; and how far back a list goes. */
+/* Executors, alarms and the audit, as lists; and how far back a list goes. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ctl/http.h"
@@ -48,6 +48,25 @@ enum ctl_exit ctl_executor_list(struct ctl *c)
     enum ctl_exit status = ctl_print_list(c, &list);
     buf_done(&path);
     return status;
+}
+
+static const struct ctl_column alarm_columns[] = {
+    { "ID", "id", 0 },           { "LEVEL", "level", 0 },
+    { "RULE", "rule.name", 32 }, { "GROUP", "group.app", 24 },
+    { "SINCE", "sinceAt", 0 },   { "JOBS", "jobs", 0 },
+    { "CLOSED", "closedAt", 0 }, { "TEXT", "text", 80 },
+};
+
+enum ctl_exit ctl_alarm_list(struct ctl *c)
+{
+    struct ctl_list list = {
+        .path = ctl_flag(c, "--all") ? "/alarms" : "/alarms?open=true",
+        .columns = alarm_columns,
+        .ncolumns = (int)countof(alarm_columns),
+        .name = "id",
+        .empty = "no alarm",
+    };
+    return ctl_print_list(c, &list);
 }
 
 static const struct ctl_column audit_columns[] = {

@@ -149,6 +149,11 @@ static const struct ctl_option executor_list_options[] = {
     LIMIT_OPTION,
 };
 
+static const struct ctl_option alarm_list_options[] = {
+    { .name = "--all", .help = "also those that were closed in the last 30 days" },
+    LIMIT_OPTION,
+};
+
 static const struct ctl_option audit_options[] = {
     { .name = "--actor", .value = "NAME", .help = "a user" },
     { .name = "--action", .value = "ACTION", .help = "such as job.update, or job.*" },
@@ -296,6 +301,12 @@ static const struct ctl_verb verbs[] = {
       OPTIONS(executor_list_options),
       .word = CTL_WORD_NONE,
       .run = ctl_executor_list },
+    { .words = "alarm list",
+      .args = "",
+      .line = "alarms that rules have found, and that are open",
+      OPTIONS(alarm_list_options),
+      .word = CTL_WORD_NONE,
+      .run = ctl_alarm_list },
     { .words = "audit",
       .args = "",
       .line = "who changed what, newest first",
