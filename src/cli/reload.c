@@ -130,7 +130,7 @@ static void tell(struct reload *r, const struct config *now)
     buf_done(&later);
 }
 
-static void read_again(struct reload *r)
+static void settings_again(struct reload *r)
 {
     struct config now;
     struct why why = { "" };
@@ -161,6 +161,13 @@ static sigset_t hup(void)
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);
     return set;
+}
+
+static void read_again(struct reload *r)
+{
+    r->ops->busy(true);
+    settings_again(r);
+    r->ops->busy(false);
 }
 
 void reload_hold(void)

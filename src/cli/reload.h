@@ -25,6 +25,7 @@ struct reload_ops {
                      struct why *why);
     enum err (*check)(const struct config *c, struct why *why); /* values that are words */
     void (*apply)(const struct config *c); /* those of the log; they have been checked */
+    void (*busy)(bool reading);            /* before and after; on the thread that reads */
 };
 
 /* Everything is borrowed until reload_stop. tls: NULL without. NULL: no thread, as the log says. */

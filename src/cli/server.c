@@ -443,7 +443,6 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
     api_free(g->api); /* its workers wake the alarms */
     alarms_free(alarms);
     center_free(g->center);
-    service_close(&service);
     log_info("server", "stopped");
     return status;
 }
@@ -454,7 +453,6 @@ static int serve(const struct config *config, const struct api_config *api_confi
     struct why why = { "" };
     char token[TOKEN_MAX + 1];
     struct greeter g = { .config = config, .token = token, .prefix = api_config->prefix };
-    service_open(&service);
     struct alarms *alarms;
     if (alarms_open(config, &alarms, &why))
         return complain(why.text);
@@ -555,7 +553,16 @@ static void apply_again(const struct config *c)
     log_set_format(s.format);
 }
 
-static const struct reload_ops again = { server_config_read, server_settings_check, apply_again };
+static void tell_reloading(bool reading)
+{
+    if (reading)
+        service_reloading(&service);
+    else
+        service_reloaded(&service);
+}
+
+static const struct reload_ops again = { server_config_read, server_settings_check, apply_again,
+                                         tell_reloading };
 
 /* The certificate is there, and SIGHUP heard, before and behind anything that uses them. */
 static int serve_reloading(const struct config *c, const struct api_config *api, int argc,
@@ -565,9 +572,11 @@ static int serve_reloading(const struct config *c, const struct api_config *api,
     struct tls_server *tls;
     if (reload_tls_open(c, &tls, &why))
         return complain(why.text);
+    service_open(&service);
     struct reload *r = reload_start(c, argc, argv, &again, tls);
     int status = serve(c, api, tls);
     reload_stop(r);
+    service_close(&service);
     tls_server_free(tls);
     return status;
 }

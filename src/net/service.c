@@ -2,7 +2,9 @@
 /* A timer that fires has seen the whole iteration before it end, whatever that had to do: a beat
  * that is due needs no other proof of life. */
 #include "net/service.h"
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -61,11 +63,29 @@ void service_unwatch(struct service *s)
     s->loop = NULL;
 }
 
-void service_ready(const struct service *s, const char *status)
+void service_ready(struct service *s, const char *status)
 {
+    s->ready = true;
     notify_send_surely(&s->to, "READY=1");
     if (status)
         notify_status(&s->to, status);
+}
+
+void service_reloading(const struct service *s)
+{
+    char text[64];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    if (s->ready)
+        notify_send_surely(&s->to, text);
+}
+
+void service_reloaded(const struct service *s)
+{
+    if (s->ready)
+        notify_send_surely(&s->to, "READY=1");
 }
 
 void service_stopping(const struct service *s)

@@ -20,6 +20,7 @@ struct service {
     void (*status)(void *arg, char text[SERVICE_STATUS_MAX]);
     void *arg;
     char said[SERVICE_STATUS_MAX];
+    _Atomic bool ready;
 };
 
 /* Before other threads exist. A manager that cannot be told is a line in the log and no more. */
@@ -32,7 +33,11 @@ void service_watch(struct service *s, struct loop *loop,
 void service_unwatch(struct service *s);
 /* Any thread, once: what depends on this process may start. status: for people; NULL where
  * service_watch has one, which it may have told already. */
-void service_ready(const struct service *s, const char *status);
+void service_ready(struct service *s, const char *status);
+/* Any thread, in this order: settings are read again, and that is done. Before it is ready nothing
+ * is told. */
+void service_reloading(const struct service *s);
+void service_reloaded(const struct service *s);
 /* Any thread, also a signal handler. */
 void service_stopping(const struct service *s);
 /* After it was unwatched, and when no signal handler can use it any more. */

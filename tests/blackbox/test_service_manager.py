@@ -128,6 +128,10 @@ def test_the_server_says_how_it_is(tmp_path, manager):
         manager.wait("READY", lambda m: m.get("READY") == "1")
         assert center.get("/startupz")[0] == 200, "ready is said when the start is complete"
         manager.heard("the status", lambda m: m.get("STATUS", "").startswith("executors: "))
+        center.process.send_signal(signal.SIGHUP)
+        told = manager.wait("RELOADING", lambda m: m.get("RELOADING") == "1")
+        assert int(told["MONOTONIC_USEC"]) > 0
+        manager.wait("READY again", lambda m: m.get("READY") == "1")
         check_watchdog(manager, center.process.pid)
         center.stop()
         manager.wait("STOPPING", lambda m: m.get("STOPPING") == "1")

@@ -52,10 +52,11 @@ def test_a_run_keeps_its_trace(tmp_path):
             app = next(_apps)
             with Puppet(center, app) as puppet:
                 api = center.api()
-                run = V1(center).ask("POST", f"/jobs/{api.add_job(api.add_group(app), 'x')}/trigger", {}).json["runId"]
+                v1 = V1(center)
+                run = v1.ask("POST", f"/jobs/{api.add_job(api.add_group(app), 'x')}/trigger", {}).json["runId"]
                 wait_until(lambda: puppet.of("run"), "the run")
                 seen.append((run, ids(puppet.of("run")[0])[0]))
-                wait_until(lambda: V1(center).get(f"/runs/{run}")["run"]["outcome"] == "succeeded", "its end", interval=1)
+                wait_until(lambda: v1.get(f"/runs/{run}")["run"]["outcome"] == "succeeded", "its end")
         assert seen[0][0] == seen[1][0] and seen[0][1] != seen[1][1]
         one.restart()
         assert trace_in_the_api(V1(one), seen[0][0]) == seen[0][1]
