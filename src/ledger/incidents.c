@@ -266,7 +266,7 @@ static enum err tell_of(struct txn *t, const struct rule_record *r, const struct
                         .log_id = e->log_id,
                         .took_ms = e->took_ms,
                         .text = "" };
-    struct cause why = { .text = "" };
+    struct cause why; /* it.text points into it */
     if (c && r->kind == RULE_FAILED) {
         find_cause(t, &it, c);
         why = change_cause(c);

@@ -101,10 +101,10 @@ static const char *first_reason(void)
 /* A key with a pass phrase: there is no terminal to ask at. */
 static int no_pass_phrase(char *to, int size, int writing, void *arg)
 {
-    (void)to;
-    (void)size;
     (void)writing;
     (void)arg;
+    if (size > 0)
+        to[0] = '\0';
     return -1;
 }
 
