@@ -51,8 +51,8 @@ static const char no_console[] =
     "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "             \
     "trusted-types vue peal-worker\r\n"                                                            \
     "X-Content-Type-Options: nosniff\r\nReferrer-Policy: same-origin\r\n"                          \
-    "Cross-Origin-Opener-Policy: same-origin\r\nPermissions-Policy: camera=(), geolocation=(), "   \
-    "microphone=()\r\n"
+    "Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n"
+#define OPENER "Cross-Origin-Opener-Policy: same-origin\r\n"
 
 /* The addresses of XXL-JOB's console, as bookmarks and mails have them. */
 static const struct old {
@@ -152,10 +152,19 @@ static void reply_file(struct httpd_request *q, const struct file *f)
     free(raw);
 }
 
+/* Browsers heed the opener's policy of pages that came by TLS only, and complain of it elsewhere.
+ * A proxy that speaks TLS says so; who lies there misleads its own browser alone. */
+static bool by_tls(const struct httpd_request *q)
+{
+    struct slice scheme = httpd_header(q, "X-Forwarded-Proto");
+    return httpd_tls(q) || (scheme.n == 5 && strncasecmp(scheme.p, "https", 5) == 0);
+}
+
 static void reply_page(struct httpd_request *q, const char *context)
 {
     static const char type[] = "text/html;charset=UTF-8";
-    const struct slice headers = slice_text(HEADERS "Cache-Control: no-cache\r\n");
+    const struct slice headers = slice_text(by_tls(q) ? HEADERS OPENER "Cache-Control: no-cache\r\n"
+                                                      : HEADERS "Cache-Control: no-cache\r\n");
     const struct file *f = file_find(slice_text("/" PAGE));
     char *raw = f ? inflated(f) : NULL;
     char *base = raw ? strstr(raw, BASE) : NULL;

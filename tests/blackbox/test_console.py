@@ -53,6 +53,12 @@ def test_no_page_of_another_site_or_script_can_get_in(center):
     assert "unsafe" not in policy
 
 
+def test_the_opener_is_cut_off_where_browsers_heed_that(center):
+    assert "Cross-Origin-Opener-Policy" not in get(center, "/", **HTML)[1]
+    by_proxy = get(center, "/", **HTML, **{"X-Forwarded-Proto": "https"})[1]
+    assert by_proxy["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("old, new", [
     ("/toLogin", "/login"), ("/jobinfo", "/jobs"), ("/jobinfo?jobGroup=3", "/jobs"), ("/joblog", "/runs"), ("/joblog?jobId=42", "/runs?job=42"),

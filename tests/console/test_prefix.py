@@ -80,5 +80,4 @@ def test_the_day_of_a_user_under_a_prefix(browser, center, shell, host):
     out = {url for url in asked if not urllib.parse.urlsplit(url).path.startswith(PREFIX + "/") and not url.startswith("data:")}
     v.context.close()
     assert not out, f"requests that left {PREFIX}: {out}"
-    # Browsers say of this header that it needs TLS, once a page; all else would be a complaint.
-    assert not [text for text in v.complaints if "Cross-Origin-Opener-Policy" not in text]
+    assert not v.complaints
