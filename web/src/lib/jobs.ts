@@ -2,8 +2,9 @@
 // What screens say and do of jobs.
 import {simpleOf, WEEKDAYS} from './cronkinds'
 import {display} from './display'
+import {whyOf} from './errors'
 import {call, Problem, type Schemas} from './http'
-import {t, tOf} from './i18n'
+import {t} from './i18n'
 import {stale} from './query'
 import {toast} from './toasts'
 import {spanOf, whenOf} from './time'
@@ -59,7 +60,7 @@ export async function setScheduled(job: Job, scheduled: boolean): Promise<void> 
     await call('POST', `/jobs/${job.id}/${scheduled ? 'start' : 'stop'}`, {body: scheduled ? undefined : {}})
   } catch (e) { // a stop stands in a dialog, which shows it; a start has no place of its own
     if (!(e instanceof Problem) || !scheduled) throw e
-    toast(t('job.not_started', {name: job.name, why: tOf('problem.' + e.code, e.detail) + ' ' + e.detail}))
+    toast(t('job.not_started', {name: job.name, why: whyOf(e)}))
     return
   }
   stale('/jobs')

@@ -36,7 +36,7 @@ export const center = {
   'rule.required': '此项必填。', 'rule.text.length': p => p.max === undefined ? p.detail : p.min ? `${p.min} 至 ${n(p.max)} 个字符。` : `最多 ${n(p.max)} 个字符。`, 'rule.text.bytes': p => p.max === undefined ? p.detail : `最多 ${n(p.max)} 字节。`,
   'rule.token.known': '这是 XXL-JOB 文档中公开的令牌。', 'rule.token.center': '这是调度中心的令牌。', 'rule.text.visible': '只能使用 ASCII 字母、数字和符号，不含空格。',
   'rule.text.empty': '不能为空。', 'rule.text.comma': '此处不能有逗号。', 'rule.text.markup': '不能包含 < 或 >。', 'rule.number.range': p => p.min === undefined || p.max === undefined ? p.detail : `应为 ${n(p.min)} 至 ${n(p.max)} 的数。`, 'rule.type.integer': '应为整数。', 'rule.type.number': '应为数字。',
-  'rule.word': p => `此处不能是该值：${p.detail}`, 'rule.user.name': '以字母 a-z 开头，其后为 a-z、0-9、“.”、“_”和“-”。', 'rule.password.wrong': '当前密码不正确。', 'rule.password': '至少 4 个字符，首尾不能有空格。', 'rule.token.days': '只有管理员可以创建永久令牌。', 'rule.array.unique': '有重复项。', 'rule.list.unique': '有重复项。', 'rule.list.length': '数量过少或过多。',
+  'rule.word': p => `此处只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 开头，其后为 a-z、0-9、“.”、“_”和“-”。', 'rule.password.wrong': '当前密码不正确。', 'rule.password': '至少 4 个字符，首尾不能有空格。', 'rule.token.days': '只有管理员可以创建永久令牌。', 'rule.array.unique': '有重复项。', 'rule.list.unique': '有重复项。', 'rule.list.length': '数量过少或过多。',
   'rule.group.exists': '请选择存在的执行器。', 'rule.handler.needed': 'BEAN 任务需要 JobHandler 名称。', 'rule.schedule.conf': p => `无法识别该调度：${p.detail}`, 'rule.zone': '未知的时区。', 'rule.child.exists': p => `任务 ${p.ids} 不存在。`, 'rule.child.permission': p => `您无权使用任务 ${p.ids}。`,
   'rule.child.list': '任务 ID，以逗号分隔。', 'rule.child.self': '任务不能是自己的子任务。', 'rule.child.cycle': p => `这些子任务会回到本任务：${p.ids}`, 'rule.address': '地址格式为 [http[s]://]主机[:端口][/路径]，不含空格、逗号和查询参数。',
   'rule.unknown': '服务器不认识此字段。', 'rule.type.text': '应为文本。', 'rule.type.texts': '应为文本列表。', 'rule.type.ids': 'ID，以逗号分隔。', 'rule.type.boolean': '应为是或否。', 'rule.type.object': '此部分的格式不正确。',
@@ -46,5 +46,8 @@ export const center = {
   'rule.array.length': p => p.min === undefined || p.max === undefined ? p.detail : `应有 ${p.min} 至 ${p.max} 项。`, 'conf.at': p => `${p.field}（第 ${p.column} 列）：${p.rule}`,
   'conf.range': p => `${p.value} 不在 ${p.min}–${p.max} 之内`, 'conf.number': '此处应为数字', 'conf.step': p => `此处步长最大为 ${p.max}`, 'conf.name': p => `应为 ${p.first} 至 ${p.last} 的名称`,
   'conf.sign': p => `此处不能有 ${p.sign}`, 'conf.none': '没有值', 'conf.question': '? 只能用于日或周', 'conf.count': p => `有 ${p.n} 个字段，应为 6 或 7 个：秒 分 时 日 月 周 [年]`, 'conf.days': '日与周之一必须为 ?，由另一个决定日期',
+  'job.stop.once': '唯一的一次触发已安排。', 'job.stop.over': '该调度不会再触发。', 'conf.code': p => `此处不能有编码为 ${p.code} 的字符`, 'conf.centuries': '最长三个世纪', 'conf.large': '数字过大', 'conf.backwards': p => `年份范围不能倒序：${p.first} 晚于 ${p.last}`, 'conf.after': p => `${p.value} 晚于最后一年 ${p.last}`, 'conf.nth': '# 之后是当月第几个，1–5',
+  'conf.follow': '此处之后不能再有内容', 'conf.place': p => `${p.sign} 不能用于此字段`, 'conf.back': 'L- 最多倒数 30 天', 'conf.alone': 'L 只能单独使用，不能在列表中', 'conf.hash': '只能有一个 #', 'conf.ascii': p => `只能使用 ASCII 字符（第 ${p.column} 列）`,
+  'conf.bytes': p => `最多 ${p.max} 字节`, 'conf.addresses': p => `最多 ${p.max} 个地址`, 'conf.address': p => `${p.address} 不是该任务执行器的地址`,
   'conf.seconds': '应为整数秒（如 30）或毫秒（如 250ms）', 'conf.least': p => `至少 ${p.least}`, 'conf.once': '应为带时差的时间，例如 2030-01-31T08:30:00+08:00', 'users.exists': '已有同名用户。',
 } satisfies TextsOf<typeof en>

@@ -36,7 +36,7 @@ export const center = {
   'rule.required': '此項必填。', 'rule.text.length': p => p.max === undefined ? p.detail : p.min ? `${p.min} 至 ${n(p.max)} 個字元。` : `最多 ${n(p.max)} 個字元。`, 'rule.text.bytes': p => p.max === undefined ? p.detail : `最多 ${n(p.max)} 位元組。`,
   'rule.token.known': '這是 XXL-JOB 文件中公開的權杖。', 'rule.token.center': '這是調度中心的權杖。', 'rule.text.visible': '只能使用 ASCII 字母、數字和符號，不含空格。',
   'rule.text.empty': '不能為空。', 'rule.text.comma': '此處不能有逗號。', 'rule.text.markup': '不能包含 < 或 >。', 'rule.number.range': p => p.min === undefined || p.max === undefined ? p.detail : `應為 ${n(p.min)} 至 ${n(p.max)} 的數。`, 'rule.type.integer': '應為整數。', 'rule.type.number': '應為數字。',
-  'rule.word': p => `此處不能是這個值：${p.detail}`, 'rule.user.name': '以字母 a-z 開頭，其後為 a-z、0-9、「.」、「_」和「-」。', 'rule.password.wrong': '目前密碼不正確。', 'rule.password': '至少 4 個字元，首尾不能有空格。', 'rule.token.days': '只有管理員可以建立永久權杖。', 'rule.array.unique': '有重複項。', 'rule.list.unique': '有重複項。', 'rule.list.length': '數量過少或過多。',
+  'rule.word': p => `此處只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 開頭，其後為 a-z、0-9、「.」、「_」和「-」。', 'rule.password.wrong': '目前密碼不正確。', 'rule.password': '至少 4 個字元，首尾不能有空格。', 'rule.token.days': '只有管理員可以建立永久權杖。', 'rule.array.unique': '有重複項。', 'rule.list.unique': '有重複項。', 'rule.list.length': '數量過少或過多。',
   'rule.group.exists': '請選擇存在的執行器。', 'rule.handler.needed': 'BEAN 工作需要 JobHandler 名稱。', 'rule.schedule.conf': p => `無法讀取這個排程：${p.detail}`, 'rule.zone': '未知的時區。', 'rule.child.exists': p => `工作 ${p.ids} 不存在。`, 'rule.child.permission': p => `您無權使用工作 ${p.ids}。`,
   'rule.child.list': '工作 ID，以逗號分隔。', 'rule.child.self': '工作不能是自己的子工作。', 'rule.child.cycle': p => `這些子工作會回到本工作：${p.ids}`, 'rule.address': '位址格式為 [http[s]://]主機[:連接埠][/路徑]，不含空格、逗號和查詢參數。',
   'rule.unknown': '伺服器不認識這個欄位。', 'rule.type.text': '應為文字。', 'rule.type.texts': '應為文字清單。', 'rule.type.ids': 'ID，以逗號分隔。', 'rule.type.boolean': '應為是或否。', 'rule.type.object': '這個部分的格式不正確。',
@@ -46,5 +46,8 @@ export const center = {
   'rule.array.length': p => p.min === undefined || p.max === undefined ? p.detail : `應有 ${p.min} 至 ${p.max} 項。`, 'conf.at': p => `${p.field}（第 ${p.column} 欄）：${p.rule}`,
   'conf.range': p => `${p.value} 不在 ${p.min}–${p.max} 之內`, 'conf.number': '此處應為數字', 'conf.step': p => `此處間隔最大為 ${p.max}`, 'conf.name': p => `應為 ${p.first} 至 ${p.last} 的名稱`,
   'conf.sign': p => `此處不能有 ${p.sign}`, 'conf.none': '沒有值', 'conf.question': '? 只能用於日或週', 'conf.count': p => `有 ${p.n} 個欄位，應為 6 或 7 個：秒 分 時 日 月 週 [年]`, 'conf.days': '日與週之一必須為 ?，由另一個決定日期',
+  'job.stop.once': '唯一的一次觸發已安排。', 'job.stop.over': '這個排程不會再觸發。', 'conf.code': p => `此處不能有編碼為 ${p.code} 的字元`, 'conf.centuries': '最長三個世紀', 'conf.large': '數字過大', 'conf.backwards': p => `年份範圍不能倒序：${p.first} 晚於 ${p.last}`, 'conf.after': p => `${p.value} 晚於最後一年 ${p.last}`, 'conf.nth': '# 之後是當月第幾個，1–5',
+  'conf.follow': '此處之後不能再有內容', 'conf.place': p => `${p.sign} 不能用於此欄位`, 'conf.back': 'L- 最多倒數 30 天', 'conf.alone': 'L 只能單獨使用，不能在清單中', 'conf.hash': '只能有一個 #', 'conf.ascii': p => `只能使用 ASCII 字元（第 ${p.column} 欄）`,
+  'conf.bytes': p => `最多 ${p.max} 位元組`, 'conf.addresses': p => `最多 ${p.max} 個位址`, 'conf.address': p => `${p.address} 不是這個工作的執行器位址`,
   'conf.seconds': '應為整數秒（如 30）或毫秒（如 250ms）', 'conf.least': p => `至少 ${p.least}`, 'conf.once': '應為帶時差的時間，例如 2030-01-31T08:30:00+08:00', 'users.exists': '已有同名使用者。',
 } satisfies TextsOf<typeof en>
