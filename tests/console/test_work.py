@@ -94,6 +94,9 @@ def test_a_script_begins_with_the_template_of_its_language(visit, v1, executor):
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("tab", name="Script").click()
     expect(page.get_by_role("textbox", name=re.compile("^Version"))).to_contain_text("import sys")
+    page.get_by_role("link", name="Jobs", exact=False).first.click()
+    page.get_by_role("link", name="New job").click()
+    expect(page.get_by_label("Group")).to_have_value(str(executor.group))  # the one last used
 
 
 def test_runs_are_filtered_and_new_ones_wait_until_they_are_asked_for(visit, v1, executor):
@@ -158,6 +161,13 @@ def test_jobs_are_found_by_words_and_tokens_and_sorted(visit, v1, executor):
     expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
     page.get_by_role("button", name=re.compile("Take away: Owner")).click()
     expect(page.locator("tbody tr")).to_have_count(3)
+    owner = page.get_by_role("combobox", name="Owner")
+    expect(page.locator("datalist#known-owner option[value=dev-8]")).to_be_attached()
+    owner.fill("dev-8")
+    owner.press("Enter")
+    expect(page).to_have_url(re.compile("owner=dev-8"))
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_contain_text("Pear count")
     assert not v.axe()
 
 

@@ -56,6 +56,24 @@ export function jobOf(form: Form): Omit<Schemas['JobNew'], 'start'> {
   }
 }
 
+const GROUP = 'peal.group'
+
+/** The executor of the job that was saved last in this browser; 0: none yet. */
+export const lastGroup = {
+  read(): number {
+    try {
+      return Number(localStorage.getItem(GROUP)) || 0
+    } catch {
+      return 0
+    }
+  },
+  write(id: number): void {
+    try {
+      localStorage.setItem(GROUP, String(id))
+    } catch { /* a browser that keeps nothing */ }
+  },
+}
+
 const WEEK = 7 * 86400000
 
 /** What was typed into the form of this job (undefined: a new one) and not saved; kept 7 days. */
