@@ -4,6 +4,7 @@
  * (front.h). */
 #include "api/api.h"
 #include "api/accounts.h"
+#include "api/client.h"
 #include "api/context.h"
 #include "api/front.h"
 #include "api/gate.h"
@@ -95,6 +96,7 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
     a->center = c;
     a->config = *config;
     context_set(config->prefix);
+    client_proxies(&config->proxies);
     enum err err = web_new(c, &a->config, find, gate_serve, stays, page, &a->web, why);
     if (err) {
         free(a);

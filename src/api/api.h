@@ -8,6 +8,7 @@
 #define PEAL_API_API_H
 
 #include "api/cursor.h"
+#include "net/forwarded.h"
 #include "server/center.h"
 #include "wire/trigger_text.h"
 
@@ -29,9 +30,10 @@ enum api_per_job {                   /* whose own metrics are in /metrics */
 };
 
 struct api_config {
-    enum wire_lang lang; /* of the messages in the trigger log */
-    const char *prefix;  /* before all paths, as api_prefix gives it; borrowed for api_new */
-    const char *address; /* of this center, shown there; borrowed for good */
+    enum wire_lang lang;    /* of the messages in the trigger log */
+    const char *prefix;     /* before all paths, as api_prefix gives it; borrowed for api_new */
+    struct proxies proxies; /* whose X-Forwarded-* count */
+    const char *address;    /* of this center, shown there; borrowed for good */
     enum api_per_job per_job;
     bool get_changes;               /* GET may change something too, as in XXL-JOB (false) */
     bool write_passwords;           /* new passwords go into XXL-JOB's column, too (false) */

@@ -4,6 +4,7 @@
  * mailbox -> web loop, and is freed there. */
 #include "api/front.h"
 #include "api/answers.h"
+#include "api/client.h"
 #include "api/context.h"
 #include "api/cookie.h"
 #include "api/gate.h"
@@ -103,15 +104,17 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->cookie = httpd_header(q, "Cookie");
     call->origin = httpd_header(q, "Origin");
     call->referer = httpd_header(q, "Referer");
-    call->host = httpd_header(q, "Host");
     call->fetch_site = httpd_header(q, "Sec-Fetch-Site");
     call->if_match = httpd_header(q, "If-Match");
     call->if_none_match = httpd_header(q, "If-None-Match");
     call->idempotency_key = httpd_header(q, "Idempotency-Key");
     call->last_event_id = httpd_header(q, "Last-Event-ID");
-    call->source = call->waiting.source = httpd_source(q);
-    httpd_peer(q, call->peer, sizeof(call->peer));
-    call->tls = httpd_tls(q);
+    struct client client;
+    client_of(q, &client);
+    call->host = client.host;
+    call->source = call->waiting.source = client.source;
+    memcpy(call->peer, client.address, sizeof(call->peer));
+    call->tls = client.tls;
     call->message.kind = MESSAGE_ANSWER;
     call->request = q;
     call->config = w->config;

@@ -72,7 +72,7 @@ struct web_call {
     const char *cookie_path; /* for which a cookie is set */
     uint64_t source;         /* of net/sources.h: the peer, or its network */
     char peer[46];
-    bool tls;                         /* its connection speaks it */
+    bool tls;                         /* the client speaks it, see client.h */
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
     /* what the gate has read and found out; by the row */
     struct form form;              /* the query's parameters, and a form's */

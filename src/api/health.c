@@ -3,6 +3,7 @@
  * what a liveness probe must find out. They read memory only; the metrics read the ledger's totals
  * and run on a worker. */
 #include "api/health.h"
+#include "api/client.h"
 #include "api/context.h"
 #include "api/job_metrics.h"
 #include "base/jsonw.h"
@@ -100,9 +101,9 @@ static void write_json(struct buf *b, const struct findings *f, bool verbose)
 /* Reasons can hold file names: for this machine's own people only. */
 static bool from_here(const struct httpd_request *q)
 {
-    char peer[46];
-    httpd_peer(q, peer, sizeof(peer));
-    return strncmp(peer, "127.", 4) == 0 || strcmp(peer, "::1") == 0;
+    struct client client;
+    client_of(q, &client);
+    return strncmp(client.address, "127.", 4) == 0 || strcmp(client.address, "::1") == 0;
 }
 
 void health_serve(struct center *c, bool started, struct httpd_request *q)

@@ -117,6 +117,9 @@ static const struct config_row rows[] = {
       "a login that was not used for so long has ended", 60000, INT64_C(31536000000) },
     { "http.prefix", "server.servlet.context-path", CONFIG_TEXT, "", "/PATH",
       "path under which browsers reach this server, such as /peal behind a proxy", 0, 0 },
+    { "http.proxies", NULL, CONFIG_TEXT, "", "NETWORKS",
+      "proxies, such as 127.0.0.1, 10.0.0.0/8, whose X-Forwarded-For, -Proto and -Host count", 0,
+      0 },
     { "streams.max", NULL, CONFIG_INT, TEXT_OF(API_STREAMS_MAX), "N",
       "pages and logs that are followed at once, by all users; at most a quarter of the files "
       "that\n"
@@ -519,6 +522,7 @@ struct settings { /* what is not a number or a text as it stands */
     enum wire_lang lang;
     enum api_per_job per_job;
     char prefix[API_PREFIX_MAX + 1];
+    struct proxies proxies;
 };
 
 static enum err settings_read(const struct config *c, struct settings *ret, struct why *why)
@@ -531,7 +535,8 @@ static enum err settings_read(const struct config *c, struct settings *ret, stru
         why_set(why, "language must be en or zh_CN");
     else if (!per_job(config_text(c, "metrics.per_job"), &ret->per_job))
         why_set(why, "metrics.per_job must be off, failing or all");
-    else if (reload_tls_check(c, why) == OK)
+    else if (reload_tls_check(c, why) == OK &&
+             proxies_parse(slice_text(config_text(c, "http.proxies")), &ret->proxies, why) == OK)
         return api_prefix(config_text(c, "http.prefix"), ret->prefix, why);
     return ERR_INVALID;
 }
@@ -597,6 +602,7 @@ static int serve_with(const struct config *c, const struct settings *s, int argc
     api.lang = s->lang;
     api.per_job = s->per_job;
     api.prefix = s->prefix;
+    api.proxies = s->proxies;
     api.address = config_text(c, "listen");
     api.streams_max = (int)config_int(c, "streams.max");
     api.write_passwords = config_flag(c, "compat.write-passwords");

@@ -581,6 +581,19 @@ struct slice http_header(const struct http_reader *r, const struct buf *b, const
     return slice_of(NULL, 0);
 }
 
+struct slice http_header_back(const struct http_reader *r, const struct buf *b, const char *name,
+                              int nth)
+{
+    size_t n = strlen(name);
+    const char *base = b->data + r->at;
+    for (int i = r->nfields - 1; i >= 0; i--) {
+        const struct http_field *f = &r->fields[i];
+        if (f->name_len == n && strncasecmp(base + f->name, name, n) == 0 && nth-- == 0)
+            return slice_of(base + f->value, f->value_len);
+    }
+    return slice_of(NULL, 0);
+}
+
 struct slice http_body(const struct http_reader *r, const struct buf *b)
 {
     return slice_of(r->body_len ? b->data + r->body_at : "", r->body_len);

@@ -82,6 +82,9 @@ struct slice http_method(const struct http_reader *r, const struct buf *b);
 struct slice http_target(const struct http_reader *r, const struct buf *b);
 /* The first header of that name (case does not matter); p is NULL if there is none. */
 struct slice http_header(const struct http_reader *r, const struct buf *b, const char *name);
+/* The same, counted from the last of that name: 0 the last, 1 the one before it. */
+struct slice http_header_back(const struct http_reader *r, const struct buf *b, const char *name,
+                              int nth);
 struct slice http_body(const struct http_reader *r, const struct buf *b);
 /* After HTTP_DONE: offset of the first byte that is not part of the message. */
 size_t http_rest(const struct http_reader *r);

@@ -281,6 +281,17 @@ struct slice httpd_header(const struct httpd_request *q, const char *name)
     return http_header(&c->reader, &c->in, name);
 }
 
+struct slice httpd_header_back(const struct httpd_request *q, const char *name, int nth)
+{
+    const struct conn *c = container_of(q, struct conn, q);
+    return http_header_back(&c->reader, &c->in, name, nth);
+}
+
+const struct sockaddr_storage *httpd_peer_address(const struct httpd_request *q)
+{
+    return &container_of(q, struct conn, q)->peer;
+}
+
 void httpd_peer(const struct httpd_request *q, char *to, size_t size)
 {
     const struct conn *c = container_of(q, struct conn, q);

@@ -80,6 +80,9 @@ uint16_t httpd_port(const struct httpd *h);
 
 /* The first header of that name, any case; p is NULL if absent. */
 struct slice httpd_header(const struct httpd_request *q, const char *name);
+/* The same, counted from the last of that name: 0 the last, 1 the one before it. */
+struct slice httpd_header_back(const struct httpd_request *q, const char *name, int nth);
+const struct sockaddr_storage *httpd_peer_address(const struct httpd_request *q);
 /* Numeric text of the peer's address. size >= 46. */
 void httpd_peer(const struct httpd_request *q, char *to, size_t size);
 

@@ -2,6 +2,7 @@
 /* Everything is answered with HTTP 200 and a JSON object whose code is a number: some clients end
  * their process, and some stop registering for ever, on any other answer. */
 #include "api/xxl/executor_api.h"
+#include "api/client.h"
 #include "api/context.h"
 #include "api/front.h"
 #include "base/log.h"
@@ -28,10 +29,10 @@ static void refuse(struct httpd_request *q, const char *text)
 /* An executor with the wrong token goes on trying for ever, and often says nothing of it itself. */
 static void refuse_token(struct httpd_request *q)
 {
-    char peer[64];
-    httpd_peer(q, peer, sizeof(peer));
+    struct client client;
+    client_of(q, &client);
     log_warn("api", "refused %.*s from %s: wrong access token",
-             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, peer);
+             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, client.address);
     refuse(q, WIRE_TEXT_TOKEN);
 }
 
@@ -153,10 +154,10 @@ static const struct router_table table = { "/api", rows, countof(rows), false, N
 /* It has the token, perhaps, and no certificate: nothing of it counts. */
 static void refuse_uncertified(struct httpd_request *q)
 {
-    char peer[64];
-    httpd_peer(q, peer, sizeof(peer));
+    struct client client;
+    client_of(q, &client);
     log_warn("api", "refused %.*s from %s: no client certificate (tls.client-ca)",
-             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, peer);
+             (int)(q->path.n < 80 ? q->path.n : 80), q->path.p, client.address);
     refuse(q, "this center asks executors for a client certificate (tls.client-ca), and none came");
 }
 
