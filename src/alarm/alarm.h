@@ -9,6 +9,8 @@
 #define PEAL_ALARM_ALARM_H
 
 #include "base/config.h"
+#include "model/alarm.h"
+#include "model/channel.h"
 #include "server/center.h"
 #include "wire/trigger_text.h"
 
@@ -22,10 +24,24 @@ MUST_CHECK enum err alarms_open(const struct config *config, struct alarms **ret
 /* Names of the channels that are told of every failure, for center_config; NULL-terminated,
  * borrowed from a. */
 const char *const *alarms_for_all(const struct alarms *a);
-/* Before center_run. */
+/* Before center_run, after alarms_open; the API that has it comes before. */
 MUST_CHECK enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang,
                                  struct why *why);
 /* After center_run has returned and api_free, before center_free. NULL is fine. */
 void alarms_free(struct alarms *a);
+
+/* ---- channels of the table peal_channel, any thread while the center runs -------------------- */
+
+#define ALARMS_TRY_MS 10000 /* a test takes at most */
+
+/* Tests under way end soon; others are not begun. */
+void alarms_stop(struct alarms *a);
+/* A write to the table was committed. */
+void alarms_changed(struct alarms *a);
+/* Row i of the channels of the settings; *ret_name NULL: it is not set up. False: there is none. */
+bool alarms_set_up(const struct alarms *a, int i, const char **ret_name, bool *ret_by_job);
+/* Send a message of event ALARM_TEST, whether the channel is on or off. Blocks. */
+enum delivery_outcome alarms_try(const struct alarms *a, const struct channel_record *r,
+                                 int64_t *ret_took_ms, struct why *said);
 
 #endif

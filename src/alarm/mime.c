@@ -58,7 +58,7 @@ enum err mime_address(struct slice text, struct why *why)
 
 /* ---- base64 ---------------------------------------------------------------------------------- */
 
-static void base64(struct buf *out, const char *p, size_t n)
+void mime_base64(struct buf *out, const char *p, size_t n)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -85,7 +85,7 @@ static void base64_lines(struct buf *out, const struct buf *body)
 {
     for (size_t i = 0; i < body->len; i += LINE_BYTES) {
         size_t left = body->len - i;
-        base64(out, body->data + i, left < LINE_BYTES ? left : LINE_BYTES);
+        mime_base64(out, body->data + i, left < LINE_BYTES ? left : LINE_BYTES);
         buf_text(out, "\r\n");
     }
 }
@@ -112,7 +112,7 @@ void mime_words(struct buf *out, struct slice text)
         if (!n) /* no UTF-8 */
             n = text.n < WORD_BYTES ? text.n : WORD_BYTES;
         buf_printf(out, "%s=?UTF-8?B?", before);
-        base64(out, text.p, n);
+        mime_base64(out, text.p, n);
         buf_text(out, "?=");
         text = slice_of(text.p + n, text.n - n);
         before = "\r\n ";

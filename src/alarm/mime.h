@@ -19,4 +19,6 @@ void mime_mail(struct buf *out, const struct alarm_message *m, const char *from,
 /* A header's value as encoded words where it has to be, folded (RFC 2047). */
 void mime_words(struct buf *out, struct slice text);
 
+void mime_base64(struct buf *out, const char *p, size_t n);
+
 #endif

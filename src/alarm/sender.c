@@ -44,6 +44,7 @@ struct report { /* to be written */
 
 struct sender {
     struct sender_config c;
+    char *name;
     struct mailbox *in;
     struct message wake, stop;
     _Atomic bool woken;
@@ -127,7 +128,7 @@ static void refill(struct sender *s)
     struct why why = { "" };
     int room = WINDOW_MAX - s->window.n, max = room < PAGE ? room : PAGE;
     p->s = s;
-    enum err err = ops->alarms_open(s->c.reader, s->c.ops->name, s->last_id, max, add, p, &why);
+    enum err err = ops->alarms_open(s->c.reader, s->c.name, s->last_id, max, add, p, &why);
     for (int i = 0; !err && i < p->n; i++)
         err = ops->deliveries_each(s->c.reader, p->read[i]->row.id, logged, p->read[i], &why);
     for (int i = 0; !err && i < p->n; i++)
@@ -233,9 +234,9 @@ static void say(const struct sender *s, const char *target, enum delivery_outcom
                 const char *said)
 {
     if (outcome == DELIVERY_SENT)
-        log_info("alarm", "%s: %s takes alarms again", s->c.ops->name, target);
+        log_info("alarm", "%s: %s takes alarms again", s->c.name, target);
     else
-        log_warn("alarm", "%s: an alarm for %s %s: %s", s->c.ops->name, target,
+        log_warn("alarm", "%s: an alarm for %s %s: %s", s->c.name, target,
                  outcome == DELIVERY_AGAIN ? "cannot be sent, trying again for an hour"
                                            : "is given up",
                  said);
@@ -265,9 +266,9 @@ static void give_none(struct sender *s, struct window_alarm *a, int i)
 {
     bool first;
     struct why said = { "" };
-    why_set(&said, "the channel %s is not set up", s->c.ops->name);
+    why_set(&said, "the channel %s is not set up", s->c.name);
     if (!s->unset_said)
-        log_warn("alarm", "there are alarms for %s, and it is not set up", s->c.ops->name);
+        log_warn("alarm", "there are alarms for %s, and it is not set up", s->c.name);
     s->unset_said = true;
     enum delivery_outcome outcome =
         window_tried(&s->window, a, i, DELIVERY_NEVER, clock_boot_ms(), &first);
@@ -351,6 +352,7 @@ struct sender *sender_new(const struct sender_config *config)
 {
     struct sender *s = mem_new(sizeof(*s));
     s->c = *config;
+    s->c.name = s->name = mem_dup(config->name);
     s->in = mailbox_new();
     s->wake.kind = MESSAGE_WAKE;
     s->stop.kind = MESSAGE_STOP;
@@ -363,6 +365,11 @@ struct sender *sender_new(const struct sender_config *config)
     if (thread_start(&s->thread, "peal-alarm", 0, sender_main, s))
         abort(); /* no threads at start: nothing can run */
     return s;
+}
+
+bool sender_is_open(const struct sender *s)
+{
+    return s->c.channel != NULL;
 }
 
 void sender_wake(struct sender *s)
@@ -386,5 +393,6 @@ void sender_free(struct sender *s)
     if (s->c.channel)
         s->c.channel->ops->close(s->c.channel);
     store_close(s->c.reader);
+    free(s->name);
     free(s);
 }

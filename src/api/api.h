@@ -29,6 +29,8 @@ enum api_per_job {                   /* whose own metrics are in /metrics */
                    API_PER_JOB_ALL
 };
 
+struct alarms;
+
 struct api_config {
     enum wire_lang lang;    /* of the messages in the trigger log */
     const char *prefix;     /* before all paths, as api_prefix gives it; borrowed for api_new */
@@ -42,6 +44,7 @@ struct api_config {
     int token_limit, session_limit; /* requests a minute, see rate.h; 0: as many as they like */
     int login_limit; /* failed logins a minute from an address, and of a name; 0: the same */
     int64_t session_idle_ms;       /* a session that was not used for so long has ended */
+    struct alarms *alarms;         /* borrowed until api_free; NULL: channels have none */
     const struct config *settings; /* to be shown; borrowed for good. NULL: none */
     unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */
 };

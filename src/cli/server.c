@@ -434,7 +434,9 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
         alarms_free(alarms);
         return complain_failed(why.text);
     }
-    enum err err = api_new(g->center, api_config, &g->api, &why);
+    struct api_config with = *api_config;
+    with.alarms = alarms;
+    enum err err = api_new(g->center, &with, &g->api, &why);
     if (!err)
         err = alarms_start(alarms, g->center, api_config->lang, &why);
     if (err)
@@ -443,6 +445,7 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
         status = iterate(g->center, g);
     signal(SIGTERM, SIG_IGN); /* the center is about to go */
     signal(SIGINT, SIG_IGN);
+    alarms_stop(alarms);
     api_free(g->api); /* its workers wake the alarms */
     alarms_free(alarms);
     center_free(g->center);

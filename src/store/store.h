@@ -15,6 +15,7 @@
 #define PEAL_STORE_STORE_H
 
 #include "model/alarm.h"
+#include "model/channel.h"
 #include "model/job_stat.h"
 #include "model/audit.h"
 #include "model/idem.h"
@@ -195,6 +196,7 @@ typedef bool figure_row_fn(void *ctx, const struct figure_row *r);
 typedef bool job_stat_row_fn(void *ctx, const struct job_stat_row *r);
 typedef bool report_row_fn(void *ctx, const struct report_row *r);
 typedef bool alarm_row_fn(void *ctx, const struct alarm_record *r);
+typedef bool channel_row_fn(void *ctx, const struct channel_record *r);
 typedef bool delivery_row_fn(void *ctx, const struct delivery_record *r);
 typedef bool rule_row_fn(void *ctx, const struct rule_record *r);
 typedef bool incident_row_fn(void *ctx, const struct incident_record *r);
@@ -533,8 +535,8 @@ struct store_alarms {
      */
     MUST_CHECK enum err (*alarms_add)(struct store *s, struct alarm_record *rows, int n,
                                       struct why *why);
-    /* Open alarms of the channel with larger ids than after_id, by id, at most max. Any handle.
-     */
+    /* Open alarms of the channel (NULL: of any) with larger ids than after_id, by id, at most max.
+     * Any handle. */
     MUST_CHECK enum err (*alarms_open)(struct store *s, const char *channel, int64_t after_id,
                                        int max, alarm_row_fn *fn, void *ctx, struct why *why);
     /* An alarm's tries, by target and number. Any handle. */
@@ -550,6 +552,19 @@ struct store_alarms {
     /* Delete up to max alarms that were closed before then, with their deliveries. */
     MUST_CHECK enum err (*alarms_purge)(struct store *s, int64_t before_ms, int max, bool *ret_more,
                                         struct why *why);
+
+    /* Channels that were made through the API. By id. */
+    MUST_CHECK enum err (*channels_each)(struct store *s, channel_row_fn *fn, void *ctx,
+                                         struct why *why);
+    MUST_CHECK enum err (*channel_get)(struct store *s, int64_t id, struct channel_record *ret,
+                                       struct why *why);
+    /* Sets id. No other has the name. */
+    MUST_CHECK enum err (*channel_insert)(struct store *s, struct channel_record *r,
+                                          struct why *why);
+    /* The whole row. ERR_NOTFOUND. */
+    MUST_CHECK enum err (*channel_update)(struct store *s, const struct channel_record *r,
+                                          struct why *why);
+    MUST_CHECK enum err (*channel_delete)(struct store *s, int64_t id, struct why *why);
 };
 
 struct incidents_filter {

@@ -120,6 +120,7 @@ enum mem_table {                 /* what the rows are, and what the key is */
                  T_INCIDENT,     /* struct incident_record, id */
                  T_INCIDENT_JOB, /* struct mem_incident_job, id */
                  T_TELL,         /* struct tell_record, id */
+                 T_CHANNEL,      /* struct channel_record, id */
                  T_COUNT
 };
 
@@ -286,6 +287,13 @@ extern const struct store_alarms memory_alarms;
 
 /* memory_rules.c */
 extern const struct store_rules memory_rules;
+/* memory_channels.c */
+enum err memory_channels_each(struct store *s, channel_row_fn *fn, void *ctx, struct why *why);
+enum err memory_channel_get(struct store *s, int64_t id, struct channel_record *ret,
+                            struct why *why);
+enum err memory_channel_insert(struct store *s, struct channel_record *r, struct why *why);
+enum err memory_channel_update(struct store *s, const struct channel_record *r, struct why *why);
+enum err memory_channel_delete(struct store *s, int64_t id, struct why *why);
 
 /* memory_pages.c */
 enum err memory_jobs_page(struct store *s, const struct jobs_filter *f, job_row_fn *fn, void *ctx,

@@ -89,7 +89,7 @@ static enum err memory_alarms_open(struct store *s, const char *channel, int64_t
     int64_t from_id = after_id > m->now.alarms_closed ? after_id : m->now.alarms_closed;
     for (int64_t id = from_id + 1; more && max > 0 && id <= m->now.last_id[T_ALARM]; id++) {
         const struct alarm_record *r = mem_find(m, T_ALARM, id);
-        if (!r || r->closed_ms >= 0 || strcmp(r->channel, channel) != 0)
+        if (!r || r->closed_ms >= 0 || (channel && strcmp(r->channel, channel) != 0))
             continue;
         max--;
         more = fn(ctx, r);
@@ -236,4 +236,9 @@ const struct store_alarms memory_alarms = {
     .delivery_add = memory_delivery_add,
     .alarm_close = memory_alarm_close,
     .alarms_purge = memory_alarms_purge,
+    .channels_each = memory_channels_each,
+    .channel_get = memory_channel_get,
+    .channel_insert = memory_channel_insert,
+    .channel_update = memory_channel_update,
+    .channel_delete = memory_channel_delete,
 };

@@ -64,6 +64,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_ALARM:
         alarm_record_done(row);
         break;
+    case T_CHANNEL:
+        channel_record_done(row);
+        break;
     case T_DELIVERY:
         delivery_record_done(&((struct mem_delivery *)row)->row);
         break;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "store/sql/channels.h"
 #include "store/sql/tables.h"
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -213,23 +214,23 @@ static bool alarm_lend(struct sql_query *q, void *fn, void *ctx)
     return more;
 }
 
+#define OPEN                                                                                       \
+    "SELECT id, log_id, job_id, group_id, channel, targets, made_ms, phase, "                      \
+    "code, cause, fingerprint, closed_ms, status FROM peal_alarm WHERE "
+#define BY_ID "closed_ms IS NULL AND id > ?1 ORDER BY id LIMIT ?2"
+
 static enum err alarms_open(struct store *store, const char *channel, int64_t after_id, int max,
                             alarm_row_fn *fn, void *ctx, struct why *why)
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err =
-        sql_query(s,
-                  "SELECT id, log_id, job_id, group_id, channel, targets, made_ms, phase, "
-                  "code, cause, fingerprint, closed_ms, status FROM peal_alarm "
-                  "WHERE channel = ?1 AND closed_ms IS NULL AND id > ?2 "
-                  "ORDER BY id LIMIT ?3",
-                  &q, why);
+    enum err err = sql_query(s, channel ? OPEN "channel = ?3 AND " BY_ID : OPEN BY_ID, &q, why);
     if (err)
         return err;
-    sql_bind_text(q, 1, channel);
-    sql_bind_i64(q, 2, after_id);
-    sql_bind_i64(q, 3, max);
+    sql_bind_i64(q, 1, after_id);
+    sql_bind_i64(q, 2, max);
+    if (channel)
+        sql_bind_text(q, 3, channel);
     return sql_rows(q, alarm_lend, &fn, ctx, why);
 }
 
@@ -273,4 +274,9 @@ const struct store_alarms sql_alarms = {
     .delivery_add = delivery_add,
     .alarm_close = alarm_close,
     .alarms_purge = alarms_purge,
+    .channels_each = sql_channels_each,
+    .channel_get = sql_channel_get,
+    .channel_insert = sql_channel_insert,
+    .channel_update = sql_channel_update,
+    .channel_delete = sql_channel_delete,
 };

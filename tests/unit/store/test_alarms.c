@@ -2,6 +2,7 @@
 /* What store.h promises of alarms and deliveries, against every engine. */
 #include "support_store.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,6 +254,80 @@ static void old_alarms_go_with_their_deliveries(void **state)
     s->ops->txn->rollback(s);
 }
 
+/* ---- channels -------------------------------------------------------------------------------- */
+
+static bool list_channel(void *ctx, const struct channel_record *r)
+{
+    buf_printf(ctx, "%lld %s %d %s;", (long long)r->id, r->name, r->enabled, r->settings);
+    return true;
+}
+
+static const char *channels(struct store *s)
+{
+    static char text[400];
+    struct buf b = BUF_INIT(sizeof(text) - 1);
+    OP(s, alarms->channels_each, list_channel, &b);
+    text_copy(text, sizeof(text), slice_of(b.data, b.len));
+    buf_done(&b);
+    return text;
+}
+
+static void is_gone(struct store *s, int64_t id)
+{
+    struct channel_record got;
+    struct why why = { "" };
+    assert_int_equal(s->ops->alarms->channel_delete(s, id, &why), ERR_NOTFOUND);
+    assert_int_equal(s->ops->alarms->channel_get(s, id, &got, &why), ERR_NOTFOUND);
+}
+
+static void channels_are_rows(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct channel_record got, r = { .version = 1,
+                                     .name = "夜班",
+                                     .kind = "slack",
+                                     .settings = "{\"url\":\"x\"}",
+                                     .enabled = true,
+                                     .created_ms = 5,
+                                     .updated_ms = 6 };
+    OP(s, txn->begin);
+    OP(s, alarms->channel_insert, &r);
+    int64_t first = r.id;
+    OP(s, txn->commit, NULL);
+    OP(s, txn->begin);
+    r.name = "b";
+    OP(s, alarms->channel_insert, &r);
+    r.enabled = false;
+    r.version = 2;
+    r.settings = "{}";
+    OP(s, alarms->channel_update, &r);
+    assert_string_equal(channels(s), "1 夜班 1 {\"url\":\"x\"};2 b 0 {};");
+    OP(s, alarms->channel_delete, first);
+    is_gone(s, first);
+    OP(s, alarms->channel_get, r.id, &got);
+    assert_int_equal(got.version, 2);
+    assert_int_equal(got.created_ms, 5);
+    assert_int_equal(got.updated_ms, 6);
+    assert_string_equal(got.kind, "slack");
+    channel_record_done(&got);
+    OP(s, txn->commit, NULL);
+    assert_string_equal(channels(s), "2 b 0 {};");
+}
+
+static void open_alarms_of_any_channel_are_listed(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    OP(s, txn->begin);
+    int64_t a = add(s, 7, "mail"), b = add(s, 7, "x"), c = add(s, 8, "y");
+    OP(s, alarms->alarm_close, b, ALARM_SENT, 1);
+    OP(s, txn->commit, NULL);
+    char want[80];
+    snprintf(want, sizeof(want), "%lld %lld ", (long long)a, (long long)c);
+    assert_string_equal(open_ids(s, NULL, 0, 10), want);
+    snprintf(want, sizeof(want), "%lld ", (long long)c);
+    assert_string_equal(open_ids(s, NULL, a, 10), want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +339,8 @@ int main(void)
         BOTH(an_alarm_that_was_not_needed_may_be_later),
         BOTH(a_later_alarm_is_under_way_again),
         BOTH(old_alarms_go_with_their_deliveries),
+        BOTH(channels_are_rows),
+        BOTH(open_alarms_of_any_channel_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -985,6 +985,78 @@ export interface paths {
         patch: operations["updateAlarmRule"];
         trace?: never;
     };
+    "/alarms/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alarm channels
+         * @description All of them, those of the server's settings first, without an id. Secrets are never shown. Needs `system:admin`.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        /**
+         * Make a channel
+         * @description Needs `system:admin`.
+         */
+        post: operations["createChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A channel
+         * @description Needs `system:admin`.
+         */
+        get: operations["getChannel"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a channel
+         * @description Alarms that wait for it are given up. Needs `system:admin`.
+         */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a channel
+         * @description Settings that are not named stay, secrets too; null takes one away. Needs `system:admin`.
+         */
+        patch: operations["updateChannel"];
+        trace?: never;
+    };
+    "/alarms/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Waits at most 10 seconds for what the other side says, whether the channel is on or off. Needs `system:admin`.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users": {
         parameters: {
             query?: never;
@@ -2295,7 +2367,7 @@ export interface components {
             action: string;
             object: {
                 /** @enum {string} */
-                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "rule" | "alarm" | "session" | "system";
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "session" | "system";
                 /** @description Of an executor its key */
                 id: string;
                 name: string;
@@ -3961,6 +4033,146 @@ export interface components {
             recoveredAt: string | null;
             /** Format: int64 */
             recoveredMs: number | null;
+        };
+        /**
+         * @description `mail` only of the server's settings
+         * @enum {string}
+         */
+        ChannelKind: "webhook" | "dingtalk" | "wecom" | "feishu" | "slack" | "teams" | "pagerduty" | "alertmanager" | "mail";
+        /**
+         * @description By kind; those marked * are secret, and are listed in `secrets` once they are set.
+         *     `webhook`: url*, secret*, method, headers* (lines `Name: value`), body (a template). `dingtalk`, `feishu`: url*, secret*. `wecom`, `slack`, `teams`: url*. `pagerduty`: routingKey*, url*. `alertmanager`: url*, headers*.
+         * @example {}
+         */
+        ChannelSettings: {
+            [key: string]: string | null;
+        };
+        /**
+         * @example {
+         *       "id": 5,
+         *       "name": "night shift",
+         *       "kind": "dingtalk",
+         *       "origin": "api",
+         *       "enabled": true,
+         *       "target": "https://oapi.dingtalk.com",
+         *       "settings": {},
+         *       "secrets": [
+         *         "url",
+         *         "secret"
+         *       ],
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000,
+         *       "updatedAt": "2026-11-21T14:32:08.000Z",
+         *       "updatedMs": 1795271528000,
+         *       "version": 1
+         *     }
+         */
+        Channel: {
+            /**
+             * Format: int64
+             * @description null: of the server's settings
+             */
+            id: number | null;
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /** @enum {string} */
+            origin: "api" | "settings";
+            enabled: boolean;
+            /** @description Scheme and host of where it sends to */
+            target: string;
+            settings: components["schemas"]["ChannelSettings"];
+            /** @description Names of the secret settings that are set */
+            secrets: string[];
+            /** Format: date-time */
+            createdAt: string | null;
+            /** Format: int64 */
+            createdMs: number | null;
+            /** Format: date-time */
+            updatedAt: string | null;
+            /** Format: int64 */
+            updatedMs: number | null;
+            /** Format: int64 */
+            version: number;
+        };
+        /**
+         * @example {
+         *       "name": "night shift",
+         *       "kind": "dingtalk",
+         *       "settings": {
+         *         "url": "https://oapi.dingtalk.com/robot/send?access_token=xxxx",
+         *         "secret": "SECxxxx"
+         *       }
+         *     }
+         */
+        ChannelNew: {
+            /** @description Unique; no comma */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            settings: components["schemas"]["ChannelSettings"];
+            enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "enabled": false
+         *     }
+         */
+        ChannelPatch: {
+            name?: string;
+            settings?: components["schemas"]["ChannelSettings"];
+            enabled?: boolean;
+        };
+        /**
+         * @example {
+         *       "outcome": "sent",
+         *       "said": "HTTP 200",
+         *       "tookMs": 41
+         *     }
+         */
+        ChannelTest: {
+            /**
+             * @description failed: another try may succeed
+             * @enum {string}
+             */
+            outcome: "sent" | "failed" | "refused";
+            /** @description By the other side */
+            said: string;
+            /** Format: int64 */
+            tookMs: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 5,
+         *           "name": "night shift",
+         *           "kind": "dingtalk",
+         *           "origin": "api",
+         *           "enabled": true,
+         *           "target": "https://oapi.dingtalk.com",
+         *           "settings": {},
+         *           "secrets": [
+         *             "url",
+         *             "secret"
+         *           ],
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000,
+         *           "updatedAt": "2026-11-21T14:32:08.000Z",
+         *           "updatedMs": 1795271528000,
+         *           "version": 1
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        ChannelList: {
+            items: components["schemas"]["Channel"][];
+            page: components["schemas"]["Page"];
         };
         /**
          * @example {
@@ -9071,6 +9283,349 @@ export interface operations {
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
             428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Channels */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 5,
+                     *           "name": "night shift",
+                     *           "kind": "dingtalk",
+                     *           "origin": "api",
+                     *           "enabled": true,
+                     *           "target": "https://oapi.dingtalk.com",
+                     *           "settings": {},
+                     *           "secrets": [
+                     *             "url",
+                     *             "secret"
+                     *           ],
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000,
+                     *           "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *           "updatedMs": 1795271528000,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "night shift",
+                 *       "kind": "dingtalk",
+                 *       "settings": {
+                 *         "url": "https://oapi.dingtalk.com/robot/send?access_token=xxxx",
+                 *         "secret": "SECxxxx"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChannelNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 5,
+                     *       "name": "night shift",
+                     *       "kind": "dingtalk",
+                     *       "origin": "api",
+                     *       "enabled": true,
+                     *       "target": "https://oapi.dingtalk.com",
+                     *       "settings": {},
+                     *       "secrets": [
+                     *         "url",
+                     *         "secret"
+                     *       ],
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 5,
+                     *       "name": "night shift",
+                     *       "kind": "dingtalk",
+                     *       "origin": "api",
+                     *       "enabled": true,
+                     *       "target": "https://oapi.dingtalk.com",
+                     *       "settings": {},
+                     *       "secrets": [
+                     *         "url",
+                     *         "secret"
+                     *       ],
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["Changed"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag that was read, or `*`. It goes by the version in it. An edit without it is answered 428
+                 * @example "j42-17"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ChannelPatch"];
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 5,
+                     *       "name": "night shift",
+                     *       "kind": "dingtalk",
+                     *       "origin": "api",
+                     *       "enabled": true,
+                     *       "target": "https://oapi.dingtalk.com",
+                     *       "settings": {},
+                     *       "secrets": [
+                     *         "url",
+                     *         "secret"
+                     *       ],
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000,
+                     *       "updatedAt": "2026-11-21T14:32:08.000Z",
+                     *       "updatedMs": 1795271528000,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            428: components["responses"]["IfMatchRequired"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "outcome": "failed",
+                     *       "said": "errcode 310000: sign not match",
+                     *       "tookMs": 41
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

@@ -279,6 +279,8 @@ export const center = {
   'rule.list.registry': 'Where executors register by themselves no addresses are given.',
   'rule.child.count': 'Too many child jobs.',
   'rule.channel.name': 'A name has at most 64 bytes, no comma, and no blanks around it.',
+  'rule.channel.setting': 'This kind of channel does not take that.',
+  'rule.channel.taken': 'That name is a channel of the settings of the server.',
   'rule.rule.kind': 'Rules of this kind have no such member.',
   'rule.rule.place': 'A rule is of a group or of a job, not of both.',
   'rule.rule.quiet': 'Two times of day that differ, such as 22:00 and 06:30.',

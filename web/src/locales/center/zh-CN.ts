@@ -41,6 +41,8 @@ export const center = {
   'rule.child.list': '任务 ID，以逗号分隔。', 'rule.child.self': '任务不能是自己的子任务。', 'rule.child.cycle': p => `这些子任务会回到本任务：${p.ids}`, 'rule.address': '地址格式为 [http[s]://]主机[:端口][/路径]，不含空格、逗号和查询参数。',
   'rule.unknown': '服务器不认识此字段。', 'rule.type.text': '应为文本。', 'rule.type.texts': '应为文本列表。', 'rule.type.ids': 'ID，以逗号分隔。', 'rule.type.boolean': '应为是或否。', 'rule.type.object': '此部分的格式不正确。',
   'rule.channel.name': '名称最多 64 字节，不含逗号，首尾不能有空格。', 'rule.rule.kind': '此类规则没有该项。', 'rule.rule.place': '规则属于一个分组或一个任务，不能同时指定。', 'rule.rule.quiet': '两个不同的时刻，例如 22:00 和 06:30。', 'rule.text.control': '此处不能有控制字符。',
+  'rule.channel.setting': '此类通道不接受该值。',
+  'rule.channel.taken': '该名称是服务器配置中的通道。',
   'rule.type.array': '应为列表。', 'rule.id': 'ID 应为整数。', 'rule.fixed': '不能更改。', 'rule.exists': '对象不存在，或您无权查看。', 'rule.run': p => `无法这样启动运行：${p.detail}`, 'rule.list.empty': '至少需要一项。',
   'rule.list.registry': '自动注册的执行器不能填写地址。', 'rule.child.count': '子任务过多。', 'rule.schedule.over': '该调度不会再触发。', 'rule.text.encoding': '含有无法保存的字符。',
   'rule.array.length': p => p.min === undefined || p.max === undefined ? p.detail : `应有 ${p.min} 至 ${p.max} 项。`, 'conf.at': p => `${p.field}（第 ${p.column} 列）：${p.rule}`,

@@ -41,6 +41,8 @@ export const center = {
   'rule.child.list': '工作 ID，以逗號分隔。', 'rule.child.self': '工作不能是自己的子工作。', 'rule.child.cycle': p => `這些子工作會回到本工作：${p.ids}`, 'rule.address': '位址格式為 [http[s]://]主機[:連接埠][/路徑]，不含空格、逗號和查詢參數。',
   'rule.unknown': '伺服器不認識這個欄位。', 'rule.type.text': '應為文字。', 'rule.type.texts': '應為文字清單。', 'rule.type.ids': 'ID，以逗號分隔。', 'rule.type.boolean': '應為是或否。', 'rule.type.object': '這個部分的格式不正確。',
   'rule.channel.name': '名稱最多 64 位元組，不含逗號，首尾不能有空格。', 'rule.rule.kind': '此類規則沒有這一項。', 'rule.rule.place': '規則屬於一個群組或一個工作，不能同時指定。', 'rule.rule.quiet': '兩個不同的時刻，例如 22:00 和 06:30。', 'rule.text.control': '此處不能有控制字元。',
+  'rule.channel.setting': '此類通道不接受該值。',
+  'rule.channel.taken': '該名稱是伺服器設定中的通道。',
   'rule.type.array': '應為清單。', 'rule.id': 'ID 應為整數。', 'rule.fixed': '不能變更。', 'rule.exists': '物件不存在，或您無權檢視。', 'rule.run': p => `無法這樣啟動執行：${p.detail}`, 'rule.list.empty': '至少需要一項。',
   'rule.list.registry': '自動註冊的執行器不能填寫位址。', 'rule.child.count': '子工作過多。', 'rule.schedule.over': '這個排程不會再觸發。', 'rule.text.encoding': '含有無法儲存的字元。',
   'rule.array.length': p => p.min === undefined || p.max === undefined ? p.detail : `應有 ${p.min} 至 ${p.max} 項。`, 'conf.at': p => `${p.field}（第 ${p.column} 欄）：${p.rule}`,

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channels.h - changes of alarm channels. Private to src/api; any thread but the scheduler's. Each
+ * waits for its commit; the entry of the audit is taken, and has no values of settings in it. */
+#ifndef PEAL_API_CHANNELS_H
+#define PEAL_API_CHANNELS_H
+
+#include "api/audit.h"
+
+/* The record is copied; *ret_id is its new id. ERR_EXISTS: another has the name, or there are
+ * CHANNELS_MAX. */
+MUST_CHECK enum err channel_add(struct center *c, const struct channel_record *channel,
+                                struct audit *audit, int64_t *ret_id, struct why *why);
+/* The whole record; its version is that which the edit was made from. ERR_NOTFOUND; ERR_OVERTAKEN:
+ * the version is another; ERR_EXISTS as above. */
+MUST_CHECK enum err channel_change(struct center *c, const struct channel_record *channel,
+                                   struct audit *audit, struct why *why);
+/* ERR_NOTFOUND; ERR_OVERTAKEN. */
+MUST_CHECK enum err channel_remove(struct center *c, int64_t id, int64_t version,
+                                   struct audit *audit, struct why *why);
+
+#endif
