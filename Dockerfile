@@ -8,6 +8,7 @@ RUN scripts/install-deps.sh build
 # what `make console` has built outside is taken; else it is built here, which takes Node.js and a minute
 RUN test -e web/dist/packed/sources || make console
 RUN cmake --preset release && cmake --build build/release --target peal && strip -o /usr/bin/peal build/release/peal
+RUN scripts/sbom.py /usr/bin/peal >/sbom.cdx.json
 
 FROM debian:12-slim
 RUN apt-get update -q \
@@ -16,6 +17,8 @@ RUN apt-get update -q \
 COPY --from=build /usr/bin/peal /usr/bin/peal
 COPY packaging/container/peal-container /usr/bin/peal-container
 COPY LICENSE /usr/share/doc/peal/LICENSE
+COPY --from=build /src/web/dist/third-party.txt /usr/share/doc/peal/third-party.txt
+COPY --from=build /sbom.cdx.json /usr/share/doc/peal/sbom.cdx.json
 RUN groupadd --system --gid 900 peal \
     && useradd --system --uid 900 --gid peal --home-dir /var/lib/peal --shell /usr/sbin/nologin peal \
     && install -d -m 0700 -o peal -g peal /var/lib/peal

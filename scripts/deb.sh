@@ -21,7 +21,7 @@ else # a tree without its history
     find . \( -path ./build -o -path ./web/node_modules -o -path ./web/dist -o -name __pycache__ \) -prune -o -type f -print0
 fi | tar -c --null -T - | tar -x -C "$out/source"
 mkdir -p "$out/source/web/dist"
-cp -r web/dist/packed "$out/source/web/dist"
+cp -r web/dist/packed web/dist/third-party.txt "$out/source/web/dist"
 mv "$out/source/packaging/debian" "$out/source/debian"
 
 cd "$out/source"

@@ -2,12 +2,13 @@
 import vue from '@vitejs/plugin-vue'
 import {fileURLToPath} from 'node:url'
 import {defineConfig} from 'vitest/config'
+import {thirdParty} from './third-party.mjs'
 
 // Where `npm run dev` finds a server: PEAL=http://127.0.0.1:8080 npm run dev
 const server = process.env.PEAL ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: [vue()],
+  plugins: [vue(), thirdParty()],
   base: './', // the page's <base> says under which prefix it is served
   resolve: {alias: {'@': fileURLToPath(new URL('./src', import.meta.url))}},
   build: {

@@ -3,6 +3,7 @@
 ExecStart is executed as its user."""
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -50,6 +51,31 @@ def test_an_executor_is_built_with_the_library_s_packages(packages, tmp_path):
     program = tmp_path / "hello"
     command("gcc", tree / "usr/share/doc/libpeal-dev/examples/hello.c", *flags, "-o", program)
     assert "--centers" in command(program, "--help", env={**os.environ, "LD_LIBRARY_PATH": str(folder.parent)})
+
+
+def test_the_bill_of_materials_names_what_is_linked_and_what_is_in_the_console(packages, tmp_path):
+    tree = packages.unpack(tmp_path, "peal")
+    program, notice = tree / "usr/bin/peal", (tree / "usr/share/doc/peal/third-party.txt").read_text()
+    sbom = json.loads((tree / "usr/share/doc/peal/sbom.cdx.json").read_text())
+    assert (sbom["bomFormat"], sbom["specVersion"]) == ("CycloneDX", "1.5")
+    assert sbom["metadata"]["component"]["hashes"][0]["content"] == hashlib.sha256(program.read_bytes()).hexdigest()
+    assert all(part["licenses"][0]["expression"] for part in sbom["components"])
+
+    libraries = {part["name"]: part for part in sbom["components"] if part["purl"].startswith("pkg:deb/")}
+    assert set(libraries) == set(re.findall(r"NEEDED +(\S+)", command("objdump", "-p", program)))
+    depends = packages.field("peal", "Depends")
+    for part in libraries.values():
+        package, version = re.fullmatch(r"pkg:deb/debian/(\S+)@(\S+)\?arch=\w+", part["purl"]).groups()
+        assert re.search(rf"(^|, ){re.escape(package)} \(", depends) and part["version"] == version
+        assert command("dpkg-query", "-W", "-f", "${Version}", package) == version
+
+    locked = {(path.rpartition("node_modules/")[2], entry["version"])
+              for path, entry in json.loads((ROOT / "web/package-lock.json").read_text())["packages"].items()}
+    npm = {(part["name"], part["version"]) for part in sbom["components"] if part["purl"].startswith("pkg:npm/")}
+    assert npm and npm <= locked and len(npm) + len(libraries) == len(sbom["components"])
+    assert set(json.loads((ROOT / "web/package.json").read_text())["dependencies"]) <= {name for name, _ in npm}
+    assert set(re.findall(r"^==== (\S+) (\S+) ", notice, re.M)) == npm
+    assert all("Permission is hereby granted" in part for part in notice.split("\n==== ")[1:])
 
 
 def test_two_builds_have_the_same_bytes(packages, tmp_path):
