@@ -12,6 +12,7 @@ import subprocess
 import pytest
 from support.center import PASSWORD, TOKEN, Center, binary, clean_environment
 from support.executor import Executor
+from support.processes import state
 from support.standin import StandinCenter
 from support.wait import wait_until
 
@@ -74,11 +75,6 @@ def ptrace(request, tid):
         raise OSError(error, os.strerror(error))
 
 
-def state_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
-        return f.read().rpartition(")")[2].split()[0]
-
-
 @contextlib.contextmanager
 def held(tid):
     """That thread alone stands still; where ptrace is not allowed, its whole process."""
@@ -86,7 +82,7 @@ def held(tid):
         ptrace(SEIZE, tid)
     except PermissionError:
         os.kill(tid, signal.SIGSTOP)
-        wait_until(lambda: state_of(tid) == "T", "the process to stand still")
+        wait_until(lambda: state(tid) == "T", "the process to stand still")
         yield
         os.kill(tid, signal.SIGCONT)
         return

@@ -6,17 +6,18 @@ import pathlib
 import sys
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support.center import Center, ROOT  # noqa: E402 (found through the path just set)
 from support.executor import Executor  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 PICTURES = ROOT / "build" / "console"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP peal.test 127.0.0.1"]  # a name without TLS
+expect.set_options(timeout=30000 * PATIENCE)  # of its own it has 5 s
 APP = "console-tests"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -52,7 +53,7 @@ class Visitor:
         self.center = center
         self.url = f"http://127.0.0.1:{center.port}"
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", **options})
-        self.context.set_default_timeout(float(os.environ.get("PEAL_TEST_PATIENCE", "1")) * 30000)
+        self.context.set_default_timeout(30000 * PATIENCE)
         self.page = self.context.new_page()
         self.complaints = []
         self.page.on("console", lambda m: self.heard(m.type, f"{m.text} ({self.page.url})"))

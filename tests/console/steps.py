@@ -27,7 +27,7 @@ def run_script(v1, group, name, script, **more):
     return trigger(v1, new_job(v1, group, name, task={"kind": "GLUE_SHELL"}, script=script, **more))
 
 
-def ended(v1, run, timeout=10.0):
+def ended(v1, run, timeout=30.0):
     """Wait until the run has ended; the run."""
     return wait_until(lambda: (r := v1.get(f"/runs/{run}")["run"])["outcome"] != "open" and r, f"run {run} to end", timeout)
 

@@ -9,7 +9,7 @@ import time
 PATIENCE = float(os.environ.get("PEAL_TEST_PATIENCE", "1"))
 
 
-def wait_until(predicate, what, timeout=10.0, interval=0.05):
+def wait_until(predicate, what, timeout=20.0, interval=0.05):
     """Call predicate until it returns something true, and return that.
 
     An AssertionError inside the predicate counts as "not yet"; any other exception is an error at
