@@ -83,7 +83,7 @@ static bool within(const struct network *n, const unsigned char *bytes, int len)
 
 bool targets_allow(struct slice list, const char *host, const struct sockaddr *a)
 {
-    unsigned char bytes[16];
+    unsigned char bytes[16] = { 0 };
     struct network network;
     struct slice one;
     bool any = true;
