@@ -22,7 +22,10 @@ def threads(pid):
     sanitized = re.search(r"lib[at]san", pathlib.Path(f"/proc/{pid}/maps").read_text())
     found = []
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        lines = (task / "status").read_text().splitlines()
+        try:
+            lines = (task / "status").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):  # it has ended since
+            continue
         status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
         if int(task.name) != pid and not (sanitized and status["Name"] == "peal"):
             found.append((status["Name"], int(status["SigBlk"], 16)))
