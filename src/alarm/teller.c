@@ -36,6 +36,8 @@ struct look {
     int minute;              /* of the day, in the server's zone */
     struct rule_record *rules;
     int nrules, crules;
+    struct silence_record *silences; /* that hold now, texts empty */
+    int nsilences, csilences;
     struct tells *due; /* NULL: none yet */
     int64_t last_id;
     int seen;
@@ -71,6 +73,42 @@ static const struct rule_record *rule_find(const struct look *l, int64_t id)
     return NULL;
 }
 
+static bool keep_silence(void *ctx, const struct silence_record *r)
+{
+    struct look *l = ctx;
+    if (l->now_ms < r->from_ms || l->now_ms >= r->until_ms)
+        return true;
+    if (l->nsilences == l->csilences) {
+        l->csilences = l->csilences ? l->csilences * 2 : 16;
+        l->silences = mem_resize(l->silences, (size_t)l->csilences * sizeof(*l->silences));
+    }
+    l->silences[l->nsilences] = *r;
+    l->silences[l->nsilences].reason = l->silences[l->nsilences].by = NULL;
+    l->nsilences++;
+    return true;
+}
+
+/* Until when nothing is told of it, by a silence; 0: none holds. */
+static int64_t silent_until(const struct look *l, const struct incident_record *i)
+{
+    int64_t until_ms = 0;
+    for (int k = 0; k < l->nsilences; k++)
+        if (silence_holds(&l->silences[k], i->group_id, i->rule_id, l->now_ms) &&
+            l->silences[k].until_ms > until_ms)
+            until_ms = l->silences[k].until_ms;
+    return until_ms;
+}
+
+/* Until when nothing is told of it, by its rule's quiet hours or by a silence; 0: now it is. */
+static int64_t held_until(const struct look *l, const struct incident_record *i,
+                          const struct rule_record *r)
+{
+    int quiet = rule_quiet_left(r, l->minute);
+    int64_t until_ms = quiet ? (l->now_ms / MINUTE_MS + quiet) * MINUTE_MS : 0;
+    int64_t silent_ms = silent_until(l, i);
+    return silent_ms > until_ms ? silent_ms : until_ms;
+}
+
 static void next_at(struct look *l, int64_t ms)
 {
     if (ms < l->next_ms)
@@ -91,12 +129,12 @@ static enum tell_state judge(struct look *l, const struct incident_record *i, bo
         return state;
     }
     *ret_now = true;
-    int quiet = rule_quiet_left(r, l->minute);
-    if (!quiet || state == TELL_NOTHING)
+    int64_t held_ms = held_until(l, i, r);
+    if (!held_ms || state == TELL_NOTHING)
         return state;
-    if (i->told_ms < 0 && i->closed_ms >= 0) /* it came and went while the rule is quiet */
+    if (i->told_ms < 0 && i->closed_ms >= 0) /* it came and went meanwhile */
         return TELL_NOTHING;
-    next_at(l, (l->now_ms / MINUTE_MS + quiet) * MINUTE_MS);
+    next_at(l, held_ms);
     *ret_now = false;
     return state;
 }
@@ -122,6 +160,8 @@ static enum err look(struct teller *t, struct look *l, struct why *why)
 {
     const struct store_rules *ops = t->c.reader->ops->rules;
     enum err err = ops->rules_each(t->c.reader, keep_rule, l, why);
+    if (!err)
+        err = ops->silences_each(t->c.reader, keep_silence, l, why);
     do {
         l->seen = 0;
         if (!err)
@@ -156,6 +196,7 @@ static int work(struct teller *t)
     for (int i = 0; i < l.nrules; i++)
         rule_record_done(&l.rules[i]);
     free(l.rules);
+    free(l.silences);
     if (err && err != ERR_STOPPING)
         log_warn("alarm", "cannot tell what rules have found, trying again: %s", why.text);
     int64_t wait = err ? AGAIN_MS : l.next_ms - clock_wall_ms();

@@ -9,13 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum rule_act { ACT_ADD, ACT_CHANGE, ACT_REMOVE, ACT_ACKNOWLEDGE, ACT_CLOSE };
+enum rule_act {
+    ACT_ADD,
+    ACT_CHANGE,
+    ACT_REMOVE,
+    ACT_ACKNOWLEDGE,
+    ACT_CLOSE,
+    ACT_SILENCE,
+    ACT_SPEAK
+};
 
 struct rule_edit { /* counted, because the asker reads the id after it */
     _Atomic int refs;
     enum rule_act act;
     struct incidents *incidents;
     struct rule_record rule; /* its id and version for the others */
+    struct silence_record silence;
     char *by;
     struct audit *audit; /* owned; NULL: none */
 };
@@ -25,6 +34,7 @@ static void edit_unref(struct rule_edit *e)
     if (atomic_fetch_sub(&e->refs, 1) != 1)
         return;
     rule_record_done(&e->rule);
+    silence_record_done(&e->silence);
     audit_free(e->audit);
     free(e->by);
     free(e);
@@ -215,6 +225,48 @@ static enum err run_close(struct store *s, struct rule_edit *e, struct why *why)
     return err ? err : audit_end(e, s, why);
 }
 
+static bool count_silence(void *ctx, const struct silence_record *r)
+{
+    (void)r;
+    ++*(int *)ctx;
+    return true;
+}
+
+static enum err run_silence(struct store *s, struct rule_edit *e, struct why *why)
+{
+    int n = 0;
+    const struct store_rules *ops = s->ops->rules;
+    enum err err = ops->silences_expire(s, e->silence.made_ms - SILENCES_KEPT_MS, why);
+    if (!err)
+        err = ops->silences_each(s, count_silence, &n, why);
+    if (!err && n >= SILENCES_MAX) {
+        why_set(why, "there are %d silences, and there can be no more: end one first", n);
+        err = ERR_EXISTS;
+    }
+    if (!err)
+        err = ops->silence_insert(s, &e->silence, why);
+    if (err)
+        return err;
+    e->rule.id = e->silence.id;
+    if (e->audit) {
+        audit_thing(e->audit, e->silence.id, NULL);
+        audit_number(e->audit, "/groupId", 0, e->silence.group_id, false, true);
+        audit_number(e->audit, "/ruleId", 0, e->silence.rule_id, false, true);
+        audit_number(e->audit, "/fromMs", 0, e->silence.from_ms, false, true);
+        audit_number(e->audit, "/untilMs", 0, e->silence.until_ms, false, true);
+        audit_text(e->audit, "/reason", NULL, e->silence.reason);
+    }
+    return audit_end(e, s, why);
+}
+
+static enum err run_speak(struct store *s, struct rule_edit *e, struct why *why)
+{
+    enum err err = s->ops->rules->silence_delete(s, e->rule.id, why);
+    if (e->audit)
+        audit_thing(e->audit, e->rule.id, NULL);
+    return err ? err : audit_end(e, s, why);
+}
+
 static enum err edit_take(struct store *s, void *arg, struct why *why)
 {
     struct rule_edit *e = arg;
@@ -230,6 +282,10 @@ static enum err edit_take(struct store *s, void *arg, struct why *why)
         return run_acknowledge(s, e, why);
     case ACT_CLOSE:
         return run_close(s, e, why);
+    case ACT_SILENCE:
+        return run_silence(s, e, why);
+    case ACT_SPEAK:
+        return run_speak(s, e, why);
     }
     return ERR_INVALID;
 }
@@ -304,5 +360,20 @@ enum err alarm_close(struct center *c, int64_t id, const char *by, struct audit 
     struct rule_edit *e = edit_make(c, ACT_CLOSE, audit);
     e->rule.id = id;
     e->by = mem_dup(by);
+    return edit_do(c, e, NULL, why);
+}
+
+enum err silence_add(struct center *c, const struct silence_record *silence, struct audit *audit,
+                     int64_t *ret_id, struct why *why)
+{
+    struct rule_edit *e = edit_make(c, ACT_SILENCE, audit);
+    silence_record_copy(&e->silence, silence);
+    return edit_do(c, e, ret_id, why);
+}
+
+enum err silence_end(struct center *c, int64_t id, struct audit *audit, struct why *why)
+{
+    struct rule_edit *e = edit_make(c, ACT_SPEAK, audit);
+    e->rule.id = id;
     return edit_do(c, e, NULL, why);
 }

@@ -29,4 +29,11 @@ MUST_CHECK enum err alarm_acknowledge(struct center *c, int64_t id, const char *
 MUST_CHECK enum err alarm_close(struct center *c, int64_t id, const char *by, struct audit *audit,
                                 struct why *why);
 
+/* The record is copied; *ret_id is its new id. Those that are long over go. ERR_EXISTS: there are
+ * SILENCES_MAX. */
+MUST_CHECK enum err silence_add(struct center *c, const struct silence_record *silence,
+                                struct audit *audit, int64_t *ret_id, struct why *why);
+/* ERR_NOTFOUND. */
+MUST_CHECK enum err silence_end(struct center *c, int64_t id, struct audit *audit, struct why *why);
+
 #endif

@@ -32,6 +32,20 @@ void rule_record_copy(struct rule_record *to, const struct rule_record *from)
     to->channels = mem_dup(from->channels);
 }
 
+void silence_record_done(struct silence_record *r)
+{
+    free(r->reason);
+    free(r->by);
+    memset(r, 0, sizeof(*r));
+}
+
+void silence_record_copy(struct silence_record *to, const struct silence_record *from)
+{
+    *to = *from;
+    to->reason = mem_dup(from->reason);
+    to->by = mem_dup(from->by);
+}
+
 const char *rule_kind_text(enum rule_kind k)
 {
     return kinds[k];

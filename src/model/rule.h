@@ -20,6 +20,11 @@
 #define RULE_BURST_MS 10000 /* what comes within so long of the first is told with it */
 #define RULE_DAY_MINUTES 1440
 
+#define SILENCES_MAX 500       /* of a database */
+#define SILENCE_REASON_MAX 200 /* characters */
+#define SILENCE_MAX_MS (INT64_C(90) * 86400000)
+#define SILENCES_KEPT_MS (INT64_C(30) * 86400000) /* that are over */
+
 /* What happened. The texts stand in the database and in the API. */
 enum rule_kind {
     RULE_FAILED,    /* a job failed: the first time after a success, or so often in a row */
@@ -45,6 +50,26 @@ struct rule_record { /* texts owned */
     bool enabled;
     int64_t created_ms, updated_ms;
 };
+
+/* Nothing is told of alarms of that group and that rule from from_ms until before until_ms. */
+struct silence_record { /* texts owned */
+    int64_t id;
+    int64_t group_id, rule_id; /* 0: of all */
+    int64_t from_ms, until_ms, made_ms;
+    char *reason;
+    char *by; /* name of a user */
+};
+
+void silence_record_done(struct silence_record *r);
+void silence_record_copy(struct silence_record *to, const struct silence_record *from);
+
+/* Does it hold at that time, for what the rule found in the group? */
+static inline bool silence_holds(const struct silence_record *s, int64_t group_id, int64_t rule_id,
+                                 int64_t now_ms)
+{
+    return (!s->group_id || s->group_id == group_id) && (!s->rule_id || s->rule_id == rule_id) &&
+           now_ms >= s->from_ms && now_ms < s->until_ms;
+}
 
 void rule_record_done(struct rule_record *r);
 void rule_record_copy(struct rule_record *to, const struct rule_record *from);

@@ -199,6 +199,7 @@ typedef bool alarm_row_fn(void *ctx, const struct alarm_record *r);
 typedef bool channel_row_fn(void *ctx, const struct channel_record *r);
 typedef bool delivery_row_fn(void *ctx, const struct delivery_record *r);
 typedef bool rule_row_fn(void *ctx, const struct rule_record *r);
+typedef bool silence_row_fn(void *ctx, const struct silence_record *r);
 typedef bool incident_row_fn(void *ctx, const struct incident_record *r);
 typedef bool incident_job_row_fn(void *ctx, const struct incident_job *j);
 
@@ -626,6 +627,15 @@ struct store_rules {
     MUST_CHECK enum err (*tell_insert)(struct store *s, struct tell_record *r, struct why *why);
     MUST_CHECK enum err (*tell_get)(struct store *s, int64_t id, struct tell_record *ret,
                                     struct why *why);
+
+    MUST_CHECK enum err (*silences_each)(struct store *s, silence_row_fn *fn, void *ctx,
+                                         struct why *why); /* by id */
+    /* Sets id. */
+    MUST_CHECK enum err (*silence_insert)(struct store *s, struct silence_record *r,
+                                          struct why *why);
+    MUST_CHECK enum err (*silence_delete)(struct store *s, int64_t id, struct why *why);
+    /* Delete those that were over before then. */
+    MUST_CHECK enum err (*silences_expire)(struct store *s, int64_t before_ms, struct why *why);
 };
 
 struct store_cluster; /* nodes that share one database: no engine has it yet */

@@ -121,6 +121,7 @@ enum mem_table {                 /* what the rows are, and what the key is */
                  T_INCIDENT_JOB, /* struct mem_incident_job, id */
                  T_TELL,         /* struct tell_record, id */
                  T_CHANNEL,      /* struct channel_record, id */
+                 T_SILENCE,      /* struct silence_record, id */
                  T_COUNT
 };
 

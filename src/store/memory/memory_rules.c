@@ -293,6 +293,53 @@ static enum err memory_tell_get(struct store *s, int64_t id, struct tell_record 
     return OK;
 }
 
+/* ---- silences -------------------------------------------------------------------------------- */
+
+static enum err memory_silences_each(struct store *s, silence_row_fn *fn, void *ctx,
+                                     struct why *why)
+{
+    (void)why;
+    size_t n;
+    int64_t *keys = mem_keys(memory_of(s), T_SILENCE, &n);
+    bool more = true;
+    for (size_t i = 0; more && i < n; i++)
+        more = fn(ctx, mem_find(memory_of(s), T_SILENCE, keys[i]));
+    free(keys);
+    return OK;
+}
+
+static enum err memory_silence_insert(struct store *s, struct silence_record *r, struct why *why)
+{
+    (void)why;
+    struct silence_record *row = mem_new(sizeof(*row));
+    r->id = mem_next_id(memory_of(s), T_SILENCE);
+    silence_record_copy(row, r);
+    mem_put(memory_of(s), T_SILENCE, r->id, row);
+    return OK;
+}
+
+static enum err memory_silence_delete(struct store *s, int64_t id, struct why *why)
+{
+    if (!mem_find(memory_of(s), T_SILENCE, id))
+        return none("silence", id, why);
+    mem_put(memory_of(s), T_SILENCE, id, NULL);
+    return OK;
+}
+
+static enum err memory_silences_expire(struct store *s, int64_t before_ms, struct why *why)
+{
+    (void)why;
+    size_t n;
+    int64_t *keys = mem_keys(memory_of(s), T_SILENCE, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct silence_record *r = mem_find(memory_of(s), T_SILENCE, keys[i]);
+        if (r->until_ms < before_ms)
+            mem_put(memory_of(s), T_SILENCE, keys[i], NULL);
+    }
+    free(keys);
+    return OK;
+}
+
 /* ---- what goes ------------------------------------------------------------------------------- */
 
 static void forget_of(struct memory *m, enum mem_table t, int64_t incident_id)
@@ -350,4 +397,8 @@ const struct store_rules memory_rules = {
     .incident_jobs_open = memory_incident_jobs_open,
     .tell_insert = memory_tell_insert,
     .tell_get = memory_tell_get,
+    .silences_each = memory_silences_each,
+    .silence_insert = memory_silence_insert,
+    .silence_delete = memory_silence_delete,
+    .silences_expire = memory_silences_expire,
 };

@@ -76,6 +76,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_INCIDENT:
         incident_record_done(row);
         break;
+    case T_SILENCE:
+        silence_record_done(row);
+        break;
     case T_INCIDENT_JOB:
         incident_job_done(&((struct mem_incident_job *)row)->row);
         break;

@@ -155,6 +155,67 @@ static enum err sql_tell_get(struct store *store, int64_t id, struct tell_record
     return OK;
 }
 
+/* ---- silences -------------------------------------------------------------------------------- */
+
+static bool silence_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct silence_record r = { .id = sql_i64(q, 0, 0) };
+    r.group_id = sql_i64(q, 1, 0);
+    r.rule_id = sql_i64(q, 2, 0);
+    r.from_ms = sql_i64(q, 3, 0);
+    r.until_ms = sql_i64(q, 4, 0);
+    r.made_ms = sql_i64(q, 5, 0);
+    r.reason = sql_text(q, 6);
+    r.by = sql_text(q, 7);
+    bool more = (*(silence_row_fn **)fn)(ctx, &r);
+    silence_record_done(&r);
+    return more;
+}
+
+static enum err sql_silences_each(struct store *store, silence_row_fn *fn, void *ctx,
+                                  struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT id, group_id, rule_id, from_ms, until_ms, made_ms, reason, "
+                             "made_by FROM peal_silence ORDER BY id",
+                             &q, why);
+    return err ? err : sql_rows(q, silence_lend, &fn, ctx, why);
+}
+
+static enum err sql_silence_insert(struct store *store, struct silence_record *r, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "INSERT INTO peal_silence (group_id, rule_id, from_ms, until_ms, "
+                             "made_ms, reason, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, r->group_id);
+    sql_bind_i64(q, 2, r->rule_id);
+    sql_bind_i64(q, 3, r->from_ms);
+    sql_bind_i64(q, 4, r->until_ms);
+    sql_bind_i64(q, 5, r->made_ms);
+    sql_bind_text_or(q, 6, r->reason, "");
+    sql_bind_text_or(q, 7, r->by, "");
+    return sql_insert(q, &r->id, why);
+}
+
+static enum err sql_silence_delete(struct store *store, int64_t id, struct why *why)
+{
+    int64_t rows = 0;
+    enum err err =
+        sql_change_by_id(sql_of(store), "DELETE FROM peal_silence WHERE id = ?1", id, &rows, why);
+    return err || rows ? err : sql_none("silence", id, why);
+}
+
+static enum err sql_silences_expire(struct store *store, int64_t before_ms, struct why *why)
+{
+    return sql_change_by_id(sql_of(store), "DELETE FROM peal_silence WHERE until_ms < ?1",
+                            before_ms, NULL, why);
+}
+
 const struct store_rules sql_rules = {
     .rules_each = sql_rules_each,
     .rule_get = sql_rule_get,
@@ -174,4 +235,8 @@ const struct store_rules sql_rules = {
     .incident_jobs_open = sql_incident_jobs_open,
     .tell_insert = sql_tell_insert,
     .tell_get = sql_tell_get,
+    .silences_each = sql_silences_each,
+    .silence_insert = sql_silence_insert,
+    .silence_delete = sql_silence_delete,
+    .silences_expire = sql_silences_expire,
 };

@@ -77,12 +77,26 @@ static void what_is_over_at_once_waits_for_more_of_the_same(void **state)
     assert_int_equal(s, TELL_AGAIN);
 }
 
+static void a_silence_is_of_its_group_its_rule_and_its_time(void **state)
+{
+    (void)state;
+    const struct silence_record s = { .group_id = 2, .from_ms = 10, .until_ms = 20 };
+    assert_true(silence_holds(&s, 2, 7, 10) && silence_holds(&s, 2, 8, 19));
+    assert_false(silence_holds(&s, 3, 7, 10));
+    assert_false(silence_holds(&s, 2, 7, 9));
+    assert_false(silence_holds(&s, 2, 7, 20));
+    const struct silence_record of_rule = { .rule_id = 7, .until_ms = 20 };
+    assert_true(silence_holds(&of_rule, 3, 7, 0));
+    assert_false(silence_holds(&of_rule, 3, 8, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_hours_may_cross_midnight),
         cmocka_unit_test(a_rule_is_of_all_of_a_group_or_of_a_job),
         cmocka_unit_test(an_alarm_is_told_after_its_burst_again_and_when_it_is_over),
+        cmocka_unit_test(a_silence_is_of_its_group_its_rule_and_its_time),
         cmocka_unit_test(what_is_over_at_once_waits_for_more_of_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

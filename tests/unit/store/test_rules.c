@@ -260,6 +260,41 @@ static void a_message_comes_back(void **state)
     assert_int_equal(s->ops->rules->tell_get(s, t.id + 1, &got, &said), ERR_NOTFOUND);
 }
 
+static bool list_silence(void *ctx, const struct silence_record *r)
+{
+    buf_printf(ctx, "%lld:%lld/%lld %lld-%lld@%lld %s by %s\n", (long long)r->id,
+               (long long)r->group_id, (long long)r->rule_id, (long long)r->from_ms,
+               (long long)r->until_ms, (long long)r->made_ms, r->reason, r->by);
+    return true;
+}
+
+static void silences_come_back_and_go(void **state)
+{
+    struct engine *e = *state;
+    struct buf b = BUF_INIT(1000);
+    struct why said = { "" };
+    OP(e->s, txn->begin);
+    for (int i = 1; i <= 3; i++) {
+        struct silence_record r = { .group_id = i,
+                                    .rule_id = 9,
+                                    .from_ms = 10,
+                                    .until_ms = 100 * i,
+                                    .made_ms = 5,
+                                    .reason = "they move",
+                                    .by = "admin" };
+        OP(e->s, rules->silence_insert, &r);
+        assert_int_equal(r.id, i);
+    }
+    OP(e->s, rules->silences_expire, 200);
+    OP(e->s, rules->silence_delete, 2);
+    assert_int_equal(e->s->ops->rules->silence_delete(e->s, 1, &said), ERR_NOTFOUND);
+    OP(e->s, txn->commit, NULL);
+    engine_reopen(e);
+    OP(e->s, rules->silences_each, list_silence, &b);
+    wrote(&b, "3:3/9 10-300@5 they move by admin\n");
+    buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +303,7 @@ int main(void)
         BOTH(alarms_are_listed_by_state_and_scope_and_go_when_old),
         BOTH(jobs_of_an_alarm),
         BOTH(a_message_comes_back),
+        BOTH(silences_come_back_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

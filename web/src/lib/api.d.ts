@@ -1057,6 +1057,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/alarms/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Silences of alarms
+         * @description Those of all groups, and those of groups that the asker may read; also those that were over in the last 30 days. Needs `read`.
+         */
+        get: operations["listSilences"];
+        put?: never;
+        /**
+         * Silence alarms for a time
+         * @description Nothing is told of what rules find in the group, or of what the rule finds, or both. What is still open at the end is told then. Needs `run` on the group, and `system:admin` without one.
+         */
+        post: operations["createSilence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarms/silences/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a silence
+         * @description Needs `run` on its group, and `system:admin` if it has none.
+         */
+        delete: operations["deleteSilence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users": {
         parameters: {
             query?: never;
@@ -2367,7 +2411,7 @@ export interface components {
             action: string;
             object: {
                 /** @enum {string} */
-                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "session" | "system";
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "silence" | "session" | "system";
                 /** @description Of an executor its key */
                 id: string;
                 name: string;
@@ -4173,6 +4217,113 @@ export interface components {
         ChannelList: {
             items: components["schemas"]["Channel"][];
             page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "id": 5,
+         *       "groupId": 4,
+         *       "ruleId": null,
+         *       "fromAt": "2026-11-21T14:32:08.000Z",
+         *       "fromMs": 1795271528000,
+         *       "untilAt": "2026-11-21T14:32:08.000Z",
+         *       "untilMs": 1795271528000,
+         *       "active": true,
+         *       "reason": "The executors move",
+         *       "by": "admin",
+         *       "createdAt": "2026-11-21T14:32:08.000Z",
+         *       "createdMs": 1795271528000
+         *     }
+         */
+        Silence: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description null: of all groups
+             */
+            groupId: number | null;
+            /**
+             * Format: int64
+             * @description null: of all rules
+             */
+            ruleId: number | null;
+            /** Format: date-time */
+            fromAt: string;
+            /** Format: int64 */
+            fromMs: number;
+            /** Format: date-time */
+            untilAt: string;
+            /** Format: int64 */
+            untilMs: number;
+            /** @description It holds now */
+            active: boolean;
+            reason: string;
+            by: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: int64 */
+            createdMs: number;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 5,
+         *           "groupId": 4,
+         *           "ruleId": null,
+         *           "fromAt": "2026-11-21T14:32:08.000Z",
+         *           "fromMs": 1795271528000,
+         *           "untilAt": "2026-11-21T14:32:08.000Z",
+         *           "untilMs": 1795271528000,
+         *           "active": true,
+         *           "reason": "The executors move",
+         *           "by": "admin",
+         *           "createdAt": "2026-11-21T14:32:08.000Z",
+         *           "createdMs": 1795271528000
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        SilenceList: {
+            items: components["schemas"]["Silence"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "groupId": 4,
+         *       "untilMs": 1795271528000,
+         *       "reason": "The executors move"
+         *     }
+         */
+        SilenceNew: {
+            /**
+             * Format: int64
+             * @description null: of all groups
+             */
+            groupId?: number | null;
+            /**
+             * Format: int64
+             * @description null: of all rules
+             */
+            ruleId?: number | null;
+            /**
+             * Format: int64
+             * @description Absent: now
+             */
+            fromMs?: number;
+            /**
+             * Format: int64
+             * @description At most 90 days from now
+             */
+            untilMs: number;
+            reason: string;
         };
         /**
          * @example {
@@ -9022,13 +9173,7 @@ export interface operations {
     createAlarmRule: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
-                 * @example deploy-2026-11-21-0001
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9621,6 +9766,161 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["ChannelTest"];
                 };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSilences: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Silences */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 5,
+                     *           "groupId": 4,
+                     *           "ruleId": null,
+                     *           "fromAt": "2026-11-21T14:32:08.000Z",
+                     *           "fromMs": 1795271528000,
+                     *           "untilAt": "2026-11-21T14:32:08.000Z",
+                     *           "untilMs": 1795271528000,
+                     *           "active": true,
+                     *           "reason": "The executors move",
+                     *           "by": "admin",
+                     *           "createdAt": "2026-11-21T14:32:08.000Z",
+                     *           "createdMs": 1795271528000
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SilenceList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSilence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "groupId": 4,
+                 *       "untilMs": 1795271528000,
+                 *       "reason": "The executors move"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SilenceNew"];
+            };
+        };
+        responses: {
+            /** @description Made */
+            201: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 5,
+                     *       "groupId": 4,
+                     *       "ruleId": null,
+                     *       "fromAt": "2026-11-21T14:32:08.000Z",
+                     *       "fromMs": 1795271528000,
+                     *       "untilAt": "2026-11-21T14:32:08.000Z",
+                     *       "untilMs": 1795271528000,
+                     *       "active": true,
+                     *       "reason": "The executors move",
+                     *       "by": "admin",
+                     *       "createdAt": "2026-11-21T14:32:08.000Z",
+                     *       "createdMs": 1795271528000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSilence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has gone */
+            204: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];

@@ -278,6 +278,7 @@ export const center = {
   'rule.list.empty': 'At least one is needed.',
   'rule.list.registry': 'Where executors register by themselves no addresses are given.',
   'rule.child.count': 'Too many child jobs.',
+  'rule.silence.times': 'It ends in the future, after its beginning, and within 90 days.',
   'rule.channel.name': 'A name has at most 64 bytes, no comma, and no blanks around it.',
   'rule.channel.setting': 'This kind of channel does not take that.',
   'rule.channel.taken': 'That name is a channel of the settings of the server.',

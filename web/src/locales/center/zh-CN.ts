@@ -40,6 +40,7 @@ export const center = {
   'rule.group.exists': '请选择存在的执行器。', 'rule.handler.needed': 'BEAN 任务需要 JobHandler 名称。', 'rule.schedule.conf': p => `无法识别该调度：${p.detail}`, 'rule.zone': '未知的时区。', 'rule.child.exists': p => `任务 ${p.ids} 不存在。`, 'rule.child.permission': p => `您无权使用任务 ${p.ids}。`,
   'rule.child.list': '任务 ID，以逗号分隔。', 'rule.child.self': '任务不能是自己的子任务。', 'rule.child.cycle': p => `这些子任务会回到本任务：${p.ids}`, 'rule.address': '地址格式为 [http[s]://]主机[:端口][/路径]，不含空格、逗号和查询参数。',
   'rule.unknown': '服务器不认识此字段。', 'rule.type.text': '应为文本。', 'rule.type.texts': '应为文本列表。', 'rule.type.ids': 'ID，以逗号分隔。', 'rule.type.boolean': '应为是或否。', 'rule.type.object': '此部分的格式不正确。',
+  'rule.silence.times': '结束时间应在将来，晚于开始时间，且在 90 天之内。',
   'rule.channel.name': '名称最多 64 字节，不含逗号，首尾不能有空格。', 'rule.rule.kind': '此类规则没有该项。', 'rule.rule.place': '规则属于一个分组或一个任务，不能同时指定。', 'rule.rule.quiet': '两个不同的时刻，例如 22:00 和 06:30。', 'rule.text.control': '此处不能有控制字符。',
   'rule.channel.setting': '此类通道不接受该值。',
   'rule.channel.taken': '该名称是服务器配置中的通道。',

@@ -40,6 +40,7 @@ export const center = {
   'rule.group.exists': '請選擇存在的執行器。', 'rule.handler.needed': 'BEAN 工作需要 JobHandler 名稱。', 'rule.schedule.conf': p => `無法讀取這個排程：${p.detail}`, 'rule.zone': '未知的時區。', 'rule.child.exists': p => `工作 ${p.ids} 不存在。`, 'rule.child.permission': p => `您無權使用工作 ${p.ids}。`,
   'rule.child.list': '工作 ID，以逗號分隔。', 'rule.child.self': '工作不能是自己的子工作。', 'rule.child.cycle': p => `這些子工作會回到本工作：${p.ids}`, 'rule.address': '位址格式為 [http[s]://]主機[:連接埠][/路徑]，不含空格、逗號和查詢參數。',
   'rule.unknown': '伺服器不認識這個欄位。', 'rule.type.text': '應為文字。', 'rule.type.texts': '應為文字清單。', 'rule.type.ids': 'ID，以逗號分隔。', 'rule.type.boolean': '應為是或否。', 'rule.type.object': '這個部分的格式不正確。',
+  'rule.silence.times': '結束時間應在未來，晚於開始時間，且在 90 天之內。',
   'rule.channel.name': '名稱最多 64 位元組，不含逗號，首尾不能有空格。', 'rule.rule.kind': '此類規則沒有這一項。', 'rule.rule.place': '規則屬於一個群組或一個工作，不能同時指定。', 'rule.rule.quiet': '兩個不同的時刻，例如 22:00 和 06:30。', 'rule.text.control': '此處不能有控制字元。',
   'rule.channel.setting': '此類通道不接受該值。',
   'rule.channel.taken': '該名稱是伺服器設定中的通道。',
