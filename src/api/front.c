@@ -115,6 +115,10 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->source = call->waiting.source = client.source;
     memcpy(call->peer, client.address, sizeof(call->peer));
     call->tls = client.tls;
+    struct httpd_stats stats;
+    httpd_stats(q->front, &stats);
+    call->streams = stats.streams;
+    call->max_streams = stats.max_streams;
     call->message.kind = MESSAGE_ANSWER;
     call->request = q;
     call->config = w->config;

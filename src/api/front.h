@@ -73,6 +73,7 @@ struct web_call {
     uint64_t source;         /* of net/sources.h: the peer, or its network */
     char peer[46];
     bool tls;                         /* the client speaks it, see client.h */
+    int streams, max_streams;         /* of the web loop's front when the call came */
     char request_id[REQUEST_ID_SIZE]; /* "" unless the table's refusals are problems */
     /* what the gate has read and found out; by the row */
     struct form form;              /* the query's parameters, and a form's */

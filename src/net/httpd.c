@@ -721,4 +721,5 @@ void httpd_free(struct httpd *h)
 void httpd_stats(const struct httpd *h, struct httpd_stats *ret)
 {
     *ret = h->stats;
+    ret->max_streams = h->cf.max_streams;
 }

@@ -152,7 +152,7 @@ bool httpd_empty(const struct httpd *h); /* no connection is open */
 struct httpd_stats {
     int connections;   /* without those of streams */
     int open_requests; /* with the handler */
-    int streams;
+    int streams, max_streams;
     uint64_t requests, accepted, refused_full, bad_requests, yielded;
 };
 void httpd_stats(const struct httpd *h, struct httpd_stats *ret);

@@ -9,7 +9,9 @@ import time
 
 import pytest
 import yaml
-from support.center import TOKEN, Center
+from support.center import PASSWORD, TOKEN, Center
+from support.sse import Events
+from support.tls_center import TlsCenter
 from support.v1 import V1, problem
 from support.wait import wait_until
 
@@ -55,6 +57,28 @@ def test_the_oldest_row_of_the_log(tmp_path):
             api.trigger(job)
         rows = wait_until(lambda: len(api.logs(job)) == 2 and api.logs(job), "two rows")
         assert v1.get("/system")["database"]["oldestLogMs"] == rows[0]["triggerTime"]
+
+
+def test_streams_that_are_open_are_counted(tmp_path):
+    with Center(tmp_path, ["--streams.max=7"]) as center:
+        v1 = V1(center)
+        assert v1.get("/system")["limits"] == {"viewers": 7, "viewersNow": 0}
+        with Events(center.port, "/api/v1/events?topics=job", v1.headers) as stream:
+            assert stream.status == 200
+            assert v1.get("/system")["limits"]["viewersNow"] == 1
+        wait_until(lambda: v1.get("/system")["limits"]["viewersNow"] == 0, "the stream to be over")
+
+
+def test_a_port_with_tls_is_no_warning(tmp_path):
+    center = TlsCenter(tmp_path)
+    center.args += ["--listen", f"0.0.0.0:{center.port}"]
+    with center:
+        login = json.dumps({"name": "admin", "password": PASSWORD})
+        status, headers, _ = center.ask("POST", "/api/v1/session", login, {"Content-Type": "application/json"})
+        assert status == 200
+        cookie = headers["Set-Cookie"].split(";")[0]
+        status, _, body = center.ask("GET", "/api/v1/system", headers={"Cookie": cookie})
+        assert status == 200 and json.loads(body)["warnings"] == []
 
 
 def test_insecure_settings_are_told_to_administrators(tmp_path):

@@ -65,7 +65,8 @@ static void write_warnings(struct web_call *call, struct jsonw *w)
     jsonw_array(w, "warnings");
     if (!center_token(call->center)[0])
         jsonw_text(w, NULL, "executors need no access token");
-    if (c && !only_this_machine(slice_text(config_text(c, "listen"))))
+    if (c && !config_text(c, "tls.cert") &&
+        !only_this_machine(slice_text(config_text(c, "listen"))))
         jsonw_text(w, NULL, "the port is open to other machines without TLS");
     if (call->config->get_changes)
         jsonw_text(w, NULL,
@@ -74,12 +75,11 @@ static void write_warnings(struct web_call *call, struct jsonw *w)
     jsonw_array_end(w);
 }
 
-/* This release has no streams: they come with the console. */
-static void write_limits(struct jsonw *w)
+static void write_limits(const struct web_call *call, struct jsonw *w)
 {
     jsonw_object(w, "limits");
-    jsonw_i64(w, "viewers", 0);
-    jsonw_i64(w, "viewersNow", 0);
+    jsonw_i64(w, "viewers", call->max_streams);
+    jsonw_i64(w, "viewersNow", call->streams);
     jsonw_object_end(w);
 }
 
@@ -98,7 +98,7 @@ void v1_system_get(struct web_call *call)
     v1_instant(&w, "started", center_metrics(call->center)->started_ms);
     write_checks(call, &w);
     write_database(&w, call->db->ops->name, &facts);
-    write_limits(&w);
+    write_limits(call, &w);
     jsonw_text(&w, "zone", center_zone_name(call->center));
     if (administers(call))
         write_warnings(call, &w);
