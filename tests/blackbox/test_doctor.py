@@ -203,7 +203,7 @@ def test_a_disk_without_room_is_found(site, tmp_path, backup):
 def test_text_says_what_and_how_to_mend_it(site, backup):
     done = doctor(site[0], *backup, "--listen", "0.0.0.0:1")
     assert done.returncode == 1 and done.stderr == ""
-    assert "listen.open\n    0.0.0.0:1 takes connections" in done.stdout and "\n    mend: listen on" in done.stdout
+    assert "listen.open\n    0.0.0.0:1 takes connections" in done.stdout and "\n    mend: give it a certificate" in done.stdout
 
 
 def test_what_cannot_be_looked_at_is_said(data, backup, tmp_path):
