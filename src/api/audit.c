@@ -177,8 +177,8 @@ static char *job_value(const struct job_record *r, const struct job_column *c)
         buf_printf(&b, "\"%zu bytes, sha256 %s\"", strlen(*job_text(job, c)), hex);
         return buf_take(&b);
     }
-    if (c->type >= JOB_TEXT)
-        return quoted(*job_text(job, c));
+    if (c->type >= JOB_TEXT) /* NULL and empty are the same to users */
+        return quoted(*job_text(job, c) ? *job_text(job, c) : "");
     if (c->type == JOB_REAL)
         buf_printf(&b, "%.15g", *job_real(job, c));
     else

@@ -43,6 +43,17 @@ def test_edits_of_both_apis_tell_before_and_after(center):
     assert admin(center).ask("GET", f"/audit/{created['id']}").json == created
 
 
+def test_an_optional_text_that_stays_empty_has_not_changed(center):
+    form, it = center.api(), admin(center)
+    job = form.add_job(form.add_group("audited-empty"), "h", jobDesc="Weekly")
+    with sqlite3.connect(center.data / "peal.db", timeout=30) as db:
+        db.execute("UPDATE xxl_job_info SET alarm_email = NULL, child_jobid = NULL WHERE id = ?", (job,))
+    tag = it.ask("GET", f"/jobs/{job}").headers["ETag"]
+    answer = it.ask("PATCH", f"/jobs/{job}", {"name": "Monthly", "alarmEmails": [], "children": []}, If_Match=tag)
+    assert answer.status == 200, answer.json
+    assert changes(entries(center, f"&object=job:{job}")[0]) == {"/name": ("Weekly", "Monthly")}
+
+
 def test_a_refused_edit_leaves_no_entry(center):
     form = center.api()
     before = [e["id"] for e in entries(center, "&action=group.*")]
