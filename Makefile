@@ -3,7 +3,7 @@
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
 .PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
-    sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test
+    sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test deps-browser
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
@@ -26,10 +26,10 @@ console-if-possible:
 test: deps-test ## build and run all tests
 	@$(PYTHON) scripts/run-tests.py test $(if $(RESULTS),--save $(RESULTS))
 
-axe: deps-test console ## the console's flows, and each screen by axe in all themes, widths and languages
+axe: deps-browser console ## the console's flows, and each screen by axe in all themes, widths and languages
 	@PEAL_AXE=all $(PYTHON) scripts/run-tests.py build console-flows
 
-pictures: deps-test console ## the console's flows, which keep their pictures in docs/pictures
+pictures: deps-browser console ## the console's flows, which keep their pictures in docs/pictures
 	@PEAL_PICTURES=$(CURDIR)/docs/pictures $(PYTHON) scripts/run-tests.py build console-flows
 
 demo: console-if-possible build ## a center, an executor and sample jobs, followed in this terminal
@@ -38,9 +38,12 @@ demo: console-if-possible build ## a center, an executor and sample jobs, follow
 picture: build ## run the demo and draw what it prints: docs/demo.svg
 	@$(PYTHON) scripts/picture.py build/peal
 
-bench: build ## the benchmarks; tables at the end, also in build/bench*.md
+bench: deps-browser console build ## the benchmarks; tables at the end, also in build/bench*.md
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/executor.py
+	@$(PYTHON) bench/viewers.py
+	@$(PYTHON) bench/pages.py --jobs 100000 --rows 1000000
+	@$$($(PYTHON) scripts/run-tests.py --python) bench/console.py
 
 fuzz-long: deps-test ## each fuzzer for FUZZ_SECONDS (600); goes on where it stopped
 	@$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS) --keep
@@ -101,6 +104,9 @@ deps-build:
 
 deps-console:
 	@scripts/install-deps.sh console
+
+deps-browser: deps-test
+	@scripts/install-deps.sh browser
 
 deps-test:
 	@scripts/install-deps.sh build test

@@ -7,6 +7,7 @@
   run-tests.py lint        structure, format and clang-tidy only
   run-tests.py NAME...     single stages; --list names them
   run-tests.py --format    let clang-format write the C files
+  run-tests.py --python    name the Python with what tests take from PyPI (makes it first)
 
 A stage that fails does not stop the ones that do not need it. Each keeps its whole output in
 build/log/STAGE.log and shows its end when it fails. A suite is found by its files, so it runs from
@@ -492,6 +493,7 @@ def main():
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--format", action="store_true")
+    parser.add_argument("--python", action="store_true")
     parser.add_argument("--add", metavar="FILE")
     parser.add_argument("--save", metavar="FILE")
     args = parser.parse_args()
@@ -502,6 +504,9 @@ def main():
         return 0
     if args.format:
         return subprocess.run(["clang-format", "-i", *c_files()], check=False).returncode
+    if args.python:
+        print(from_pypi(Stage("pypi")))
+        return 0
     total = {"passed": 0, "failed": 0, "skipped": 0}
     if args.add:
         with open(args.add, encoding="utf-8") as f:
