@@ -4,7 +4,7 @@ import {markSpans, spansOf} from '../src/lib/ansi'
 import {display} from '../src/lib/display'
 import type {Schemas} from '../src/lib/http'
 import {loadLanguage} from '../src/lib/i18n'
-import {columnsOf, finderOf, isError, lineAt, localTimes, partsOf, topsOf} from '../src/lib/loglines'
+import {columnsOf, finderOf, isError, lineAt, localTimes, oneLine, topsOf} from '../src/lib/loglines'
 import {gapOf, storyOf} from '../src/lib/story'
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('lines of a log', () => {
     expect(localTimes('2026-11-22 03:04:05 a', at)).toBe('2026-11-22 03:04:05 a')
   })
   it('lose the tags that XXL-JOB writes into them', () => {
-    expect(partsOf('a <br>-- b<br/>c')).toBe('a -- b c')
+    expect(oneLine('a <br>-- b<br/>c')).toBe('a -- b c')
   })
 })
 

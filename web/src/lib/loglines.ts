@@ -38,8 +38,8 @@ export function finderOf(text: string, regex: boolean): Finder | undefined {
   }
 }
 
-/** XXL-JOB's executors break lines with <br>, and a line of the API can have breaks inside: one row each. */
-export function partsOf(line: string): string {
+/** A line of the log stays one line with one number: breaks inside (<br> of XXL-JOB's executors too) become blanks. */
+export function oneLine(line: string): string {
   return /<br|[\r\n]/i.test(line) ? line.replace(/\s*(?:<br\s*\/?>|[\r\n])\s*/gi, ' ').trimEnd() : line
 }
 
