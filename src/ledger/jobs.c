@@ -87,7 +87,7 @@ static void sort_runs(struct txn *t, struct edit *e, int64_t before, struct diff
     int64_t planned_ms = INT64_MIN;
     for (int i = 0; i < e->nruns; i++) {
         struct edit_run *x = &e->runs[i];
-        if (x->version != before) /* an earlier edit has overtaken it */
+        if (x->version != before && !x->by_hand) /* an earlier edit has overtaken it */
             continue;
         bool on = x->kind != KIND_CRON || jobs_goes_on(e, x->scheduled_ms, d.when);
         bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
@@ -306,11 +306,10 @@ out:
 
 static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r)
 {
-    int64_t before = r->version;
     unplan(t, r, e, false);
     enum err err = job_write(t, e, r);
     for (int i = 0; !err && i < e->nruns; i++)
-        e->runs[i].stays = e->runs[i].by_hand && e->runs[i].version == before;
+        e->runs[i].stays = e->runs[i].by_hand;
     return err ? err : runs_edit(t, e);
 }
 

@@ -47,10 +47,13 @@ void start_run(struct sched *s, struct now now, const struct run_row *row, struc
     if (known == FLIGHT_KNOWS_UNSENT && row->phase == PHASE_PLANNED)
         r->flags |= RUN_UNSENT;
     if (row->kind == KIND_RETRY) {
-        if (row->version == job->version && !job->enabled && !job->ended)
-            r->flags &= ~(uint32_t)RUN_SCHEDULED; /* planned while the job was off: by hand */
+        bool off = !job->enabled && !job->ended;
         bool waits = row->phase == PHASE_PLANNED && !sent && !row->doubted;
-        if (waits) /* a stop would have taken it along: other edits leave it */
+        /* Planned while the job was off: by hand. Other edits than a stop leave it; at a stop its
+         * call was under way, and never left. */
+        if (off && row->version == job->version)
+            r->flags &= ~(uint32_t)RUN_SCHEDULED;
+        else if (waits && !off)
             r->version = job->version;
     }
     if (row->group_id != job->group_id)

@@ -179,6 +179,7 @@ void check_edit_schedules(struct sim *s, const struct batch *b, const struct edi
     if (e->kind != EDIT_JOB_UPDATE)
         j->on = r->enabled;
     j->was_serial = j->serial;
+    j->was_covers = j->covers;
     j->was_resending = j->resends;
     j->serial = !r->block || strcmp(r->block, block_text(BLOCK_SERIAL)) == 0;
     j->covers = r->block && strcmp(r->block, block_text(BLOCK_COVER)) == 0;

@@ -307,6 +307,13 @@ static bool says_none(const struct wire *w)
     return w->said == SAID_IDLE_NONE || w->said == SAID_BUSY_NONE;
 }
 
+/* By its strategy, or by what it was before an edit that is not answered yet. */
+static bool surely_covers(struct sim *s, const struct ghost *g)
+{
+    const struct shadow *j = shadow_of(s, g->job_id);
+    return j->covers && (j->edits == 0 || j->was_covers);
+}
+
 /* Its turn is over, and this round began when that was known: one is enough. COVER_EARLY begins
  * beside the run that it has torn down. */
 static bool turn_is_over(struct sim *s, const struct ghost *g)
@@ -314,7 +321,7 @@ static bool turn_is_over(struct sim *s, const struct ghost *g)
     const struct wire *w = &g->wire;
     if (!w->overtaken_ms || w->said == SAID_END)
         return false;
-    return w->begun_ms - w->overtaken_ms >= (shadow_of(s, g->job_id)->covers ? SETTLED_MS : 0);
+    return w->begun_ms - w->overtaken_ms >= (surely_covers(s, g) ? SETTLED_MS : 0);
 }
 
 /* Where a result may still come it gets its time. */
@@ -323,7 +330,7 @@ static bool turn_proves(struct sim *s, const struct ghost *g)
     const struct wire *w = &g->wire;
     if (!turn_is_over(s, g) || (says_none(w) && !w->accepted))
         return false;
-    bool grace = w->away || check_unreadable(w) || shadow_of(s, g->job_id)->covers;
+    bool grace = w->away || check_unreadable(w) || surely_covers(s, g);
     return !grace || w->begun_ms - w->overtaken_ms >= RESULT_MS;
 }
 

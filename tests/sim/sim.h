@@ -220,9 +220,9 @@ struct shadow { /* what the checker knows of one job */
     int64_t skipped;    /* rows in peal_skip so far */
     int64_t answered_version, stopped_version;
     bool deleted_answered;
-    int64_t epoch;                  /* see ghost; rows before it do not bind the job */
-    bool serial, covers, resends;   /* its strategy, onDoubt */
-    bool was_serial, was_resending; /* before the last edit */
+    int64_t epoch;                              /* see ghost; rows before it do not bind the job */
+    bool serial, covers, resends;               /* its strategy, onDoubt */
+    bool was_serial, was_covers, was_resending; /* before the last edit */
     bool meddled; /* another program wrote its next scheduled time: skips may go back farther */
     int64_t bad_since, edit_boot_ms;
     int edits;           /* on disk, and not answered yet: the center's memory may not know them */

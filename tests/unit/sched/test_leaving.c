@@ -129,9 +129,12 @@ static void a_deleted_job_does_not_leave(void **state)
     }
 }
 
+enum back { AT_THE_GATE, REFUSED, NEVER };
+
 /* The job is stopped while its retry's connection opens, then the center is, and the retry comes
- * back: the next life has only the row, and must not send it. */
-static void stopped_retry(bool refused, bool after_drain)
+ * back, or the center is killed before that: the next life has only the row, and must not send
+ * it. */
+static void stopped_retry(enum back back, bool after_drain)
 {
     struct core *c = core_new();
     int64_t job, id = one_opens(c, &job);
@@ -147,16 +150,20 @@ static void stopped_retry(bool refused, bool after_drain)
     assert_int_equal(core_switch(c, job, EDIT_JOB_STOP), OK);
     if (after_drain)
         sched_drain(c->s);
-    if (refused)
+    if (back == REFUSED)
         core_fails(c, call_of(c, retry), CALL_NOT_SENT);
-    else
+    else if (back == AT_THE_GATE)
         assert_false(core_leaves(c, call_of(c, retry)));
-    core_stop(c);
-    assert_null(core_row(c, retry));
+    if (back == NEVER)
+        core_crash(c);
+    else
+        core_stop(c);
+    assert_int_equal(core_row(c, retry) != NULL, back == NEVER);
     c->opening = false;
     core_start(c);
     core_run(c, 5000);
     assert_int_equal(c->nsent, 1);
+    assert_null(core_row(c, retry));
     assert_int_equal(core_unaccounted(c), 0);
     core_free(c);
 }
@@ -164,8 +171,8 @@ static void stopped_retry(bool refused, bool after_drain)
 static void a_retry_of_a_stopped_job_does_not_wait_for_the_next_life(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++)
-        stopped_retry(i & 1, i & 2);
+    for (int i = 0; i < 6; i++)
+        stopped_retry((enum back)(i % 3), i >= 3);
 }
 
 static void a_clock_that_goes_back_keeps_it(void **state)
