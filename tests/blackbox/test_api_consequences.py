@@ -112,5 +112,6 @@ def test_bad_questions_are_refused(v1, group):
     problem(v1.ask("GET", f"/jobs/{job}/consequences?action=update&conf=0+0+25+*+*+?"), 400, "malformed",
             ("conf", "schedule.conf"))
     problem(v1.ask("GET", f"/jobs/{job}/consequences?action=update&zone=Mars"), 400, "malformed", ("zone", "zone"))
-    problem(v1.ask("GET", f"/jobs/{job}/consequences?action=update&dst=java"), 400, "malformed", ("dst", "word"))
+    problem(v1.ask("GET", f"/jobs/{job}/consequences?action=update&dst=java"), 400, "malformed", ("dst", "enum"))
+    problem(v1.ask("GET", f"/jobs/{job}/consequences?action=stop&dst=java"), 400, "malformed", ("dst", "enum"))
     problem(v1.ask("GET", "/jobs/999999/consequences?action=stop"), 404, "not_found")
