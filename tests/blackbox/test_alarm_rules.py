@@ -72,7 +72,7 @@ def v1(center):
 
 
 def rule(v1, kind="failed", **more):
-    answer = v1.ask("POST", "/alarms/rules", {"name": "a rule", "kind": kind, "channels": ["webhook"], **more})
+    answer = v1.ask("POST", "/alarm-rules", {"name": "a rule", "kind": kind, "channels": ["webhook"], **more})
     assert answer.status == 201, answer.json
     return answer.json["id"]
 
@@ -99,13 +99,13 @@ FULL = {"name": "Payments fail", "kind": "failed", "level": "critical", "inARow"
 
 def test_a_rule_is_made_read_changed_and_deleted(center, v1):
     group = center.api().add_group("rules-crud")
-    made = v1.ask("POST", "/alarms/rules", {**FULL, "groupId": group})
+    made = v1.ask("POST", "/alarm-rules", {**FULL, "groupId": group})
     assert made.status == 201
     one = made.json
     assert {key: one[key] for key in FULL} == FULL and (one["groupId"], one["jobId"]) == (group, None)
-    path = f"/alarms/rules/{one['id']}"
+    path = f"/alarm-rules/{one['id']}"
     assert made.headers["Location"].endswith(path) and v1.get(path) == one
-    assert one in v1.pages("/alarms/rules", limit=2)
+    assert one in v1.pages("/alarm-rules", limit=2)
 
     assert v1.ask("PATCH", path, {"name": "x"}).status == 428
     now = v1.ask("PATCH", path, {"kind": "slow", "inARow": None, "longerMs": 5000, "quiet": None, "repeatMs": None,
@@ -135,11 +135,11 @@ def test_a_rule_is_made_read_changed_and_deleted(center, v1):
     ({"groupId": 1, "jobId": 1}, "/jobId"), ({"enabled": 1}, "/enabled"), ({"colour": "red"}, "/colour"),
 ])
 def test_every_bad_field_is_told_and_nothing_is_made(v1, body, field):
-    before = v1.get("/alarms/rules")["page"]["total"]["value"]
+    before = v1.get("/alarm-rules")["page"]["total"]["value"]
     given = {**({"name": "n", "kind": "failed", "channels": ["webhook"]} if body else {}), **body}
-    answer = v1.ask("POST", "/alarms/rules", given)
+    answer = v1.ask("POST", "/alarm-rules", given)
     assert answer.status == 422 and field in [e["field"] for e in answer.json["errors"]], answer.json
-    assert v1.get("/alarms/rules")["page"]["total"]["value"] == before
+    assert v1.get("/alarm-rules")["page"]["total"]["value"] == before
 
 
 def test_who_sees_rules_and_who_makes_them(center, v1):
@@ -151,12 +151,12 @@ def test_who_sees_rules_and_who_makes_them(center, v1):
         "far": {"jobId": far}}.items()}
     make(center, "r-developer", grants=[{"role": "developer", "groups": [mine]}])
     it = V1(center, "r-developer", "r-developer")
-    seen = [r["id"] for r in it.pages("/alarms/rules")]
+    seen = [r["id"] for r in it.pages("/alarm-rules")]
     assert {name for name, number in ids.items() if number in seen} == {"all", "mine", "job"}
-    assert it.ask("GET", f"/alarms/rules/{ids['mine']}").status == 200
-    assert it.ask("GET", f"/alarms/rules/{ids['other']}").status == 404
-    assert it.ask("POST", "/alarms/rules", {"name": "n", "kind": "failed", "channels": ["a"]}).status == 403
-    assert it.ask("DELETE", f"/alarms/rules/{ids['mine']}", If_Match="*").status == 403
+    assert it.ask("GET", f"/alarm-rules/{ids['mine']}").status == 200
+    assert it.ask("GET", f"/alarm-rules/{ids['other']}").status == 404
+    assert it.ask("POST", "/alarm-rules", {"name": "n", "kind": "failed", "channels": ["a"]}).status == 403
+    assert it.ask("DELETE", f"/alarm-rules/{ids['mine']}", If_Match="*").status == 403
 
 
 # ---- what rules find ----
@@ -296,11 +296,11 @@ def test_a_rule_that_is_turned_off_has_no_alarms(center, v1, hook):
     api = center.api()
     group = api.add_group("turned-off")
     job = api.add_job(group, "demo")
-    v1.ask("POST", "/alarms/silences", {"groupId": group, "untilMs": int(time.time() * 1000) + 3600000, "reason": "r"})
+    v1.ask("POST", "/alarm-silences", {"groupId": group, "untilMs": int(time.time() * 1000) + 3600000, "reason": "r"})
     number = rule(v1, jobId=job)
     api.trigger(job)
     ledger.wait_for_rows(center, "the alarm", "SELECT 1 FROM peal_incident WHERE rule_id = ?", number)
-    path = f"/alarms/rules/{number}"
+    path = f"/alarm-rules/{number}"
     assert v1.ask("PATCH", path, {"enabled": False}, If_Match="*").status == 200
     alarm, = v1.get(f"/alarms?rule={number}")["items"]
     assert alarm["closedAt"] and alarm["closedBy"] is None
@@ -319,9 +319,9 @@ def test_a_silence_holds_back_until_it_ends(center, v1, hook):
     job, far = api.add_job(group, "demo"), api.add_job(other, "demo")
     number = rule(v1)
     now = int(time.time() * 1000)
-    made = v1.ask("POST", "/alarms/silences", {"groupId": group, "untilMs": now + 3600000, "reason": "they move"})
+    made = v1.ask("POST", "/alarm-silences", {"groupId": group, "untilMs": now + 3600000, "reason": "they move"})
     assert made.status == 201 and made.json["active"] and made.json["by"] == "admin" and made.json["ruleId"] is None
-    assert made.json in v1.pages("/alarms/silences", limit=2)
+    assert made.json in v1.pages("/alarm-silences", limit=2)
     api.trigger(job)
     ledger.wait_for_rows(center, "the alarm", "SELECT 1 FROM peal_incident WHERE rule_id = ? AND group_id = ?", number,
                          group)
@@ -330,12 +330,12 @@ def test_a_silence_holds_back_until_it_ends(center, v1, hook):
     assert [m["groupId"] for m in opened] == [other]
     alarm, = [a for a in v1.get(f"/alarms?rule={number}")["items"] if a["group"]["id"] == group]
     assert alarm["open"] == 1 and alarm["messages"] == 0
-    assert v1.ask("DELETE", f"/alarms/silences/{made.json['id']}").status == 204
+    assert v1.ask("DELETE", f"/alarm-silences/{made.json['id']}").status == 204
     wait_until(lambda: [m["groupId"] for m in hook.of(number)] == [other, group], "the alarm that was held back", 90)
-    assert v1.ask("DELETE", f"/alarms/silences/{made.json['id']}").status == 404
+    assert v1.ask("DELETE", f"/alarm-silences/{made.json['id']}").status == 404
     actions = [row["action"] for row in v1.get(f"/audit?object=silence:{made.json['id']}")["items"]]
     assert actions == ["silence.delete", "silence.create"]
-    assert v1.ask("DELETE", f"/alarms/rules/{number}", If_Match="*").status == 204  # other tests' groups are in it
+    assert v1.ask("DELETE", f"/alarm-rules/{number}", If_Match="*").status == 204  # other tests' groups are in it
 
 
 def test_who_silences_what(center, v1):
@@ -344,18 +344,18 @@ def test_who_silences_what(center, v1):
     make(center, "s-operator", grants=[{"role": "operator", "groups": [mine]}])
     it = V1(center, "s-operator", "s-operator")
     good = {"untilMs": int(time.time() * 1000) + 3600000, "reason": "r"}
-    own = it.ask("POST", "/alarms/silences", {**good, "groupId": mine})
+    own = it.ask("POST", "/alarm-silences", {**good, "groupId": mine})
     assert own.status == 201
-    assert it.ask("POST", "/alarms/silences", {**good, "groupId": other}).status == 404
-    assert it.ask("POST", "/alarms/silences", good).status == 403
-    far = v1.ask("POST", "/alarms/silences", {**good, "groupId": other}).json["id"]
-    assert [s["id"] for s in it.pages("/alarms/silences")] == [own.json["id"]]
-    assert it.ask("DELETE", f"/alarms/silences/{far}").status == 404
-    assert it.ask("DELETE", f"/alarms/silences/{own.json['id']}").status == 204
-    assert v1.ask("DELETE", f"/alarms/silences/{far}").status == 204
+    assert it.ask("POST", "/alarm-silences", {**good, "groupId": other}).status == 404
+    assert it.ask("POST", "/alarm-silences", good).status == 403
+    far = v1.ask("POST", "/alarm-silences", {**good, "groupId": other}).json["id"]
+    assert [s["id"] for s in it.pages("/alarm-silences")] == [own.json["id"]]
+    assert it.ask("DELETE", f"/alarm-silences/{far}").status == 404
+    assert it.ask("DELETE", f"/alarm-silences/{own.json['id']}").status == 204
+    assert v1.ask("DELETE", f"/alarm-silences/{far}").status == 204
     for bad, field in (({"untilMs": 5}, "/untilMs"), ({"untilMs": good["untilMs"] * 2}, "/untilMs"), ({"reason": ""}, "/reason"),
                        ({"reason": "a\nb"}, "/reason"), ({"ruleId": 4711}, "/ruleId"), ({"groupId": 4711}, "/groupId"),
                        ({"fromMs": good["untilMs"]}, "/untilMs"), ({"x": 1}, "/x")):
-        answer = v1.ask("POST", "/alarms/silences", {**good, **bad})
+        answer = v1.ask("POST", "/alarm-silences", {**good, **bad})
         assert answer.status == 422, (bad, answer.json)
         assert field in [e["field"] for e in answer.json["errors"]], (bad, answer.json)

@@ -94,13 +94,13 @@ def forget(service):
 
 
 def made(v1, kind, **settings):
-    answer = v1.ask("POST", "/alarms/channels", {"name": next(_names), "kind": kind, "settings": settings})
+    answer = v1.ask("POST", "/alarm-channels", {"name": next(_names), "kind": kind, "settings": settings})
     assert answer.status == 201, answer.json
     return answer
 
 
 def tried(v1, channel):
-    answer = v1.ask("POST", f"/alarms/channels/{channel}/test")
+    answer = v1.ask("POST", f"/alarm-channels/{channel}/test")
     assert answer.status == 200, answer.json
     return answer.json["outcome"], answer.json["said"]
 
@@ -110,26 +110,26 @@ def tried(v1, channel):
 def test_a_channel_is_made_changed_and_deleted(v1, service):
     new = made(v1, "webhook", url=service.url, secret=SECRET, method="PUT")
     channel = new.json["id"]
-    assert new.headers["Location"].endswith(f"/api/v1/alarms/channels/{channel}")
+    assert new.headers["Location"].endswith(f"/api/v1/alarm-channels/{channel}")
     assert new.json["settings"] == {"method": "PUT"} and new.json["secrets"] == ["url", "secret"]
     assert new.json["target"] == service.url.removesuffix("/hook-token") and new.json["origin"] == "api"
-    path = f"/alarms/channels/{channel}"
+    path = f"/alarm-channels/{channel}"
     problem(v1.ask("PATCH", path, {"enabled": False}), 428, "if_match_required")
     changed = v1.ask("PATCH", path, {"enabled": False, "settings": {"method": None}}, If_Match=new.etag)
     assert changed.status == 200 and changed.json["settings"] == {} and not changed.json["enabled"]
     assert changed.json["secrets"] == ["url", "secret"] and changed.json["version"] == 2  # what is not named stays
     assert v1.ask("PATCH", path, {"enabled": True}, If_Match=new.etag).status == 412
-    assert channel in [c["id"] for c in v1.get("/alarms/channels")["items"]]
+    assert channel in [c["id"] for c in v1.get("/alarm-channels")["items"]]
     assert v1.ask("DELETE", path, If_Match=changed.etag).status == 204
     problem(v1.ask("GET", path), 404, "not_found")
 
 
 def test_bad_channels_are_refused_by_field_and_change_nothing(v1, service):
-    before = v1.get("/alarms/channels")
+    before = v1.get("/alarm-channels")
 
     def refused(*fields, **body):
         given = {"name": "x", "kind": "webhook", "settings": {"url": service.url}, **body}
-        problem(v1.ask("POST", "/alarms/channels", given), 422, "invalid", *fields)
+        problem(v1.ask("POST", "/alarm-channels", given), 422, "invalid", *fields)
 
     refused(("/kind", "word"), kind="carrier pigeon")
     refused(("/name", "channel.taken"), name="mail")
@@ -140,9 +140,9 @@ def test_bad_channels_are_refused_by_field_and_change_nothing(v1, service):
     refused(("/settings/body", "channel.setting"), settings={"url": service.url, "body": "{{title}}"})
     refused(("/settings/body", "channel.setting"), settings={"url": service.url, "body": "{{json nothing}}"})
     refused(("/settings/headers", "channel.setting"), settings={"url": service.url, "headers": "Host: x"})
-    assert v1.get("/alarms/channels") == before
+    assert v1.get("/alarm-channels") == before
     name = made(v1, "slack", url=service.url).json["name"]
-    answer = v1.ask("POST", "/alarms/channels", {"name": name, "kind": "slack", "settings": {"url": service.url}})
+    answer = v1.ask("POST", "/alarm-channels", {"name": name, "kind": "slack", "settings": {"url": service.url}})
     assert answer.status == 409, answer.json
 
 
@@ -151,8 +151,8 @@ def test_secrets_are_shown_nowhere(v1, center, service):
     channel = new.json["id"]
     service.answers.append((500, b""))
     tried(v1, channel)
-    changed = v1.ask("PATCH", f"/alarms/channels/{channel}", {"settings": {"secret": SECRET + "2"}}, If_Match=new.etag)
-    shown = json.dumps([new.json, changed.json, v1.get("/alarms/channels"), v1.get("/audit")])
+    changed = v1.ask("PATCH", f"/alarm-channels/{channel}", {"settings": {"secret": SECRET + "2"}}, If_Match=new.etag)
+    shown = json.dumps([new.json, changed.json, v1.get("/alarm-channels"), v1.get("/audit")])
     assert "channel.update" in shown and "channel.test" in shown
     for secret in (SECRET, "hook-token"):
         assert secret not in shown
@@ -163,7 +163,7 @@ def test_only_administrators_may(v1, center):
     assert v1.ask("POST", "/users", {"name": "viewer-1", "password": "a first password", "center": "none",
                                      "grants": [{"role": "operator", "groups": None}]}).status == 201
     viewer = V1(center, "viewer-1", "a first password")
-    for method, path in (("GET", "/alarms/channels"), ("POST", "/alarms/channels/1/test")):
+    for method, path in (("GET", "/alarm-channels"), ("POST", "/alarm-channels/1/test")):
         problem(viewer.ask(method, path), 403, "forbidden")
 
 
@@ -234,7 +234,7 @@ def test_alarms_go_to_the_channel_they_name_or_end(tmp_path, service):
     with Center(tmp_path / "center", settings) as center:
         v1 = V1(center)
         on, off = made(v1, "webhook", url=service.url), made(v1, "webhook", url=service.url)
-        answer = v1.ask("PATCH", f"/alarms/channels/{off.json['id']}", {"enabled": False}, If_Match=off.etag)
+        answer = v1.ask("PATCH", f"/alarm-channels/{off.json['id']}", {"enabled": False}, If_Match=off.etag)
         assert answer.status == 200
         center.stop()
         for log_id, channel in enumerate((on.json["name"], off.json["name"], "nothing of the kind"), start=10 ** 6):
@@ -256,7 +256,7 @@ def test_a_rule_tells_a_channel_of_the_api(center, v1, service):
     api = center.api()
     group = api.add_group("nobody-is-there")
     job = api.add_job(group, "h")
-    rule = v1.ask("POST", "/alarms/rules", {"name": "fails", "kind": "failed", "level": "critical", "groupId": group,
+    rule = v1.ask("POST", "/alarm-rules", {"name": "fails", "kind": "failed", "level": "critical", "groupId": group,
                                             "channels": [channel["name"]]})
     assert rule.status == 201, rule.json
     api.trigger(job)

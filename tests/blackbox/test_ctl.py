@@ -266,7 +266,7 @@ def test_executors(site, ctl):
 
 def test_alarms(site, ctl):
     assert "no alarm" in ctl("alarm", "list").stderr
-    rule = V1(site.center).ask("POST", "/alarms/rules", {"name": "Tools fail", "kind": "failed", "level": "critical",
+    rule = V1(site.center).ask("POST", "/alarm-rules", {"name": "Tools fail", "kind": "failed", "level": "critical",
                                                          "groupId": site.group, "channels": ["webhook"]})
     assert rule.status == 201, rule.json
     job = site.api.add_job(site.group, "failJobHandler", jobDesc="fails once")

@@ -127,7 +127,7 @@ void v1_alarms_list(struct web_call *call)
     query_begin(&q, call);
     x.l.limit = query_limit(&q);
     f.open = query_bool(&q, "open", -1);
-    f.rule_id = query_i64(&q, "rule", 1, INT64_C(1) << 53, 0);
+    f.rule_id = query_i64(&q, "rule", 1, (INT64_C(1) << 53) - 1, 0);
     if (query_cursor(&q, &after))
         f.below_id = after.id;
     if (!query_end(&q))

@@ -324,7 +324,7 @@ static void answer_made(struct web_call *call, int64_t id)
         problem_err(call, err, &why);
         return;
     }
-    v1_created(call, "/alarms/channels", id);
+    v1_created(call, "/alarm-channels", id);
     answer_channel(call, &r);
     channel_record_done(&r);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MAX (INT64_C(1) << 53)
+#define ID_MAX ((INT64_C(1) << 53) - 1)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -368,7 +368,7 @@ static void answer_made(struct web_call *call, int64_t id)
         problem_err(call, err, &why);
         return;
     }
-    v1_created(call, "/alarms/rules", id);
+    v1_created(call, "/alarm-rules", id);
     answer_rule(call, &r);
     rule_record_done(&r);
 }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define ID_MAX (INT64_C(1) << 53)
+#define ID_MAX ((INT64_C(1) << 53) - 1)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static void make(struct web_call *call, const struct silence_in *in, int64_t now
         problem_err(call, err, &why);
     } else {
         struct jsonw w = jsonw_on(&call->output);
-        v1_created(call, "/alarms/silences", r.id);
+        v1_created(call, "/alarm-silences", r.id);
         write_silence(&w, &r, now_ms);
     }
     silence_record_done(&r);

@@ -933,7 +933,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/alarms/rules": {
+    "/alarm-rules": {
         parameters: {
             query?: never;
             header?: never;
@@ -957,7 +957,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/alarms/rules/{id}": {
+    "/alarm-rules/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -985,7 +985,7 @@ export interface paths {
         patch: operations["updateAlarmRule"];
         trace?: never;
     };
-    "/alarms/channels": {
+    "/alarm-channels": {
         parameters: {
             query?: never;
             header?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/alarms/channels/{id}": {
+    "/alarm-channels/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1037,7 +1037,7 @@ export interface paths {
         patch: operations["updateChannel"];
         trace?: never;
     };
-    "/alarms/channels/{id}/test": {
+    "/alarm-channels/{id}/test": {
         parameters: {
             query?: never;
             header?: never;
@@ -1057,7 +1057,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/alarms/silences": {
+    "/alarm-silences": {
         parameters: {
             query?: never;
             header?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/alarms/silences/{id}": {
+    "/alarm-silences/{id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -4178,7 +4178,7 @@ export interface components {
              * @enum {string}
              */
             outcome: "sent" | "failed" | "refused";
-            /** @description By the other side */
+            /** @description By the other side, or what failed */
             said: string;
             /** Format: int64 */
             tookMs: number;
