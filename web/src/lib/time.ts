@@ -20,6 +20,7 @@ const formats = computed(() => {
     key: new Intl.DateTimeFormat('sv-SE', {...base}),
     offset: new Intl.DateTimeFormat('en-US', {...base, timeZoneName: 'longOffset'}),
     ago: new Intl.RelativeTimeFormat(display.language, {numeric: 'always', style: 'short'}),
+    now: new Intl.RelativeTimeFormat(display.language, {numeric: 'auto', style: 'short'}).format(0, 'second'),
   }
 })
 
@@ -62,11 +63,11 @@ export function fullOf(ms: number): string {
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400000], ['hour', 3600000], ['minute', 60000], ['second', 1000]]
 
-/** "in 5 min.", "2 h ago": against the ticking clock, so it is counted anew each second. */
+/** "in 5 min.", "2 h ago", "now": against the ticking clock, so it is counted anew each second. */
 export function relativeOf(ms: number): string {
   const off = ms - now.value
   const [unit, size] = UNITS.find(u => Math.abs(off) >= u[1]) ?? UNITS[3]!
-  return formats.value.ago.format(Math.trunc(off / size), unit)
+  return Math.abs(off) < 1000 ? formats.value.now : formats.value.ago.format(Math.trunc(off / size), unit)
 }
 
 /** Symbols where people read them, words where a language has short ones: 7 h, 7小时. */
