@@ -12,7 +12,7 @@ RUN scripts/sbom.py /usr/bin/peal >/sbom.cdx.json
 
 FROM debian:12-slim
 RUN apt-get update -q \
-    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends ca-certificates tzdata libargon2-1 libcurl4 libjansson4 libsqlite3-0 libssl3 zlib1g \
+    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends ca-certificates tzdata libargon2-1 libcurl4 libjansson4 libmariadb3 libpq5 libsqlite3-0 libssl3 zlib1g \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/bin/peal /usr/bin/peal
 COPY packaging/container/peal-container /usr/bin/peal-container

@@ -2,13 +2,15 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash model model-all sim \
+.PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash powercut model model-all sim \
+    test-db crash-db deps-database \
     sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test deps-browser
 
 PYTHON := /usr/bin/python3
 FUZZ_SECONDS ?= 600
 SOAK ?= 60
 ROUNDS ?= 100
+CUTS ?= 200
 SEEDS ?= 1..50000
 PREFIX ?= /usr/local
 
@@ -24,7 +26,12 @@ console-if-possible:
 	@scripts/console.sh --if-possible
 
 test: deps-test ## build and run all tests
-	@$(PYTHON) scripts/run-tests.py test $(if $(RESULTS),--save $(RESULTS))
+	@$(PYTHON) scripts/run-tests.py $(or $(STAGES),test) $(if $(RESULTS),--save $(RESULTS))
+
+test-db: deps-database ## the store's suite on MariaDB and PostgreSQL, which it starts
+	@cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
+	@cmake --build build/dev
+	@$(PYTHON) scripts/test-db.py $(if $(QUICK),--quick)
 
 axe: deps-browser console ## the console's flows, and each screen by axe in all themes, widths and languages
 	@PEAL_AXE=all $(PYTHON) scripts/run-tests.py build console-flows
@@ -53,6 +60,13 @@ soak: build ## SOAK minutes (60) under load, with kill -9
 
 crash: build deps-test ## kill -9 of an executor under load, ROUNDS (100) times
 	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash.py --rounds $(ROUNDS)
+
+powercut: build deps-test ## power cuts under load: CUTS (200) of a center, a quarter as many of an executor
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/powercut.py --rounds $(CUTS)
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash.py --power --rounds $$(( ($(CUTS) + 3) / 4 ))
+
+crash-db: build deps-database ## kill -9 of the center, of its database server, of both, ROUNDS (100) times each
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash-db.py --rounds $(ROUNDS)
 
 model: deps-test ## search the quick configurations of the protocol's models
 	@$(PYTHON) scripts/model.py
@@ -89,7 +103,7 @@ deb: deps-build deps-console ## Debian packages, in build/deb
 	@scripts/deb.sh
 
 install-deps: ## everything that building, testing and interop need
-	@scripts/install-deps.sh build test console browser interop package
+	@scripts/install-deps.sh build test console browser interop database package
 
 clean: ## remove build/, but for what the long runs have gathered
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name fuzz-corpus ! -name sim \
@@ -107,6 +121,9 @@ deps-console:
 
 deps-browser: deps-test
 	@scripts/install-deps.sh browser
+
+deps-database: deps-test
+	@scripts/install-deps.sh database
 
 deps-test:
 	@scripts/install-deps.sh build test

@@ -3,12 +3,17 @@
  * loses wall time without showing it.
  *
  *     bench_store [FIRINGS] [JOBS] [DIR]
+ *     bench_store --db URL SERVER [FIRINGS] [JOBS]
+ *
+ * The second form measures an empty database of a server on this machine, whose first process is
+ * SERVER: what that and its children use is told apart.
  *
  * A firing is its live row and log row in, in one transaction of N firings, and in a later one the
  * merged update that closes it, as the writer does when a run is over before it is written again.
  * Planning is due_take and due_put in slices of 500 over JOBS stored jobs. */
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +28,65 @@ static double cpu_us(void)
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
+
+/* ---- the server of the database -------------------------------------------------------------- */
+
+static int server; /* its first process; 0: the database is a file */
+
+/* The first number of the file, and the one behind the name in parentheses. 0: there is none. */
+static int64_t number_in(const char *path, bool parent)
+{
+    char text[512] = "";
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+    int64_t v = 0;
+    if (f)
+        fclose(f);
+    struct slice rest = slice_of(text, n), word;
+    const char *behind = parent ? strrchr(text, ')') : NULL;
+    if (behind && behind[1])
+        rest = slice_text(behind + 4); /* the state is a letter */
+    return slice_cut(&rest, ' ', &word) && parse_i64(word, &v) ? v : 0;
+}
+
+/* Time on a processor of all threads of the process, in microseconds. */
+static double process_us(const char *pid)
+{
+    char path[300];
+    double us = 0;
+    snprintf(path, sizeof(path), "/proc/%s/task", pid);
+    DIR *d = opendir(path);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%s/task/%.20s/schedstat", pid, e->d_name);
+        us += (double)number_in(path, false) / 1e3;
+    }
+    if (d)
+        closedir(d);
+    return us;
+}
+
+/* Of the server and its children that live now. */
+static double server_us(void)
+{
+    double us = 0;
+    DIR *d = server ? opendir("/proc") : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char path[64];
+        int pid;
+        if (!parse_int(slice_text(e->d_name), &pid))
+            continue;
+        snprintf(path, sizeof(path), "/proc/%.20s/stat", e->d_name);
+        if (pid == server || number_in(path, true) == server)
+            us += process_us(e->d_name);
+    }
+    if (d)
+        closedir(d);
+    return us;
+}
+
+/* ---- the clocks ------------------------------------------------------------------------------ */
 
 static double wall_us(void)
 {
@@ -113,7 +177,7 @@ static void bench_firings(struct store *s, int firings, int batch, int jobs, int
     struct run_row *rows = mem_new((size_t)batch * (size_t)ahead * sizeof(*rows));
     static int64_t scheduled_ms = 1700000000000;
     int rounds = firings / batch;
-    double plan_us = 0, finish_us = 0, wall = wall_us();
+    double plan_us = 0, finish_us = 0, theirs = server_us(), wall = wall_us();
     for (int i = 0; i < rounds + ahead; i++) {
         struct run_row *slot = rows + (size_t)(i % ahead) * (size_t)batch;
         double a = cpu_us();
@@ -126,9 +190,10 @@ static void bench_firings(struct store *s, int firings, int batch, int jobs, int
         finish_us += b - a;
     }
     wall = wall_us() - wall;
+    theirs = server_us() - theirs;
     double n = (double)rounds * batch;
-    printf("%9d %9d %9d %10.2f %10.2f %10.2f %12.0f\n", batch, jobs, ahead, plan_us / n,
-           finish_us / n, (plan_us + finish_us) / n, n / wall * 1e6);
+    printf("%9d %9d %9d %10.2f %10.2f %10.2f %10.2f %12.0f\n", batch, jobs, ahead, plan_us / n,
+           finish_us / n, (plan_us + finish_us) / n, theirs / n, n / wall * 1e6);
     free(rows);
 }
 
@@ -165,7 +230,7 @@ static void bench_due(struct store *s, int jobs)
 {
     enum { SLICE = 500 };
     struct due_row rows[SLICE];
-    double take = 0, put = 0, wall = wall_us();
+    double take = 0, put = 0, theirs = server_us(), wall = wall_us();
     int done = 0;
     while (done < jobs && done < 200000) {
         int n;
@@ -186,32 +251,22 @@ static void bench_due(struct store *s, int jobs)
         done += n;
     }
     wall = wall_us() - wall;
-    printf("planning over %d jobs, slices of %d: take %.2f, put %.2f us CPU a job, %.0f jobs/s\n",
-           jobs, SLICE, take / done, put / done, done / wall * 1e6);
+    printf("planning over %d jobs, slices of %d: take %.2f, put %.2f, server %.2f us CPU a job, "
+           "%.0f jobs/s\n",
+           jobs, SLICE, take / done, put / done, (server_us() - theirs) / done, done / wall * 1e6);
     printf("resident %ld KiB\n", resident_kib());
 }
 
-int main(int argc, char **argv)
+static void bench(const char *url, int firings, int jobs)
 {
-    int firings = 200000, jobs = 1000000;
-    char dir[256], path[300], url[320];
-    snprintf(dir, sizeof(dir), "%s/peal-bench-XXXXXX", argc > 3 ? argv[3] : "/tmp");
-    if ((argc > 1 && !parse_int(slice_text(argv[1]), &firings)) ||
-        (argc > 2 && !parse_int(slice_text(argv[2]), &jobs)) || firings <= 0 || jobs <= 0 ||
-        !mkdtemp(dir)) {
-        fprintf(stderr, "usage: bench_store [FIRINGS] [JOBS] [DIR]\n");
-        return 2;
-    }
-    snprintf(path, sizeof(path), "%s/peal.db", dir);
-    snprintf(url, sizeof(url), "sqlite:%s", path);
+    static const int batches[] = { 1, 100, 1000 };
     struct why why = { "" };
     struct store *s;
     double opened = wall_us();
     must(store_open(url, NULL, &s, &why), &why);
     printf("a fresh database opens in %.1f ms\n\n", (wall_us() - opened) / 1e3);
-    printf("%9s %9s %9s %10s %10s %10s %12s\n", "batch", "jobs", "ahead", "add us", "change us",
-           "firing us", "firings/s");
-    static const int batches[] = { 1, 100, 1000 };
+    printf("%9s %9s %9s %10s %10s %10s %10s %12s\n", "batch", "jobs", "ahead", "add us",
+           "change us", "firing us", "server us", "firings/s");
     for (size_t i = 0; i < countof(batches); i++) {
         int n = batches[i] == 1 ? firings / 40 : firings;
         bench_firings(s, n, batches[i], 1000, 5);
@@ -226,10 +281,44 @@ int main(int argc, char **argv)
     must(store_open(url, NULL, &s, &why), &why);
     printf("opening again %.1f ms\n", (wall_us() - opened) / 1e3);
     store_close(s);
+}
+
+static int bench_file(const char *dir, int firings, int jobs)
+{
     static const char *const endings[] = { "", "-wal", "-shm", ".lock" };
+    char name[256], path[300], url[320];
+    snprintf(name, sizeof(name), "%s/peal-bench-XXXXXX", dir);
+    if (!mkdtemp(name))
+        return 2;
+    snprintf(path, sizeof(path), "%s/peal.db", name);
+    snprintf(url, sizeof(url), "sqlite:%s", path);
+    bench(url, firings, jobs);
     for (size_t i = 0; i < countof(endings); i++) {
         snprintf(url, sizeof(url), "%s%s", path, endings[i]);
         unlink(url);
     }
-    return rmdir(dir) != 0;
+    return rmdir(name) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    int firings = 200000, jobs = 1000000;
+    const char *url = NULL;
+    bool bad = false;
+    if (argc > 1 && strcmp(argv[1], "--db") == 0) {
+        bad = argc < 4 || !parse_int(slice_text(argv[3]), &server);
+        url = argc > 2 ? argv[2] : NULL;
+        argc -= 3;
+        argv += 3;
+    }
+    if (bad || (argc > 1 && !parse_int(slice_text(argv[1]), &firings)) ||
+        (argc > 2 && !parse_int(slice_text(argv[2]), &jobs)) || firings <= 0 || jobs <= 0) {
+        fprintf(stderr, "usage: bench_store [FIRINGS] [JOBS] [DIR]\n"
+                        "       bench_store --db URL SERVER [FIRINGS] [JOBS]\n");
+        return 2;
+    }
+    if (!url)
+        return bench_file(argc > 3 ? argv[3] : "/tmp", firings, jobs);
+    bench(url, firings, jobs);
+    return 0;
 }

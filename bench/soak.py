@@ -9,8 +9,12 @@ center's memory must not have grown by more than 5 % between equal points: so ma
 start and after the last one (the first has an empty database below it: its page cache is still filling).
 Anything else is a defect, and the exit status is 1.
 
+With --retention the log has three days of history behind it, of which as many rows grow too old each second as
+are added: the file must not grow either, between the same points.
+
     bench/soak.py                      an hour
     bench/soak.py --minutes 6 --rate 1000
+    bench/soak.py --rate 2000 --retention
 
 Results are in build/soak/DATE/: the center's log, the database, the stub's figures. It needs about 200 bytes
 of disk a firing: 4 GB for the hour. SIGINT ends it early and judges what there is.
@@ -31,6 +35,9 @@ import run as bench  # noqa: E402 (beside this file)
 
 KILL_EVERY_S = 300
 GROWTH_PERCENT = 5
+DAYS = 3           # of history
+OLD_JOB = 899      # whose runs these are: the job is gone
+SLOT_MS = 600_000  # of peal_log_span
 ENDS = ("finished", "rejected", "lost", "skipped", "withdrawn")
 OPEN = "(1, 2, 3, 4)"
 
@@ -59,12 +66,13 @@ class Progress:
 
 
 class Soak:
-    def __init__(self, folder, rate, minutes):
-        self.rate, self.seconds = rate, minutes * 60
+    def __init__(self, folder, rate, minutes, retention):
+        self.rate, self.seconds, self.retention = rate, minutes * 60, retention
         self.folder = folder
         self.kills = 0
         self.faults = []
         self.memory = []  # MB at equal points: so many seconds after each start
+        self.files = []   # MB of the database, at the same points
         self.progress = None
 
     # -- the center --
@@ -84,6 +92,32 @@ class Soak:
         bench.Center(self.folder).stop()
         jobs = [("FIX_RATE", "1000ms", "ROUND", begin + i * 1000 // self.rate) for i in range(self.rate)]
         bench.fill(self.folder, jobs)
+        if self.retention:
+            os.environ["PEAL_LOG_RETENTION_DAYS"] = str(DAYS)
+            self.grow_old()
+
+    def grow_old(self):
+        """Rows of a past of which each second of the run ends what a second of it adds."""
+        begin = int(time.time() * 1000) - DAYS * 86_400_000
+        rows = int(self.seconds * self.rate)
+        db = sqlite3.connect(os.path.join(self.folder, "peal.db"))
+        with db:
+            first = db.execute("SELECT value FROM peal_seq WHERE name = 'log'").fetchone()[0] + 1
+            db.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?) "
+                "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, executor_handler, trigger_time, "
+                "trigger_code, handle_time, handle_code) SELECT ? + i, 900, ?, 'http://127.0.0.1:9999/', "
+                "'demoJobHandler', ? + i * 1000 / ?, 200, ? + i * 1000 / ? + 20, 200 FROM n",
+                (rows, first, OLD_JOB, begin, self.rate, begin, self.rate))
+            db.execute("INSERT INTO peal_log_span (slot, first_id, last_id) SELECT trigger_time / ?, min(id), max(id) "
+                       "FROM xxl_job_log WHERE job_id = ? GROUP BY 1", (SLOT_MS, OLD_JOB))
+            db.execute("UPDATE peal_seq SET value = ? WHERE name = 'log'", (first + rows,))
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.close()
+
+    def file_mb(self):
+        return sum(os.path.getsize(path) for name in ("peal.db", "peal.db-wal")
+                   if os.path.exists(path := os.path.join(self.folder, name))) / 1e6
 
     def kill(self, center):
         center.p.kill()
@@ -103,7 +137,7 @@ class Soak:
         finished = m['peal_firings_total{outcome="finished"}']
         doubt = m.get('peal_queue_length{queue="in_doubt"}', 0)
         return (f"{finished:,.0f} finished, unaccounted {unaccounted:.0f}, "
-                f"doubled {s['doubled']}, in doubt {doubt:.0f}, {center.rss_mb():.1f} MB, {self.kills} kills")
+                f"doubled {s['doubled']}, in doubt {doubt:.0f}, {center.rss_mb():.1f} MB, file {self.file_mb():.0f} MB, {self.kills} kills")
 
     def fault(self, text):
         if text not in self.faults:
@@ -124,6 +158,7 @@ class Soak:
             if not measured and time.monotonic() - started >= measure_after:
                 measured = True
                 self.memory.append(center.rss_mb())
+                self.files.append(self.file_mb())
             time.sleep(1)
         return True
 
@@ -195,16 +230,19 @@ class Soak:
         self.judge_ids(db)
         holes = db.execute(
             "SELECT count(*) FROM (SELECT job_id, count(*) n, min(trigger_time) a, max(trigger_time) b "
-            "FROM xxl_job_log GROUP BY job_id) WHERE (b - a) / 1000 + 1 <> n").fetchone()[0]
+            f"FROM xxl_job_log WHERE job_id <> {OLD_JOB} GROUP BY job_id) WHERE (b - a) / 1000 + 1 <> n").fetchone()[0]
         if holes:
             self.fault(f"{holes} jobs miss scheduled times between their first and their last one")
         if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             self.fault("the database is damaged")
         db.close()
-        growth = self.growth()
+        growth = self.growth("memory", self.memory)
+        if self.retention:
+            self.growth("the database", self.files)
+            self.judge_old(db_path=os.path.join(self.folder, "peal.db"))
         figures = {"minutes": self.seconds / 60, "rate": self.rate, "kills": self.kills, **total,
                    "unaccounted": unaccounted, "doubled": getattr(self, "stats", {}).get("doubled"),
-                   "memory_mb": [round(m, 1) for m in self.memory], "growth_percent": growth, "faults": self.faults}
+                   "memory_mb": [round(m, 1) for m in self.memory], "growth_percent": growth, "file_mb": [round(m, 1) for m in self.files], "faults": self.faults}
         with open(os.path.join(self.folder, "figures.json"), "w") as f:
             json.dump(figures, f, indent=1)
         print(json.dumps(figures, indent=1))
@@ -217,21 +255,30 @@ class Soak:
         if not hasattr(self, "ids"):
             return
         first = self.stats["first_id"]
-        missing = sum(1 for (log,) in db.execute("SELECT id FROM xxl_job_log")
+        missing = sum(1 for (log,) in db.execute(f"SELECT id FROM xxl_job_log WHERE job_id <> {OLD_JOB}")
                       if not 0 <= log - first < len(self.ids) or self.ids[log - first] == ord("0"))
         if missing:
             self.fault(f"{missing} runs are in the log, but the executor never had them")
         if self.stats["doubled"]:
             self.fault(f"{self.stats['doubled']} log ids ran twice")
 
-    def growth(self):
+    def judge_old(self, db_path):
+        """Rows of the past have gone as they grew too old."""
+        db = sqlite3.connect(db_path)
+        left = db.execute("SELECT count(*) FROM xxl_job_log WHERE trigger_time < ?",
+                          (int(time.time() * 1000) - DAYS * 86_400_000 - 300_000,)).fetchone()[0]
+        db.close()
+        if left:
+            self.fault(f"{left} rows are older than {DAYS} days and five minutes")
+
+    def growth(self, what, points):
         """Percent between the first equal point (see above) and the last; None with fewer than two."""
-        if len(self.memory) < 2:
+        if len(points) < 2:
             return None
-        first, last = self.memory[len(self.memory) > 2], self.memory[-1]
+        first, last = points[len(points) > 2], points[-1]
         percent = round((last / first - 1) * 100, 1)
         if percent > GROWTH_PERCENT:
-            self.fault(f"memory grew by {percent} % ({first:.1f} to {last:.1f} MB)")
+            self.fault(f"{what} grew by {percent} % ({first:.1f} to {last:.1f} MB)")
         return percent
 
 
@@ -239,6 +286,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=int, default=5000, help="firings a second")
+    parser.add_argument("--retention", action="store_true")
     options = parser.parse_args()
     for needed in (bench.PEAL, bench.STUB):
         if not os.access(needed, os.X_OK):
@@ -246,7 +294,7 @@ def main():
     folder = os.path.join(bench.ROOT, "build", "soak", time.strftime("%Y%m%d-%H%M%S"))
     os.makedirs(folder)
     print(f"soak: {options.rate} firings/s for {options.minutes:g} minutes, kill -9 in between; {folder}", flush=True)
-    return Soak(folder, options.rate, options.minutes).run()
+    return Soak(folder, options.rate, options.minutes, options.retention).run()
 
 
 if __name__ == "__main__":

@@ -34,10 +34,13 @@ LAYERS = {
     "sched": ["base", "cron", "model", "plan"],
     "wire": ["base"],
     "sql": ["base"],
-    "store": ["base", "cron", "model", "sql", "store/sqlite", "store/memory"],
+    "store": ["base", "cron", "model", "sql", "store/sqlite", "store/memory", "store/mysql", "store/postgres"],
     "store/sql": ["base", "cron", "model", "store"],
     "store/sqlite": ["base", "cron", "model", "sql", "store", "store/sql"],
+    "store/postgres": ["base", "cron", "model", "store", "store/sql"],
     "store/memory": ["base", "cron", "model", "store"],
+    "store/mysql": ["base", "cron", "model", "store", "store/sql"],
+    "shadow": ["base", "cron", "model", "plan", "store", "store/mysql"],
     "ledger": ["base", "cron", "model", "plan", "sched", "store"],
     "net": ["base"],
     "transport": ["base", "cron", "model", "wire", "net"],
@@ -59,7 +62,7 @@ LAYERS = {
                       "executor/journal"],
     "executor/lib": ["base", "wire", "net", "peal", "executor/run", "executor/core", "executor/process"],
     "executor/agent": ["base", "peal", "executor/run", "executor/process"],
-    "cli": ["base", "cron", "wire", "store", "net", "server", "alarm", "api", "peal", "executor/agent", "executor/lib"],
+    "cli": ["base", "cron", "wire", "store", "store/mysql", "shadow", "net", "server", "alarm", "api", "peal", "executor/agent", "executor/lib"],
     "peal": [],  # include/peal, the installed header
 }
 PURE = ["cron", "model", "plan", "sched", "wire"]
@@ -77,6 +80,8 @@ PURE_EXTRA = {"wire": {"jansson.h"}}
 # Libraries that have one owner: another folder calls the owner's functions.
 OWNERS = {
     "sqlite3.h": ["sql", "store", "executor"],
+    "mysql": ["store/mysql"],
+    "libpq-fe.h": ["store/postgres"],
     "argon2.h": ["api"],
     "jansson.h": ["wire", "server", "api", "executor", "cli"],
     "openssl/": ["base", "net"],
@@ -234,10 +239,12 @@ def check_archives(house):
 
 
 def objects_of(house, folder):
-    """{source: (defined, undefined)} of the C files below src/folder/; None if one was not built."""
+    """{source: (defined, undefined)} of the C files below src/folder/; None if one was not built. without_*.c stands in the
+    place of a library that is here."""
     target = "peal" if folder == "cli" else f"peal_{folder}"
     below = os.path.join(house.build, "CMakeFiles", f"{target}.dir")
-    sources = {os.path.join(below, f"{f}.o"): f for f in house.c_files(f"src/{folder}/") if f.endswith(".c")}
+    sources = {os.path.join(below, f"{f}.o"): f for f in house.c_files(f"src/{folder}/")
+               if f.endswith(".c") and not os.path.basename(f).startswith("without_")}
     if not all(os.path.exists(o) for o in sources):
         return None
     found = {source: (set(), set()) for source in sources.values()}

@@ -7,6 +7,8 @@
   crash.py --agent               `peal executor` with its command handler in place of the test's executor
   crash.py --defect forget       the journal is thrown away at each kill; rewind: an older copy comes back.
                                  Both must be found: they show that these rounds would find the mistake
+  crash.py --power               each kill is a power cut: of what was not synced the disk keeps a random part
+                                 (tests/support/power.py)
 
 bench/run_load.c plays the center: it sends runs of many jobs and kinds, sends again what was in doubt, and keeps
 the fate of each log id. The handlers of tests/programs/test_executor.c write down what really ran. In each round
@@ -44,6 +46,7 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 from support.center import TOKEN, clean_environment  # noqa: E402 (path just set)
 from support.disk import SmallDisk  # noqa: E402
+from support.power import PowerDisk  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
 JOBS = 84  # of seven kinds: twelve each, so that runs wait for each other
@@ -114,9 +117,11 @@ class Load:
 class Victim:
     """The executor."""
 
-    def __init__(self, folder, load, agent, defect):
+    def __init__(self, folder, load, agent, defect, dice):
+        """dice: None, or the machine loses its power at each kill, and they say what the disk keeps."""
         self.folder = folder
         self.defect = defect
+        self.dice = dice
         self.evidence = folder / "evidence"
         self.evidence.touch()
         self.data = folder / "disk"  # logs and journal
@@ -129,6 +134,8 @@ class Victim:
                         *(["--peal.executor.commands=sh"] if agent else [])]
         self.env = clean_environment(PEAL_ACCESS_TOKEN=TOKEN, PEAL_TEST_EVIDENCE=str(self.evidence))
         self.process = None
+        self.power = PowerDisk(self.data, folder / "power") if dice else None
+        self.env.update(self.power.env if dice else {})
 
     def start(self):
         self.make_mistake()
@@ -163,11 +170,15 @@ class Victim:
         self.check_alive()
         self.process.kill()
         self.process.wait()
+        if self.power:
+            self.power.cut(self.dice)
 
     def remove_logs(self):
         """As its cleaning does after days: the small disk is for the journal, not for a hundred rounds of logs."""
         for day in self.data.glob("logs/????-??-??"):
             shutil.rmtree(day)
+        if self.power:
+            self.power.power_on()
 
     def executions(self):
         return collections.Counter(map(int, self.evidence.read_text().split()))
@@ -223,7 +234,7 @@ class Rounds:
         self.disk = disk  # None: cannot be filled here
         kinds = [agent_kind(folder / "evidence", kind) for kind in ("0", "0.05", "0.3")] if options.agent else KINDS
         self.load = Load(kinds, options.rate, options.open)
-        self.victim = Victim(folder, self.load, options.agent, options.defect)
+        self.victim = Victim(folder, self.load, options.agent, options.defect, self.dice if options.power else None)
         self.settle_s = options.settle
         self.account = Account()
         self.kills = 0
@@ -317,6 +328,7 @@ def main():
     parser.add_argument("--open", type=int, default=1500, help="runs under way at most")
     parser.add_argument("--agent", action="store_true")
     parser.add_argument("--defect", choices=["forget", "rewind"])
+    parser.add_argument("--power", action="store_true")
     parser.add_argument("--settle", type=float, default=60, help="seconds after which what has no result is lost")
     parser.add_argument("--keep", action="store_true", help="leave journal, logs and evidence behind")
     options = parser.parse_args()
@@ -324,7 +336,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that processes and the mount go too
     folder = pathlib.Path(tempfile.mkdtemp(prefix="peal-crash-"))
     with SmallDisk(folder, "64m") as disk:
-        rounds = Rounds(options, folder, disk if disk.mounted else None)
+        rounds = Rounds(options, folder, disk if disk.mounted and not options.power else None)
         if not disk.mounted:
             print("no tmpfs can be mounted here: rounds with a full disk are left out")
         try:

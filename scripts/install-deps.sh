@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a task needs, only those that are missing, saying which and why.
 #
-#   scripts/install-deps.sh SET...        sets: build test console browser interop package
+#   scripts/install-deps.sh SET...        sets: build test console browser interop database package
 #   scripts/install-deps.sh --list SET... print what is missing, install nothing (exit status 1 if any)
 #
 # As root it installs; as another user it prints the command, asks, and runs it with sudo; with
@@ -12,12 +12,12 @@ set -euo pipefail
 
 declare -A packages why
 packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
-    libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev
+    libssl-dev libcurl4-openssl-dev libjansson-dev libsqlite3-dev libargon2-dev zlib1g-dev libmariadb-dev libpq-dev
     python3 python3-yaml"
 why[build]="to build Peal"
 packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
-    python3-aiosmtpd openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
-    systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
+    python3-aiosmtpd prometheus-alertmanager openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
+    mariadb-server-core systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
 why[test]="to test Peal"
 packages[console]="node:nodejs npm:npm python3"
 why[console]="to build the console"
@@ -25,6 +25,8 @@ packages[browser]="chromium fonts-wqy-zenhei python3-venv"
 why[browser]="to test the console in a browser"
 packages[interop]="java,javac:default-jdk-headless mvn:maven node:nodejs npm:npm go:golang-go"
 why[interop]="to test Peal against XXL-JOB's executors in other languages"
+packages[database]="mariadbd:mariadb-server-core postgresql"
+why[database]="to test Peal on database servers"
 packages[package]="debhelper dpkg-dev lintian mmdebstrap"
 why[package]="to build Debian packages and to try them"
 
@@ -33,7 +35,7 @@ if [ "${1:-}" = --list ]; then
     list=yes
     shift
 fi
-[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|console|browser|interop|package..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: scripts/install-deps.sh [--list] build|test|console|browser|interop|database|package..." >&2; exit 2; }
 
 installed() { # PACKAGE
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -55,6 +55,7 @@ WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "base": ["base", "net", "wire", "cron", "plan", "sched", "sql", "store", "ledger", "server", "api", "executor"],
     "cron": ["cron", "plan", "sched", "ledger", "store", "server"], "model": ["model", "plan", "sched", "ledger", "store", "server"],
     "plan": ["plan", "sched", "ledger", "server"], "sched": ["sched", "ledger", "server"],
+    "shadow": ["shadow"],
     "wire": ["wire", "transport", "server", "executor"], "net": ["net", "transport", "server", "executor"],
     "transport": ["transport", "server"],
     "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "store", "server"],

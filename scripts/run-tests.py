@@ -11,12 +11,15 @@
 
 A stage that fails does not stop the ones that do not need it. Each keeps its whole output in
 build/log/STAGE.log and shows its end when it fails. A suite is found by its files, so it runs from
-the moment they exist. The last line sums up: programs of ctest, cases of pytest, else one a stage;
+the moment they exist. Stages run in three lanes beside each other: the suites; what mostly waits (a
+browser, packages); and at the lowest priority what only computes, in the time that the others leave. The last line sums up: programs of ctest, cases of pytest, else one a stage;
 --add FILE adds an earlier run's count, --save FILE keeps this one's.
 A case that is left out (an interop suite whose tool chain this machine lacks says how to get it) is
-named and counted as skipped; with CI=true it is a failure.
+named and counted as skipped; with CI=true it is a failure. What failed stands once more at the end, each with
+the last line of its message: of a long output often only the end is kept.
 """
 import argparse
+import collections
 import contextlib
 import glob
 import hashlib
@@ -26,9 +29,10 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYTHON = "/usr/bin/python3"
@@ -36,9 +40,10 @@ CI = os.environ.get("CI") == "true"
 CORES = os.cpu_count() or 1
 SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events most of their time
 SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
+MOST = 5 * CORES + 2  # as long as the cores have time left
 # files that take longest, which begin: one of them alone at the end would hold up all
-LONG = ("nomem", "flight", "fleet", "lanes", "schedule_types", "recovery", "floods", "executor", "journal", "disk",
-        "durable", "upstream_faults", "demo", "clock")
+LONG = ("nomem", "flight", "fleet", "alarm_rules", "lanes", "schedule_types", "recovery", "floods", "executor",
+        "journal", "backup", "events", "api_story", "disk", "durable", "upstream_faults", "demo", "clock")
 PYPI = ("playwright==1.65.2", "schemathesis==4.32.5")  # for tests only
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
@@ -50,8 +55,9 @@ class Failed(Exception):
 class Stage:
     """One stage under way: its log and its counts."""
 
-    def __init__(self, name):
+    def __init__(self, name, last=False):
         self.name, self.passed, self.failed, self.left_out = name, 0, 0, []
+        self.said, self.failures, self.last = [], [], last  # failures: a line each, for the end
         self.log_path = os.path.join(ROOT, "build", "log", name + ".log")
         os.makedirs(os.path.dirname(self.log_path), exist_ok=True)
         self.log = open(self.log_path, "w", encoding="utf-8", errors="replace")
@@ -61,9 +67,12 @@ class Stage:
         with open(out, "w", encoding="utf-8") if out else contextlib.nullcontext(self.log) as log:
             log.write("+ " + " ".join(command) + "\n")
             log.flush()
-            process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **(env or {})}, text=True,
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                       start_new_session=True)
+            process = subprocess.Popen(["nice", "-n", "19", *command] if self.last else command, cwd=ROOT,
+                                       env={**os.environ, **(env or {})}, text=True, stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+            if self.last:  # where each session is a group of its own for the scheduler, as on desktops
+                with contextlib.suppress(OSError), open(f"/proc/{process.pid}/autogroup", "w", encoding="ascii") as f:
+                    f.write("19")
             try:
                 return process.wait(limit)
             except subprocess.TimeoutExpired:
@@ -76,11 +85,15 @@ class Stage:
         if status:
             raise Failed(f"{command[0]} ended with exit status {status}")
 
+    def say(self, line):
+        """A line for whoever reads along; the stage's come together, when it has ended."""
+        self.said.append(line)
+
     def show(self, pattern):
-        """Print the lines of the log that match: what is worth knowing of a stage that passed."""
+        """Say the lines of the log that match: what is worth knowing of a stage that passed."""
         for line in self.tail(10000):
             if re.search(pattern, line):
-                print("    " + line)
+                self.say("    " + line)
 
     def count(self, path):
         """Add a JUnit file's counts and name what failed or was skipped."""
@@ -92,20 +105,28 @@ class Stage:
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 self.failed += 1
-                print(f"    failed: {name}")
+                self.say(f"    failed: {name}")
+                self.failures.append(f"{self.name}: {name}: {message_of(case)}")
             elif skipped is not None or case.get("status") in ("notrun", "disabled"):
                 reason = skipped.get("message", "") if skipped is not None else ""
                 left_out.append(reason or name)
             else:
                 self.passed += 1
         for reason in sorted(set(left_out)):
-            print(f"    left out: {reason} ({left_out.count(reason)} cases)")
+            self.say(f"    left out: {reason} ({left_out.count(reason)} cases)")
         self.left_out += left_out
 
     def tail(self, lines):
         self.log.flush()
         with open(self.log_path, encoding="utf-8", errors="replace") as f:
             return f.read().splitlines()[-lines:]
+
+
+def message_of(case):
+    """What a JUnit file says of a failed case, as one line."""
+    failure = next(node for kind in ("failure", "error") for node in case.iter(kind))
+    told = failure.get("message") or failure.text
+    return " ".join(told.split())[:400] if told else " ".join((case.findtext("system-out") or "").split())[-400:]
 
 
 def found(*patterns):
@@ -174,8 +195,8 @@ def lint(s):
         stamp = os.path.join(stamps, digest.hexdigest())
         if os.path.exists(stamp):
             return None
-        done = subprocess.run(["clang-tidy", "--quiet", "-p", stamps, path], cwd=ROOT, capture_output=True,
-                              text=True)
+        done = subprocess.run([*(["nice", "-n", "19"] if s.last else []), "clang-tidy", "--quiet", "-p", stamps, path],
+                              cwd=ROOT, capture_output=True, text=True)
         if done.returncode == 0:
             open(stamp, "w").close()
             return None
@@ -246,13 +267,62 @@ def begin_with(path):
     return LONG.index(name) if name in LONG else len(LONG), -os.path.getsize(path)
 
 
+class Spare:
+    """Whether the cores had time to spare since the last look: idle, or used at a low priority."""
+
+    def __init__(self):
+        self.at, self.before = time.monotonic(), self._look()
+
+    @staticmethod
+    def _look():
+        with open("/proc/stat", encoding="ascii") as f:
+            times = [int(word) for word in f.readline().split()[1:9]]  # user, nice, system, idle, iowait, ...
+        return times[1] + times[3], sum(times)
+
+    @staticmethod
+    def memory():
+        with open("/proc/meminfo", encoding="ascii") as f:
+            return int(next(line for line in f if line.startswith("MemAvailable:")).split()[1]) >> 20  # GiB
+
+    def is_there(self):
+        if time.monotonic() - self.at < 1:
+            return False
+        then, self.before, self.at = self.before, self._look(), time.monotonic()
+        spare, total = self.before[0] - then[0], self.before[1] - then[1]
+        return spare * 3 > total and self.memory() >= 4
+
+
+def side_by_side(one, paths, least):
+    """[one(path)] of all paths: least of them at a time, and more while the cores have a third of their time left."""
+    left, going, ended, spare = collections.deque(paths), set(), [], Spare()
+    with ThreadPoolExecutor(max(least, MOST)) as pool:
+        while left or going:
+            while left and (len(going) < least or (1 < least and len(going) < MOST and spare.is_there())):
+                going.add(pool.submit(one, left.popleft()))
+            done, going = wait(going, 1, FIRST_COMPLETED)
+            ended += [task.result() for task in done]
+    return ended
+
+
+def for_threads(paths):
+    """Without the files that ThreadSanitizer has nothing to look at in, as tests/tsan-left-out.txt says."""
+    if not found("tests/tsan-left-out.txt"):
+        return paths
+    with open(os.path.join(ROOT, "tests", "tsan-left-out.txt"), encoding="utf-8") as f:
+        names = {line.split()[0] for line in f if line.strip() and not line.startswith("#")}
+    return [path for path in paths if os.path.basename(path) not in names]
+
+
 def pytest(folder, preset="dev", at_once=1):
-    """A folder of pytest cases against the binary of a preset; at_once: so many files side by side."""
+    """A folder of pytest cases against the binary of a preset; at_once: so many files side by side, and more if
+    the cores have time."""
     def body(s, env):
         env = {**env, "PEAL_BIN": os.path.join(ROOT, "build", preset, "peal"), "PEAL_PRESET": preset}
         if preset in ("asan", "tsan"):
             env.setdefault("PEAL_TEST_PATIENCE", "3")
         files = [folder] if at_once == 1 else sorted(found(f"{folder}/test_*.py"), key=begin_with)
+        if preset == "tsan":
+            files = for_threads(files)
         for stale in found(f"build/log/{s.name}.*.xml"):
             os.unlink(stale)
 
@@ -265,8 +335,7 @@ def pytest(folder, preset="dev", at_once=1):
             status = s.try_run(*command, env=env, limit=2400, out=out)
             return path, status, results, out
 
-        with ThreadPoolExecutor(at_once) as pool:
-            ended = list(pool.map(run, files))
+        ended = side_by_side(run, files, at_once)
         problems = []
         ended.sort(key=lambda one: bool(one[1]))  # failures last: the end of the log is shown
         for path, status, results, out in ended:
@@ -303,6 +372,21 @@ def crash(s):
         s.passed += status == 3
         if status != 3:
             raise Failed(f"the mistake {defect} is not found")
+
+
+def power_cut(s):
+    """Power cuts of a center and of an executor, one case a cut; and a disk that lies, which they must find."""
+    env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}
+    for command in (["scripts/powercut.py", "--rounds", "8"], ["scripts/crash.py", "--power", "--rounds", "4"]):
+        status = s.try_run(*command, env=env)
+        if status:
+            raise Failed(f"{command[0]} ended with exit status {status}")
+    s.passed += sum(line.startswith(("cut ", "round ")) for line in s.tail(1000))
+    s.show("^seed|cuts: |kills: |^planned ")
+    status = s.try_run("scripts/powercut.py", "--rounds", "3", "--defect", "database", env=env)
+    s.passed += status == 3
+    if status != 3:
+        raise Failed("a disk that does not keep what it confirms is not found")
 
 
 def console(s):
@@ -403,13 +487,32 @@ def defects(s):
         s.passed += line.startswith("found ")
         if line.startswith(("SURVIVED", "ERROR")):
             s.failed += 1
-            print("    " + line)
+            s.say("    " + line)
     if status and not s.failed:
         raise Failed(f"scripts/mutants.py ended with exit status {status}")
 
 
 def model(s):
     s.run("scripts/model.py")
+
+
+def databases(s):
+    """The store's suite on real servers, a program of unit cases each; then a few kills, as one case a server."""
+    if not CI and subprocess.run(["scripts/install-deps.sh", "--list", "database"], cwd=ROOT, stdout=s.log).returncode:
+        s.left_out.append("the database servers: scripts/install-deps.sh database gets them")
+        return
+    env = {**os.environ, "PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}
+    status = s.try_run("scripts/test-db.py", "--quick", env=env, limit=900)
+    killed = s.try_run("scripts/crash-db.py", "--rounds", "3", "--built", env=env, limit=600)
+    for line in s.tail(1000):
+        s.passed += line.startswith("ok ") or "runs succeeded" in line
+        if line.startswith("FAILED"):
+            s.failed += 1
+            s.say("    " + line)
+    if killed:
+        raise Failed(f"scripts/crash-db.py ended with exit status {killed}")
+    if status and not s.failed:
+        raise Failed(f"scripts/test-db.py ended with exit status {status}")
 
 
 # name, function, what must exist, stages that must have passed, sets it belongs to
@@ -425,16 +528,17 @@ STAGES = [
     ("structure", structure, [], ["build"], {"test", "lint"}),
     ("format", clang_format, [], [], {"test", "lint"}),
     ("mutants-found", mutants_found, MUTANTS, [], {"test"}),
-    ("clang-tidy", lint, [], ["build"], {"heavy", "lint"}),
     ("unit", unit("dev"), [], ["build"], {"test"}),
     ("build-release", build("release"), [], [], {"test"}),
     ("hardening", hardening, HAVE_CLI, ["build-release"], {"test"}),
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
     ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
+    ("databases", databases, ["tests/support/servers.py"], ["build"], {"heavy"}),
     ("contract", contract, ["tests/contract/run.py"], ["build"], {"heavy"}),
     ("console-flows", console_flows, ["tests/console/test_*.py"], ["build", "console"], {"heavy"}),
     ("packages", packages, ["tests/packages/test_*.py"], ["console"], {"heavy"}),
     ("crash", crash, JOURNAL, ["build"], {"heavy"}),
+    ("powercut", power_cut, JOURNAL, ["build"], {"heavy"}),
     ("build-asan", build("asan"), [], [], {"heavy"}),
     ("unit-asan", unit("asan"), [], ["build-asan"], {"heavy"}),
     ("blackbox-asan", pytest("tests/blackbox", "asan", SLOWLY), BLACKBOX, ["build-asan"], {"heavy"}),
@@ -442,6 +546,7 @@ STAGES = [
     ("unit-tsan", unit("tsan", THREADED), [], ["build-tsan"], {"heavy"}),
     ("blackbox-tsan", pytest("tests/blackbox", "tsan", SLOWLY), BLACKBOX, ["build-tsan"], {"heavy"}),
     ("build-fuzz", build("fuzz"), ["tests/fuzz/fuzz_*.c"], [], {"heavy"}),
+    ("clang-tidy", lint, [], ["build"], {"heavy", "lint"}),
     ("fuzz", fuzz, ["tests/fuzz/fuzz_*.c"], ["build-fuzz"], {"heavy"}),
     ("simulation", simulation(2000), SIM, [], {"heavy"}),
     ("simulation-defects", defects, MUTANTS, [], {"heavy"}),
@@ -449,11 +554,18 @@ STAGES = [
 ]
 
 
+# What waits most of its time, for one browser or one compiler: beside the suites.
+WAITING = {"databases", "contract", "console-flows", "packages", "crash", "powercut"}
+# What only computes, whatever else goes on: in the time that the others leave. Not what is measured by time, as fuzzers are.
+COMPUTING = {"build-release", "hardening", "clang-tidy", "build-asan", "build-tsan", "build-fuzz", "simulation",
+             "simulation-defects", "model"}
+
+
 def run_stage(name, function, needs, bad):
-    """Run one stage and say how it went. True if it passed."""
+    """Run one stage; what there is to say of it stands in said."""
     blocked = [n for n in needs if n in bad]
-    print(f"== {name}", flush=True)
-    s = Stage(name)
+    s = Stage(name, name in COMPUTING)
+    s.say(f"== {name}")
     begun = time.monotonic()
     reason = f"needs {', '.join(blocked)}" if blocked else None
     try:
@@ -461,6 +573,8 @@ def run_stage(name, function, needs, bad):
             function(s)
     except (Failed, OSError) as failure:
         reason = str(failure)
+    except Exception as failure:  # a mistake of ours ends its stage, and not the lanes that wait for it
+        reason = repr(failure)
     if CI and s.left_out:
         s.failed += len(s.left_out)
         reason = reason or "nothing may be left out in CI"
@@ -470,12 +584,54 @@ def run_stage(name, function, needs, bad):
         s.passed = 1
     took = time.monotonic() - begun
     out = f", {len(s.left_out)} left out" if s.left_out else ""
-    print(f"   {s.passed} passed, {s.failed} failed{out} in {took:.1f} s", flush=True)
+    s.say(f"   {s.passed} passed, {s.failed} failed{out} in {took:.1f} s")
     if s.failed:
         if not blocked:
-            print("\n".join("    | " + line for line in s.tail(150 if CI else 60)))
-        print(f"   {name} FAILED: {reason or 'see above'} (build/log/{name}.log)", flush=True)
+            s.say("\n".join("    | " + line for line in s.tail(150 if CI else 60)))
+        s.say(f"   {name} FAILED: {reason or 'see above'} (build/log/{name}.log)")
+    if s.failed > len(s.failures):
+        s.failures.append(f"{name}: {reason}")
     return s
+
+
+class Run:
+    """The stages of one call, in their lanes. A stage begins when those of its lane before it have ended, and what it
+    needs; all wait for the console and the build, which write into the tree."""
+
+    def __init__(self, stages, total):
+        self.stages, self.total = stages, total
+        self.left, self.bad, self.took, self.failures = {stage[0] for stage in stages}, set(), [], []
+        self.change = threading.Condition()
+
+    def all(self):
+        lanes = [[s for s in self.stages if s[0] in WAITING], [s for s in self.stages if s[0] in COMPUTING],
+                 [s for s in self.stages if s[0] not in WAITING | COMPUTING]]
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            for lane in [pool.submit(self._lane, stages) for stages in lanes]:
+                lane.result()
+
+    def _lane(self, stages):
+        for name, function, _, needs, _ in stages:
+            first = set(needs) | ({"console", "build"} if name in WAITING | COMPUTING else set())
+            with self.change:
+                self.change.wait_for(lambda: not first & self.left)
+            before = time.monotonic()
+            print(f"-- {name} begins", flush=True)
+            s = run_stage(name, function, needs, self.bad)
+            with self.change:
+                self._over(s, time.monotonic() - before)
+                self.change.notify_all()
+
+    def _over(self, s, seconds):
+        print("\n".join(s.said), flush=True)
+        self.took.append((seconds, s.name))
+        self.failures += s.failures
+        if s.failed:
+            self.bad.add(s.name)
+        self.total["passed"] += s.passed
+        self.total["failed"] += s.failed
+        self.total["skipped"] += 0 if CI else len(s.left_out)
+        self.left.discard(s.name)
 
 
 def select(names):
@@ -511,22 +667,16 @@ def main():
     if args.add:
         with open(args.add, encoding="utf-8") as f:
             total = json.load(f)
-    bad, took = set(), []
     begun = time.monotonic()
-    for name, function, _, needs, _ in select(args.names or ["test"]):
-        before = time.monotonic()
-        s = run_stage(name, function, needs, bad)
-        took.append((time.monotonic() - before, name))
-        if s.failed:
-            bad.add(name)
-        total["passed"] += s.passed
-        total["failed"] += s.failed
-        total["skipped"] += 0 if CI else len(s.left_out)
+    run = Run(select(args.names or ["test"]), total)
+    run.all()
     if args.save:
         with open(args.save, "w", encoding="utf-8") as f:
             json.dump(total, f)
-    longest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(took, reverse=True)[:6])
+    longest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(run.took, reverse=True)[:6])
     print(f"took {time.monotonic() - begun:.0f} s; the longest: {longest}")
+    for failure in run.failures[:50]:
+        print(f"failed: {failure}")
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"{total['passed']} passed, {total['failed']} failed{skipped}")
     return 1 if total["failed"] else 0

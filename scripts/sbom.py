@@ -21,7 +21,8 @@ THIRD_PARTY = os.path.join(ROOT, "web", "dist", "third-party.txt")
 LOCK = os.path.join(ROOT, "web", "package-lock.json")
 # what Peal may be linked to, each with its licence by the list of SPDX
 LICENCES = {"libargon2": "CC0-1.0 OR Apache-2.0", "libc": "LGPL-2.1-or-later", "libcrypto": "Apache-2.0", "libcurl": "curl",
-            "libjansson": "MIT", "libm": "LGPL-2.1-or-later", "libsqlite3": "blessing", "libssl": "Apache-2.0", "libz": "Zlib"}
+            "libjansson": "MIT", "libm": "LGPL-2.1-or-later", "libmariadb": "LGPL-2.1-or-later", "libpq": "PostgreSQL",
+            "libsqlite3": "blessing", "libssl": "Apache-2.0", "libz": "Zlib"}
 
 
 def said(*command):

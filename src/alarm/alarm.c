@@ -9,6 +9,7 @@
 #include "alarm/kind.h"
 #include "alarm/sender.h"
 #include "alarm/teller.h"
+#include "alarm/watch.h"
 #include "alarm/setting.h"
 #include "alarm/targets.h"
 #include "base/clock.h"
@@ -19,8 +20,12 @@ struct alarms {
     struct channel **channels; /* NULL where not set up, or with its sender */
     struct sender **senders;   /* NULL: not started */
     struct teller *teller;     /* the same */
+    struct watch *watch;       /* the same */
+    char *data;                /* folder of the center */
+    int64_t backup_ms;         /* backups come so often; 0: none */
     const char **for_all;      /* names, NULL at the end */
     char *ca, *targets;        /* of channels that are made through the API */
+    struct channel *mail;      /* that of the settings, whoever owns it; NULL: not set up */
     struct keeper *keeper;     /* NULL: not started */
     enum wire_lang lang;
     _Atomic bool stopping;
@@ -65,6 +70,8 @@ static enum err rules_read(const struct config *config, struct alarms *a, struct
 {
     a->ca = mem_dup(config_text(config, "alarm.ca"));
     a->targets = mem_dup(config_text(config, "alarm.targets"));
+    a->data = mem_dup(config_text(config, "data"));
+    a->backup_ms = config_int(config, "backup.every");
     enum err err = setting_readable("alarm.ca", a->ca, why);
     return err ? err : targets_check(slice_text(a->targets), why);
 }
@@ -81,6 +88,8 @@ enum err alarms_open(const struct config *config, struct alarms **ret, struct wh
         err = channel_table[i]->open(config, &a->channels[i], why);
         if (a->channels[i] && !channel_table[i]->by_job)
             a->for_all[all++] = channel_table[i]->name;
+        else if (a->channels[i])
+            a->mail = a->channels[i];
     }
     if (!err)
         err = rules_read(config, a, why);
@@ -107,7 +116,7 @@ static void wake_senders(void *arg)
 
 static struct made_rules rules(const struct alarms *a)
 {
-    return (struct made_rules){ .ca = a->ca, .targets = a->targets };
+    return (struct made_rules){ .ca = a->ca, .targets = a->targets, .mail = a->mail };
 }
 
 static enum err keeper_start(struct alarms *a, struct center *c, struct why *why)
@@ -145,6 +154,15 @@ static enum err teller_start(struct alarms *a, struct center *c, struct why *why
     return err;
 }
 
+static enum err watch_start(struct alarms *a, struct center *c, struct why *why)
+{
+    struct watch_config config = { .center = c, .data = a->data, .backup_ms = a->backup_ms };
+    enum err err = center_reader(c, &config.reader, why);
+    if (!err)
+        a->watch = watch_new(&config);
+    return err;
+}
+
 enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, struct why *why)
 {
     a->lang = lang;
@@ -165,6 +183,8 @@ enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, s
     if (!err)
         err = teller_start(a, c, why);
     if (!err)
+        err = watch_start(a, c, why);
+    if (!err)
         center_on_alarm(c, wake, a);
     return err;
 }
@@ -172,6 +192,7 @@ enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, s
 void alarms_free(struct alarms *a)
 {
     if (a) {
+        watch_free(a->watch);
         teller_free(a->teller); /* it wakes senders */
         keeper_free(a->keeper);
     }
@@ -187,6 +208,7 @@ void alarms_free(struct alarms *a)
     free((void *)a->for_all);
     free(a->ca);
     free(a->targets);
+    free(a->data);
     free(a);
 }
 
@@ -200,6 +222,19 @@ void alarms_stop(struct alarms *a)
 void alarms_changed(struct alarms *a)
 {
     keeper_changed(a->keeper);
+}
+
+void alarms_resent(struct alarms *a, int64_t id)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->senders[i])
+            sender_reread(a->senders[i], id);
+    keeper_reread(a->keeper, id);
+}
+
+int64_t alarms_held(const struct alarms *a, int64_t channel_id)
+{
+    return keeper_held(a->keeper, channel_id);
 }
 
 bool alarms_set_up(const struct alarms *a, int i, const char **ret_name, bool *ret_by_job)

@@ -38,6 +38,10 @@ void alarms_free(struct alarms *a);
 void alarms_stop(struct alarms *a);
 /* A write to the table was committed. */
 void alarms_changed(struct alarms *a);
+/* Delivery id was committed as open again: it is sent. */
+void alarms_resent(struct alarms *a, int64_t id);
+/* Messages that the limit of the channel has kept back since the last one that was sent. */
+int64_t alarms_held(const struct alarms *a, int64_t channel_id);
 /* Row i of the channels of the settings; *ret_name NULL: it is not set up. False: there is none. */
 bool alarms_set_up(const struct alarms *a, int i, const char **ret_name, bool *ret_by_job);
 /* Send a message of event ALARM_TEST, whether the channel is on or off. Blocks. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* alertmanager.c - alerts of Prometheus' Alertmanager, API version 2. Labels are what it knows an
- * alert by, so they hold nothing that differs between an alarm's begin and its end. */
+ * alert by, so they hold nothing that differs between an alarm's begin and its end. An alert
+ * without an end resolves itself there after a few minutes: one of an alarm that is open has an end
+ * far ahead, and the message that the alarm is over brings the real one. */
 #include <string.h>
 #include "alarm/chat.h"
 #include "alarm/hook.h"
@@ -9,6 +11,7 @@
 
 #define PATH "/api/v2/alerts"
 #define TEXT_MAX 15000
+#define OPEN_MS (INT64_C(7) * 86400000) /* no rule repeats more rarely */
 
 static const struct channel_field fields[] = {
     { "url", CHANNEL_URL, true, true, 2000 },
@@ -46,6 +49,14 @@ static void annotations(struct jsonw *w, const struct alarm_message *m)
     buf_done(&text);
 }
 
+/* -1: it is told once. */
+static int64_t ends_ms(const struct alarm_message *m, int64_t now_ms)
+{
+    if (strcmp(m->state, "closed") == 0)
+        return m->closed_ms >= 0 ? m->closed_ms : now_ms;
+    return m->state[0] ? now_ms + OPEN_MS : -1;
+}
+
 static void compose(const struct channel_values *v, const struct alarm_message *m, int64_t now_ms,
                     struct kind_request *r)
 {
@@ -62,9 +73,8 @@ static void compose(const struct channel_values *v, const struct alarm_message *
     labels(&w, m);
     annotations(&w, m);
     jsonw_text(&w, "startsAt", rfc3339_format(m->since_ms, zone_utc(), time));
-    if (strcmp(m->state, "closed") == 0)
-        jsonw_text(&w, "endsAt",
-                   rfc3339_format(m->closed_ms >= 0 ? m->closed_ms : now_ms, zone_utc(), time));
+    if (ends_ms(m, now_ms) >= 0)
+        jsonw_text(&w, "endsAt", rfc3339_format(ends_ms(m, now_ms), zone_utc(), time));
     jsonw_object_end(&w);
     jsonw_array_end(&w);
 }

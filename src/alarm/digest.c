@@ -18,7 +18,7 @@ struct digest {
     int n;
     struct alarm_item items[ALARM_ITEMS_MAX]; /* names and causes owned */
     char since[ALARM_ITEMS_MAX][RFC3339_SIZE];
-    char title[400], key[48];
+    char title[400], key[48], event[48];
 };
 
 static const char *or_empty(const char *text)
@@ -117,6 +117,7 @@ static const char *const happened[RULE_KINDS][2] = {
     [RULE_RECOVERED] = { "recovered", "已恢复" },
     [RULE_SLOW] = { "slow", "运行过慢" },
     [RULE_STOPPED] = { "stopped by the center", "被调度中心停止" },
+    [RULE_LATE] = { "not run in time", "未按时运行" },
 };
 
 /* ": executor X", or nothing. */
@@ -129,6 +130,26 @@ static void where(const struct digest *d, bool zh, char *to, size_t size)
         snprintf(to, size, "%s", zh ? "，分组无执行器" : ": the group has no executor");
 }
 
+/* Of what is of no job. */
+static void state_title(struct digest *d, const struct alarm_message *m, const char *over)
+{
+    static const char *const forms[RULE_KINDS][2] = {
+        [RULE_EMPTY] = { "%sGroup %.*s has enabled jobs and no executor",
+                         "%s执行器分组 %.*s 有启用的任务但没有执行器" },
+        [RULE_GONE] = { "%sExecutor of %.*s is gone: %.150s", "%s执行器失联（%.*s）：%.150s" },
+    };
+    bool zh = m->lang == WIRE_LANG_ZH_CN;
+    int n = (int)utf8_cut(m->group, strlen(m->group), TITLE_NAME);
+    if (d->alarm.kind == RULE_CENTER)
+        snprintf(d->title, sizeof(d->title),
+                 zh ? "%s调度中心异常（%.30s）：%.200s"
+                    : "%sThe center is not well (%.30s): %.200s",
+                 over, d->alarm.address, or_empty(d->alarm.text));
+    else
+        snprintf(d->title, sizeof(d->title), forms[d->alarm.kind][zh], over, n, m->group,
+                 d->alarm.address);
+}
+
 /* Whatever has happened since: the title is of the message's own state. */
 static void title_write(struct digest *d, const struct alarm_message *m)
 {
@@ -137,6 +158,10 @@ static void title_write(struct digest *d, const struct alarm_message *m)
     const char *name = one ? d->items[0].job : m->group;
     const char *over = d->tell.state == TELL_CLOSED ? zh ? "【已恢复】" : "[over] " : "";
     int n = (int)utf8_cut(name, strlen(name), TITLE_NAME);
+    if (rule_watches(d->alarm.kind) && d->alarm.kind != RULE_LATE) {
+        state_title(d, m, over);
+        return;
+    }
     where(d, zh, at, sizeof(at));
     snprintf(about, sizeof(about), "%.*s", n, name);
     if (one)
@@ -147,12 +172,18 @@ static void title_write(struct digest *d, const struct alarm_message *m)
                  over, (long long)d->alarm.jobs, happened[d->alarm.kind][zh], about, at);
 }
 
-static const char *event(const struct digest *d)
+static const char *event(struct digest *d)
 {
-    static const char *const events[RULE_KINDS] = { [RULE_FAILED] = "job.failed",
-                                                    [RULE_RECOVERED] = "job.recovered",
-                                                    [RULE_SLOW] = "job.slow",
-                                                    [RULE_STOPPED] = "job.stopped" };
+    static const char *const events[RULE_KINDS] = {
+        [RULE_FAILED] = "job.failed", [RULE_RECOVERED] = "job.recovered",
+        [RULE_SLOW] = "job.slow",     [RULE_STOPPED] = "job.stopped",
+        [RULE_LATE] = "job.late",     [RULE_EMPTY] = "group.empty",
+        [RULE_GONE] = "executor.gone"
+    };
+    if (d->alarm.kind == RULE_CENTER) {
+        snprintf(d->event, sizeof(d->event), "center.%.30s", d->alarm.address);
+        return d->event;
+    }
     return d->rule.in_a_row > 1 ? "job.streak" : events[d->alarm.kind];
 }
 
@@ -170,7 +201,7 @@ void digest_put(struct digest *d, struct alarm_message *m)
     m->since_ms = d->alarm.since_ms;
     m->closed_ms = rule_stays(d->alarm.kind) ? d->alarm.closed_ms : -1;
     m->outcome = rule_kind_text(d->alarm.kind);
-    m->address = or_empty(d->alarm.address);
+    m->address = d->alarm.cause == CAUSE_EXECUTOR ? or_empty(d->alarm.address) : "";
     m->cause = or_empty(d->alarm.text);
     m->alarm_id = d->alarm.id;
     m->rule_id = d->alarm.rule_id;

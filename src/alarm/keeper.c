@@ -59,7 +59,9 @@ static struct kept *find(const struct keeper *k, int64_t id, int64_t version)
 static struct sender *begin(struct keeper *k, const struct channel_record *r)
 {
     struct why why = { "" };
-    struct sender_config config = { .center = k->c.center, .name = r->name, .lang = k->c.lang };
+    struct sender_config config = {
+        .center = k->c.center, .name = r->name, .lang = k->c.lang, .per_minute = r->per_minute
+    };
     enum err err = made_open(r, &k->c.rules, &config.channel, &why);
     if (!err)
         err = center_reader(k->c.center, &config.reader, &why);
@@ -297,6 +299,27 @@ void keeper_wake(struct keeper *k)
     pthread_mutex_unlock(&k->lock);
     if (!atomic_exchange(&k->woken, true))
         mailbox_send(k->in, &k->wake);
+}
+
+void keeper_reread(struct keeper *k, int64_t id)
+{
+    pthread_mutex_lock(&k->lock);
+    for (int i = 0; i < k->n; i++)
+        if (k->kept[i]->sender)
+            sender_reread(k->kept[i]->sender, id);
+    pthread_mutex_unlock(&k->lock);
+    keeper_changed(k); /* looks at all that are open */
+}
+
+int64_t keeper_held(struct keeper *k, int64_t channel_id)
+{
+    int64_t held = 0;
+    pthread_mutex_lock(&k->lock);
+    for (int i = 0; i < k->n; i++)
+        if (k->kept[i]->sender && k->kept[i]->id == channel_id)
+            held += sender_held(k->kept[i]->sender);
+    pthread_mutex_unlock(&k->lock);
+    return held;
 }
 
 void keeper_changed(struct keeper *k)

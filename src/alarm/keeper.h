@@ -19,6 +19,10 @@ struct keeper_config {
 struct keeper *keeper_new(const struct keeper_config *config);
 void keeper_wake(struct keeper *k);    /* any thread: there are new alarms */
 void keeper_changed(struct keeper *k); /* any thread: channels have changed */
+/* Any thread: that alarm is open again. */
+void keeper_reread(struct keeper *k, int64_t id);
+/* Any thread: messages that the channel's limit keeps back since the last one that was sent. */
+int64_t keeper_held(struct keeper *k, int64_t channel_id);
 /* Stops and joins. The center answers no more (center_run has returned). NULL is fine. */
 void keeper_free(struct keeper *k);
 

@@ -19,6 +19,7 @@ enum channel_value {
     CHANNEL_HEADERS, /* lines "Name: value" */
     CHANNEL_BODY,    /* a template, template.h */
     CHANNEL_KEY,     /* of the service */
+    CHANNEL_TO,      /* addresses, comma separated */
     CHANNEL_VALUES
 };
 
@@ -46,6 +47,9 @@ struct channel_kind {
     /* Beyond lengths and the URL, which are looked at for it. NULL: nothing. ERR_INVALID; *field
      * names what is wrong. */
     enum err (*check)(const struct channel_values *v, const char **field, struct why *why);
+    /* It goes to each address of CHANNEL_TO by the mail server of the settings; then there is no
+     * compose, and no more than this. */
+    bool by_mail;
     /* Every text of m is hostile. url holds that of the values already. now_ms: epoch. */
     void (*compose)(const struct channel_values *v, const struct alarm_message *m, int64_t now_ms,
                     struct kind_request *r);

@@ -14,7 +14,8 @@
     ROW(kind_slack)                                                                                \
     ROW(kind_teams)                                                                                \
     ROW(kind_pagerduty)                                                                            \
-    ROW(kind_alertmanager)
+    ROW(kind_alertmanager)                                                                         \
+    ROW(kind_mail)
 
 #define DECLARED(kind) extern const struct channel_kind kind;
 TABLE(DECLARED)

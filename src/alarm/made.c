@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "alarm/settings.h"
 #include "base/clock.h"
+#include "base/mem.h"
 
 struct made {
     struct channel channel;
@@ -12,10 +13,32 @@ struct made {
     struct made_rules rules;
 };
 
+/* A test names no target: it goes to the first address. */
+static enum delivery_outcome mail_try(const struct made *h, const struct alarm_message *m,
+                                      const _Atomic bool *stop, struct why *said)
+{
+    struct alarm_message copy = *m;
+    struct slice rest = slice_text(h->settings.values.v[CHANNEL_TO]), first = { "", 0 };
+    struct channel *mail = h->rules.mail;
+    if (!mail) {
+        why_set(said, "the center has no mail server: mail.host");
+        return DELIVERY_NEVER;
+    }
+    (void)!slice_item(&rest, &first);
+    char *to = mem_dupn(first.p, first.n);
+    if (!copy.target[0])
+        copy.target = to;
+    enum delivery_outcome outcome = mail->ops->send(mail, &copy, stop, said);
+    free(to);
+    return outcome;
+}
+
 enum delivery_outcome made_try(struct channel *c, const struct alarm_message *m, int try_ms,
                                const _Atomic bool *stop, struct why *said)
 {
     const struct made *h = (const struct made *)c;
+    if (h->settings.kind->by_mail)
+        return mail_try(h, m, stop, said);
     const struct kind_try t = {
         .values = &h->settings.values,
         .ca = h->rules.ca,

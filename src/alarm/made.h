@@ -9,6 +9,7 @@
 struct made_rules { /* of the operator, for all of them; lent for good */
     const char *ca; /* file of certificates; NULL: the system's */
     const char *targets;
+    struct channel *mail; /* that of the settings; NULL: it is not set up */
 };
 
 /* Its ops close it. ERR_INVALID: the row is damaged. */

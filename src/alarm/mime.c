@@ -129,13 +129,13 @@ static void date(struct buf *out, int64_t now_ms)
     buf_printf(out, "Date: %s\r\n", text);
 }
 
-enum word { W_TITLE, W_GROUP, W_JOB, W_NAME, W_KIND, W_WHEN, W_WHERE, W_CODE, W_LOG };
+enum word { W_TITLE, W_GROUP, W_JOB, W_NAME, W_KIND, W_WHEN, W_WHERE, W_CODE, W_LOG, W_HELD };
 
-static const char *const words[2][9] = {
+static const char *const words[2][10] = {
     { "Alarm of the scheduling center", "Executor group", "Job id", "Job", "Alarm", "Scheduled for",
-      "Executor", "Code", "Content" },
+      "Executor", "Code", "Content", "Alarms held back before this" },
     { "调度中心监控报警", "执行器", "任务ID", "任务描述", "告警类型", "调度时间", "执行器地址",
-      "结果码", "告警内容" },
+      "结果码", "告警内容", "此前被限流的告警数" },
 };
 
 static const char *word(const struct alarm_message *m, enum word w)
@@ -189,6 +189,11 @@ static void message_text(struct buf *out, const char *text)
     }
 }
 
+static bool is_run(const struct alarm_message *m)
+{
+    return strcmp(m->event, ALARM_RUN_FAILED) == 0;
+}
+
 struct fact {
     enum word label;
     const char *text;
@@ -199,8 +204,11 @@ enum { FACTS = 7 };
 /* numbers: room for the texts of two of them. */
 static void facts(const struct alarm_message *m, char numbers[2][24], struct fact ret[FACTS])
 {
-    snprintf(numbers[0], 24, "%lld", (long long)m->job_id);
-    snprintf(numbers[1], 24, "%d", m->code);
+    numbers[0][0] = numbers[1][0] = '\0';
+    if (is_run(m)) {
+        snprintf(numbers[0], 24, "%lld", (long long)m->job_id);
+        snprintf(numbers[1], 24, "%d", m->code);
+    }
     const struct fact all[FACTS] = {
         { W_GROUP, m->group },  { W_JOB, numbers[0] }, { W_NAME, m->job },
         { W_KIND, m->outcome }, { W_WHEN, m->when },   { W_WHERE, m->address },
@@ -229,12 +237,14 @@ static void content_of_alarm(struct buf *out, const struct alarm_message *m)
         item(out, &m->items[i]);
     if (m->jobs > m->nitems)
         buf_printf(out, "+%lld\n", (long long)(m->jobs - m->nitems));
+    if (m->held)
+        buf_printf(out, "(%s: %lld)\n", word(m, W_HELD), (long long)m->held);
 }
 
 /* log id, then what the center and the executor said. */
 static void content(struct buf *out, const struct alarm_message *m)
 {
-    if (strcmp(m->event, ALARM_RUN_FAILED) != 0) {
+    if (!is_run(m)) {
         content_of_alarm(out, m);
         return;
     }
@@ -258,7 +268,8 @@ static void body_text(struct buf *out, const struct alarm_message *m)
     facts(m, numbers, all);
     buf_printf(out, "%s\n\n", word(m, W_TITLE));
     for (int i = 0; i < FACTS; i++)
-        buf_printf(out, "%s: %s\n", word(m, all[i].label), all[i].text);
+        if (is_run(m) || all[i].text[0])
+            buf_printf(out, "%s: %s\n", word(m, all[i].label), all[i].text);
     buf_printf(out, "\n%s:\n", word(m, W_LOG));
     content(out, m);
 }
@@ -282,6 +293,8 @@ static void body_html(struct buf *out, const struct alarm_message *m)
     wire_html(out, slice_text(word(m, W_TITLE)));
     buf_text(out, "</h3>\n<table style=\"border-collapse:collapse\">\n");
     for (int i = 0; i < FACTS; i++) {
+        if (!is_run(m) && !all[i].text[0])
+            continue;
         buf_text(out, "<tr>");
         cell(out, "th", "", slice_text(word(m, all[i].label)));
         cell(out, "td", "", slice_text(all[i].text));

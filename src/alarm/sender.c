@@ -20,11 +20,13 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "ledger/alarms.h"
+#include "model/incident.h"
 
 #define PAGE 500        /* alarms read at once */
 #define REWRITE_MS 1000 /* between tries to write reports */
 #define REREAD_MS 10000 /* after a read that failed */
 #define IDLE_MS 600000
+#define MINUTE_MS 60000
 
 enum { MESSAGE_WAKE, MESSAGE_TRIED, MESSAGE_STOP };
 
@@ -34,6 +36,7 @@ try { /* under way */
     struct text *text;
     struct window_alarm *alarm;
     int i;
+    int64_t held; /* messages kept back that it tells of */
 };
 
 struct report { /* to be written */
@@ -53,11 +56,16 @@ struct sender {
     int under_way;
     struct window window;
     struct list reports;
-    int64_t last_id;           /* the largest that was read */
+    int64_t last_id;           /* of the last one that was read */
+    int64_t read_id;           /* the largest that was read */
     bool more;                 /* there may be alarms beyond it */
     int64_t begun_ms;          /* boot: no alarm's hour began earlier */
     int64_t read_ms, write_ms; /* boot: not again before */
     bool unset_said;
+    _Atomic int64_t reread_id; /* an alarm that is open again; INT64_MAX: there is none */
+    int64_t minute_ms;         /* boot: the first message that the limit counts */
+    int minute_n;              /* messages since then */
+    _Atomic int64_t held;      /* kept back, and not told yet */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -65,7 +73,7 @@ struct sender {
 /* Boot time of the instant at which the alarm was made, or of this life's begin. */
 static int64_t since(const struct sender *s, const struct alarm_record *row)
 {
-    int64_t now_ms = clock_boot_ms(), age_ms = clock_wall_ms() - row->made_ms;
+    int64_t now_ms = clock_boot_ms(), age_ms = clock_wall_ms() - alarm_begun_ms(row);
     if (age_ms < 0)
         return now_ms;
     return age_ms < now_ms - s->begun_ms ? now_ms - age_ms : s->begun_ms;
@@ -74,14 +82,16 @@ static int64_t since(const struct sender *s, const struct alarm_record *row)
 struct page {
     struct sender *s;
     struct window_alarm *read[PAGE];
-    int n;
+    int n, seen; /* seen: also those that are in the window already */
 };
 
 static bool add(void *ctx, const struct alarm_record *row)
 {
     struct page *p = ctx;
-    p->read[p->n++] = window_add(&p->s->window, row, since(p->s, row));
+    if (row->id > p->s->read_id || !window_has(&p->s->window, row->id))
+        p->read[p->n++] = window_add(&p->s->window, row, since(p->s, row));
     p->s->last_id = row->id;
+    p->seen++;
     return true;
 }
 
@@ -115,10 +125,21 @@ static void report(struct sender *s, struct window_alarm *a, int i, enum deliver
                    .said = mem_dupn(said, utf8_cut(said, strlen(said), ALARM_SAID_MAX)) },
         .closes = a->left     ? ALARM_CLAIMED
                   : a->failed ? ALARM_FAILED
+                  : a->held   ? ALARM_HELD
                               : ALARM_SENT,
     };
     list_push(&s->reports, &r->node);
     count(s, outcome);
+}
+
+/* Alarms that are open again are read with all that are open behind them. */
+static void look_back(struct sender *s)
+{
+    int64_t id = atomic_exchange(&s->reread_id, INT64_MAX);
+    if (id > s->last_id)
+        return;
+    s->last_id = id - 1;
+    s->more = true;
 }
 
 static void refill(struct sender *s)
@@ -135,7 +156,9 @@ static void refill(struct sender *s)
         if (!p->read[i]->left) /* all that was to be done stands in the log: it is only closed */
             report(s, p->read[i], 0, DELIVERY_SENT, clock_wall_ms(), 0, "");
     if (!err)
-        s->more = p->n == max;
+        s->more = p->seen == max;
+    if (!err && s->last_id > s->read_id)
+        s->read_id = s->last_id;
     for (int i = 0; err && i < p->n; i++) { /* none of the page: it is read again */
         s->last_id = i ? s->last_id : p->read[i]->row.id - 1;
         window_drop(&s->window, p->read[i]);
@@ -219,12 +242,46 @@ static void try_free(struct try *t)
     free(t);
 }
 
+/* Does the limit keep the first try of that message back? It counts the others. */
+static bool over_limit(struct sender *s, const struct window_alarm *a, int i, const struct text *t)
+{
+    int64_t now_ms = clock_boot_ms();
+    bool over = strcmp(text_message(t)->state, tell_state_text(TELL_CLOSED)) == 0;
+    if (!s->c.per_minute || a->targets[i].tries > 1 || over)
+        return false;
+    if (!s->minute_n || now_ms - s->minute_ms >= MINUTE_MS) {
+        s->minute_ms = now_ms;
+        s->minute_n = 0;
+    }
+    return s->minute_n++ >= s->c.per_minute;
+}
+
+static void keep_back(struct sender *s, struct window_alarm *a, int i)
+{
+    bool first;
+    struct why said = { "" };
+    why_set(&said, "kept back: the channel takes %d messages a minute", s->c.per_minute);
+    (void)!window_tried(&s->window, a, i, DELIVERY_HELD, clock_boot_ms(), &first);
+    report(s, a, i, DELIVERY_HELD, clock_wall_ms(), 0, said.text);
+    if (s->held++ == 0)
+        log_warn("alarm", "%s: messages are kept back, it takes %d a minute", s->c.name,
+                 s->c.per_minute);
+}
+
 static void give(struct sender *s, struct window_alarm *a, int i)
 {
+    struct text *text = compose(s, a, i);
+    if (over_limit(s, a, i, text)) {
+        keep_back(s, a, i);
+        text_free(text);
+        return;
+    }
     struct try *t = mem_new(sizeof(*t));
     t->alarm = a;
     t->i = i;
-    t->text = compose(s, a, i);
+    t->held = s->held;
+    t->text = text;
+    text_held(text, t->held);
     t->t.text = text_message(t->text);
     s->under_way++;
     workers_give(s->workers, &t->t);
@@ -252,6 +309,8 @@ static void tried(struct sender *s, struct try *t)
     if (first || outcome == DELIVERY_NEVER)
         say(s, target, outcome, t->t.said.text);
     report(s, a, t->i, outcome, t->t.at_ms, t->t.took_ms, t->t.said.text);
+    if (outcome == DELIVERY_SENT) /* another one may have told of the same meanwhile */
+        s->held -= t->held < s->held ? t->held : s->held;
     int i;
     struct window_alarm *other;
     while (t->t.outcome == DELIVERY_AGAIN &&
@@ -319,6 +378,7 @@ static bool heard(struct sender *s, struct message *m)
 static void work(struct sender *s)
 {
     int64_t now_ms = clock_boot_ms();
+    look_back(s);
     if (s->more && s->window.n < WINDOW_MAX && now_ms >= s->read_ms)
         refill(s);
     give_all(s);
@@ -358,6 +418,7 @@ struct sender *sender_new(const struct sender_config *config)
     s->stop.kind = MESSAGE_STOP;
     s->more = true;
     s->begun_ms = clock_boot_ms();
+    s->reread_id = INT64_MAX;
     window_init(&s->window);
     list_init(&s->reports);
     if (s->c.channel)
@@ -376,6 +437,19 @@ void sender_wake(struct sender *s)
 {
     if (!atomic_exchange(&s->woken, true))
         mailbox_send(s->in, &s->wake);
+}
+
+void sender_reread(struct sender *s, int64_t id)
+{
+    int64_t other = s->reread_id;
+    while (id < other && !atomic_compare_exchange_weak(&s->reread_id, &other, id))
+        ;
+    sender_wake(s);
+}
+
+int64_t sender_held(const struct sender *s)
+{
+    return s->held;
 }
 
 void sender_free(struct sender *s)

@@ -3,6 +3,7 @@
  * when the next of them is due. It decides on a reading handle; the write looks again, in its
  * transaction, whether that still holds. So a message is told once, whatever a crash cuts off. */
 #include "alarm/teller.h"
+#include "alarm/settings.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ struct look {
     struct rule_record *rules;
     int nrules, crules;
     struct silence_record *silences; /* that hold now, texts empty */
-    int nsilences, csilences;
+    int nsilences, csilences, njobs; /* njobs: silences of single jobs */
+    struct store *reader;
     struct tells *due; /* NULL: none yet */
     int64_t last_id;
     int seen;
@@ -84,14 +86,49 @@ static bool keep_silence(void *ctx, const struct silence_record *r)
     }
     l->silences[l->nsilences] = *r;
     l->silences[l->nsilences].reason = l->silences[l->nsilences].by = NULL;
+    l->njobs += r->job_id != 0;
     l->nsilences++;
     return true;
 }
 
-/* Until when nothing is told of it, by a silence; 0: none holds. */
-static int64_t silent_until(const struct look *l, const struct incident_record *i)
+struct jobs { /* of an alarm */
+    const struct look *l;
+    const struct incident_record *i;
+    int64_t until_ms; /* the first end of their silences; 0: one has none */
+    int64_t n;
+};
+
+static bool job_silent(void *ctx, const struct incident_job *j)
 {
+    struct jobs *x = ctx;
     int64_t until_ms = 0;
+    for (int k = 0; k < x->l->nsilences; k++) {
+        const struct silence_record *s = &x->l->silences[k];
+        if (silence_holds_job(s, j->job_id, x->i->rule_id, x->l->now_ms) && s->until_ms > until_ms)
+            until_ms = s->until_ms;
+    }
+    x->until_ms = !x->n || until_ms < x->until_ms ? until_ms : x->until_ms;
+    x->n++;
+    return until_ms > 0;
+}
+
+/* Until when nothing is told of it because each of its jobs has a silence of its own; 0: one has
+ * none. */
+static int64_t jobs_silent_until(struct look *l, const struct incident_record *i)
+{
+    struct jobs x = { .l = l, .i = i };
+    struct why why = { "" };
+    if (!i->jobs || i->jobs > l->njobs)
+        return 0;
+    if (l->reader->ops->rules->incident_jobs_each(l->reader, i->id, l->njobs, job_silent, &x, &why))
+        log_warn("alarm", "silences of jobs cannot be looked at: %s", why.text);
+    return x.n == i->jobs ? x.until_ms : 0;
+}
+
+/* Until when nothing is told of it, by a silence; 0: none holds. */
+static int64_t silent_until(struct look *l, const struct incident_record *i)
+{
+    int64_t until_ms = jobs_silent_until(l, i);
     for (int k = 0; k < l->nsilences; k++)
         if (silence_holds(&l->silences[k], i->group_id, i->rule_id, l->now_ms) &&
             l->silences[k].until_ms > until_ms)
@@ -100,7 +137,7 @@ static int64_t silent_until(const struct look *l, const struct incident_record *
 }
 
 /* Until when nothing is told of it, by its rule's quiet hours or by a silence; 0: now it is. */
-static int64_t held_until(const struct look *l, const struct incident_record *i,
+static int64_t held_until(struct look *l, const struct incident_record *i,
                           const struct rule_record *r)
 {
     int quiet = rule_quiet_left(r, l->minute);
@@ -170,11 +207,34 @@ static enum err look(struct teller *t, struct look *l, struct why *why)
     return err;
 }
 
+/* Each address of a channel by mail is a target of its own. */
+static bool keep_targets(void *ctx, const struct channel_record *r)
+{
+    struct tells *a = ctx;
+    struct settings s;
+    struct why why = { "" };
+    if (settings_read(r->kind, r->settings, &s, &why)) /* damaged: its sender says so */
+        return true;
+    if (s.kind->by_mail && s.values.v[CHANNEL_TO])
+        a->to[a->nto++] = (struct tell_to){ mem_dup(r->name), mem_dup(s.values.v[CHANNEL_TO]) };
+    settings_free(&s);
+    return a->nto < CHANNELS_MAX;
+}
+
+static enum err targets_read(struct teller *t, struct tells *a, struct why *why)
+{
+    a->to = mem_new(CHANNELS_MAX * sizeof(*a->to));
+    return t->c.reader->ops->alarms->channels_each(t->c.reader, keep_targets, a, why);
+}
+
 static enum err tell(struct teller *t, struct look *l, struct why *why)
 {
     if (!l->due)
         return OK;
-    enum err err = center_write(t->c.center, &tells_write, l->due, why);
+    enum err err = targets_read(t, l->due, why);
+    if (err)
+        return err;
+    err = center_write(t->c.center, &tells_write, l->due, why);
     l->due = NULL; /* the write's */
     if (!err) {
         t->c.told(t->c.arg);
@@ -187,12 +247,12 @@ static enum err tell(struct teller *t, struct look *l, struct why *why)
 static int work(struct teller *t)
 {
     struct why why = { "" };
-    struct look l = { .now_ms = clock_wall_ms(), .next_ms = INT64_MAX };
+    struct look l = { .now_ms = clock_wall_ms(), .next_ms = INT64_MAX, .reader = t->c.reader };
     l.minute = minute_of_day(t, l.now_ms);
     enum err err = look(t, &l, &why);
     if (!err)
         err = tell(t, &l, &why);
-    free(l.due);
+    tells_free(l.due);
     for (int i = 0; i < l.nrules; i++)
         rule_record_done(&l.rules[i]);
     free(l.rules);

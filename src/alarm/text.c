@@ -61,7 +61,7 @@ static void messages(struct text *t)
 static void name(struct text *t, const struct alarm_record *row, const char *target)
 {
     snprintf(t->id, sizeof(t->id), "alarm-%lld.%llx.%08x%08x", (long long)row->id,
-             (unsigned long long)row->made_ms, (unsigned)row->fingerprint,
+             (unsigned long long)alarm_begun_ms(row), (unsigned)row->fingerprint,
              (unsigned)hash_text(slice_text(target)));
 }
 
@@ -130,6 +130,11 @@ struct text *text_new(struct store *reader, struct figures *figures, const struc
 const struct alarm_message *text_message(const struct text *t)
 {
     return &t->m;
+}
+
+void text_held(struct text *t, int64_t held)
+{
+    t->m.held = held;
 }
 
 void text_free(struct text *t)

@@ -15,6 +15,8 @@ struct text;
  * times in it, borrowed for the call. The reader's thread. */
 struct text *text_new(struct store *reader, struct figures *figures, const struct alarm_record *row,
                       const char *target, struct zone *zone, enum wire_lang lang);
+/* The message tells that so many were kept back before it. Before another thread has it. */
+void text_held(struct text *t, int64_t held);
 const struct alarm_message *text_message(const struct text *t); /* any thread */
 void text_free(struct text *t);
 

@@ -66,6 +66,7 @@ static void body_of_alarm(struct jsonw *w, const struct alarm_message *m)
     jsonw_i64(w, "closedMs", m->closed_ms);
     jsonw_i64(w, "jobs", m->jobs);
     jsonw_i64(w, "open", m->open);
+    jsonw_i64(w, "held", m->held);
     jsonw_array(w, "items");
     for (int i = 0; i < m->nitems; i++)
         item(w, &m->items[i]);

@@ -80,7 +80,8 @@ static void target_done(struct window_alarm *a, int i, enum delivery_outcome out
         return;
     a->targets[i].done = true;
     a->left--;
-    a->failed |= outcome != DELIVERY_SENT;
+    a->failed |= outcome == DELIVERY_NEVER;
+    a->held |= outcome == DELIVERY_HELD;
 }
 
 void window_logged(struct window_alarm *a, const struct delivery_record *d)
@@ -90,9 +91,19 @@ void window_logged(struct window_alarm *a, const struct delivery_record *d)
             continue;
         if (d->n > a->targets[i].tries)
             a->targets[i].tries = d->n;
-        if (d->outcome != DELIVERY_AGAIN)
+        if (d->outcome != DELIVERY_AGAIN && d->at_ms >= a->row.resent_ms)
             target_done(a, i, d->outcome);
     }
+}
+
+bool window_has(const struct window *w, int64_t id)
+{
+    list_each(&w->alarms, n, tmp)
+    {
+        if (container_of(n, struct window_alarm, node)->row.id == id)
+            return true;
+    }
+    return false;
 }
 
 void window_drop(struct window *w, struct window_alarm *a)
@@ -175,7 +186,7 @@ enum delivery_outcome window_tried(struct window *w, struct window_alarm *a, int
         trouble_note(w, t->name, now_ms, ret_first);
         if (hour_over(a, now_ms))
             outcome = DELIVERY_NEVER;
-    } else {
+    } else if (outcome != DELIVERY_HELD) {
         *ret_first = textmap_find(&w->trouble, slice_text(t->name));
         trouble_end(w, t->name);
     }

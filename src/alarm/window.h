@@ -30,6 +30,7 @@ struct window_alarm {
     int64_t since_ms;        /* boot: its hour counts from here */
     int n, left;             /* targets; of these not done */
     bool failed;             /* one was given up */
+    bool held;               /* the limit of the channel kept one back */
     struct window_target targets[];
 };
 
@@ -49,6 +50,9 @@ struct window_alarm *window_add(struct window *w, const struct alarm_record *row
 /* What an earlier life has logged, before the first try. */
 void window_logged(struct window_alarm *a, const struct delivery_record *d);
 void window_drop(struct window *w, struct window_alarm *a);
+
+/* Is the alarm among them? */
+bool window_has(const struct window *w, int64_t id);
 
 /* The next target to try; false: none now. It is busy from here on. */
 bool window_take(struct window *w, int64_t now_ms, struct window_alarm **ret_alarm, int *ret_i);

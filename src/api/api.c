@@ -107,6 +107,11 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
     return OK;
 }
 
+void api_proxies(const struct proxies *proxies)
+{
+    client_proxies(proxies);
+}
+
 void api_free(struct api *a)
 {
     if (!a)

@@ -56,6 +56,8 @@ void api_config_default(struct api_config *c);
 MUST_CHECK enum err api_new(struct center *c, const struct api_config *config, struct api **ret,
                             struct why *why);
 /* After center_run has returned, before center_free. */
+/* Whose X-Forwarded-* count from now on. Any thread. */
+void api_proxies(const struct proxies *proxies);
 void api_free(struct api *a);
 
 #define API_PREFIX_MAX 100

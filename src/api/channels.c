@@ -5,8 +5,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define USERS_NAMED 5 /* rules, in an error */
 
 enum channel_act { ACT_ADD, ACT_CHANGE, ACT_REMOVE };
 
@@ -41,6 +44,15 @@ static const char *flag(const struct channel_record *r)
     return !r ? NULL : r->enabled ? "true" : "false";
 }
 
+static void audit_limit(const struct channel_edit *e, const struct channel_record *was,
+                        const struct channel_record *now)
+{
+    char texts[2][24];
+    snprintf(texts[0], sizeof(texts[0]), "%d", was ? was->per_minute : 0);
+    snprintf(texts[1], sizeof(texts[1]), "%d", now ? now->per_minute : 0);
+    audit_json(e->audit, "/perMinute", was ? texts[0] : NULL, now ? texts[1] : NULL);
+}
+
 /* was or now NULL: the channel is new, or goes. Of settings only that they have changed. */
 static enum err audit_channel(const struct channel_edit *e, struct store *s,
                               const struct channel_record *was, const struct channel_record *now,
@@ -51,6 +63,7 @@ static enum err audit_channel(const struct channel_edit *e, struct store *s,
     audit_text(e->audit, "/name", was ? was->name : NULL, now ? now->name : NULL);
     audit_text(e->audit, "/kind", was ? was->kind : NULL, now ? now->kind : NULL);
     audit_json(e->audit, "/enabled", flag(was), flag(now));
+    audit_limit(e, was, now);
     if (now && (!was || strcmp(was->settings, now->settings) != 0))
         audit_secret(e->audit, "/settings");
     return audit_put(e->audit, s, why);
@@ -84,6 +97,36 @@ static enum err check(struct store *s, const struct channel_record *r, struct wh
     return err;
 }
 
+struct users { /* rules that tell a channel */
+    const char *channel;
+    struct buf names;
+    int n;
+};
+
+static bool look_at_rule(void *ctx, const struct rule_record *r)
+{
+    struct users *x = ctx;
+    if (!slice_has_item(slice_text(r->channels), slice_text(x->channel)))
+        return true;
+    if (x->n++ < USERS_NAMED)
+        buf_printf(&x->names, "%s%s (%lld)", x->n > 1 ? ", " : "", r->name, (long long)r->id);
+    return true;
+}
+
+/* Rules name channels: one that is named stays, under its name. */
+static enum err unused(struct store *s, const char *channel, struct why *why)
+{
+    struct users x = { .channel = channel, .names = BUF_INIT(USERS_NAMED * 500) };
+    enum err err = s->ops->rules->rules_each(s, look_at_rule, &x, why);
+    if (!err && x.n) {
+        why_set(why, "%d %s tell%s the channel %s: %s%s", x.n, x.n == 1 ? "rule" : "rules",
+                x.n == 1 ? "s" : "", channel, buf_str(&x.names), x.n > USERS_NAMED ? ", …" : "");
+        err = ERR_EXISTS;
+    }
+    buf_done(&x.names);
+    return err;
+}
+
 static enum err add(struct channel_edit *e, struct store *s, struct why *why)
 {
     struct channel_record r = e->channel; /* lent */
@@ -100,6 +143,10 @@ static enum err replace(const struct channel_edit *e, struct store *s,
                         const struct channel_record *was, struct why *why)
 {
     struct channel_record r = e->channel; /* lent */
+    bool renamed = e->act == ACT_CHANGE && strcmp(was->name, r.name) != 0;
+    enum err used = e->act == ACT_REMOVE || renamed ? unused(s, was->name, why) : OK;
+    if (used)
+        return used;
     if (e->act == ACT_REMOVE) {
         enum err err = s->ops->alarms->channel_delete(s, was->id, why);
         return err ? err : audit_channel(e, s, was, NULL, why);

@@ -11,10 +11,10 @@
 MUST_CHECK enum err channel_add(struct center *c, const struct channel_record *channel,
                                 struct audit *audit, int64_t *ret_id, struct why *why);
 /* The whole record; its version is that which the edit was made from. ERR_NOTFOUND; ERR_OVERTAKEN:
- * the version is another; ERR_EXISTS as above. */
+ * the version is another; ERR_EXISTS as above, or a rule tells it under another name. */
 MUST_CHECK enum err channel_change(struct center *c, const struct channel_record *channel,
                                    struct audit *audit, struct why *why);
-/* ERR_NOTFOUND; ERR_OVERTAKEN. */
+/* ERR_NOTFOUND; ERR_OVERTAKEN; ERR_EXISTS: a rule tells it. */
 MUST_CHECK enum err channel_remove(struct center *c, int64_t id, int64_t version,
                                    struct audit *audit, struct why *why);
 

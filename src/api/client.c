@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list is one of the process, as the port is: it is set once, at start. */
+/* The list is one of the process, as the port is. It may be set anew while requests look at it. */
 #include "api/client.h"
+#include <pthread.h>
 #include "net/addr.h"
 
 static struct proxies proxies;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
 void client_proxies(const struct proxies *p)
 {
+    pthread_rwlock_wrlock(&lock);
     proxies = *p;
+    pthread_rwlock_unlock(&lock);
 }
 
 /* A proxy that adds a header instead of a list's item makes several: the last is the nearest's. */
@@ -24,6 +28,7 @@ void client_of(const struct httpd_request *q, struct client *ret)
     struct sockaddr_storage at = *httpd_peer_address(q);
     ret->tls = httpd_tls(q);
     ret->host = httpd_header(q, "Host");
+    pthread_rwlock_rdlock(&lock);
     if (proxies_has(&proxies, &at)) {
         struct slice proto = httpd_header_back(q, "X-Forwarded-Proto", 0);
         struct slice host = forwarded_first(httpd_header_back(q, "X-Forwarded-Host", 0));
@@ -32,6 +37,7 @@ void client_of(const struct httpd_request *q, struct client *ret)
             ret->host = host;
         look_behind(q, &at);
     }
+    pthread_rwlock_unlock(&lock);
     addr_text(&at, ret->address, sizeof(ret->address));
     ret->source = addr_key(&at);
 }

@@ -15,7 +15,7 @@ struct client {
     struct slice host; /* that it has asked; p NULL: none was sent. As long as the request */
 };
 
-/* At start, before requests. */
+/* At start, before requests, and again at any time. */
 void client_proxies(const struct proxies *p);
 void client_of(const struct httpd_request *q, struct client *ret);
 

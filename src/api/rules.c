@@ -16,7 +16,8 @@ enum rule_act {
     ACT_ACKNOWLEDGE,
     ACT_CLOSE,
     ACT_SILENCE,
-    ACT_SPEAK
+    ACT_SPEAK,
+    ACT_RESEND
 };
 
 struct rule_edit { /* counted, because the asker reads the id after it */
@@ -251,6 +252,7 @@ static enum err run_silence(struct store *s, struct rule_edit *e, struct why *wh
     if (e->audit) {
         audit_thing(e->audit, e->silence.id, NULL);
         audit_number(e->audit, "/groupId", 0, e->silence.group_id, false, true);
+        audit_number(e->audit, "/jobId", 0, e->silence.job_id, false, true);
         audit_number(e->audit, "/ruleId", 0, e->silence.rule_id, false, true);
         audit_number(e->audit, "/fromMs", 0, e->silence.from_ms, false, true);
         audit_number(e->audit, "/untilMs", 0, e->silence.until_ms, false, true);
@@ -264,6 +266,24 @@ static enum err run_speak(struct store *s, struct rule_edit *e, struct why *why)
     enum err err = s->ops->rules->silence_delete(s, e->rule.id, why);
     if (e->audit)
         audit_thing(e->audit, e->rule.id, NULL);
+    return err ? err : audit_end(e, s, why);
+}
+
+static enum err run_resend(struct store *s, struct rule_edit *e, struct why *why)
+{
+    struct alarm_record r;
+    enum err err = s->ops->alarms->alarm_get(s, e->rule.id, &r, why);
+    if (err)
+        return err;
+    if (r.closed_ms < 0) {
+        why_set(why, "delivery %lld is on its way", (long long)r.id);
+        err = ERR_EXISTS;
+    } else {
+        err = s->ops->alarms->alarm_reopen(s, r.id, e->rule.updated_ms, why);
+    }
+    if (e->audit)
+        audit_thing(e->audit, r.id, r.channel);
+    alarm_record_done(&r);
     return err ? err : audit_end(e, s, why);
 }
 
@@ -286,6 +306,8 @@ static enum err edit_take(struct store *s, void *arg, struct why *why)
         return run_silence(s, e, why);
     case ACT_SPEAK:
         return run_speak(s, e, why);
+    case ACT_RESEND:
+        return run_resend(s, e, why);
     }
     return ERR_INVALID;
 }
@@ -374,6 +396,13 @@ enum err silence_add(struct center *c, const struct silence_record *silence, str
 enum err silence_end(struct center *c, int64_t id, struct audit *audit, struct why *why)
 {
     struct rule_edit *e = edit_make(c, ACT_SPEAK, audit);
+    e->rule.id = id;
+    return edit_do(c, e, NULL, why);
+}
+
+enum err delivery_resend(struct center *c, int64_t id, struct audit *audit, struct why *why)
+{
+    struct rule_edit *e = edit_make(c, ACT_RESEND, audit);
     e->rule.id = id;
     return edit_do(c, e, NULL, why);
 }

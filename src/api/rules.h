@@ -36,4 +36,9 @@ MUST_CHECK enum err silence_add(struct center *c, const struct silence_record *s
 /* ERR_NOTFOUND. */
 MUST_CHECK enum err silence_end(struct center *c, int64_t id, struct audit *audit, struct why *why);
 
+/* A message that is closed is sent once more: alarms_resent says so to who sends. ERR_NOTFOUND;
+ * ERR_EXISTS: it is open. */
+MUST_CHECK enum err delivery_resend(struct center *c, int64_t id, struct audit *audit,
+                                    struct why *why);
+
 #endif

@@ -23,6 +23,9 @@
     X(NEVER, "the schedule has no next scheduled time")                                            \
     X(STOPPING, "shutting down")                                                                   \
     X(OVERTAKEN, "changed by another request at the same time")                                    \
+    X(CONFLICT, "another transaction was in the way")                                              \
+    X(UNHEARD, "the database has not said whether it committed")                                   \
+    X(FENCED, "another server has taken over")                                                     \
     X(MORE, "more is to be done")
 
 enum err {

@@ -28,10 +28,12 @@ int cmd_ctl(int argc, char **argv);
 int cmd_db(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_executor(int argc, char **argv);
 int cmd_health(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_server(int argc, char **argv);
+int cmd_shadow(int argc, char **argv);
 
 /* Options of the form `--name value`, `--name=value` and plain flags, in any order with the other
  * arguments, which are moved to the front of argv and counted. `--` ends the options. */

@@ -3,6 +3,7 @@
  * the server's own table, so they say what the server would. */
 #include "base/config.h"
 #include "alarm/alarm.h"
+#include "store/url.h"
 #include "base/buf.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
@@ -47,7 +48,8 @@ static int complain(const char *problem)
 static const char *shown(const struct config *c, int i)
 {
     const char *value = c->values[i] ? c->values[i] : "";
-    return value[0] && config_is_secret(&c->table->rows[i]) ? SHOWN : value;
+    bool secret = config_is_secret(&c->table->rows[i]) || db_url_is(value); /* it has a password */
+    return value[0] && secret ? SHOWN : value;
 }
 
 static void show_text(const struct config *c)

@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peal db: work on a database while no server uses it. */
+/* peal db: work on a database while no server uses it, and on that of an XXL-JOB. */
 #include "base/mem.h"
 #include "cli/bar.h"
 #include "cli/command.h"
+#include "cli/db_xxl.h"
 #include "store/store.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help_text[] =
     "usage: peal db compact [--data DIR | --db sqlite:FILE]\n"
+    "       peal db check --db mysql://USER@HOST/DATABASE [--zone NAME] [--log-zone NAME]\n"
+    "       peal db import --from mysql://USER@HOST/DATABASE [--data DIR | --db URL] [--stopped]\n"
+    "                      [--history DAYS] [--dry-run] [--zone NAME] [--log-zone NAME]\n"
     "\n"
     "compact writes the database anew without the room that deleted rows have left, and puts the\n"
     "new file in the old one's place. The server must be stopped. The disk must have room for the\n"
     "new file beside the old one. Whatever stops this before the end leaves the old file.\n"
     "\n"
+    "check reads the database of an XXL-JOB (2.3 to 3.5) and says which release's tables it has,\n"
+    "what is wrong with them, which jobs Peal cannot schedule, and which have another next time. "
+    "It\n"
+    "writes nothing. Exit status: 0 all is well, 1 something was said, 2 no database of XXL-JOB.\n"
+    "\n"
+    "import copies groups, jobs, scripts, users and registrations of an XXL-JOB into an empty\n"
+    "database of Peal, with their ids, and compares what it has written; the source is only read.\n"
+    "All of it or nothing is there afterwards. Jobs that run there run in Peal as soon as its\n"
+    "server starts: stop the Java admins first (a live one is refused), or use --stopped.\n"
+    "\n"
     "  --data DIR        the server's data folder (peal-data); the file is peal.db in it\n"
-    "  --db sqlite:FILE  the file, if it is elsewhere\n";
+    "  --db sqlite:FILE  the file, if it is elsewhere\n"
+    "  --from URL        of XXL-JOB's database, also as its jdbc:mysql: URL with user=NAME; the\n"
+    "                    password in it, in PEAL_DB_PASSWORD, or by password-file=FILE\n"
+    "  --zone NAME       of cron expressions: the Java admins' own (this machine's)\n"
+    "  --log-zone NAME   of datetimes: serverTimezone of their JDBC URL (--zone's)\n"
+    "  --stopped         all jobs come stopped\n"
+    "  --beside          jobs come as they are, although a Java admin may be at work\n"
+    "  --history DAYS    the log of that many days, too; it goes first, the rest when it is there\n"
+    "  --dry-run         do all of it and undo it\n";
 
 static int complain(const char *problem)
 {
@@ -45,13 +69,51 @@ static int compact(const char *url)
     return EXIT_DONE;
 }
 
+/* The file of a data folder, which is made if it is not there, as a URL; owned. NULL after a
+ * complaint. */
+static char *url_of(const char *data, bool make)
+{
+    if (make && mkdir(data, 0750) < 0 && errno != EEXIST) {
+        fprintf(stderr, "peal db: %s: %s\n", data, strerror(errno));
+        return NULL;
+    }
+    char *made = mem_join("sqlite:", data), *url = mem_join(made, "/peal.db");
+    free(made);
+    return url;
+}
+
+static int run(const char *what, struct db_args *a, const char *data)
+{
+    bool import = strcmp(what, "import") == 0;
+    if (strcmp(what, "check") == 0) {
+        a->from = a->to;
+        return a->from ? db_check(a) : complain("check wants --db mysql://USER@HOST/DATABASE");
+    }
+    if (!import && strcmp(what, "compact") != 0)
+        return complain("there are compact, check and import");
+    if (import && !a->from)
+        return complain("import wants --from mysql://USER@HOST/DATABASE");
+    char *made = a->to ? NULL : url_of(data, import);
+    if (!a->to && !made)
+        return EXIT_FAILED;
+    a->to = a->to ? a->to : made;
+    int status = import ? db_import(a) : compact(a->to);
+    free(made);
+    return status;
+}
+
 int cmd_db(int argc, char **argv)
 {
-    const char *data = "peal-data", *db = NULL;
+    struct db_args a = { 0 };
+    const char *data = "peal-data";
     bool help = false;
-    const struct option_row rows[] = { { "--data", &data, NULL },
-                                       { "--db", &db, NULL },
-                                       { "--help", NULL, &help } };
+    const struct option_row rows[] = {
+        { "--data", &data, NULL },           { "--db", &a.to, NULL },
+        { "--from", &a.from, NULL },         { "--zone", &a.zone, NULL },
+        { "--log-zone", &a.log_zone, NULL }, { "--stopped", NULL, &a.stopped },
+        { "--history", &a.history, NULL },   { "--beside", NULL, &a.live },
+        { "--dry-run", NULL, &a.dry },       { "--help", NULL, &help },
+    };
     int n = options_read("peal db", rows, (int)countof(rows), argc, argv);
     if (n < 0)
         return EXIT_USAGE;
@@ -59,11 +121,7 @@ int cmd_db(int argc, char **argv)
         fputs(help_text, help ? stdout : stderr);
         return help ? EXIT_DONE : EXIT_USAGE;
     }
-    if (n != 1 || strcmp(argv[1], "compact") != 0)
-        return complain("there is only compact");
-    char *made = mem_join("sqlite:", data), *url = mem_join(made, "/peal.db");
-    int status = compact(db ? db : url);
-    free(made);
-    free(url);
-    return status;
+    if (n != 1)
+        return complain("one of compact, check and import is wanted");
+    return run(argv[1], &a, data);
 }

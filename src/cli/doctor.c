@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/server.h"
 #include "store/store.h"
+#include "store/url.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -275,6 +276,9 @@ static void look_at_backup(struct doctor *d)
 {
     const char *mend = "set backup.folder, or run peal backup each day and name the folder with "
                        "--backup";
+    const char *db = config_text(d->config, "db");
+    if (db && db_url_is(db))
+        return; /* its tools make the backups, somewhere */
     if (!d->backup)
         d->backup = config_text(d->config, "backup.folder");
     if (!d->backup) {
@@ -521,7 +525,8 @@ static void look_at_database(struct doctor *d)
 {
     const char *data = config_text(d->config, "data"), *db = config_text(d->config, "db");
     char *made = mem_join("sqlite:", data), *url = mem_join(made, "/peal.db");
-    const struct store_options options = { .read_only = true };
+    const struct store_options options = { .read_only = true,
+                                           .password = config_text(d->config, "db.password") };
     struct why why = { "" };
     enum err err = store_open(db ? db : url, &options, &d->db, &why);
     if (!err)

@@ -11,6 +11,7 @@
 static const char help_head[] =
     "usage: peal executor [-c FILE] [OPTIONS]\n"
     "       peal executor status|drain|undrain --url URL [--token TOKEN]\n"
+    "                      [--ca FILE | --insecure]\n"
     "\n"
     "Takes runs from a scheduling center (Peal's, or XXL-JOB's admin 2.2 to 3.4), runs them, "
     "keeps\n"

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "net/httpc.h"
 #include "net/loop.h"
+#include "net/tls.h"
 
 enum { ASK_MS = 10000, ANSWER_MAX = 8 << 20 };
 
@@ -113,11 +114,14 @@ static enum err ask(struct question *q, struct httpc *client, const char *url, s
     return err;
 }
 
-static int ask_at(const char *word, const char *url, const char *token)
+/* ca: as the server's executor.ca. */
+static int ask_at(const char *word, const char *url, const char *token, const char *ca)
 {
     struct why why = { { 0 } };
     struct question q = { .loop = loop_new(), .word = word, .status = EXIT_FAILED };
-    struct httpc_config config = { .token = token, .connections = 1 };
+    struct httpc_config config = { .token = token,
+                                   .connections = 1,
+                                   .tls = { .ca = ca, .setting = "--ca" } };
     struct httpc *client = NULL;
     enum err err = httpc_new(q.loop, &config, &client, &why);
     if (!err)
@@ -132,9 +136,12 @@ static int ask_at(const char *word, const char *url, const char *token)
 int executor_call(int argc, char **argv)
 {
     const char *url = NULL, *token = getenv("PEAL_ACCESS_TOKEN");
-    bool help = false;
+    const char *ca = NULL;
+    bool insecure = false, help = false;
     const struct option_row rows[] = { { "--url", &url, NULL },
                                        { "--token", &token, NULL },
+                                       { "--ca", &ca, NULL },
+                                       { "--insecure", NULL, &insecure },
                                        { "--help", NULL, &help } };
     char what[64];
     snprintf(what, sizeof(what), "peal executor %s", argv[0]);
@@ -142,14 +149,18 @@ int executor_call(int argc, char **argv)
     if (others < 0)
         return EXIT_USAGE;
     if (help) {
-        printf("usage: %s --url URL [--token TOKEN]\n\n"
+        printf("usage: %s --url URL [--token TOKEN] [--ca FILE | --insecure]\n\n"
                "URL is the executor's address, as it prints it. The token is also taken from\n"
-               "PEAL_ACCESS_TOKEN.\n",
+               "PEAL_ACCESS_TOKEN. The certificate of an https address is checked with those that\n"
+               "this machine trusts, or with those of the file (PEM); with --insecure not at all:\n"
+               "then the token goes to whoever answers.\n",
                what);
         return EXIT_DONE;
     }
     if (!url || others)
         return complain(argv[0], url ? "there is more than options" : "--url is missing",
                         EXIT_USAGE);
-    return ask_at(argv[0], url, token ? token : "");
+    if (ca && insecure)
+        return complain(argv[0], "--ca and --insecure exclude each other", EXIT_USAGE);
+    return ask_at(argv[0], url, token ? token : "", insecure ? TLS_ANY : ca ? ca : TLS_SYSTEM);
 }

@@ -19,7 +19,9 @@ static const struct command commands[] = {
     { "health", "does the server on this machine answer?", cmd_health },
     { "backup", "copy a center's database, also while it runs", cmd_backup },
     { "restore", "put a backup in the place of a stopped center's database", cmd_restore },
-    { "db", "make a stopped center's database file smaller", cmd_db },
+    { "shadow", "what Peal would do beside a live XXL-JOB", cmd_shadow },
+    { "export", "what is configured in a database, as a file", cmd_export },
+    { "db", "shrink a database file; check and import XXL-JOB's", cmd_db },
     { "help", "this list, or the help of one command", cmd_help },
     { "version", "the version of this binary", cmd_version },
 };

@@ -15,8 +15,9 @@
 #include "net/tls.h"
 
 /* What counts at once; anything else is read at start only. */
-static const char *const at_once[] = { "log.level", "log.format", "tls.cert", "tls.key",
-                                       "tls.client-ca" };
+static const char *const at_once[] = { "log.level",     "log.format",    "tls.cert",
+                                       "tls.key",       "tls.client-ca", "http.proxies",
+                                       "backup.folder", "backup.every",  "backup.keep" };
 
 struct reload {
     const struct config *started;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reload.h - what a running server reads again on SIGHUP: the certificate, and settings of the log.
+/* reload.h - what a running server reads again on SIGHUP: the certificate, and some settings.
  *
  * The signal is taken by a thread of its own, so that reading files holds up nothing. A bad file or
  * setting changes nothing, and the log says what is wrong. */
@@ -24,7 +24,7 @@ struct reload_ops {
     enum err (*read)(const struct config_table *table, int argc, char **argv, struct config *ret,
                      struct why *why);
     enum err (*check)(const struct config *c, struct why *why); /* values that are words */
-    void (*apply)(const struct config *c); /* those of the log; they have been checked */
+    void (*apply)(const struct config *c); /* those that count at once; they have been checked */
     void (*busy)(bool reading);            /* before and after; on the thread that reads */
 };
 

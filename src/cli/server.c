@@ -53,7 +53,15 @@ static const struct config_row rows[] = {
       0, 0 },
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
-      "the database: sqlite:FILE (default: peal.db in the data folder)", 0, 0 },
+      "the database: sqlite:FILE (default: peal.db in the data folder), or a server's:\n"
+      "mysql://USER@HOST/DATABASE, postgres://USER@HOST/DATABASE, or the jdbc: URL of one",
+      0, 0 },
+    { "db.password", NULL, CONFIG_SECRET, NULL, "TEXT",
+      "of the database's user, if the URL does not say it; another way is password-file=FILE in\n"
+      "the URL. On a command line others can read it",
+      0, 0 },
+    { "node.name", NULL, CONFIG_TEXT, NULL, "NAME",
+      "of this server in a database that is a server's (default: the host's name)", 0, 0 },
     { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
       "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
       "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
@@ -296,12 +304,22 @@ static enum err token_choose(const struct config *c, char to[TOKEN_MAX + 1], boo
 /* ---- the run -----------------------------------------------------------------------------------
  */
 
-static struct center *running; /* for the signal handler, as the next */
+static struct center *running; /* for the signal handler, as the next two */
 static struct service service;
+static volatile sig_atomic_t told_to_stop;
+
+/* There is no center yet: nothing that a kill would not leave as well. Process 1 of a container
+ * needs it, because the kernel drops signals for which that has no handler. */
+static void on_early_signal(int number)
+{
+    (void)number;
+    _exit(EXIT_DONE);
+}
 
 static void on_signal(int number)
 {
     (void)number;
+    told_to_stop = 1;
     service_stopping(&service);
     center_stop(running);
 }
@@ -345,7 +363,12 @@ static void *start_up(void *arg)
     const char *wanted = config_text(g->config, "admin.password");
     char password[API_PASSWORD_SIZE];
     struct why why = { "" };
-    if (api_first_user(g->api, wanted, password, &why)) {
+    enum err err = api_first_user(g->api, wanted, password, &why);
+    if (err && told_to_stop) {
+        log_info("server", "stopped before the first user was made: the next start makes it");
+        return NULL;
+    }
+    if (err) {
         log_error("server", "the first user cannot be made: %s", why.text);
         g->failed = true;
         center_stop(g->center);
@@ -372,6 +395,13 @@ static void status(void *arg, char text[SERVICE_STATUS_MAX])
                  (long long)m->addresses, (long long)m->accepted);
 }
 
+static void catch_early_signals(void)
+{
+    const struct sigaction end = { .sa_handler = on_early_signal };
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+}
+
 static void catch_signals(struct center *c)
 {
     running = c;
@@ -387,7 +417,6 @@ static void catch_signals(struct center *c)
 static int iterate(struct center *c, struct greeter *g)
 {
     pthread_t hello;
-    catch_signals(c);
     int rc = thread_start(&hello, "peal-hello", 0, start_up, g);
     if (rc) {
         log_error("server", "cannot start a thread: %s", strerror(rc));
@@ -397,7 +426,7 @@ static int iterate(struct center *c, struct greeter *g)
     center_run(c);
     service_unwatch(&service);
     pthread_join(hello, NULL);
-    return g->failed ? EXIT_FAILED : EXIT_DONE;
+    return g->failed || center_fenced(c) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* A shell's usual 1,024 are enough for a dozen executors at 64 connections each. The soft limit
@@ -424,6 +453,23 @@ static struct retention_rules retention_rules(const struct config *config)
                                      .audit_keep_ms = config_int(config, "audit.keep") };
 }
 
+/* What settings that are read again are given to: SIGHUP may come before it is there, and after. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum { LIFE_STARTS, LIFE_GOES_ON, LIFE_ENDS } life;
+    struct center *center;
+} live = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, LIFE_STARTS, NULL };
+
+static void live_set(struct center *c)
+{
+    pthread_mutex_lock(&live.lock);
+    live.life = c ? LIFE_GOES_ON : LIFE_ENDS;
+    live.center = c;
+    pthread_cond_broadcast(&live.changed);
+    pthread_mutex_unlock(&live.lock);
+}
+
 /* The center with what stands on it, from its start to its end. */
 static int serve_by(const struct center_config *cc, const struct api_config *api_config,
                     struct alarms *alarms, struct greeter *g)
@@ -434,6 +480,7 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
         alarms_free(alarms);
         return complain_failed(why.text);
     }
+    catch_signals(g->center);
     struct api_config with = *api_config;
     with.alarms = alarms;
     enum err err = api_new(g->center, &with, &g->api, &why);
@@ -441,8 +488,10 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
         err = alarms_start(alarms, g->center, api_config->lang, &why);
     if (err)
         complain_failed(why.text);
-    else
+    live_set(err ? NULL : g->center);
+    if (!err)
         status = iterate(g->center, g);
+    live_set(NULL);
     signal(SIGTERM, SIG_IGN); /* the center is about to go */
     signal(SIGINT, SIG_IGN);
     alarms_stop(alarms);
@@ -451,6 +500,13 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
     center_free(g->center);
     log_info("server", "stopped");
     return status;
+}
+
+static struct backups_config backups_of(const struct config *c)
+{
+    return (struct backups_config){ .folder = config_text(c, "backup.folder"),
+                                    .every_ms = config_int(c, "backup.every"),
+                                    .keep = (int)config_int(c, "backup.keep") };
 }
 
 static int serve(const struct config *config, const struct api_config *api_config,
@@ -471,6 +527,8 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .tls = tls,
         .data = config_text(config, "data"),
         .db = config_text(config, "db"),
+        .db_password = config_text(config, "db.password"),
+        .node_name = config_text(config, "node.name"),
         .executor_ca = config_text(config, "executor.ca"),
         .recorder = config_text(config, "recorder"),
         .token = token,
@@ -480,9 +538,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
         .lane_connections = (int)config_int(config, "lane.connections"),
         .lane_queue = (int)config_int(config, "lane.queue"),
         .retention = retention_rules(config),
-        .backups = { .folder = config_text(config, "backup.folder"),
-                     .every_ms = config_int(config, "backup.every"),
-                     .keep = (int)config_int(config, "backup.keep") },
+        .backups = backups_of(config),
         .alarm_channels = alarms_for_all(alarms),
     };
     if (!token[0])
@@ -550,6 +606,20 @@ enum err server_settings_check(const struct config *c, struct why *why)
     return settings_read(c, &s, why);
 }
 
+/* To the center: it is waited for while it starts. */
+static void give_again(const struct config *c, const struct settings *s)
+{
+    const struct backups_config backups = backups_of(c);
+    pthread_mutex_lock(&live.lock);
+    while (live.life == LIFE_STARTS)
+        pthread_cond_wait(&live.changed, &live.lock);
+    if (live.life == LIFE_GOES_ON) {
+        api_proxies(&s->proxies);
+        center_backups(live.center, &backups);
+    }
+    pthread_mutex_unlock(&live.lock);
+}
+
 /* Of settings that count at once when they are read again. */
 static void apply_again(const struct config *c)
 {
@@ -559,6 +629,7 @@ static void apply_again(const struct config *c)
         return;
     log_set_level(s.level);
     log_set_format(s.format);
+    give_again(c, &s);
 }
 
 static void tell_reloading(bool reading)
@@ -583,6 +654,7 @@ static int serve_reloading(const struct config *c, const struct api_config *api,
     service_open(&service);
     struct reload *r = reload_start(c, argc, argv, &again, tls);
     int status = serve(c, api, tls);
+    live_set(NULL); /* also if there was none */
     reload_stop(r);
     service_close(&service);
     tls_server_free(tls);
@@ -627,6 +699,7 @@ int cmd_server(int argc, char **argv)
     struct config_table table;
     struct config_row *all = server_options(&table);
     int status;
+    catch_early_signals();
     reload_hold();
     if (server_config_read(&table, argc, argv, &config, &why))
         status = complain(why.text);

@@ -422,7 +422,7 @@ enum err incidents_drop_rule(struct store *s, int64_t rule_id, int64_t now_ms, s
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static enum err message_add(struct store *s, const struct incident_record *i,
-                            const struct tell_record *t, const char *channel, struct why *why)
+                            const struct tell_record *t, const struct tell_to *to, struct why *why)
 {
     struct alarm_record a = {
         .log_id = -t->id,
@@ -431,22 +431,32 @@ static enum err message_add(struct store *s, const struct incident_record *i,
         .phase = PHASE_FAILED,
         .fingerprint = hash_u64((uint64_t)i->id),
         .cause = i->text,
-        .channel = (char *)channel, /* lent: the store copies */
+        .channel = to->channel, /* lent: the store copies */
+        .targets = to->targets,
     };
     return s->ops->alarms->alarms_add(s, &a, 1, why);
 }
 
-static enum err messages_add(struct store *s, const struct incident_record *i,
-                             const struct rule_record *r, enum tell_state state, int64_t now_ms,
-                             struct why *why)
+static char *targets_of(const struct tells *a, const char *channel)
 {
-    struct tell_record t = { .incident_id = i->id, .state = state, .at_ms = now_ms };
+    for (int i = 0; i < a->nto; i++)
+        if (strcmp(a->to[i].channel, channel) == 0)
+            return a->to[i].targets;
+    return NULL;
+}
+
+static enum err messages_add(struct store *s, const struct tells *a,
+                             const struct incident_record *i, const struct rule_record *r,
+                             enum tell_state state, struct why *why)
+{
+    struct tell_record t = { .incident_id = i->id, .state = state, .at_ms = a->now_ms };
     enum err err = s->ops->rules->tell_insert(s, &t, why);
     struct slice rest = slice_text(r->channels), one;
     while (!err && slice_item(&rest, &one)) {
-        char *name = mem_dupn(one.p, one.n);
-        err = message_add(s, i, &t, name, why);
-        free(name);
+        struct tell_to to = { .channel = mem_dupn(one.p, one.n) };
+        to.targets = targets_of(a, to.channel);
+        err = message_add(s, i, &t, &to, why);
+        free(to.channel);
     }
     return err;
 }
@@ -467,7 +477,8 @@ static void told(struct incident_record *i, const struct rule_record *r, enum te
     }
 }
 
-static enum err tell_one(struct store *s, const struct tell *t, int64_t now_ms, struct why *why)
+static enum err tell_one(struct store *s, const struct tells *a, const struct tell *t,
+                         struct why *why)
 {
     struct incident_record i;
     struct rule_record r = { .id = 0 };
@@ -480,9 +491,9 @@ static enum err tell_one(struct store *s, const struct tell *t, int64_t now_ms, 
         if (err == ERR_NOTFOUND)
             err = OK;
         if (!err && state != TELL_NOTHING)
-            err = messages_add(s, &i, &r, state, now_ms, why);
+            err = messages_add(s, a, &i, &r, state, why);
         if (!err) {
-            told(&i, &r, state, now_ms);
+            told(&i, &r, state, a->now_ms);
             err = s->ops->rules->incident_update(s, &i, why);
         }
         rule_record_done(&r);
@@ -496,15 +507,133 @@ static enum err tells_run(struct store *s, void *arg, struct why *why)
     const struct tells *a = arg;
     enum err err = OK;
     for (int i = 0; !err && i < a->n; i++)
-        err = tell_one(s, &a->tells[i], a->now_ms, why);
+        err = tell_one(s, a, &a->tells[i], why);
     return err;
+}
+
+void tells_free(struct tells *t)
+{
+    for (int i = 0; t && i < t->nto; i++) {
+        free(t->to[i].channel);
+        free(t->to[i].targets);
+    }
+    if (t)
+        free(t->to);
+    free(t);
 }
 
 static void tells_done(void *arg, enum err err, const struct why *why)
 {
     (void)err;
     (void)why;
-    free(arg);
+    tells_free(arg);
 }
 
 const struct ledger_write tells_write = { tells_run, tells_done };
+
+/* ---- states that last ------------------------------------------------------------------------ */
+
+static bool found_open(void *ctx, const struct incident_job *j)
+{
+    struct incident_job *wanted = ctx;
+    if (j->rule_id == wanted->rule_id)
+        wanted->incident_id = j->incident_id; /* they come by id: the newest */
+    return true;
+}
+
+/* Is the job in an open alarm of the rule? One that a user has closed is none. */
+static enum err job_is_in(struct txn *t, const struct rule_record *r, int64_t job_id, bool *ret)
+{
+    struct incident_job there = { .rule_id = r->id };
+    struct incident_record i;
+    enum err err =
+        t->ops->rules->incident_jobs_open(t->store, job_id, found_open, &there, &t->b->why);
+    *ret = false;
+    if (err || !there.incident_id)
+        return err;
+    err = t->ops->rules->incident_get(t->store, there.incident_id, &i, &t->b->why);
+    if (err)
+        return err == ERR_NOTFOUND ? OK : err;
+    *ret = i.closed_ms < 0;
+    incident_record_done(&i);
+    return OK;
+}
+
+static enum err job_late(struct txn *t, const struct rule_record *r, const struct condition *c)
+{
+    bool there;
+    const struct event e = {
+        .rule = r, .group_id = c->group_id, .job_id = c->job_id, .cause = c->cause, .text = c->text
+    };
+    enum err err = job_is_in(t, r, c->job_id, &there);
+    return err || there ? err : happened(t, &e);
+}
+
+/* A state that is of no job: the alarm is it. */
+static enum err state_begins(struct txn *t, const struct rule_record *r, const struct condition *c)
+{
+    struct event e = { .rule = r, .group_id = c->group_id, .cause = c->cause, .text = c->text };
+    struct incident_record i = { .id = 0 };
+    text_copy(e.address, sizeof(e.address), slice_text(c->address));
+    enum err err = t->ops->rules->incident_find(t->store, r->id, c->group_id, c->cause, e.address,
+                                                &i, &t->b->why);
+    if (err == ERR_NOTFOUND) {
+        err = incident_for(t, &e, &i);
+        i.events = i.untold = 1;
+        if (!err)
+            err = t->ops->rules->incident_update(t->store, &i, &t->b->why);
+    }
+    incident_record_done(&i);
+    return err;
+}
+
+static enum err state_ends(struct txn *t, const struct condition *c)
+{
+    struct incident_record i;
+    enum err err = t->ops->rules->incident_find(t->store, c->rule_id, c->group_id, c->cause,
+                                                c->address, &i, &t->b->why);
+    if (err)
+        return err == ERR_NOTFOUND ? OK : err;
+    i.closed_ms = i.last_ms = t->b->now_ms;
+    err = t->ops->rules->incident_update(t->store, &i, &t->b->why);
+    incident_record_done(&i);
+    return err;
+}
+
+static enum err condition_run(struct txn *t, const struct condition *c)
+{
+    struct rule_record r;
+    if (c->over)
+        return c->job_id ? recovered(t, c->rule_id, c->job_id) : state_ends(t, c);
+    enum err err = t->ops->rules->rule_get(t->store, c->rule_id, &r, &t->b->why);
+    if (err)
+        return err == ERR_NOTFOUND ? OK : err; /* it was deleted meanwhile */
+    if (r.enabled && rule_watches(r.kind))
+        err = c->job_id ? job_late(t, &r, c) : state_begins(t, &r, c);
+    rule_record_done(&r);
+    return err;
+}
+
+static enum err conditions_run(struct store *s, void *arg, struct why *why)
+{
+    const struct conditions *a = arg;
+    struct batch *b = mem_new(sizeof(*b));
+    struct txn t = { .store = s, .ops = s->ops, .b = b };
+    enum err err = OK;
+    b->now_ms = a->now_ms;
+    for (int i = 0; !err && i < a->n; i++)
+        err = condition_run(&t, &a->items[i]);
+    if (err)
+        *why = b->why;
+    free(b);
+    return err;
+}
+
+static void conditions_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err;
+    (void)why;
+    free(arg);
+}
+
+const struct ledger_write conditions_write = { conditions_run, conditions_done };

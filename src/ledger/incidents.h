@@ -36,8 +36,14 @@ struct tell {
     enum tell_state state;
 };
 
+struct tell_to { /* a channel whose messages go to several targets; texts owned */
+    char *channel, *targets;
+};
+
 struct tells {
     int64_t now_ms;
+    struct tell_to *to; /* owned */
+    int nto;
     int n; /* at most TELLS_MAX */
     struct tell tells[TELLS_MAX];
 };
@@ -46,5 +52,29 @@ struct tells {
  * peal_alarm for each channel of the rule. What was told meanwhile is left out, so the same write
  * may be made again. */
 extern const struct ledger_write tells_write;
+void tells_free(struct tells *t); /* one that was not written; NULL is fine */
+
+/* ---- states that last ------------------------------------------------------------------------ */
+
+#define CONDITIONS_MAX 200 /* of one write */
+
+/* That a rule that looks for states (rule_watches) has found one, or that it is over. */
+struct condition {
+    int64_t rule_id, group_id, job_id; /* 0: of none. A job: of RULE_LATE alone */
+    enum incident_cause cause;
+    bool over;
+    char address[256]; /* as in struct incident_record */
+    char text[300];
+};
+
+struct conditions {
+    int64_t now_ms;
+    int n; /* at most CONDITIONS_MAX */
+    struct condition items[CONDITIONS_MAX];
+};
+
+/* The write of a struct conditions, which it frees. What is open already is not opened again, so
+ * the same write may be made again. */
+extern const struct ledger_write conditions_write;
 
 #endif

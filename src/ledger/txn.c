@@ -142,9 +142,8 @@ static enum err body(struct txn *t)
 }
 
 /* The transaction is gone: so are the results, and what the planner learned from its rows. */
-static void undo(struct txn *t)
+static void undo(struct planner *planner, struct batch *b)
 {
-    struct batch *b = t->b;
     for (int i = 0; i < b->nplanned; i++) {
         run_row_done(&b->planned[i].row);
         job_unref(b->planned[i].job);
@@ -153,7 +152,7 @@ static void undo(struct txn *t)
     for (int i = 0; i < b->nedits; i++) {
         struct edit *e = b->edits[i];
         if (e->kind <= EDIT_JOB_DELETE && e->id)
-            planner_forget(t->planner, e->id);
+            planner_forget(planner, e->id);
         job_unref(e->now);
         e->now = NULL;
         if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
@@ -162,6 +161,31 @@ static void undo(struct txn *t)
     for (int i = 0; i < b->nspawns; i++)
         if (b->spawns[i].kind == KIND_MANUAL || b->spawns[i].kind == KIND_API)
             b->spawns[i].cause = 0;
+}
+
+/* What is known of the batch's fate reaches those who keep something of it in memory. */
+static void settled(struct planner *planner, struct figures *figures, struct batch *b)
+{
+    if (figures)
+        figures_written(figures, b, b->err == OK);
+    if (b->err)
+        undo(planner, b);
+}
+
+void txn_settle(struct store *store, struct planner *planner, struct figures *figures,
+                struct batch *b)
+{
+    struct why why = { "" };
+    bool done = false;
+    enum err err = store->ops->txn->outcome(store, &done, &why);
+    if (err && err != ERR_FENCED) {
+        b->why = why;
+        return;
+    }
+    b->err = err ? err : done ? OK : ERR_STORE;
+    if (err)
+        b->why = why;
+    settled(planner, figures, b);
 }
 
 void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
@@ -191,12 +215,10 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
         if (!b->err)
             b->err = commit(&t);
         b->written = t.totals;
-        if (figures)
-            figures_written(figures, b, b->err == OK);
-        if (b->err) {
+        if (b->err)
             store->ops->txn->rollback(store);
-            undo(&t);
-        }
+        if (b->err != ERR_UNHEARD)
+            settled(planner, figures, b);
     }
     txn_rows_drop(&t);
 }

@@ -11,10 +11,14 @@
 
 /* Do what the batch says, count its ends (figures; NULL: nobody counts), then the writes (struct
  * ledger_entry; NULL: there are none), and commit. b->err tells; on failure nothing of it is on
- * disk, its results are empty and it can be given again. The views of a failed batch have reached
- * the planner: they are of memory, not of the disk.
- */
+ * disk, its results are empty and it can be given again. ERR_UNHEARD: that is not known; the batch
+ * keeps its results, and txn_settle comes before anything else. The views of a failed batch have
+ * reached the planner: they are of memory, not of the disk. */
 void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
              struct list *writes);
+/* Of a batch with ERR_UNHEARD: ask the store. Still that: ask again later. Another b->err: it is as
+ * after txn_run. */
+void txn_settle(struct store *store, struct planner *planner, struct figures *figures,
+                struct batch *b);
 
 #endif

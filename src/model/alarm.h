@@ -18,6 +18,8 @@ enum alarm_status {
     ALARM_NOT_NEEDED = 1,
     ALARM_SENT = 2,   /* to all who are to be told */
     ALARM_FAILED = 3, /* to some of them it was given up */
+    /* Of messages of rules alone, which no log row is about: */
+    ALARM_HELD = 4, /* the limit of its channel kept it back */
 };
 
 /* One failed run, for one channel: at most one row of each (log_id, channel). Texts are owned,
@@ -35,7 +37,14 @@ struct alarm_record {
     /* Not written with the row: it begins open and claimed. */
     int64_t closed_ms; /* -1: open */
     enum alarm_status status;
+    int64_t resent_ms; /* a user had it sent again; -1: never */
 };
+
+/* When it was made, or was sent again: its tries count from there. */
+static inline int64_t alarm_begun_ms(const struct alarm_record *r)
+{
+    return r->resent_ms > r->made_ms ? r->resent_ms : r->made_ms;
+}
 
 void alarm_record_done(struct alarm_record *r);
 
@@ -43,6 +52,8 @@ enum delivery_outcome {
     DELIVERY_SENT,
     DELIVERY_AGAIN, /* failed, and will be tried again */
     DELIVERY_NEVER, /* failed, and given up */
+    DELIVERY_HELD,  /* not sent: the limit of the channel */
+    DELIVERIES
 };
 
 /* One try to send an alarm to one target. */

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHANNELS_MAX 100    /* of a database */
+#define CHANNELS_MAX 100 /* of a database */
+#define CHANNEL_PER_MINUTE_MAX 1000
 #define CHANNEL_NAME_MAX 64 /* bytes; no comma, because lists of them are comma separated */
 
 struct channel_record { /* texts owned */
@@ -16,6 +17,7 @@ struct channel_record { /* texts owned */
     char *kind;     /* "dingtalk" */
     char *settings; /* JSON: an object of texts. Secrets are among them */
     bool enabled;
+    int per_minute; /* at most so many messages; 0: no limit */
     int64_t created_ms, updated_ms;
 };
 

@@ -14,6 +14,7 @@ enum incident_cause {
     CAUSE_GROUP,       /* the group alone */
     CAUSE_EXECUTOR,    /* the executor at an address: it did not answer, or lost the runs */
     CAUSE_NO_EXECUTOR, /* the group has none */
+    CAUSE_CENTER,      /* a check of the center */
     CAUSES
 };
 
@@ -22,7 +23,8 @@ struct incident_record { /* texts owned */
     enum rule_kind kind; /* of the rule, when it was opened; and: */
     enum rule_level level;
     enum incident_cause cause;
-    char *address;           /* of the executor, with CAUSE_EXECUTOR; else "" */
+    char *address;           /* of the executor, with CAUSE_EXECUTOR; with CAUSE_CENTER the name of
+                                the check ("disk"); else "" */
     int64_t since_ms;        /* the first event */
     int64_t log_id;          /* its run; 0: there is none */
     char *text;              /* why that one failed, folded; "" */

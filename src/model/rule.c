@@ -6,10 +6,9 @@
 #include <string.h>
 
 static const char *const kinds[RULE_KINDS] = {
-    [RULE_FAILED] = "failed",
-    [RULE_RECOVERED] = "recovered",
-    [RULE_SLOW] = "slow",
-    [RULE_STOPPED] = "stopped",
+    [RULE_FAILED] = "failed",   [RULE_RECOVERED] = "recovered", [RULE_SLOW] = "slow",
+    [RULE_STOPPED] = "stopped", [RULE_LATE] = "late",           [RULE_EMPTY] = "empty",
+    [RULE_GONE] = "gone",       [RULE_CENTER] = "center",
 };
 
 static const char *const levels[RULE_LEVELS] = {

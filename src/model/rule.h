@@ -31,6 +31,11 @@ enum rule_kind {
     RULE_RECOVERED, /* a job that failed has succeeded again */
     RULE_SLOW,      /* a run took longer than the rule's limit */
     RULE_STOPPED,   /* the center has stopped a job */
+    /* What is looked for now and then, see rule_watches: */
+    RULE_LATE,   /* a job was not sent within the limit after its scheduled time */
+    RULE_EMPTY,  /* a group has enabled jobs and no executor */
+    RULE_GONE,   /* a registered executor does not beat, or refuses connections */
+    RULE_CENTER, /* the center itself is not well */
     RULE_KINDS
 };
 
@@ -43,7 +48,8 @@ struct rule_record { /* texts owned */
     enum rule_level level;
     int64_t group_id, job_id; /* of this group, of this job; both 0: of all jobs */
     int in_a_row;             /* RULE_FAILED: so many failures; else 0 */
-    int64_t longer_ms;        /* RULE_SLOW: a run that took longer; else 0 */
+    int64_t longer_ms;        /* RULE_SLOW, RULE_LATE: the limit; of the others that are looked
+                                 for: what has lasted so long. Else 0 */
     char *channels;           /* their names, comma separated */
     int quiet_from, quiet_to; /* minutes of the day in the server's zone; -1: no quiet hours */
     int64_t repeat_ms;        /* what goes on is told again after so long; 0: never */
@@ -55,6 +61,7 @@ struct rule_record { /* texts owned */
 struct silence_record { /* texts owned */
     int64_t id;
     int64_t group_id, rule_id; /* 0: of all */
+    int64_t job_id; /* of what is about this job alone, whose group group_id is; 0: of all */
     int64_t from_ms, until_ms, made_ms;
     char *reason;
     char *by; /* name of a user */
@@ -63,12 +70,20 @@ struct silence_record { /* texts owned */
 void silence_record_done(struct silence_record *r);
 void silence_record_copy(struct silence_record *to, const struct silence_record *from);
 
-/* Does it hold at that time, for what the rule found in the group? */
+/* Is it one of a job, and holds for what the rule found about that one? */
+static inline bool silence_holds_job(const struct silence_record *s, int64_t job_id,
+                                     int64_t rule_id, int64_t now_ms)
+{
+    return s->job_id && s->job_id == job_id && (!s->rule_id || s->rule_id == rule_id) &&
+           now_ms >= s->from_ms && now_ms < s->until_ms;
+}
+
+/* Does it hold at that time, for what the rule found in the group, whatever the jobs? */
 static inline bool silence_holds(const struct silence_record *s, int64_t group_id, int64_t rule_id,
                                  int64_t now_ms)
 {
-    return (!s->group_id || s->group_id == group_id) && (!s->rule_id || s->rule_id == rule_id) &&
-           now_ms >= s->from_ms && now_ms < s->until_ms;
+    return !s->job_id && (!s->group_id || s->group_id == group_id) &&
+           (!s->rule_id || s->rule_id == rule_id) && now_ms >= s->from_ms && now_ms < s->until_ms;
 }
 
 void rule_record_done(struct rule_record *r);
@@ -86,11 +101,17 @@ static inline bool rule_is_of(const struct rule_record *r, int64_t group_id, int
     return (!r->job_id || r->job_id == job_id) && (!r->group_id || r->group_id == group_id);
 }
 
-/* An alarm of the kind stays open until its jobs have recovered. Others are over when they are
- * told. */
+/* Is what the rule finds a state that lasts, and is looked for, not the end of a run? */
+static inline bool rule_watches(enum rule_kind k)
+{
+    return k >= RULE_LATE;
+}
+
+/* An alarm of the kind stays open until its jobs have recovered, or the state is over. Others are
+ * over when they are told. */
 static inline bool rule_stays(enum rule_kind k)
 {
-    return k == RULE_FAILED;
+    return k == RULE_FAILED || rule_watches(k);
 }
 
 /* How many minutes of its quiet hours are left in that minute of the day; 0: none. */

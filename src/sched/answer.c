@@ -54,8 +54,12 @@ static void no_room(struct sched *s, struct now now, struct run *r)
 /* Something has changed since the call was asked for: the run is decided anew. */
 static void not_leaving(struct sched *s, struct now now, struct run *r)
 {
-    if (take_back(s, now, r))
-        run_wait_due(s, r);
+    if (!take_back(s, now, r))
+        return;
+    if (r->flags & RUN_BROADCAST)
+        r->flags |= RUN_MOVED; /* the list may have changed during the call, when no shard could be
+                                * planned again */
+    run_wait_due(s, r);
 }
 
 /* For another address if there is one. When all have refused, the attempt says why. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kill.c - a user's kill: withdraws what has not left, asks the executor for the rest. */
 #include "sched/kill.h"
+#include "sched/beat.h"
 #include "sched/end.h"
 #include "sched/lane.h"
 #include "sched/outbox.h"
@@ -88,6 +89,9 @@ static void kill_refused(struct sched *s, struct run *r)
 
 void kill_on_call(struct sched *s, struct now now, const struct call_result *c)
 {
+    struct lane *lane = textmap_find(&s->lanes, slice_text(c->address));
+    if (lane && c->outcome == CALL_ANSWERED)
+        lane_alive(s, now, lane);
     struct run *r = run_find(s, c->log_id);
     struct kill *k = r ? r->kill : NULL;
     if (!k)

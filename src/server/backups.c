@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "store/backup.h"
+#include "store/url.h"
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define LOOK_MS 1000
@@ -95,6 +97,12 @@ struct backups *backups_new(const char *url, const struct backups_config *config
 {
     if (!config->folder || !config->folder[0])
         return NULL;
+    if (db_url_is(url)) {
+        log_warn("backup",
+                 "backup.folder does nothing: the database is a server's, which has tools "
+                 "of its own (mariadb-backup, mysqldump; pg_basebackup, pg_dump)");
+        return NULL;
+    }
     struct backups *b = mem_new(sizeof(*b));
     b->url = mem_dup(url);
     b->folder = mem_join(config->folder, "/"); /* if it is not there, no file gets its name */
@@ -118,4 +126,24 @@ void backups_free(struct backups *b)
     free(b->url);
     free(b->folder);
     free(b);
+}
+
+static bool same(const struct backups *b, const struct backups_config *config)
+{
+    const char *folder = config->folder ? config->folder : "";
+    size_t n = b ? strlen(b->folder) - 1 : 0; /* without the slash behind it */
+    if (!b)
+        return !folder[0];
+    return strlen(folder) == n && memcmp(folder, b->folder, n) == 0 &&
+           b->every_ms == config->every_ms && b->keep == config->keep;
+}
+
+struct backups *backups_again(struct backups *b, const char *url,
+                              const struct backups_config *config, struct metrics *metrics)
+{
+    if (same(b, config))
+        return b;
+    backups_free(b);
+    atomic_store_explicit(&metrics->backup_on, 0, memory_order_relaxed);
+    return backups_new(url, config, metrics);
 }

@@ -20,6 +20,10 @@ struct backups; /* opaque */
 /* NULL if there is no folder. Texts are copied, the metrics are borrowed. */
 struct backups *backups_new(const char *url, const struct backups_config *config,
                             struct metrics *metrics);
+/* The same with other settings. If they differ the thread ends, a backup under way with it, and
+ * another one begins. */
+struct backups *backups_again(struct backups *b, const char *url,
+                              const struct backups_config *config, struct metrics *metrics);
 void backups_free(struct backups *b); /* a backup under way is given up; NULL is fine */
 
 #endif

@@ -172,9 +172,22 @@ static void on_timer(struct loop_timer *t)
 /* ---- messages -----------------------------------------------------------------------------------
  */
 
+/* Another server owns the runs that stand in this one's memory: nothing may be done about them any
+ * more, and nothing can be written down. */
+static void fenced(struct center *c, const struct batch *b)
+{
+    log_error("center", "this server stops at once: %s", b->why.text);
+    c->fenced = c->finished = true;
+    loop_stop(c->loop);
+}
+
 static void batch_done(struct center *c)
 {
     struct batch *b = c->batch.batch;
+    if (b->err == ERR_FENCED) {
+        fenced(c, b);
+        return;
+    }
     c->writing = false;
     c->batch.batch = NULL;
     journalling_committed(c, clock_boot_us() - c->batch_us);
@@ -397,6 +410,8 @@ static void own_config(struct center *c, const struct center_config *config)
     c->config.token = mem_dup(config->token ? config->token : "");
     c->config.zone = mem_dup(config->zone ? config->zone : "");
     c->config.recorder = mem_dup(config->recorder);
+    c->config.db_password = mem_dup(config->db_password);
+    c->config.node_name = mem_dup(config->node_name);
     struct buf b = BUF_INIT(8192);
     if (config->db)
         buf_text(&b, config->db);
@@ -443,13 +458,35 @@ static enum err figures_begin(struct center *c, struct store *store, struct why 
     return figures_load(c->figures, store, why);
 }
 
+/* One that is a server's hears from now on that this process lives. */
+static enum err database_open(struct center *c, struct store **ret, struct why *why)
+{
+    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->config.node_name,
+                            &c->metrics, &c->node, why);
+    if (err)
+        return err;
+    const struct store_options options = { .node = 1,
+                                           .epoch = 1,
+                                           .start_deadline_ms = c->config.start_deadline_ms,
+                                           .password = c->config.db_password,
+                                           .node_name = node_name(c->node),
+                                           .gone_epoch = node_gone_epoch(c->node) };
+    struct store *s;
+    err = store_open(c->db, &options, &s, why);
+    if (err)
+        return err;
+    err = node_start(c->node, s, c->config.listen, why);
+    if (err)
+        store_close(s);
+    else
+        *ret = s;
+    return err;
+}
+
 static enum err core_new(struct center *c, struct why *why)
 {
     struct store *store;
-    struct store_options options = { .node = 1,
-                                     .epoch = 1,
-                                     .start_deadline_ms = c->config.start_deadline_ms };
-    enum err err = store_open(c->db, &options, &store, why);
+    enum err err = database_open(c, &store, why);
     if (err)
         return err;
     c->flight = flight_file_new(c->config.recorder, c->db); /* the database's file is there now */
@@ -614,10 +651,20 @@ void center_run(struct center *c)
     requests_refuse(c);
 }
 
+bool center_fenced(const struct center *c)
+{
+    return c->fenced;
+}
+
 void center_stop(struct center *c)
 {
     c->stop++;
     loop_stop(c->loop); /* center_run looks why it returned */
+}
+
+void center_backups(struct center *c, const struct backups_config *config)
+{
+    c->backups = backups_again(c->backups, c->db, config, &c->metrics);
 }
 
 void center_free(struct center *c)
@@ -627,6 +674,7 @@ void center_free(struct center *c)
     backups_free(c->backups);
     maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
+    node_free(c->node);     /* whose lock holds until the database is closed */
     figures_free(c->figures);
     incidents_free(c->incidents);
     journalling_free(c);
@@ -665,6 +713,8 @@ void center_free(struct center *c)
     free((char *)c->config.token);
     free((char *)c->config.zone);
     free((char *)c->config.recorder);
+    free((char *)c->config.db_password);
+    free((char *)c->config.node_name);
     free(c->db);
     free(c);
 }
@@ -764,8 +814,9 @@ int64_t center_trace_key(const struct center *c)
 
 enum err center_reader(struct center *c, struct store **ret, struct why *why)
 {
-    struct store_options options = { .read_only = true,
-                                     .start_deadline_ms = c->config.start_deadline_ms };
+    const struct store_options options = { .read_only = true,
+                                           .start_deadline_ms = c->config.start_deadline_ms,
+                                           .password = c->config.db_password };
     return store_open(c->db, &options, ret, why);
 }
 

@@ -29,7 +29,9 @@ struct center_config {
     const char *executor_ca; /* see tls_trust in net/tls.h; borrowed for good */
     struct tls_server *tls;  /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
     const char *data;        /* folder, made if missing */
-    const char *db;          /* "sqlite:FILE"; NULL: peal.db in the data folder */
+    const char *db;          /* as store_open's; NULL: peal.db in the data folder */
+    const char *db_password; /* if db is a server's and does not say it; NULL */
+    const char *node_name;   /* in such a database; NULL: the host's */
     const char *token;       /* access token, both directions; "" = none (said in the log) */
     const char *recorder;    /* folder of the flight recorder, "none"; NULL: as flight_file.h */
     const char *zone;        /* server's zone by name; NULL or "": the system's */
@@ -66,8 +68,13 @@ void center_watch(struct center *c, const struct center_watcher *w, void *arg);
 /* Turn until center_stop; then stop accepting, let calls under way end (at most 5 s), write what
  * is to be written. */
 void center_run(struct center *c);
+/* After center_run: has it returned because another server has taken over? */
+bool center_fenced(const struct center *c);
 void center_stop(struct center *c); /* any thread, also from a signal handler */
 void center_free(struct center *c); /* after center_run has returned and all askers are gone */
+
+/* Other settings of the backups. Any thread, one at a time, between center_new and center_free. */
+void center_backups(struct center *c, const struct backups_config *config);
 
 uint16_t center_port(const struct center *c);
 bool center_wants_certificate(const struct center *c); /* of executors; any thread */

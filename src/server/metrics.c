@@ -137,9 +137,10 @@ struct metric_channel *metric_channel(struct metrics *m, const char *name)
 
 static void channels_write(struct metrics *m, struct buf *out)
 {
-    static const char *const results[] = {
-        [DELIVERY_SENT] = "sent", [DELIVERY_AGAIN] = "failed", [DELIVERY_NEVER] = "given_up"
-    };
+    static const char *const results[] = { [DELIVERY_SENT] = "sent",
+                                           [DELIVERY_AGAIN] = "failed",
+                                           [DELIVERY_NEVER] = "given_up",
+                                           [DELIVERY_HELD] = "held" };
     head(out, "peal_alarms_total", "counter",
          "Tries to send an alarm to one target, by what they came to.");
     for (int i = 0; i < METRIC_CHANNELS && m->channels[i].name; i++)
@@ -159,6 +160,23 @@ static void backups_write(struct metrics *m, struct buf *out)
           get(&m->backup_ms) / 1000);
     counter(out, "peal_backup_errors_total", "Backups that could not be made.",
             atomic_load_explicit(&m->backup_errors, relaxed));
+}
+
+static void database_write(struct metrics *m, struct buf *out)
+{
+    if (get(&m->db_server) == 0)
+        return;
+    counter(out, "peal_database_conflicts_total",
+            "Transactions that met another one and were repeated.",
+            atomic_load_explicit(&m->db_conflicts, relaxed));
+    counter(out, "peal_database_unheard_total",
+            "Commits whose answer got lost, or questions what became of one.",
+            atomic_load_explicit(&m->db_unheard, relaxed));
+    gauge(out, "peal_database_clock_skew_seconds", "The database's clock minus this machine's.",
+          get(&m->db_skew_ms) / 1000);
+    gauge(out, "peal_database_beat_timestamp_seconds",
+          "When the database last took this server's beat, epoch seconds.",
+          get(&m->db_beat_ms) / 1000);
 }
 
 void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
@@ -223,6 +241,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     log_gone_write(m, out);
     channels_write(m, out);
     backups_write(m, out);
+    database_write(m, out);
     counter(out, "peal_http_requests_total", "Requests answered.",
             atomic_load_explicit(&m->http_requests, relaxed));
 }

@@ -26,7 +26,7 @@ enum metric_phase { METRIC_ANSWER, METRIC_RUN, METRIC_COMMIT, METRIC_PLAN, METRI
 
 struct metric_channel { /* an alarm channel: what tries came to */
     const char *name;   /* NULL: free */
-    _Atomic uint64_t outcomes[DELIVERY_NEVER + 1];
+    _Atomic uint64_t outcomes[DELIVERIES];
 };
 
 struct metrics {
@@ -44,6 +44,9 @@ struct metrics {
     _Atomic uint64_t recorder_wrong;
     _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
     _Atomic uint64_t batches, batch_errors;
+    _Atomic uint64_t db_conflicts, db_unheard; /* of these errors */
+    _Atomic int64_t db_server;                 /* 1: the database is a server's, and what follows */
+    _Atomic int64_t db_skew_ms, db_beat_ms; /* its clock minus ours; wall: the last beat it took */
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;

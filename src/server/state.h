@@ -11,6 +11,7 @@
 #include "server/journal/journal.h"
 #include "server/keys.h"
 #include "server/maintenance.h"
+#include "server/node.h"
 #include "server/tls_front.h"
 #include "server/writer.h"
 #include "transport/transport.h"
@@ -54,6 +55,7 @@ struct journalling {         /* results_journal.c */
 struct center {
     struct center_config config; /* text owned */
     char *db;
+    struct node *node; /* NULL: the database is a file */
     struct loop *loop;
     struct httpd *front;
     struct tls_front *tls_front;   /* NULL: the port speaks plain HTTP */
@@ -98,6 +100,7 @@ struct center {
     int last_year;
     _Atomic int stop; /* how often center_stop was called */
     bool writing, finished;
+    bool fenced; /* another server has taken over */
     char zone_name[ZONES_NAME_MAX + 1];
     /* read by other threads */
     _Atomic int64_t watermark_ms;

@@ -23,6 +23,11 @@
 #define PURGE_IDEM 100   /* requests with a key */
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
+#define RETRY_REFUSED_MS 5000 /* of what people must mend first: rights, tables */
+#define CONFLICT_MIN_MS 5
+#define CONFLICT_MAX_MS 50
+#define CONFLICTS_MANY 10 /* in a minute: the log says so */
+#define SAY_AGAIN_MS 60000
 
 enum { MESSAGE_BATCH, MESSAGE_STOP };
 
@@ -45,7 +50,11 @@ struct writer {
     int64_t house_ms;          /* boot: the next step */
     int64_t purge_ms;          /* boot: the next look at deleted jobs and old sessions */
     int64_t audit_keep_ms;
-    bool more; /* the last step has not done all */
+    bool more;            /* the last step has not done all */
+    int64_t conflicts_ms; /* boot: when the minute began in which they are counted */
+    int conflicts;
+    enum err said;   /* the class of failure that the log has told of, */
+    int64_t said_ms; /* and when (boot) */
 };
 
 static void set_trouble(struct writer *w, const struct batch *b)
@@ -157,6 +166,23 @@ static bool house_due(struct writer *w)
     return false;
 }
 
+/* Ask what became of a commit until it is known, or the writer is told to stop. */
+static enum err housekeeping_settle(struct writer *w, struct why *why)
+{
+    bool done = false;
+    enum err err = ERR_UNHEARD;
+    w->store->ops->txn->rollback(w->store);
+    while (err && err != ERR_FENCED && !w->stopping) {
+        why_clear(why);
+        err = w->store->ops->txn->outcome(w->store, &done, why);
+        if (err && err != ERR_FENCED)
+            mailbox_wait(w->in, RETRY_MIN_MS);
+    }
+    if (!err && !done)
+        why_set(why, "the connection was lost before the commit");
+    return err ? err : done ? OK : ERR_STORE;
+}
+
 static void housekeeping(struct writer *w)
 {
     const struct store_txn *txn = w->store->ops->txn;
@@ -168,13 +194,89 @@ static void housekeeping(struct writer *w)
         err = house_run(w->store, w, &why);
     if (!err)
         err = txn->commit(w->store, NULL, &why);
+    if (err == ERR_UNHEARD)
+        err = housekeeping_settle(w, &why);
     if (err)
         txn->rollback(w->store);
     house_done(w, err, &why);
 }
 
+/* ---- batches that fail -------------------------------------------------------------------------
+ */
+
+/* A class of failure is said once, and again each minute while it lasts. */
+static void say_failed(struct writer *w, const struct batch *b)
+{
+    int64_t now_ms = clock_boot_ms();
+    if (w->said == b->err && now_ms < w->said_ms + SAY_AGAIN_MS)
+        return;
+    w->said = b->err;
+    w->said_ms = now_ms;
+    log_error("writer", "cannot commit, trying again: %s (%s)", b->why.text, err_text(b->err));
+}
+
+/* Conflicts are the daily bread of a shared database: only many of them are worth a line. */
+static void say_conflict(struct writer *w, const struct batch *b)
+{
+    int64_t now_ms = clock_boot_ms();
+    if (now_ms >= w->conflicts_ms + 60000) {
+        w->conflicts_ms = now_ms;
+        w->conflicts = 0;
+    }
+    if (++w->conflicts == CONFLICTS_MANY)
+        log_warn("writer", "%d transactions of the last minute met others and were repeated: %s",
+                 CONFLICTS_MANY, b->why.text);
+}
+
+/* Between half of it and all of it, so that servers that lost the same database do not come back in
+ * step. */
+static int jitter(int ms)
+{
+    return ms / 2 + (int)((uint64_t)clock_boot_us() * 2654435761u % 1000 * (uint64_t)ms / 2000);
+}
+
+/* How long to wait after the nth failure of a batch in a row, from 1 on. */
+static int pause_of(enum err err, int n)
+{
+    int ms = err == ERR_CONFLICT ? CONFLICT_MIN_MS : RETRY_MIN_MS;
+    int max = err == ERR_CONFLICT ? CONFLICT_MAX_MS : RETRY_MAX_MS;
+    if (err == ERR_INVALID)
+        return RETRY_REFUSED_MS;
+    if (err == ERR_CONFLICT && n == 1)
+        return 0;
+    for (int i = 1; i < n && ms < max; i++)
+        ms *= 2;
+    return jitter(ms < max ? ms : max);
+}
+
+/* Report the failure and wait; woken early only by the request to stop. */
+static void failed(struct writer *w, const struct batch *b, int n)
+{
+    atomic_fetch_add(&w->metrics->batch_errors, 1);
+    atomic_fetch_add(&w->metrics->db_conflicts, b->err == ERR_CONFLICT);
+    atomic_fetch_add(&w->metrics->db_unheard, b->err == ERR_UNHEARD);
+    if (b->err == ERR_CONFLICT)
+        say_conflict(w, b);
+    else
+        say_failed(w, b);
+    int ms = pause_of(b->err, n);
+    if (ms && !w->stopping)
+        mailbox_wait(w->in, ms);
+}
+
 /* ---- batches -----------------------------------------------------------------------------------
  */
+
+/* Run the batch; while it is not known whether it was committed, ask. */
+static void run(struct writer *w, struct batch *b, struct list *writes)
+{
+    txn_run(w->store, w->planner, w->figures, b, writes);
+    for (int n = 1; b->err == ERR_UNHEARD && !w->stopping; n++) {
+        set_trouble(w, b);
+        failed(w, b, n);
+        txn_settle(w->store, w->planner, w->figures, b);
+    }
+}
 
 /* The batch, and what housekeeping there is to do, in one transaction. */
 static void transact(struct writer *w, struct batch *b, struct list *writes)
@@ -183,7 +285,7 @@ static void transact(struct writer *w, struct batch *b, struct list *writes)
     w->house.err = OK;
     if (house)
         list_push(writes, &w->house.node);
-    txn_run(w->store, w->planner, w->figures, b, writes);
+    run(w, b, writes);
     if (!house)
         return;
     list_remove(&w->house.node);
@@ -192,25 +294,24 @@ static void transact(struct writer *w, struct batch *b, struct list *writes)
         w->house_ms = clock_boot_ms() + HOUSE_FAILED_MS;
 }
 
-/* Until it is on disk, or the writer is told to stop. */
+/* Until it is on disk, or never can be, or the writer is told to stop. */
 static void do_batch(struct writer *w, struct batch *b, struct list *writes)
 {
-    int pause_ms = RETRY_MIN_MS;
-    for (;;) {
+    for (int n = 1;; n++) {
         int64_t start = clock_boot_us();
         transact(w, b, writes);
         set_trouble(w, b);
-        if (!b->err) {
+        if (!b->err)
             count(w, b, clock_boot_us() - start);
-            return;
-        }
-        atomic_fetch_add(&w->metrics->batch_errors, 1);
-        log_error("writer", "cannot commit, trying again: %s (%s)", b->why.text, err_text(b->err));
+        if (!b->err || b->err == ERR_FENCED)
+            break;
+        failed(w, b, n);
         if (w->stopping)
             return;
-        mailbox_wait(w->in, pause_ms); /* woken early only by the request to stop */
-        if (pause_ms < RETRY_MAX_MS)
-            pause_ms *= 2;
+    }
+    if (!b->err && w->said) {
+        log_info("writer", "the database takes writes again");
+        w->said = OK;
     }
 }
 

@@ -3,7 +3,9 @@
  *
  * It takes one batch at a time, makes it one transaction, and posts it back. A batch that fails is
  * tried again, unchanged, until it succeeds or the writer is stopped; meanwhile the health says
- * why. It does the store's housekeeping in small steps, in the transactions of batches. */
+ * why. How long it waits between two tries depends on what kind of failure it was. One comes back
+ * with an error: ERR_FENCED, after which no transaction of this process will be committed. It does
+ * the store's housekeeping in small steps, in the transactions of batches. */
 #ifndef PEAL_SERVER_WRITER_H
 #define PEAL_SERVER_WRITER_H
 

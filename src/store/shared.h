@@ -47,6 +47,9 @@ bool store_argon2_counts(const char *password, const char *legacy);
  * columns since? xxl: the text that was remembered, NULL if none was. */
 bool store_rights_count(const struct user_record *r, const char *xxl);
 
+/* store_txn.outcome of an engine whose commit is always heard. */
+enum err store_outcome_known(struct store *s, bool *ret_done, struct why *why);
+
 /* The table of an engine whose functions have the names of the members. */
 #define STORE_FIGURES                                                                              \
     {                                                                                              \

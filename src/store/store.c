@@ -162,3 +162,11 @@ bool store_argon2_counts(const char *password, const char *legacy)
 {
     return strcmp(password ? password : "", legacy ? legacy : "") == 0;
 }
+
+enum err store_outcome_known(struct store *s, bool *ret_done, struct why *why)
+{
+    (void)s;
+    (void)why;
+    *ret_done = false;
+    return OK;
+}

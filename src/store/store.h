@@ -8,7 +8,8 @@
  *
  * Errors: ERR_NOTFOUND, ERR_EXISTS and ERR_INVALID are about the row named and leave the
  * transaction usable; every other code means that the transaction is lost (call rollback). why
- * then says what happened and what an operator can do. Engines that come later fit these shapes:
+ * then says what happened and what an operator can do. ERR_CONFLICT: the same transaction may
+ * succeed at once. Engines that come later fit these shapes:
  * due_take is SELECT … FOR UPDATE SKIP LOCKED, runs_add a multi-row insert that returns ids,
  * runs_change a statement per kind of change, conditional on (node, epoch) and on an open row. */
 #ifndef PEAL_STORE_STORE_H
@@ -33,6 +34,11 @@ struct store_options {
     bool read_only;            /* a handle for pages */
     int64_t node, epoch;       /* owner of the live runs that this handle adds */
     int64_t start_deadline_ms; /* of jobs whose row has none; 0: the column's default */
+    /* Of a database server: the password, if the URL says none; the node's name, by which the next
+     * life finds it again. NULL: PEAL_DB_PASSWORD of the environment; "peal". */
+    const char *password, *node_name;
+    int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
+    int64_t life;       /* > 0: a further handle of the life of that node and epoch, for its beat */
 };
 
 struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
@@ -209,9 +215,14 @@ typedef bool incident_job_row_fn(void *ctx, const struct incident_job *j);
 
 struct store_txn {
     MUST_CHECK enum err (*begin)(struct store *s, struct why *why);
-    /* With what c says; NULL: nothing. Commits are numbered from 1 on, see struct watermark. */
+    /* With what c says; NULL: nothing. Commits are numbered from 1 on, see struct watermark.
+     * ERR_UNHEARD: the answer got lost; rollback, then outcome before anything else. ERR_FENCED:
+     * this handle's epoch has ended, none of its transactions will ever be committed again. */
     MUST_CHECK enum err (*commit)(struct store *s, const struct commit *c, struct why *why);
     void (*rollback)(struct store *s);
+    /* After ERR_UNHEARD and rollback: was it committed after all? Any error but ERR_FENCED: not
+     * known yet, ask again. A database in this process always knows: it was not. */
+    MUST_CHECK enum err (*outcome)(struct store *s, bool *ret_done, struct why *why);
     /* Within a transaction, one at a time: what is written from here on can be taken back alone.
      * savepoint_keep ends it and leaves what was written; savepoint_undo ends it and takes that
      * back, also after an error that would have cost the transaction. */
@@ -530,6 +541,19 @@ struct store_figures {
                                         int64_t *ret_counts, struct why *why);
 };
 
+typedef bool job_late_fn(void *ctx, int64_t job_id, int64_t scheduled_ms);
+
+#define ALARMS_COUNT_MAX 10000 /* of alarms_page */
+
+struct alarms_filter {
+    const struct scope *scope; /* NULL: all groups */
+    int64_t incident_id;       /* messages of this alarm of a rule; 0: any */
+    int64_t log_id;            /* of this run; 0: any */
+    const char *channel;       /* NULL: any */
+    enum alarm_status status;  /* ALARM_UNSEEN: any */
+    int64_t below_id, limit;   /* INT64_MAX: a first page */
+};
+
 /* What is to be told to people, and what came of it. */
 struct store_alarms {
     /* Sets id, to 0 where the log row has an alarm for that channel already. Texts are copied.
@@ -550,6 +574,17 @@ struct store_alarms {
      * becomes the worst of all of them. */
     MUST_CHECK enum err (*alarm_close)(struct store *s, int64_t id, enum alarm_status status,
                                        int64_t now_ms, struct why *why);
+    MUST_CHECK enum err (*alarm_get)(struct store *s, int64_t id, struct alarm_record *ret,
+                                     struct why *why);
+    /* By id downwards. *ret_total: all of the filter, whatever the page, counted up to
+     * ALARMS_COUNT_MAX. Any handle. */
+    MUST_CHECK enum err (*alarms_page)(struct store *s, const struct alarms_filter *f,
+                                       alarm_row_fn *fn, void *ctx, int64_t *ret_total,
+                                       struct why *why);
+    /* It is open again, and an alarm_status that said what came of it is -1. ERR_NOTFOUND: it is
+     * not there, or open. */
+    MUST_CHECK enum err (*alarm_reopen)(struct store *s, int64_t id, int64_t now_ms,
+                                        struct why *why);
     /* Delete up to max alarms that were closed before then, with their deliveries. */
     MUST_CHECK enum err (*alarms_purge)(struct store *s, int64_t before_ms, int max, bool *ret_more,
                                         struct why *why);
@@ -628,6 +663,14 @@ struct store_rules {
     MUST_CHECK enum err (*tell_get)(struct store *s, int64_t id, struct tell_record *ret,
                                     struct why *why);
 
+    /* Jobs of which a scheduled time up to then was not planned, or not sent, with the first such
+     * time; by id, at most max. Any handle. */
+    MUST_CHECK enum err (*jobs_late)(struct store *s, int64_t until_ms, int max, job_late_fn *fn,
+                                     void *ctx, struct why *why);
+    /* Has the group an enabled job? Any handle. */
+    MUST_CHECK enum err (*group_enabled)(struct store *s, int64_t group_id, bool *ret,
+                                         struct why *why);
+
     MUST_CHECK enum err (*silences_each)(struct store *s, silence_row_fn *fn, void *ctx,
                                          struct why *why); /* by id */
     /* Sets id. */
@@ -638,7 +681,21 @@ struct store_rules {
     MUST_CHECK enum err (*silences_expire)(struct store *s, int64_t before_ms, struct why *why);
 };
 
-struct store_cluster; /* nodes that share one database: no engine has it yet */
+struct node_beat {
+    int64_t n; /* one more each time */
+    int64_t wall_ms, live;
+    const char *address, *version; /* "host:port", of this program */
+};
+
+/* On a database that several servers can open. */
+struct store_cluster {
+    /* Of a writing handle: whose life it is. */
+    void (*life)(struct store *s, int64_t *ret_node, int64_t *ret_epoch);
+    /* On a handle that was opened with options.life: this server lives. *ret_ours: its epoch has
+     * not ended; *ret_clock_ms: the database's clock, epoch milliseconds, -1 if it has none. */
+    MUST_CHECK enum err (*beat)(struct store *s, const struct node_beat *b, bool *ret_ours,
+                                int64_t *ret_clock_ms, struct why *why);
+};
 
 struct store_ops {
     const char *name; /* "sqlite", "memory" */
@@ -656,8 +713,8 @@ struct store_ops {
 
 void log_record_done(struct log_record *r);
 
-/* Open by URL ("sqlite:FILE"). Runs the migrations on a writing handle, and takes the lock that
- * keeps a second server off the same data (ERR_BUSY names the holder). */
+/* Open by URL ("sqlite:FILE", or of a server: url.h). Runs the migrations on a writing handle, and
+ * takes the lock that keeps a second server off the same data (ERR_BUSY names the holder). */
 MUST_CHECK enum err store_open(const char *url, const struct store_options *options,
                                struct store **ret, struct why *why);
 /* The second implementation: everything in memory, lost with the handle. Lives for the

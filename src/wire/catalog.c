@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table says of each member of a group and of a job what it is. */
+/* A table says of each member of each kind of thing what it is. */
 #include "wire/catalog.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -11,44 +11,91 @@
 #define POINTER_SIZE 128
 #define NAME_SHOWN 60
 
-enum member_type { TEXT, TEXT_OR_NULL, WORD, OBJECT, TEXTS, NAMES };
+enum member_type { TEXT, WORD, OBJECT, TEXTS, OBJECTS, FLAG, NUMBER };
 
 struct member {
     const char *name;
     enum member_type type;
-    bool needed; /* not empty, either */
+    bool needed;                /* not empty, either */
+    bool null;                  /* may be null as well */
+    const struct member *inner; /* of OBJECT and OBJECTS; NULL: any */
+    size_t ninner;
+};
+
+#define OF(members) .inner = (members), .ninner = countof(members)
+
+static const struct member of_name[] = {
+    { "group", TEXT, .needed = true },
+    { "name", TEXT, .needed = true },
+};
+
+static const struct member of_grant[] = {
+    { "role", TEXT, .needed = true },
+    { "groups", TEXTS, .null = true },
 };
 
 static const struct member of_group[] = {
-    { "app", TEXT, true },
-    { "title", TEXT, true },
-    { "addressing", TEXT, false },
-    { "addresses", TEXTS, false },
+    { "app", TEXT, .needed = true },
+    { "title", TEXT, .needed = true },
+    { "addressing", TEXT, .needed = false },
+    { "addresses", TEXTS, .needed = false },
 };
 
 static const struct member of_job[] = {
-    { "group", TEXT, true },         { "name", TEXT, true },
-    { "owner", TEXT, false },        { "state", WORD, false },
-    { "schedule", OBJECT, false },   { "task", OBJECT, false },
-    { "running", OBJECT, false },    { "children", NAMES, false },
-    { "alarmEmails", TEXTS, false }, { "script", TEXT_OR_NULL, false },
+    { "group", TEXT, .needed = true },         { "name", TEXT, .needed = true },
+    { "owner", TEXT, .needed = false },        { "state", WORD, .needed = false },
+    { "schedule", OBJECT, .needed = false },   { "task", OBJECT, .needed = false },
+    { "running", OBJECT, .needed = false },    { "children", OBJECTS, OF(of_name) },
+    { "alarmEmails", TEXTS, .needed = false }, { "script", TEXT, .null = true },
 };
 
-static const struct member of_child[] = {
-    { "group", TEXT, true },
-    { "name", TEXT, true },
+static const struct member of_user[] = {
+    { "name", TEXT, .needed = true },
+    { "center", TEXT, .needed = false },
+    { "grants", OBJECTS, OF(of_grant) },
+};
+
+static const struct member of_channel[] = {
+    { "name", TEXT, .needed = true },      { "kind", TEXT, .needed = true },
+    { "enabled", FLAG, .needed = false },  { "settings", OBJECT, .needed = false },
+    { "secrets", TEXTS, .needed = false }, { "perMinute", NUMBER, .null = true },
+};
+
+static const struct member of_rule[] = {
+    { "name", TEXT, .needed = true },
+    { "kind", TEXT, .needed = true },
+    { "level", TEXT, .needed = false },
+    { "group", TEXT, .null = true },
+    { "job", OBJECT, .null = true, OF(of_name) },
+    { "inARow", NUMBER, .null = true },
+    { "longerMs", NUMBER, .null = true },
+    { "channels", TEXTS, .needed = true },
+    { "quiet", OBJECT, .null = true },
+    { "repeatMs", NUMBER, .null = true },
+    { "enabled", FLAG, .needed = false },
+};
+
+static const struct member of_silence[] = {
+    { "group", TEXT, .null = true },       { "job", OBJECT, .null = true, OF(of_name) },
+    { "rule", TEXT, .null = true },        { "fromMs", NUMBER, .needed = false },
+    { "untilMs", NUMBER, .needed = true }, { "reason", TEXT, .needed = true },
 };
 
 struct list {
     const char *name;
     const struct member *members;
     size_t n;
-    const char *first, *second; /* what tells its items apart; second NULL: first alone */
+    /* what tells its items apart; second NULL: first alone; first NULL: nothing */
+    const char *first, *second;
 };
 
 static const struct list lists[] = {
     { "groups", of_group, countof(of_group), "app", NULL },
     { "jobs", of_job, countof(of_job), "group", "name" },
+    { "users", of_user, countof(of_user), "name", NULL },
+    { "channels", of_channel, countof(of_channel), "name", NULL },
+    { "rules", of_rule, countof(of_rule), NULL, NULL },
+    { "silences", of_silence, countof(of_silence), NULL, NULL },
 };
 
 static enum err invalid(struct why *why, const char *pointer, const char *member, const char *rule)
@@ -73,19 +120,30 @@ static enum err check_texts(const json_t *v, const char *pointer, const char *na
     return json_is_array(v) ? OK : invalid(why, pointer, name, "must be an array of texts");
 }
 
-static enum err check_names(const json_t *v, const char *pointer, const char *name, struct why *why)
+static enum err check_objects(const json_t *v, const char *pointer, const struct member *m,
+                              struct why *why)
 {
     size_t i;
     const json_t *one;
-    enum err err = json_is_array(v) ? OK : invalid(why, pointer, name, "must be an array");
+    enum err err = json_is_array(v) ? OK : invalid(why, pointer, m->name, "must be an array");
     json_array_foreach(v, i, one)
     {
         char inner[POINTER_SIZE];
-        snprintf(inner, sizeof(inner), "%s/%s/%zu", pointer, name, i);
+        snprintf(inner, sizeof(inner), "%s/%s/%zu", pointer, m->name, i);
         if (!err)
-            err = check_object(one, inner, of_child, countof(of_child), why);
+            err = check_object(one, inner, m->inner, m->ninner, why);
     }
     return err;
+}
+
+static enum err check_inner(const json_t *v, const char *pointer, const struct member *m,
+                            struct why *why)
+{
+    char inner[POINTER_SIZE];
+    if (!json_is_object(v))
+        return invalid(why, pointer, m->name, "must be an object");
+    snprintf(inner, sizeof(inner), "%s/%s", pointer, m->name);
+    return m->inner ? check_object(v, inner, m->inner, m->ninner, why) : OK;
 }
 
 static enum err check_text(const json_t *v, const char *pointer, const struct member *m,
@@ -109,19 +167,23 @@ static enum err check_state(const json_t *v, const char *pointer, const char *na
 static enum err check_member(const json_t *v, const char *pointer, const struct member *m,
                              struct why *why)
 {
+    if (json_is_null(v) && m->null)
+        return OK;
     switch (m->type) {
     case TEXT:
         return check_text(v, pointer, m, why);
-    case TEXT_OR_NULL:
-        return json_is_null(v) ? OK : check_text(v, pointer, m, why);
     case WORD:
         return check_state(v, pointer, m->name, why);
     case OBJECT:
-        return json_is_object(v) ? OK : invalid(why, pointer, m->name, "must be an object");
+        return check_inner(v, pointer, m, why);
     case TEXTS:
         return check_texts(v, pointer, m->name, why);
-    case NAMES:
-        return check_names(v, pointer, m->name, why);
+    case OBJECTS:
+        return check_objects(v, pointer, m, why);
+    case FLAG:
+        return json_is_boolean(v) ? OK : invalid(why, pointer, m->name, "must be true or false");
+    case NUMBER:
+        return json_is_integer(v) ? OK : invalid(why, pointer, m->name, "must be a whole number");
     }
     return ERR_INVALID;
 }
@@ -181,7 +243,7 @@ static enum err check_list(const json_t *doc, const struct list *l, struct why *
         char pointer[POINTER_SIZE];
         snprintf(pointer, sizeof(pointer), "/%s/%zu", l->name, i);
         err = check_object(one, pointer, l->members, l->n, why);
-        if (!err)
+        if (!err && l->first)
             err = add_name(names, one, l);
         if (err == ERR_EXISTS)
             err = invalid(why, pointer, l->second ? l->second : l->first,
@@ -191,6 +253,14 @@ static enum err check_list(const json_t *doc, const struct list *l, struct why *
     }
     json_decref(names);
     return err;
+}
+
+static const struct list *list_of(const char *name)
+{
+    for (size_t i = 0; i < countof(lists); i++)
+        if (strcmp(lists[i].name, name) == 0)
+            return &lists[i];
+    return NULL;
 }
 
 static enum err check(const json_t *doc, struct why *why)
@@ -204,7 +274,7 @@ static enum err check(const json_t *doc, struct why *why)
     for (void *i = json_object_iter((json_t *)doc); i;
          i = json_object_iter_next((json_t *)doc, i)) {
         const char *name = json_object_iter_key(i);
-        if (strcmp(name, "peal") != 0 && strcmp(name, "groups") != 0 && strcmp(name, "jobs") != 0)
+        if (strcmp(name, "peal") != 0 && !list_of(name))
             return invalid(why, "", name, "there is no such member");
     }
     enum err err = OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - groups and jobs as a file, as `peal ctl export` writes it: names in place of ids, so
- * that it fits another center, too.
+/* catalog.h - what was configured as a file, as `peal ctl export` writes it: names in place of ids,
+ * so that it fits another center, too.
  *
  * The file's shape is looked at here: members and their types, names that come twice. What the
  * values mean are the center's rules. Pure. */
@@ -16,7 +16,8 @@ struct json_t;
 #define CATALOG_VERSION 1
 #define CATALOG_BYTES_MAX (16u << 20)
 
-/* An object with "groups" and "jobs", both arrays of objects, each of which has its names. why: the
+/* An object with "groups", "jobs", "users", "channels", "rules", "silences", each of which may be
+ * absent: arrays of objects that have what names them. why: the
  * JSON pointer of what is wrong, and the rule ("/jobs/3/state: must be …"). ERR_INVALID,
  * ERR_TOOBIG, ERR_NOMEM. The caller owns *ret (wire_json_free). */
 MUST_CHECK enum err catalog_read(struct slice text, struct json_t **ret, struct why *why);

@@ -93,7 +93,7 @@ def listed(stub, api):
 
 # ---- the resource ----
 
-FULL = {"name": "Payments fail", "kind": "failed", "level": "critical", "inARow": 3, "channels": ["webhook", "on call"],
+FULL = {"name": "Payments fail", "kind": "failed", "level": "critical", "inARow": 3, "channels": ["webhook"],
         "quiet": {"from": "22:00", "to": "06:30"}, "repeatMs": 3600000, "enabled": False}
 
 

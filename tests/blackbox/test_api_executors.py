@@ -178,9 +178,8 @@ def test_a_probe_says_what_came_of_it(v1, center):
         jobs = [center.api().add_job(group, "h") for _ in range(2)]
         for job in (jobs[0], *jobs):
             assert v1.ask("POST", f"/jobs/{job}/trigger", {}).status == 201
-        stub.wait_runs(2)
-        wait_until(lambda: one(v1, stub.address)["open"] >= 2, "the runs to be accepted")
-        assert sorted(v1.ask("POST", path).json["busyJobs"]) == jobs
+        stub.wait_runs(3)
+        wait_until(lambda: sorted(v1.ask("POST", path).json["busyJobs"]) == jobs, "both jobs to be busy there")
         stub.answers["beat"] = {"code": 500, "msg": "not now"}
         assert v1.ask("POST", path).json["said"] == "code 500: not now"
 

@@ -266,15 +266,19 @@ def test_executors(site, ctl):
 
 def test_alarms(site, ctl):
     assert "no alarm" in ctl("alarm", "list").stderr
-    rule = V1(site.center).ask("POST", "/alarm-rules", {"name": "Tools fail", "kind": "failed", "level": "critical",
-                                                         "groupId": site.group, "channels": ["webhook"]})
+    v1 = V1(site.center)
+    hook = v1.ask("POST", "/alarm-channels", {"name": "hook", "kind": "webhook",
+                                              "settings": {"url": "https://hooks.example.com/x"}})
+    assert hook.status == 201, hook.json
+    rule = v1.ask("POST", "/alarm-rules", {"name": "Tools fail", "kind": "failed", "level": "critical",
+                                           "groupId": site.group, "channels": ["hook"]})
     assert rule.status == 201, rule.json
     job = site.api.add_job(site.group, "failJobHandler", jobDesc="fails once")
     ctl("job", "trigger", job, "--param", "no disk", "--wait", status=FAILED)
     alarm = wait_until(lambda: ctl.json("alarm", "list"), "an alarm", 40)[0]
     row = ctl("alarm", "list").stdout.splitlines()[1]
     assert row.startswith(f"{alarm['id']} ") and "critical  Tools fail  tools" in row
-    closed = V1(site.center).ask("POST", f"/alarms/{alarm['id']}/close")
+    closed = v1.ask("POST", f"/alarms/{alarm['id']}/close")
     assert closed.status == 200, closed.json
     assert ctl.json("alarm", "list") == []
     assert str(alarm["id"]) in ctl("alarm", "list", "--all", "-o", "name").stdout.split()
@@ -296,11 +300,26 @@ def test_alarms(site, ctl):
     (["job", "list", "--url", "ftp://x"], "http://HOST"),
     (["job", "list", "--url", "http://u:p@h/"], "without a user"),
     (["logs", "seven"], "by its id"),
+    (["--limit", "5", "job", "list"], "there is no option --limit"),
+    (["-o", "json", "jobs"], "no command jobs"),
+    (["--url", "http://127.0.0.1:1"], "a command is missing"),
+    (["job", "--url", "http://127.0.0.1:1", "list"], "no command job --url"),
     (["completion", "fish"], "bash"),
 ])
 def test_words_that_are_wrong(ctl, args, said):
     done = ctl(*args, status=USAGE)
     assert said in done.stderr and done.stdout == ""
+
+
+def test_options_of_every_command_may_stand_in_front_of_it(site, ctl):
+    behind = ctl("job", "list", "-o", "name", "--url", site.center.url).stdout
+    for words in (["-o", "name", "--url", site.center.url], [f"--url={site.center.url}", "--output=name", "--timeout", "1m"]):
+        assert ctl(*words, "job", "list").stdout == behind and behind
+    assert ctl("-o", "json", "job", "list", "-o", "name").stdout == behind  # the last one counts
+    away = f"http://127.0.0.1:{free_port()}"
+    assert away in Ctl(ctl.home, PEAL_TOKEN="x")("--url", away, "job", "list", status=UNREACHABLE).stderr
+    assert ctl("--url", away, "--help").stdout == ctl("--help").stdout
+    assert ctl("-o", "json", "job", "get", "--help").stdout.startswith("usage: peal ctl job get")
 
 
 def test_without_a_center(tmp_path):
@@ -358,6 +377,9 @@ def test_completion(site):
     assert complete(site, ["peal", "ctl", "job", "trigger", "--wa"]) == ["--wait"]
     assert complete(site, ["peal", "ctl", "job", "list", "--state", ""]) == ["scheduled", "stopped"]
     assert complete(site, ["peal", "ctl", "job", "list", "-o", "j"]) == ["json"]
+    assert complete(site, ["peal", "ctl", "--to"]) == ["--token-file"]
+    assert complete(site, ["peal", "ctl", "-o", "j"]) == ["json"]
+    assert complete(site, ["peal", "ctl", "-o", "json", "--url=http://x", "job", "st"]) == ["start", "stop"]
     for line, name in [(["job", "get", "asl"], "asleep"), (["job", "get", "all\\ is"], "all\\ is\\ well"),
                        (["run", "list", "--job", "never"], "never\\ good")]:
         # a center that takes longer than a second has nothing to offer

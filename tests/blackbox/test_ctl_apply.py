@@ -3,9 +3,10 @@
 
 import json
 import re
+import subprocess
 
 import pytest
-from support.center import Center
+from support.center import Center, binary
 from support.ctl import CONFLICT, FAILED, NOT_FOUND, NOT_PERMITTED, USAGE, Ctl
 from support.v1 import V1, problem
 
@@ -179,6 +180,15 @@ SHAPES = [
     ('{"peal": 1, "jobs": [{"group": "g", "name": "n", "children": [{"name": "x"}]}]}', "/jobs/0/children/0/group: is missing"),
     ('{"peal": 1, "jobs": [{"group": "g", "name": "n"}, {"group": "g", "name": "n"}]}', "/jobs/1/name: stands in this file twice"),
     ('{"peal": 1, "groups": [{"app": "g"}]}', "/groups/0/title: is missing"),
+    ('{"peal": 1, "users": [{"name": "abcd", "grants": [{"role": "", "groups": null}]}]}',
+     "/users/0/grants/0/role: must not be empty"),
+    ('{"peal": 1, "rules": [{"name": "r", "kind": "failed", "channels": [], "job": {"group": "g"}}]}',
+     "/rules/0/job/name: is missing"),
+    ('{"peal": 1, "rules": [{"name": "r", "kind": "failed", "channels": [], "enabled": 1}]}',
+     "/rules/0/enabled: must be true or false"),
+    ('{"peal": 1, "silences": [{"untilMs": "x", "reason": "r"}]}', "/silences/0/untilMs: must be a whole number"),
+    ('{"peal": 1, "channels": [{"name": "c", "kind": "k"}, {"name": "c", "kind": "k"}]}',
+     "/channels/1/name: stands in this file twice"),
     ('{"peal": 1, "peal": 1}', "a.json: "),
 ]
 
@@ -277,3 +287,87 @@ def test_the_api_looks_and_changes_nothing(files):
     assert files.export() == before
     made = v1.ask("POST", "/jobs", good, Idempotency_Key="key-of-a-dry-run")
     assert made.status == 201 and "n" in files.jobs()
+
+
+# ---- all that is configured ----------------------------------------------------------------------
+
+
+def configured(center):
+    """Users, channels, rules and silences on top of whole()."""
+    v1 = V1(center)
+    groups = {g["app"]: g["id"] for g in v1.get("/groups?limit=500")["items"]}
+    jobs = {j["name"]: j["id"] for j in v1.get("/jobs?limit=500")["items"]}
+    hook = {"url": "https://hooks.example.com/secret-path", "secret": "sealed-and-secret", "method": "PUT"}
+    made = [v1.ask("POST", path, body) for path, body in [
+        ("/users", {"name": "zoe-1", "password": "pass-of-zoe", "grants": [{"role": "developer", "groups": [
+            groups["second-app"], groups["first-app"]]}, {"role": "viewer", "groups": None}]}),
+        ("/users", {"name": "anna-1", "password": "pass-of-anna", "center": "admin"}),
+        ("/alarm-channels", {"name": "night shift", "kind": "webhook", "settings": hook, "perMinute": 20}),
+        ("/alarm-rules", {"name": "two", "kind": "slow", "longerMs": 5000, "jobId": jobs["child"], "channels": ["night shift"]}),
+        ("/alarm-rules", {"name": "one", "kind": "failed", "groupId": groups["first-app"], "channels": ["night shift"],
+                          "quiet": {"from": "22:00", "to": "06:30"}})]]
+    assert all(m.status == 201 for m in made), [m.json for m in made]
+    silence = {"ruleId": made[-1].json["id"], "untilMs": 10**9 + made[-1].json["createdMs"], "reason": "they move"}
+    of_job = {"jobId": jobs["child"], "untilMs": silence["untilMs"], "reason": "it is mended"}
+    assert [v1.ask("POST", "/alarm-silences", s).status for s in (silence, of_job)] == [201, 201]
+    return v1
+
+
+def test_all_that_is_configured_is_exported_without_secrets(files):
+    files.put(whole())
+    files.apply("--yes")
+    v1 = configured(files.center)
+    text = files.export("--include", "all")
+    assert text == files.export("--include", "all") and "secret-path" not in text and "sealed" not in text
+    assert "argon2" not in text and "pass-of" not in text and '"id"' not in text
+    all_ = json.loads(text)
+    assert list(all_) == ["peal", "groups", "jobs", "users", "channels", "rules", "silences"]
+    assert [u["name"] for u in all_["users"]] == ["admin", "anna-1", "zoe-1"]
+    assert all_["users"][2]["grants"] == [{"role": "viewer", "groups": None},
+                                          {"role": "developer", "groups": ["first-app", "second-app"]}]
+    assert all_["channels"] == [{"name": "night shift", "kind": "webhook", "enabled": True, "settings": {"method": "PUT"},
+                                 "secrets": ["url", "secret"], "perMinute": 20}]
+    one, two = all_["rules"]
+    assert (one["name"], one["group"], one["job"], one["quiet"]) == ("one", "first-app", None, {"from": "22:00", "to": "06:30"})
+    assert (two["group"], two["job"], two["longerMs"]) == (None, {"group": "second-app", "name": "child"}, 5000)
+    child = {"group": "second-app", "name": "child"}
+    assert [(s["group"], s["job"], s["rule"], s["reason"]) for s in all_["silences"]] == [
+        (None, None, "one", "they move"), (None, child, None, "it is mended")]
+    some = json.loads(files.export("--include", "rules,jobs", "--group", "second-app"))
+    assert [j["name"] for j in some["jobs"]] == ["child"] and [r["name"] for r in some["rules"]] == ["two"]
+    assert v1.get("/export?include=users") == {"peal": 1, "users": all_["users"]}  # as the contract says
+    problem(v1.ask("GET", "/export?include=passwords"), 400, "malformed")
+    (files.folder / "a.json").write_text(text)
+    done = files.apply("--yes")
+    assert re.search(r"^0 to do, ", done.stdout, re.M) and "/rules: these 2 are left as they are" in done.stderr
+    # the same of the database alone, while the server has it and when it has gone
+    def offline(*args, status=0):
+        done = subprocess.run([str(binary()), "export", *args], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == status, done
+        return done.stdout
+    data = ["--data", str(files.center.data)]
+    assert offline(*data, "--include", "all") == text
+    files.center.stop()
+    assert offline(*data, "--include=all") == text and offline(*data) == json_text({k: all_[k] for k in ("peal", "groups", "jobs")})
+    assert offline("--data", str(files.folder / "nothing"), status=3) == ""
+    assert offline(*data, "--include", "tokens", status=2) == ""
+
+
+def json_text(document):
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_an_export_shows_what_its_asker_may_read(files):
+    files.put(whole())
+    files.apply("--yes")
+    v1 = configured(files.center)
+    first = next(g["id"] for g in v1.get("/groups?limit=500")["items"] if g["app"] == "first-app")
+    made = v1.ask("POST", "/tokens", {"name": "t", "permissions": ["read"], "groups": [first], "days": 1})
+    env = {"PEAL_URL": files.center.url, "PEAL_TOKEN": made.json["secret"]}
+    seen = json.loads(files.ctl("export", "--include", "groups,jobs,rules,silences", env=env).stdout)
+    assert [g["app"] for g in seen["groups"]] == ["first-app"] and {j["group"] for j in seen["jobs"]} == {"first-app"}
+    parent = next(j for j in seen["jobs"] if j["name"] == "parent")
+    assert parent["children"] == [{"group": "first-app", "name": "glue"}]  # the other one is out of sight
+    assert [r["name"] for r in seen["rules"]] == ["one"]
+    for words in ("users", "channels", "all"):
+        files.ctl("export", "--include", words, env=env, status=NOT_PERMITTED)

@@ -216,8 +216,10 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         puppet.answer = answer
         center.start()
         puppet.wait_for_runs(100)
-        # beside the lane's own: one for a beat, and another in place of one that a slow machine gave up
-        assert open_at_first[0] >= 64 and max(connected) < 80, (open_at_first, connected)
+        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up; one for each
+        # run would be a hundred
+        assert open_at_first[0] >= 64 and connected[0] < 80, (open_at_first, connected)
+        assert max(connected) < 64 + 90, connected
         ledger.settle(center)
         ledger.check_accounts(center)
 
@@ -283,7 +285,7 @@ def test_a_full_lane_spills_over_to_the_next_address(tmp_path):
         api = center.api()
         slow.hold()
         jobs = rate_jobs(api, api.add_group("tests"), 10, "ROUND")
-        quick.wait_for_runs(200)
+        quick.wait_for_runs(200, timeout=60)
         assert len(slow.runs()) <= 20 and slow.most_open <= 2
         slow.release()
         stop(api, jobs)

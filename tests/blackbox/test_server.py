@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """peal server as a process: settings, token, start, probes, stop."""
 
+import errno
 import http.client
 import itertools
 import json
@@ -41,7 +42,7 @@ def server(*args, **env):
     (["--token", "a b"], {}, 2, "without blanks"),
     (["--token", "x" * 257], {}, 2, "256 bytes"),
     (["--zone", "Mars/Olympus"], {}, 3, "Mars/Olympus"),
-    (["--db", "oracle://x"], {}, 3, "sqlite:FILE only"),
+    (["--db", "oracle://x"], {}, 3, "sqlite:FILE, mysql://"),
     (["--data", "/proc/nowhere/data"], {}, 2, "/proc/nowhere"),
     (["--language", "fr"], {}, 2, "language"),
     (["--log.level", "loud"], {}, 2, "log.level"),
@@ -195,6 +196,62 @@ def test_a_second_signal_ends_at_once(tmp_path):
         center.process.send_signal(signal.SIGINT)
         center.process.send_signal(signal.SIGINT)
         assert center.process.wait(30) == 0
+
+
+def early_end(tmp_path, command, *before):
+    """The exit status of a command that gets SIGTERM while it reads its settings, which never come."""
+    fifo = tmp_path / "settings"
+    os.mkfifo(fifo)
+    own = ["--port", "0"] if command == "executor" else ["--data", str(tmp_path / "data")]
+    process = subprocess.Popen([*before, str(binary()), command, "-c", str(fifo), *own], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, cwd=tmp_path, env=clean_environment(PEAL_ACCESS_TOKEN="t" * 20))
+    writer = None
+
+    def opened():
+        assert process.poll() is None
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as e:
+            assert e.errno == errno.ENXIO  # nothing reads yet
+            return None
+    try:
+        writer = wait_until(opened, f"peal {command} to read its settings")
+        pid = process.pid
+        if before:
+            pid = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        os.kill(pid, signal.SIGTERM)
+        if command == "executor":
+            os.close(writer)  # it goes on, and finds the signal when it takes them
+            writer = None
+        return process.wait(60)
+    finally:
+        if writer is not None:
+            os.close(writer)
+        process.kill()
+        process.wait()
+
+
+def test_a_signal_before_there_is_a_center_ends_it(tmp_path):
+    assert early_end(tmp_path, "server") == 0
+
+
+@pytest.mark.parametrize("command", ["server", "executor"])
+def test_an_early_signal_is_not_lost_on_process_1(tmp_path, command):
+    alone = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("a process namespace takes root and a kernel that allows it")
+    assert early_end(tmp_path, command, *alone) == 0
+
+
+def test_a_signal_before_the_first_user_is_made_is_no_failure(tmp_path):
+    center = Center(tmp_path / "c")
+    center.launch()
+    wait_until(lambda: center.answers("/livez"), "the first answer", 20, 0.005)
+    center.process.send_signal(signal.SIGTERM)
+    assert center.process.wait(60) == 0
+    assert "level=error" not in center.tail() and "stopped" in center.tail()
+    with center:  # what the first start did not do the second does
+        assert center.get("/readyz")[0] == 200
 
 
 def test_kill_nine_loses_no_acknowledged_edit(tmp_path):

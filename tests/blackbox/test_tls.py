@@ -20,6 +20,8 @@ import pytest
 from support import webapi
 from support.center import PASSWORD, Center, binary, clean_environment
 from support.mailserver import certificates
+from support.sse import Events, lines_until
+from support.stub_executor import OK, Stub
 from support.tls_center import WAIT, TlsCenter
 from support.wait import PATIENCE, wait_until
 
@@ -35,6 +37,15 @@ def center(tmp_path_factory):
 def login(center, **headers):
     status, answer, body = center.ask("POST", "/api/v1/session", json.dumps({"name": "admin", "password": PASSWORD}),
                                       {"Content-Type": "application/json", **headers})
+    assert status == 200, body
+    return answer["Set-Cookie"]
+
+
+def login_behind(center):
+    """The cookie of a login through a proxy on this machine that speaks TLS to the client."""
+    body = json.dumps({"name": "admin", "password": PASSWORD}).encode()
+    headers = {"Content-Type": "application/json", "X-Forwarded-Proto": "https"}
+    status, answer, body = webapi.request(center.port, "POST", "/api/v1/session", body, headers)
     assert status == 200, body
     return answer["Set-Cookie"]
 
@@ -171,6 +182,36 @@ def test_events_come(center):
         pass
     answer.close()
     sock.close()
+
+
+def test_a_log_is_followed(center):
+    cookie = login(center).split(";")[0]
+
+    def post(path, body):
+        status, _, answer = center.ask("POST", f"/api/v1{path}", json.dumps(body),
+                                       {"Content-Type": "application/json", "Cookie": cookie})
+        assert status in (200, 201, 202), answer
+        return json.loads(answer)
+    lines = [f"line {n} " + "x" * (n % 100) for n in range(1, 2001)]  # more than fits into a record
+
+    def page(body):
+        begin = body["fromLineNum"]
+        found = {"fromLineNum": begin, "toLineNum": max(len(lines), begin - 1),
+                 "logContent": "".join(line + "\n" for line in lines[begin - 1:]), "isEnd": False}
+        return {**OK, "content": found, "data": found}
+    group = post("/groups", {"app": "tls-logs", "title": "Logs"})["id"]
+    job = post("/jobs", {"name": "followed", "groupId": group, "schedule": {"type": "NONE"},
+                         "task": {"kind": "BEAN", "handler": "h"}})["id"]
+    with Stub(center, "tls-logs") as stub:
+        stub.answers["log"] = page
+        run = post(f"/jobs/{job}/trigger", {})["runId"]
+        stub.wait_runs(1, job)
+        with Events(center.port, f"/api/v1/runs/{run}/log/stream", {"Cookie": cookie}, context=center.context()) as stream:
+            assert stream.status == 200 and lines_until(stream, 2000) == lines[:2000]
+            lines.append("the last")
+            assert lines_until(stream, 1) == ["the last"]
+            stub.call_back(run)
+            assert stream.rest()[-1] == ("state", {"state": "finished", "end": True, "detail": None})
 
 
 def test_it_prints_where_it_listens(center):
@@ -313,6 +354,20 @@ def test_settings_that_can_be_are_read_again(tmp_path):
         lines = [json.loads(line) for line in center.tail().splitlines() if line.startswith("{")]
         said = " ".join(line["msg"] for line in lines)
         assert "changed: log.level, log.format" in said and "need a restart: zone, lane.queue" in said
+        assert "; Secure" not in login_behind(center)
+        folder = tmp_path / "backups"
+        folder.mkdir()
+        file.write_text(f"lane.queue=10\nhttp.proxies=127.0.0.1\nbackup.folder={folder}\nbackup.every=1s\n")
+        hang_up(center)
+        wait_until(lambda: "http.proxies" in center.tail(), "the answer in the log")
+        assert "backup.folder, backup.every" in center.tail()
+        assert "; Secure" in login_behind(center)
+        wait_until(lambda: any(name.suffix == ".db" for name in folder.iterdir()), "a backup")
+        assert center.metric("peal_backup_errors_total") == 0
+        file.write_text("lane.queue=10\n")
+        hang_up(center)
+        wait_until(lambda: "peal_backup" not in center.get("/metrics")[2].decode(), "the end of backups")
+        assert "; Secure" not in login_behind(center)
         file.write_text("log.level=loud\n")
         hang_up(center)
         wait_until(lambda: "no setting is changed" in center.tail(), "the refusal in the log")
@@ -338,6 +393,9 @@ def test_executors_need_a_certificate_where_a_ca_is_named_and_people_do_not(tmp_
         with pytest.raises((ssl.SSLError, ConnectionError, http.client.HTTPException)):
             center.open_api("registry", REGISTRY, over=center.connect(center.context(cert=other_cert, key=other_key)))
         assert "; Secure" in login(center)
+        words = ["--tls.cert", center.cert, "--tls.key", center.key, "--tls.client-ca", str(ca)]
+        assert subprocess.run([binary(), "health", "--listen", f"127.0.0.1:{center.port}", *words],
+                              env=clean_environment(), capture_output=True, check=False).returncode == 0
 
 
 # ---- settings ----

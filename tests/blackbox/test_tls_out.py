@@ -130,6 +130,30 @@ def test_a_file_that_is_no_certificate_is_named(tmp_path, files):
             assert done.returncode != 0 and f"{setting}: {file}: " in done.stderr, done
 
 
+# ---- a word from a shell ----
+
+def test_a_word_to_an_executor_checks_its_certificate_too(tmp_path, files):
+    (tmp_path / "other").mkdir()
+    other = str(certificates(tmp_path / "other")[0])
+
+    def ask(*args):
+        done = subprocess.run([str(binary()), "executor", "status", "--url", f"https://127.0.0.1:{executor.port}/", *args],
+                              capture_output=True, text=True, timeout=WAIT, check=False,
+                              env=clean_environment(PEAL_ACCESS_TOKEN="t" * 20))
+        return done.returncode, done.stderr
+    with HttpsExecutor(files) as executor:
+        for args in ([], ["--ca", other]):
+            status, said = ask(*args)
+            assert status == 3 and "the certificate is not trusted: " in said and "--ca" in said
+        for args in (["--ca", str(files[0])], ["--insecure"]):
+            status, said = ask(*args)
+            assert status == 3 and "the answer is not an executor's" in said
+        status, said = ask("--ca", "/nowhere")
+        assert status == 2 and "--ca: /nowhere" in said
+        status, said = ask("--ca", other, "--insecure")
+        assert status == 2 and "exclude each other" in said
+
+
 # ---- the executor's side ----
 
 def executors(center):

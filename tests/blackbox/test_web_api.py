@@ -252,7 +252,7 @@ def test_run_once_with_everything(api, group, stub):
     first = next(r for r in runs if r["executorParams"])
     stub.call_back(first["logId"], 200, "fine")
     row = wait_until(lambda: next((r for r in api.logs(job, group[0]) if r["id"] == first["logId"] and
-                                   r["triggerCode"] == 200), None), "the answer in the log")
+                                   r["triggerCode"] == 200 and r["handleCode"]), None), "answer and result in the log")
     assert row["executorAddress"] == stub.address and row["executorParam"] == first["executorParams"]
     assert row["triggerTime"] == first["logDateTime"] and row["triggerTime"] % 1000 == 0
     assert row["handleTime"] and row["handleMsg"] == "fine" and row["handleCode"] == 200

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of groups and jobs: what is taken has the shape that its readers lean on, and is taken
+/* A file of what was configured: what is taken has the shape that its readers lean on, and is taken
  * again as it is written; what is not says where and why. */
 #include <jansson.h>
 #include "fuzz.h"
@@ -28,6 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     named(json_object_get(doc, "groups"), "app", NULL);
     named(json_object_get(doc, "jobs"), "group", "name");
+    named(json_object_get(doc, "users"), "name", NULL);
+    named(json_object_get(doc, "channels"), "name", "kind");
+    named(json_object_get(doc, "rules"), "name", "kind");
+    named(json_object_get(doc, "silences"), "reason", NULL);
     char *text = json_dumps(doc, JSON_COMPACT);
     CHECK(text && !catalog_read(slice_text(text), &again, &why) && json_equal(doc, again));
     free(text);

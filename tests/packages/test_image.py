@@ -26,13 +26,13 @@ def image(clean_debian, tmp_path_factory):
 class Container(Center):
     """A container that is started as `docker run` would. The port is the test's: it has no network of its own."""
 
-    def __init__(self, folder, image, params=""):
+    def __init__(self, folder, image, params="", only=None):
         super().__init__(folder)
-        self.image = image
+        self.image, self.only = image, only
         self.env = image.root.environment(**image.env, PARAMS=f"--server.port={self.port} {params}")
 
     def start(self, timeout=60):
-        words = self.image.words(*self.image.command("ENTRYPOINT"), *self.image.command("CMD"), pid=True)
+        words = self.image.words(*self.image.command("ENTRYPOINT"), *self.image.command("CMD"), pid=True, only=self.only)
         with open(self.output, "ab") as out:
             self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self.env)
         self._down = False
@@ -98,3 +98,15 @@ def test_process_1_leaves_no_zombies(image, tmp_path):
         orphan, = children(first)
         os.kill(orphan, signal.SIGKILL)
         wait_until(lambda: not children(first), "it to be waited for")
+
+
+def test_a_read_only_root_is_enough(image, tmp_path):
+    volume = image.said["VOLUME"]
+    with Container(tmp_path, image, only=volume) as center:
+        words = ["nsenter", f"--target={center.first()}", "--pid", "--mount", "--root", "touch"]
+        refused = subprocess.run([*words, "/var/tmp/x"], stderr=subprocess.PIPE, text=True, check=False,
+                                 env=image.root.environment())
+        assert refused.returncode != 0 and "Read-only" in refused.stderr
+        assert center.get("/readyz")[0] == 200
+        assert image.root.path(volume).joinpath("peal.db").exists()
+        assert "level=error" not in center.tail()

@@ -98,6 +98,39 @@ def test_a_stage_that_needs_a_failed_one_fails_too(tree):
     assert "unit FAILED: needs build" in out
 
 
+def test_thread_sanitizer_has_all_files_but_those_that_are_listed(tree):
+    for name in ("a", "b"):
+        tree.write(f"tests/blackbox/test_{name}.py", CASES)
+    assert tree.run("scripts/run-tests.py", "blackbox-tsan")[1].splitlines()[-1] == "4 passed, 0 failed"
+    tree.write("tests/tsan-left-out.txt", "# why\ntest_b.py  has one thread\n")
+    assert tree.run("scripts/run-tests.py", "blackbox-tsan")[1].splitlines()[-1] == "2 passed, 0 failed"
+    assert tree.run("scripts/run-tests.py", "blackbox-asan")[1].splitlines()[-1] == "4 passed, 0 failed"
+
+
+def test_what_thread_sanitizer_does_not_get_is_there_and_has_a_reason():
+    with open(os.path.join(ROOT, "tests", "tsan-left-out.txt"), encoding="utf-8") as f:
+        listed = [line.split(None, 1) for line in f if line.strip() and not line.startswith("#")]
+    for name, reason in listed:
+        assert os.path.exists(os.path.join(ROOT, "tests", "blackbox", name)), name
+        assert len(reason.split()) >= 3, name
+    assert len({name for name, _ in listed}) == len(listed)
+
+
+def test_lanes_wait_for_what_their_stages_need(tree):
+    """What only computes goes on beside the suites; a suite begins when its build has ended, and not when that failed."""
+    tree.write("tests/blackbox/test_a.py", CASES)
+    tree.program("cmake", 'echo "cmake $*" >>order\n[ "$2" != asan ] || sleep 1\n[ "$*" != "--preset tsan" ]\n')
+    status, out = tree.run("scripts/run-tests.py", "build", "build-asan", "build-tsan", "blackbox-asan", "blackbox-tsan")
+    assert status == 1
+    assert (tree.folder / "order").read_text().splitlines() == [
+        "cmake --preset dev", "cmake --build build/dev", "cmake --preset asan", "cmake --build build/asan",
+        "cmake --preset tsan"]
+    ends = [line for line in out.splitlines() if line.startswith("== ")]
+    assert ends.index("== build-asan") < ends.index("== blackbox-asan"), out
+    assert "blackbox-tsan FAILED: needs build-tsan" in out
+    assert out.splitlines()[-1] == "4 passed, 2 failed"
+
+
 def test_a_warning_fails_a_build(tree):
     tree.program("cmake", 'if [ "$1" = --build ]; then echo "a.c:1:1: warning: x may be uninitialized"; fi\n')
     status, out = tree.run("scripts/run-tests.py", "build-release")

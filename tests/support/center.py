@@ -106,20 +106,28 @@ class Center:
         return self.process is not None and self.process.poll() is None
 
     def start(self, timeout=20):
+        self.launch()
+        wait_until(self._ready, f"{self.url}/readyz to answer 200", timeout, 0.02)
+        return self
+
+    def launch(self):
+        """Start it and wait for nothing."""
         assert not self.running(), "the center runs already"
         with open(self.output, "ab") as out:
             self.process = subprocess.Popen(
                 [str(binary()), "server", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data),
                  *self.args], stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self._env)
         self._down = False
-        wait_until(self._ready, f"{self.url}/readyz to answer 200", timeout, 0.02)
-        return self
 
     def _ready(self):
+        return self.answers("/readyz")
+
+    def answers(self, path):
+        """Does it answer that with 200? It may still be starting."""
         if not self.running():
             raise RuntimeError(self._ended())
         try:
-            return self.get("/readyz")[0] == 200
+            return self.get(path)[0] == 200
         except OSError:
             return False
 

@@ -57,9 +57,13 @@ class DebianRoot:
     def read(self, path):
         return self.path(path).read_text()
 
-    def words(self, *words, user=None, pid=False):
-        """The command that runs words in the tree: as that user without privileges; pid: as process 1 of its own."""
+    def words(self, *words, user=None, pid=False, only=None):
+        """The command that runs words in the tree: as that user without privileges; pid: as process 1 of its own; only:
+        nothing but that folder, /run and /dev/shm can be written."""
         mounts = 'mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/run" && mount -t tmpfs tmpfs "$0/dev/shm"'
+        if only:
+            mounts = (f'mount --bind "$0" "$0" && {mounts} && mount --bind "$0{only}" "$0{only}" && '
+                      'mount -o remount,bind,ro "$0"')
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--no-new-privs", "--"] if user else []
         return ["unshare", "--mount", *(["--pid", "--fork", "--kill-child"] if pid else []), "sh", "-c",
                 f'{mounts} && exec chroot "$@"', str(self.folder), str(self.folder), *as_user, *map(str, words)]

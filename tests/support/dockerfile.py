@@ -31,9 +31,9 @@ class Image:
         """The words of an instruction in its JSON form, such as ENTRYPOINT ["/usr/bin/x"]."""
         return json.loads(self.said[name][self.said[name].index("["):])
 
-    def words(self, *words, pid=False):
-        """The command that runs words in a container of this image."""
-        return self.root.words("env", f"--chdir={self.workdir}", *words, user=self.user, pid=pid)
+    def words(self, *words, pid=False, only=None):
+        """The command that runs words in a container of this image; only: as of DebianRoot."""
+        return self.root.words("env", f"--chdir={self.workdir}", *words, user=self.user, pid=pid, only=only)
 
 
 class Builder:

@@ -14,10 +14,14 @@ class Ended(Exception):
 
 
 class Events:
-    """One open stream. headers: those of the answer. last: the id that a browser would come back with."""
+    """One open stream. headers: those of the answer. last: the id that a browser would come back with. context: of
+    TLS."""
 
-    def __init__(self, port, path, headers, last=None, timeout=60 * PATIENCE):
-        self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    def __init__(self, port, path, headers, last=None, timeout=60 * PATIENCE, context=None):
+        if context:
+            self.http = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
+        else:
+            self.http = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
         sent = {"Accept": "text/event-stream", **headers, **({"Last-Event-ID": str(last)} if last is not None else {})}
         self.http.request("GET", path, headers=sent)
         self.answer = self.http.getresponse()

@@ -25,35 +25,20 @@ static void write_rule(struct jsonw *w, struct store *db, int64_t rule_id)
     jsonw_object_end(w);
 }
 
-static void write_group(struct jsonw *w, struct store *db, int64_t group_id)
-{
-    struct group_record g;
-    struct why why = { "" };
-    jsonw_object(w, "group");
-    jsonw_i64(w, "id", group_id);
-    if (db->ops->catalog->group_get(db, group_id, &g, &why)) {
-        jsonw_null(w, "app");
-        jsonw_null(w, "title");
-    } else {
-        jsonw_text(w, "app", g.app);
-        jsonw_text(w, "title", g.title);
-        group_record_done(&g);
-    }
-    jsonw_object_end(w);
-}
-
 static void write_members(struct jsonw *w, struct store *db, const struct incident_record *i)
 {
-    static const char *const causes[CAUSES] = {
-        [CAUSE_GROUP] = "group", [CAUSE_EXECUTOR] = "executor", [CAUSE_NO_EXECUTOR] = "no_executor"
-    };
+    static const char *const causes[CAUSES] = { [CAUSE_GROUP] = "group",
+                                                [CAUSE_EXECUTOR] = "executor",
+                                                [CAUSE_NO_EXECUTOR] = "no_executor",
+                                                [CAUSE_CENTER] = "center" };
     jsonw_i64(w, "id", i->id);
     write_rule(w, db, i->rule_id);
     jsonw_text(w, "kind", rule_kind_text(i->kind));
     jsonw_text(w, "level", rule_level_text(i->level));
-    write_group(w, db, i->group_id);
+    v1_group_named(w, db, i->group_id);
     jsonw_text(w, "cause", causes[i->cause]);
-    jsonw_text(w, "executor", i->address && i->address[0] ? i->address : NULL);
+    jsonw_text(w, "executor", i->cause == CAUSE_EXECUTOR ? i->address : NULL);
+    jsonw_text(w, "check", i->cause == CAUSE_CENTER ? i->address : NULL);
     jsonw_text(w, "text", i->text);
     v1_instant(w, "since", i->since_ms);
     v1_instant(w, "last", i->last_ms);

@@ -37,7 +37,21 @@ static void write_settings(struct jsonw *w, const struct settings *s)
     jsonw_array_end(w);
 }
 
-static void write_channel(struct jsonw *w, const struct channel_record *r)
+static void write_limit(struct jsonw *w, int per_minute, int64_t held)
+{
+    if (per_minute)
+        jsonw_i64(w, "perMinute", per_minute);
+    else
+        jsonw_null(w, "perMinute");
+    jsonw_i64(w, "held", held);
+}
+
+static int64_t held_of(const struct web_call *call, int64_t id)
+{
+    return call->config->alarms ? alarms_held(call->config->alarms, id) : 0;
+}
+
+static void write_channel(struct jsonw *w, const struct channel_record *r, int64_t held)
 {
     struct settings s;
     struct why why = { "" };
@@ -49,6 +63,7 @@ static void write_channel(struct jsonw *w, const struct channel_record *r)
     jsonw_text(w, "kind", r->kind);
     jsonw_text(w, "origin", "api");
     jsonw_bool(w, "enabled", r->enabled);
+    write_limit(w, r->per_minute, held);
     write_settings(w, &s);
     v1_instant(w, "created", r->created_ms);
     v1_instant(w, "updated", r->updated_ms);
@@ -67,6 +82,7 @@ static void write_set_up(struct jsonw *w, const char *name)
     jsonw_text(w, "kind", name);
     jsonw_text(w, "origin", "settings");
     jsonw_bool(w, "enabled", true);
+    write_limit(w, 0, 0);
     write_settings(w, &none);
     v1_instant_or_null(w, "created", 0);
     v1_instant_or_null(w, "updated", 0);
@@ -83,15 +99,20 @@ static void answer_channel(struct web_call *call, const struct channel_record *r
 {
     struct jsonw w = jsonw_on(&call->output);
     etag_write(call, tag_of(r));
-    write_channel(&w, r);
+    write_channel(&w, r, held_of(call, r->id));
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
+struct listing {
+    const struct web_call *call;
+    struct jsonw *w;
+};
+
 static bool add_channel(void *ctx, const struct channel_record *r)
 {
-    struct jsonw *w = ctx;
-    write_channel(w, r);
+    struct listing *x = ctx;
+    write_channel(x->w, r, held_of(x->call, r->id));
     return true;
 }
 
@@ -123,13 +144,14 @@ void v1_channels_list(struct web_call *call)
     struct why why = { "" };
     struct query q;
     struct jsonw w = jsonw_on(&call->output);
+    struct listing x = { call, &w };
     int64_t total = 0;
     query_begin(&q, call);
     if (!query_end(&q))
         return;
     v1_list_begin(&w);
     int64_t set_up = write_all_set_up(call, &w);
-    enum err err = call->db->ops->alarms->channels_each(call->db, add_channel, &w, &why);
+    enum err err = call->db->ops->alarms->channels_each(call->db, add_channel, &x, &why);
     if (!err)
         err = call->db->ops->alarms->channels_each(call->db, count, &total, &why);
     if (err)
@@ -164,6 +186,7 @@ struct channel_in {
     struct slice name, kind;
     const struct json_t *settings; /* NULL: absent */
     bool enabled;
+    int64_t per_minute; /* -1: absent, or null */
 };
 
 static const struct body_field new_fields[] = {
@@ -171,6 +194,8 @@ static const struct body_field new_fields[] = {
     { "kind", FIELD_TEXT, offsetof(struct channel_in, kind), true, 1, 30 },
     { "settings", FIELD_OBJECT, offsetof(struct channel_in, settings), true, 0, 0 },
     { "enabled", FIELD_BOOL, offsetof(struct channel_in, enabled), false, 0, 0 },
+    { "perMinute", FIELD_I64_OR_NULL, offsetof(struct channel_in, per_minute), false, 1,
+      CHANNEL_PER_MINUTE_MAX },
 };
 
 static const struct body_field patch_fields[] = {
@@ -178,6 +203,8 @@ static const struct body_field patch_fields[] = {
     { "name", FIELD_TEXT, offsetof(struct channel_in, name), false, 1, CHANNEL_NAME_MAX },
     { "settings", FIELD_OBJECT, offsetof(struct channel_in, settings), false, 0, 0 },
     { "enabled", FIELD_BOOL, offsetof(struct channel_in, enabled), false, 0, 0 },
+    { "perMinute", FIELD_I64_OR_NULL, offsetof(struct channel_in, per_minute), false, 1,
+      CHANNEL_PER_MINUTE_MAX },
 };
 
 static bool name_ok(struct slice s)
@@ -290,12 +317,14 @@ static void read_settings(const json_t *in, struct channel_record *r, struct pro
 static bool read_channel(struct web_call *call, const struct body_field *fields, size_t n,
                          struct channel_record *r)
 {
-    struct channel_in in = { .enabled = r->enabled };
+    struct channel_in in = { .enabled = r->enabled, .per_minute = -1 };
     struct problem_errors errors;
     problem_errors_init(&errors);
     body_fields(call->json, fields, n, &in, &errors);
     read_name(in.name, r, &errors);
     r->enabled = in.enabled;
+    if (in.per_minute > 0 || body_has(call->json, "perMinute"))
+        r->per_minute = in.per_minute > 0 ? (int)in.per_minute : 0;
     if (in.kind.p && !r->kind)
         r->kind = mem_dupn(in.kind.p, in.kind.n);
     if (r->kind)

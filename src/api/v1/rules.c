@@ -2,6 +2,7 @@
 /* Rules of alarms as a resource. A rule of all jobs is seen by everybody who may read something;
  * one of a group or a job by who may read the group. Only administrators write rules: they decide
  * who is told, through channels that are the center's. */
+#include "alarm/alarm.h"
 #include "api/rules.h"
 #include "api/body.h"
 #include "api/gate.h"
@@ -239,6 +240,60 @@ static void read_channels(const struct body_texts *in, struct rule_record *r,
     r->channels = buf_take(&b);
 }
 
+struct looked_for {
+    struct slice name;
+    bool found;
+};
+
+static bool look_at_channel(void *ctx, const struct channel_record *r)
+{
+    struct looked_for *x = ctx;
+    x->found = slice_eq(x->name, r->name);
+    return !x->found;
+}
+
+/* One of the settings that is told of alarms of rules? */
+static bool set_up(const struct web_call *call, struct slice name, bool *ret_by_job)
+{
+    const char *one;
+    bool by_job;
+    *ret_by_job = slice_eq(name, ALARM_BY_JOB);
+    for (int i = 0; call->config->alarms && alarms_set_up(call->config->alarms, i, &one, &by_job);
+         i++)
+        if (one && !by_job && slice_eq(name, one))
+            return true;
+    return false;
+}
+
+static void check_channel(struct web_call *call, struct slice name, struct problem_errors *errors)
+{
+    struct looked_for x = { .name = name };
+    struct why why = { "" };
+    bool by_job;
+    if (set_up(call, name, &by_job))
+        return;
+    if (by_job) {
+        problem_error(errors, "/channels", "exists", NULL,
+                      "channels: mail is told by alarmEmail of jobs, not by rules: make a channel "
+                      "of the kind mail");
+        return;
+    }
+    enum err err = call->db->ops->alarms->channels_each(call->db, look_at_channel, &x, &why);
+    if (err)
+        problem_error(errors, "/channels", "exists", NULL, "channels: %s", why.text);
+    else if (!x.found)
+        problem_error(errors, "/channels", "exists", NULL, "channels: there is no channel %.*s",
+                      (int)name.n, name.p);
+}
+
+static void check_channels(struct web_call *call, const struct rule_record *r,
+                           struct problem_errors *errors)
+{
+    struct slice rest = slice_text(r->channels), one;
+    while (slice_item(&rest, &one))
+        check_channel(call, one, errors);
+}
+
 /* "22:30". False: it is no time of day. */
 static bool read_minute(const json_t *v, int *ret)
 {
@@ -276,12 +331,19 @@ static void check_kind(struct rule_record *r, struct problem_errors *errors)
     if (r->kind != RULE_FAILED && r->in_a_row)
         problem_error(errors, "/inARow", "rule.kind", NULL,
                       "inARow: is only for rules of the kind failed");
-    if (r->kind == RULE_SLOW && !r->longer_ms)
+    bool limit = r->kind == RULE_SLOW || r->kind == RULE_LATE;
+    if (limit && !r->longer_ms)
         problem_error(errors, "/longerMs", "required", NULL,
-                      "longerMs: a rule of the kind slow needs it");
-    if (r->kind != RULE_SLOW && r->longer_ms)
+                      "longerMs: a rule of the kind %s needs it", rule_kind_text(r->kind));
+    if (!limit && !rule_watches(r->kind) && r->longer_ms)
         problem_error(errors, "/longerMs", "rule.kind", NULL,
-                      "longerMs: is only for rules of the kind slow");
+                      "longerMs: is not for rules of the kind %s", rule_kind_text(r->kind));
+    if (rule_watches(r->kind) && r->kind != RULE_LATE && r->job_id)
+        problem_error(errors, "/jobId", "rule.kind", NULL, "jobId: is not for rules of the kind %s",
+                      rule_kind_text(r->kind));
+    if (r->kind == RULE_CENTER && r->group_id)
+        problem_error(errors, "/groupId", "rule.kind", NULL,
+                      "groupId: is not for rules of the kind center");
 }
 
 static void check_place(struct web_call *call, const struct rule_record *r,
@@ -334,7 +396,8 @@ static void put(struct web_call *call, const struct rule_in *in, struct rule_rec
 static bool read_rule(struct web_call *call, const struct body_field *fields, size_t n,
                       struct rule_record *r)
 {
-    struct rule_in in = { .kind = { .words = "failed,recovered,slow,stopped" },
+    struct rule_in in = { .kind = { .words =
+                                        "failed,recovered,slow,stopped,late,empty,gone,center" },
                           .level = { .words = "info,warning,critical" },
                           .group_id = -1,
                           .job_id = -1,
@@ -349,6 +412,8 @@ static bool read_rule(struct web_call *call, const struct body_field *fields, si
     if (!errors.n) {
         check_kind(r, &errors);
         check_place(call, r, &errors);
+        if (in.channels.array) /* a rule that names one that has gone can be turned off */
+            check_channels(call, r, &errors);
     }
     bool good = errors.n == 0;
     if (!good)

@@ -26,6 +26,7 @@ static void write_silence(struct jsonw *w, const struct silence_record *r, int64
     jsonw_object(w, NULL);
     jsonw_i64(w, "id", r->id);
     id_or_null(w, "groupId", r->group_id);
+    id_or_null(w, "jobId", r->job_id);
     id_or_null(w, "ruleId", r->rule_id);
     v1_instant(w, "from", r->from_ms);
     v1_instant(w, "until", r->until_ms);
@@ -80,12 +81,13 @@ void v1_silences_list(struct web_call *call)
 /* ---- make ------------------------------------------------------------------------------------ */
 
 struct silence_in {
-    int64_t group_id, rule_id, from_ms, until_ms;
+    int64_t group_id, job_id, rule_id, from_ms, until_ms;
     struct slice reason;
 };
 
 static const struct body_field fields[] = {
     { "groupId", FIELD_I64_OR_NULL, offsetof(struct silence_in, group_id), false, 1, ID_MAX },
+    { "jobId", FIELD_I64_OR_NULL, offsetof(struct silence_in, job_id), false, 1, ID_MAX },
     { "ruleId", FIELD_I64_OR_NULL, offsetof(struct silence_in, rule_id), false, 1, ID_MAX },
     { "fromMs", FIELD_I64, offsetof(struct silence_in, from_ms), false, 0, ID_MAX },
     { "untilMs", FIELD_I64, offsetof(struct silence_in, until_ms), true, 0, ID_MAX },
@@ -127,6 +129,22 @@ static void check(struct web_call *call, const struct silence_in *in, int64_t no
     check_place(call, in, errors);
 }
 
+/* A silence of a job is one of its group as well, for who may see and end it. */
+static void find_group(struct web_call *call, struct silence_in *in, struct problem_errors *errors)
+{
+    struct job_record job;
+    struct why why = { "" };
+    job_record_init(&job);
+    if (in->job_id && in->group_id)
+        problem_error(errors, "/jobId", "silence.place", NULL,
+                      "jobId: a silence is of a group or of a job, not of both");
+    else if (in->job_id && call->db->ops->catalog->job_get(call->db, in->job_id, &job, &why))
+        problem_error(errors, "/jobId", "exists", NULL, "jobId: %s", why.text);
+    else if (in->job_id)
+        in->group_id = job.group_id;
+    job_record_done(&job);
+}
+
 /* May the asker silence these? False: the call is answered. */
 static bool allowed(struct web_call *call, int64_t group_id)
 {
@@ -138,6 +156,7 @@ static void make(struct web_call *call, const struct silence_in *in, int64_t now
 {
     struct why why = { "" };
     struct silence_record r = { .group_id = in->group_id,
+                                .job_id = in->job_id,
                                 .rule_id = in->rule_id,
                                 .from_ms = in->from_ms,
                                 .until_ms = in->until_ms,
@@ -162,6 +181,8 @@ void v1_silence_create(struct web_call *call)
     struct problem_errors errors;
     problem_errors_init(&errors);
     body_fields(call->json, fields, countof(fields), &in, &errors);
+    if (!errors.n)
+        find_group(call, &in, &errors);
     if (!errors.n && !allowed(call, in.group_id)) {
         problem_errors_done(&errors);
         return;

@@ -58,6 +58,8 @@ void v1_list_end(struct web_call *call, struct jsonw *w, const struct cursor *la
 void v1_time(struct jsonw *w, const char *key, int64_t ms);
 /* As v1_instant; ms <= 0: both null. */
 void v1_instant_or_null(struct jsonw *w, const char *name, int64_t ms);
+/* The member "group": its id, and its names as they are now, null where it has gone. */
+void v1_group_named(struct jsonw *w, struct store *db, int64_t group_id);
 /* An entry of the audit, whole. */
 void v1_audit_write(struct jsonw *w, const struct audit_record *r);
 /* Preferences as they are kept (a JSON object), NULL for none. */

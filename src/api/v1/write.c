@@ -42,6 +42,23 @@ void v1_instant_or_null(struct jsonw *w, const char *name, int64_t ms)
     jsonw_null(w, key);
 }
 
+void v1_group_named(struct jsonw *w, struct store *db, int64_t group_id)
+{
+    struct group_record g;
+    struct why why = { "" };
+    jsonw_object(w, "group");
+    jsonw_i64(w, "id", group_id);
+    if (db->ops->catalog->group_get(db, group_id, &g, &why)) {
+        jsonw_null(w, "app");
+        jsonw_null(w, "title");
+    } else {
+        jsonw_text(w, "app", g.app);
+        jsonw_text(w, "title", g.title);
+        group_record_done(&g);
+    }
+    jsonw_object_end(w);
+}
+
 void v1_preferences(struct jsonw *w, const char *key, const char *text)
 {
     if (text) {

@@ -73,6 +73,28 @@ static int find(const struct ctl *c, const char *arg, size_t n)
     return -1;
 }
 
+/* The option of every command that a word names, with or without "=VALUE"; NULL: there is none. */
+static const struct ctl_option *common_option(const struct ctl_table *t, const char *word)
+{
+    size_t n = word[1] == '-' ? strcspn(word, "=") : strlen(word);
+    for (int i = 0; i < t->ncommon; i++)
+        if (is(&t->common[i], word, n))
+            return &t->common[i];
+    return NULL;
+}
+
+int ctl_options_in_front(const struct ctl_table *t, int argc, char **argv)
+{
+    int n = 0;
+    while (n < argc && argv[n][0] == '-' && argv[n][1]) {
+        const struct ctl_option *o = common_option(t, argv[n]);
+        if (!o)
+            return -1 - n;
+        n += o->value && !(argv[n][1] == '-' && strchr(argv[n], '=')) ? 2 : 1;
+    }
+    return n;
+}
+
 static enum ctl_exit wrong(const struct ctl *c, const char *problem, const char *arg, size_t n)
 {
     return ctl_say(c, CTL_USAGE, "%s %.*s; peal ctl %s --help explains", problem,

@@ -220,12 +220,26 @@ static void offer_of(struct ctl *c, const struct ctl_verb *v, const struct line 
     }
 }
 
+/* In front of a verb: the options of every command. */
+static const struct ctl_verb nothing = { .words = "" };
+
 enum ctl_exit ctl_complete(struct ctl *c)
 {
     if (c->nargs == 0)
         return CTL_DONE;
     struct line l = { .words = c->args, .n = c->nargs - 1, .begun = c->args[c->nargs - 1] };
+    int front = ctl_options_in_front(c->table, l.n, l.words);
+    if (front < 0)
+        return CTL_DONE;
+    if (front > l.n) { /* the value of the last of them */
+        offer_of(c, &nothing, &l);
+        return CTL_DONE;
+    }
+    l.words += front;
+    l.n -= front;
     const struct ctl_verb *v = verb_of(c->table, &l);
+    if (!v && l.n == 0 && *l.begun == '-')
+        v = &nothing;
     if (v)
         offer_of(c, v, &l);
     else

@@ -51,6 +51,23 @@ static bool part(const struct ctl_table *t, const char *word)
     return any;
 }
 
+static enum ctl_exit not_in_front(const char *problem, const char *word)
+{
+    fprintf(stderr, "peal ctl: %s %.64s; peal ctl --help lists the options of every command\n",
+            problem, word);
+    return CTL_USAGE;
+}
+
+/* Put the words of the verb in front of the n options before them. */
+static void verb_first(char **argv, int n, int words)
+{
+    for (int i = 0; i < words; i++) {
+        char *word = argv[n + i];
+        memmove(&argv[i + 1], &argv[i], (size_t)n * sizeof(*argv));
+        argv[i] = word;
+    }
+}
+
 static enum ctl_exit unknown(const struct ctl_table *t, int argc, char **argv)
 {
     if (argc == 1 && part(t, argv[0]))
@@ -105,14 +122,24 @@ static enum ctl_exit perform(struct ctl *c)
 int cmd_ctl(int argc, char **argv)
 {
     struct ctl c = { .table = &ctl_table };
-    int words;
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    int words, front = ctl_options_in_front(&ctl_table, argc - 1, argv + 1);
+    if (argc < 2) {
         ctl_help(&ctl_table, NULL);
-        return argc < 2 ? CTL_USAGE : CTL_DONE;
+        return CTL_USAGE;
     }
-    c.verb = find(&ctl_table, argc - 1, argv + 1, &words);
+    const char *last = argv[argc - 1];
+    if (front >= argc - 1 && (strcmp(last, "--help") == 0 || strcmp(last, "-h") == 0)) {
+        ctl_help(&ctl_table, NULL);
+        return CTL_DONE;
+    }
+    if (front < 0)
+        return not_in_front("there is no option", argv[-front]);
+    if (front >= argc - 1)
+        return not_in_front("a command is missing after", last);
+    c.verb = find(&ctl_table, argc - 1 - front, argv + 1 + front, &words);
     if (!c.verb)
-        return unknown(&ctl_table, argc - 1, argv + 1);
+        return unknown(&ctl_table, argc - 1 - front, argv + 1 + front);
+    verb_first(argv + 1, front, words);
     enum ctl_exit status = ctl_args(&c, argc - 1 - words, argv + 1 + words);
     if (status == CTL_DONE && ctl_flag(&c, "--help"))
         ctl_help(&ctl_table, c.verb);

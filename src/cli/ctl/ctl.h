@@ -102,6 +102,9 @@ const struct ctl_values *ctl_options(const struct ctl *c, const char *name);
 bool ctl_flag(const struct ctl *c, const char *name);
 /* CTL_USAGE behind a complaint. argv: what stands behind the verb's words. */
 enum ctl_exit ctl_args(struct ctl *c, int argc, char **argv);
+/* How many words of argv are options of every command in front of the verb, with their values; it
+ * may be one more than argv has. -1 - N: word N is no such option. */
+int ctl_options_in_front(const struct ctl_table *t, int argc, char **argv);
 /* "peal ctl VERB: …" on standard error; the status as it was given. */
 enum ctl_exit ctl_say(const struct ctl *c, enum ctl_exit status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

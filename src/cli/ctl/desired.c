@@ -52,6 +52,20 @@ static enum ctl_exit add_list(const struct ctl *c, struct desired *d, const char
     return CTL_DONE;
 }
 
+/* What else export writes. */
+static void tell_left(const struct ctl *c, const char *path, const json_t *doc)
+{
+    static const char *const lists[] = { "users", "channels", "rules", "silences" };
+    for (size_t i = 0; i < countof(lists); i++) {
+        size_t n = json_array_size(json_object_get(doc, lists[i]));
+        if (n)
+            ctl_say(c, CTL_DONE,
+                    "%s: /%s: these %zu are left as they are: apply takes groups and "
+                    "jobs",
+                    path, lists[i], n);
+    }
+}
+
 static enum ctl_exit read_file(const struct ctl *c, const char *path, struct desired *d)
 {
     struct buf text;
@@ -64,6 +78,7 @@ static enum ctl_exit read_file(const struct ctl *c, const char *path, struct des
     if (err)
         return ctl_say(c, CTL_USAGE, "%s: %s", path, why.text[0] ? why.text : err_text(err));
     json_array_append_new(d->documents, doc);
+    tell_left(c, path, doc);
     enum ctl_exit status = add_list(c, d, path, doc, false);
     return status == CTL_DONE ? add_list(c, d, path, doc, true) : status;
 }

@@ -30,12 +30,12 @@ static void options(const struct ctl_option *rows, int n)
 
 static void overview(const struct ctl_table *t)
 {
-    printf("usage: peal ctl COMMAND [ARGUMENTS]\n\n"
+    printf("usage: peal ctl [OPTIONS] COMMAND [ARGUMENTS]\n\n"
            "Asks a center over its API (docs/ctl.md). Log in first: peal ctl login URL.\n\n");
     for (int i = 0; i < t->n; i++)
         if (t->verbs[i].line)
             printf("  %-14s %s\n", t->verbs[i].words, t->verbs[i].line);
-    printf("\nOptions of every command:\n");
+    printf("\nOptions of every command, in front of it or behind:\n");
     options(t->common, t->ncommon);
     printf("\npeal ctl COMMAND --help explains a command.\n\n%s", statuses);
 }
@@ -143,6 +143,7 @@ static const char man_head[] =
     ".Nd jobs, runs and logs of a center of Peal, from a shell\n"
     ".Sh SYNOPSIS\n"
     ".Nm peal ctl\n"
+    ".Op Ar options\n"
     ".Ar command\n"
     ".Op Ar arguments\n"
     ".Sh DESCRIPTION\n"
@@ -154,7 +155,8 @@ static const char man_head[] =
     ".Cm login\n"
     "writes.\n"
     "The token of that file is sent to the center of that file only.\n"
-    ".Sh OPTIONS OF EVERY COMMAND\n";
+    ".Sh OPTIONS OF EVERY COMMAND\n"
+    "They may stand in front of the command or behind it.\n";
 
 static const char man_tail[] = ".Sh ENVIRONMENT\n"
                                ".Bl -tag -width PEAL_TOKEN\n"

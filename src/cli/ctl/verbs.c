@@ -162,7 +162,13 @@ static const struct ctl_option audit_options[] = {
     LIMIT_OPTION,
 };
 
-static const struct ctl_option export_options[] = { GROUP_OPTION };
+static const struct ctl_option export_options[] = {
+    GROUP_OPTION,
+    { .name = "--include",
+      .value = "LISTS",
+      .help = "of groups, jobs, users, channels, rules, silences, comma separated, or all;\n"
+              "groups and jobs if left out" },
+};
 
 static const struct ctl_option apply_options[] = {
     { .name = "--file",
@@ -318,7 +324,9 @@ static const struct ctl_verb verbs[] = {
       .args = "",
       .line = "groups and jobs as a file, for apply",
       .text = "JSON in an order that only names decide: the same while nothing has changed. With\n"
-              "the newest script of each job; without users, rights, tokens and results.",
+              "the newest script of each job; without secrets and results. Users with their\n"
+              "rights, and what is set up for alarms, are in it where --include says so. apply\n"
+              "takes groups and jobs, and leaves these.",
       .examples = "peal ctl export > jobs.json\n"
                   "peal ctl export --group ops-agent > jobs/ops-agent.json",
       OPTIONS(export_options),

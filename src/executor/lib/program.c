@@ -64,13 +64,19 @@ static void print_start(const struct program *p, struct peal_executor *e)
     fflush(stdout);
 }
 
-/* Blocked before any thread exists, so that all of them inherit it. */
-static int watch_signals(void)
+static sigset_t stopping_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    return set;
+}
+
+/* Blocked before any thread exists, so that all of them inherit it. */
+static int watch_signals(void)
+{
+    sigset_t set = stopping_signals();
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_DFL); /* a wrapper may have ignored it */
@@ -163,8 +169,18 @@ static void open_stdio(void)
             return; /* then nothing can be opened anyway */
 }
 
+/* The kernel drops what comes for process 1 of a container while nothing is there to take it: from
+ * here on it waits. */
+static void keep_early_signals(void)
+{
+    sigset_t set = stopping_signals();
+    if (getpid() == 1)
+        sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int program_run(const struct program *p, int argc, char **argv)
 {
+    keep_early_signals();
     open_stdio();
     struct peal_executor *e = embed_new(p->table);
     if (!e)

@@ -167,6 +167,22 @@ static bool begun(const unsigned char *p, size_t room, const struct journal_scan
     return room >= JOURNAL_RECORD && get32(p + 36) == (uint32_t)s->salt;
 }
 
+/* Where a record may begin, from at on: n if nowhere. A file is mostly empty, so only its mark is
+ * looked at. */
+static size_t next_mark(const unsigned char *p, size_t at, size_t n, const struct journal_scan *s)
+{
+    unsigned char mark[4];
+    put32(mark, (uint32_t)s->salt);
+    uint32_t want, got;
+    memcpy(&want, mark, sizeof(want));
+    for (; at < n && n - at >= JOURNAL_RECORD; at += STEP) {
+        memcpy(&got, p + at + 36, sizeof(got));
+        if (got == want)
+            return at;
+    }
+    return n;
+}
+
 void journal_scan(const void *bytes, size_t n, journal_each_fn *each, void *ctx,
                   struct journal_scan *ret)
 {
@@ -181,9 +197,9 @@ void journal_scan(const void *bytes, size_t n, journal_each_fn *each, void *ctx,
     for (;;) {
         while (record_ok(p + ret->end, n - ret->end, ret))
             take_record(p + ret->end, each, ctx, ret);
-        size_t at = ret->end;
+        size_t at = next_mark(p, ret->end, n, ret);
         while (at < n && !record_ok(p + at, n - at, ret))
-            at += n - at < STEP ? n - at : STEP;
+            at = next_mark(p, at + STEP, n, ret);
         if (at >= n)
             break;
         ret->gaps++;

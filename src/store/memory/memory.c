@@ -487,6 +487,7 @@ static const struct store_txn txn = {
     .begin = memory_begin,
     .commit = memory_commit,
     .rollback = memory_rollback,
+    .outcome = store_outcome_known,
     .savepoint = memory_savepoint,
     .savepoint_keep = memory_savepoint_keep,
     .savepoint_undo = memory_savepoint_undo,

@@ -73,6 +73,7 @@ static enum err memory_alarms_add(struct store *s, struct alarm_record *rows, in
         struct alarm_record *row = alarm_copy(r);
         row->closed_ms = -1;
         row->status = ALARM_CLAIMED;
+        row->resent_ms = -1;
         mem_put(m, T_ALARM, row->id, row);
         index_put(m, row, true);
         claim_again(m, row->log_id);
@@ -197,6 +198,78 @@ static enum err memory_alarm_close(struct store *s, int64_t id, enum alarm_statu
     return OK;
 }
 
+static enum err memory_alarm_reopen(struct store *s, int64_t id, int64_t now_ms, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    const struct alarm_record *old = mem_find(m, T_ALARM, id);
+    if (!old || old->closed_ms < 0) {
+        why_set(why, "delivery %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    struct alarm_record *r = alarm_copy(old);
+    r->closed_ms = -1;
+    r->status = ALARM_CLAIMED;
+    r->resent_ms = now_ms;
+    mem_put(m, T_ALARM, id, r);
+    if (m->now.alarms_closed >= id)
+        m->now.alarms_closed = id - 1;
+    claim_again(m, r->log_id);
+    return OK;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static enum err memory_alarm_get(struct store *s, int64_t id, struct alarm_record *ret,
+                                 struct why *why)
+{
+    const struct alarm_record *r = mem_find(memory_of(s), T_ALARM, id);
+    if (!r) {
+        why_set(why, "delivery %lld does not exist", (long long)id);
+        return ERR_NOTFOUND;
+    }
+    struct alarm_record *copy = alarm_copy(r);
+    *ret = *copy;
+    free(copy);
+    return OK;
+}
+
+static bool of_incident(const struct memory *m, const struct alarm_record *r, int64_t incident_id)
+{
+    const struct tell_record *t = r->log_id < 0 ? mem_find(m, T_TELL, -r->log_id) : NULL;
+    return t && t->incident_id == incident_id;
+}
+
+static bool matches(const struct memory *m, const struct alarms_filter *f,
+                    const struct alarm_record *r)
+{
+    bool open = r->closed_ms < 0;
+    return (f->incident_id <= 0 || of_incident(m, r, f->incident_id)) &&
+           (f->log_id <= 0 || r->log_id == f->log_id) &&
+           (!f->channel || strcmp(r->channel, f->channel) == 0) &&
+           (f->status == ALARM_UNSEEN ||
+            (f->status == ALARM_CLAIMED ? open : !open && r->status == f->status)) &&
+           scope_has(f->scope, r->group_id);
+}
+
+static enum err memory_alarms_page(struct store *s, const struct alarms_filter *f, alarm_row_fn *fn,
+                                   void *ctx, int64_t *ret_total, struct why *why)
+{
+    (void)why;
+    struct memory *m = memory_of(s);
+    bool more = true;
+    int64_t limit = f->limit;
+    *ret_total = 0;
+    for (int64_t id = m->now.last_id[T_ALARM]; id > 0; id--) {
+        const struct alarm_record *r = mem_find(m, T_ALARM, id);
+        if (!r || !matches(m, f, r))
+            continue;
+        *ret_total += *ret_total < ALARMS_COUNT_MAX;
+        if (more && id < f->below_id && limit-- > 0)
+            more = fn(ctx, r);
+    }
+    return OK;
+}
+
 static void deliveries_delete(struct memory *m, int64_t alarm_id)
 {
     size_t n;
@@ -235,6 +308,9 @@ const struct store_alarms memory_alarms = {
     .deliveries_each = memory_deliveries_each,
     .delivery_add = memory_delivery_add,
     .alarm_close = memory_alarm_close,
+    .alarm_get = memory_alarm_get,
+    .alarms_page = memory_alarms_page,
+    .alarm_reopen = memory_alarm_reopen,
     .alarms_purge = memory_alarms_purge,
     .channels_each = memory_channels_each,
     .channel_get = memory_channel_get,

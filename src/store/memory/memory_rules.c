@@ -293,6 +293,63 @@ static enum err memory_tell_get(struct store *s, int64_t id, struct tell_record 
     return OK;
 }
 
+/* ---- states that rules look for -------------------------------------------------------------- */
+
+struct late {
+    int64_t job_id, at_ms;
+};
+
+static int by_job(const void *a, const void *b)
+{
+    const struct late *x = a, *y = b;
+    if (x->job_id != y->job_id)
+        return x->job_id < y->job_id ? -1 : 1;
+    return x->at_ms < y->at_ms ? -1 : x->at_ms > y->at_ms;
+}
+
+static enum err memory_jobs_late(struct store *s, int64_t until_ms, int max, job_late_fn *fn,
+                                 void *ctx, struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    struct late *found =
+        mem_new((m->tables[T_RUN].len + m->tables[T_DUE].len + 1) * sizeof(*found));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_RUN], &i, &row);) {
+        const struct run_row *r = &((const struct mem_run *)row)->row;
+        if (r->phase == PHASE_PLANNED && r->kind <= KIND_MISFIRE && r->scheduled_ms <= until_ms)
+            found[n++] = (struct late){ r->job_id, r->scheduled_ms };
+    }
+    for (size_t i = 0; map_next(&m->tables[T_DUE], &i, &row);) {
+        const struct due_row *d = row;
+        if (d->next_ms <= until_ms)
+            found[n++] = (struct late){ d->job_id, d->next_ms };
+    }
+    qsort(found, n, sizeof(*found), by_job);
+    bool more = true;
+    for (size_t i = 0; more && i < n && max > 0; i++) {
+        if (i && found[i].job_id == found[i - 1].job_id)
+            continue;
+        more = fn(ctx, found[i].job_id, found[i].at_ms);
+        max--;
+    }
+    free(found);
+    return OK;
+}
+
+static enum err memory_group_enabled(struct store *s, int64_t group_id, bool *ret, struct why *why)
+{
+    (void)why;
+    void *row;
+    *ret = false;
+    for (size_t i = 0; !*ret && map_next(&memory_of(s)->tables[T_JOB], &i, &row);) {
+        const struct job_record *j = row;
+        *ret = j->group_id == group_id && j->enabled;
+    }
+    return OK;
+}
+
 /* ---- silences -------------------------------------------------------------------------------- */
 
 static enum err memory_silences_each(struct store *s, silence_row_fn *fn, void *ctx,
@@ -397,6 +454,8 @@ const struct store_rules memory_rules = {
     .incident_jobs_open = memory_incident_jobs_open,
     .tell_insert = memory_tell_insert,
     .tell_get = memory_tell_get,
+    .jobs_late = memory_jobs_late,
+    .group_enabled = memory_group_enabled,
     .silences_each = memory_silences_each,
     .silence_insert = memory_silence_insert,
     .silence_delete = memory_silence_delete,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Alarms and the log of their deliveries, on any engine that speaks SQL. The keys of their rows
  * make a write that is made again harmless. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "store/sql/channels.h"
+#include "store/sql/page.h"
 #include "store/sql/tables.h"
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -153,6 +155,30 @@ static enum err alarm_close(struct store *store, int64_t id, enum alarm_status s
     return err || !rows ? err : log_settle(s, id, why);
 }
 
+static enum err alarm_reopen(struct store *store, int64_t id, int64_t now_ms, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t rows = 0, log_id = 0;
+    enum err err = sql_query(s,
+                             "UPDATE peal_alarm SET closed_ms = NULL, status = -1, resent_ms = ?2 "
+                             "WHERE id = ?1 AND closed_ms IS NOT NULL",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    sql_bind_i64(q, 2, now_ms);
+    err = sql_change(q, &rows, why);
+    if (err || !rows)
+        return err ? err : sql_none("delivery", id, why);
+    err = sql_query(s, "SELECT log_id FROM peal_alarm WHERE id = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    err = sql_one(q, 0, &log_id, why);
+    return err ? err : log_claim_again(s, log_id, why);
+}
+
 static enum err purge_step(struct sql *s, const char *text, int64_t before_ms, int max,
                            int64_t *ret_gone, struct why *why)
 {
@@ -191,7 +217,7 @@ static enum phase phase_read(int64_t phase)
     return phase > 0 && phase < PHASE_COUNT ? (enum phase)phase : PHASE_FAILED;
 }
 
-static bool alarm_lend(struct sql_query *q, void *fn, void *ctx)
+static struct alarm_record alarm_read(struct sql_query *q)
 {
     int i = 0;
     struct alarm_record r = { .id = sql_i64(q, i++, 0) };
@@ -207,16 +233,24 @@ static bool alarm_lend(struct sql_query *q, void *fn, void *ctx)
     r.fingerprint = (uint64_t)sql_i64(q, i++, 0);
     r.closed_ms = sql_i64(q, i++, -1);
     int status = sql_int(q, i++, ALARM_CLAIMED);
-    r.status = status >= ALARM_CLAIMED && status <= ALARM_FAILED ? (enum alarm_status)status
-                                                                 : ALARM_CLAIMED;
+    r.status =
+        status >= ALARM_CLAIMED && status <= ALARM_HELD ? (enum alarm_status)status : ALARM_CLAIMED;
+    r.resent_ms = sql_i64(q, i++, -1);
+    return r;
+}
+
+static bool alarm_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    struct alarm_record r = alarm_read(q);
     bool more = (*(alarm_row_fn **)fn)(ctx, &r);
     alarm_record_done(&r);
     return more;
 }
 
-#define OPEN                                                                                       \
-    "SELECT id, log_id, job_id, group_id, channel, targets, made_ms, phase, "                      \
-    "code, cause, fingerprint, closed_ms, status FROM peal_alarm WHERE "
+#define COLUMNS                                                                                    \
+    "id, log_id, job_id, group_id, channel, targets, made_ms, phase, code, cause, fingerprint, "   \
+    "closed_ms, status, resent_ms"
+#define OPEN "SELECT " COLUMNS " FROM peal_alarm WHERE "
 #define BY_ID "closed_ms IS NULL AND id > ?1 ORDER BY id LIMIT ?2"
 
 static enum err alarms_open(struct store *store, const char *channel, int64_t after_id, int max,
@@ -234,6 +268,78 @@ static enum err alarms_open(struct store *store, const char *channel, int64_t af
     return sql_rows(q, alarm_lend, &fn, ctx, why);
 }
 
+static enum err alarm_get(struct store *store, int64_t id, struct alarm_record *ret,
+                          struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_row_by_id(sql_of(store), "SELECT " COLUMNS " FROM peal_alarm WHERE id = ?1",
+                                 "delivery", id, &q, why);
+    if (err)
+        return err;
+    *ret = alarm_read(q);
+    sql_reset(q);
+    return OK;
+}
+
+static void filter_where(struct sql_where *p, struct sql *s, const struct alarms_filter *f)
+{
+    where_init(p, s);
+    if (f->incident_id > 0) {
+        where_number(p,
+                     "log_id IN (SELECT -id FROM peal_tell WHERE incident_id = ", f->incident_id);
+        buf_text(&p->where, ")");
+    }
+    if (f->log_id > 0)
+        where_number(p, "log_id = ", f->log_id);
+    if (f->channel) {
+        where_add(p, "channel = ");
+        buf_printf(&p->where, "?%d", where_param(p, f->channel, 0));
+    }
+    if (f->status == ALARM_CLAIMED)
+        where_add(p, "closed_ms IS NULL");
+    else if (f->status != ALARM_UNSEEN)
+        where_number(p, "closed_ms IS NOT NULL AND status = ", f->status);
+    where_scope(p, "group_id", f->scope, 0);
+}
+
+static enum err filter_count(struct sql *s, const struct alarms_filter *f, int64_t *ret_total,
+                             struct why *why)
+{
+    struct sql_query *q = NULL;
+    struct sql_where p;
+    char after[60];
+    filter_where(&p, s, f);
+    snprintf(after, sizeof(after), " LIMIT %d) counted", ALARMS_COUNT_MAX);
+    enum err err =
+        where_query(&p, s, "SELECT count(*) FROM (SELECT id FROM peal_alarm", after, &q, why);
+    if (!err)
+        err = sql_one(q, 0, ret_total, why);
+    sql_query_end(q);
+    where_done(&p);
+    return err;
+}
+
+static enum err alarms_page(struct store *store, const struct alarms_filter *f, alarm_row_fn *fn,
+                            void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q = NULL;
+    struct sql_where p;
+    char after[60];
+    enum err err = filter_count(s, f, ret_total, why);
+    if (err)
+        return err;
+    filter_where(&p, s, f);
+    where_number(&p, "id < ", f->below_id);
+    snprintf(after, sizeof(after), " ORDER BY id DESC LIMIT %lld", (long long)f->limit);
+    err = where_query(&p, s, "SELECT " COLUMNS " FROM peal_alarm", after, &q, why);
+    if (!err)
+        err = sql_rows(q, alarm_lend, &fn, ctx, why);
+    sql_query_end(q);
+    where_done(&p);
+    return err;
+}
+
 static bool delivery_lend(struct sql_query *q, void *fn, void *ctx)
 {
     int i = 0;
@@ -243,9 +349,8 @@ static bool delivery_lend(struct sql_query *q, void *fn, void *ctx)
     r.at_ms = sql_i64(q, i++, 0);
     r.took_ms = sql_i64(q, i++, 0);
     int outcome = sql_int(q, i++, DELIVERY_AGAIN);
-    r.outcome = outcome >= DELIVERY_SENT && outcome <= DELIVERY_NEVER
-                    ? (enum delivery_outcome)outcome
-                    : DELIVERY_AGAIN;
+    r.outcome = outcome >= DELIVERY_SENT && outcome < DELIVERIES ? (enum delivery_outcome)outcome
+                                                                 : DELIVERY_AGAIN;
     r.said = sql_text(q, i++);
     bool more = (*(delivery_row_fn **)fn)(ctx, &r);
     delivery_record_done(&r);
@@ -273,6 +378,9 @@ const struct store_alarms sql_alarms = {
     .deliveries_each = deliveries_each,
     .delivery_add = delivery_add,
     .alarm_close = alarm_close,
+    .alarm_get = alarm_get,
+    .alarms_page = alarms_page,
+    .alarm_reopen = alarm_reopen,
     .alarms_purge = alarms_purge,
     .channels_each = sql_channels_each,
     .channel_get = sql_channel_get,

@@ -2,7 +2,8 @@
 /* Alarm channels that were made through the API, on any engine that speaks SQL. */
 #include "store/sql/channels.h"
 
-#define COLUMNS "id, version, name, kind, settings, enabled, created_ms, updated_ms"
+#define VALUES_OF "version, name, kind, settings, enabled, created_ms, updated_ms, per_minute"
+#define COLUMNS "id, " VALUES_OF
 
 static struct channel_record channel_read(struct sql_query *q)
 {
@@ -14,7 +15,8 @@ static struct channel_record channel_read(struct sql_query *q)
     r.settings = sql_text(q, i++);
     r.enabled = sql_i64(q, i++, 0) != 0;
     r.created_ms = sql_i64(q, i++, 0);
-    r.updated_ms = sql_i64(q, i, 0);
+    r.updated_ms = sql_i64(q, i++, 0);
+    r.per_minute = sql_int(q, i, 0);
     return r;
 }
 
@@ -27,6 +29,7 @@ static void channel_bind(struct sql_query *q, const struct channel_record *r)
     sql_bind_i64(q, 6, r->enabled);
     sql_bind_i64(q, 7, r->created_ms);
     sql_bind_i64(q, 8, r->updated_ms);
+    sql_bind_i64(q, 9, r->per_minute);
 }
 
 static bool channel_lend(struct sql_query *q, void *fn, void *ctx)
@@ -61,12 +64,11 @@ enum err sql_channel_insert(struct store *s, struct channel_record *r, struct wh
 {
     struct sql_query *q;
     enum err err = sql_query(sql_of(s),
-                             "INSERT INTO peal_channel (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, "
-                             "?6, ?7, ?8)",
+                             "INSERT INTO peal_channel (" VALUES_OF ") VALUES (?2, ?3, ?4, ?5, "
+                             "?6, ?7, ?8, ?9)",
                              &q, why);
     if (err)
         return err;
-    sql_bind_null(q, 1);
     channel_bind(q, r);
     return sql_insert(q, &r->id, why);
 }
@@ -77,7 +79,8 @@ enum err sql_channel_update(struct store *s, const struct channel_record *r, str
     int64_t rows = 0;
     enum err err = sql_query(sql_of(s),
                              "UPDATE peal_channel SET version = ?2, name = ?3, kind = ?4, "
-                             "settings = ?5, enabled = ?6, created_ms = ?7, updated_ms = ?8 "
+                             "settings = ?5, enabled = ?6, created_ms = ?7, updated_ms = ?8, "
+                             "per_minute = ?9 "
                              "WHERE id = ?1",
                              &q, why);
     if (err)

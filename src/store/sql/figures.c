@@ -21,10 +21,13 @@ static enum err delta_add(struct store *store, struct slice ends, int64_t *ret_n
     struct sql *s = sql_of(store);
     struct sql_query *q;
     int64_t batch = 0, last = 0;
-    enum err err = number_of(s,
-                             "SELECT batch FROM peal_epoch WHERE epoch = 1 AND "
-                             "batch < 9007199254740992",
-                             &batch, why);
+    enum err err =
+        number_of(s,
+                  s->driver->epochs ? "SELECT batch FROM peal_epoch WHERE batch < 9007199254740992 "
+                                      "ORDER BY epoch DESC LIMIT 1"
+                                    : "SELECT batch FROM peal_epoch WHERE epoch = 1 AND "
+                                      "batch < 9007199254740992",
+                  &batch, why);
     if (!err)
         err = number_of(s, "SELECT max(n) FROM peal_delta WHERE n < 9007199254740992", &last, why);
     if (!err)
@@ -326,9 +329,9 @@ static enum err report_write(struct sql *s, const struct report_row *r, struct w
 {
     static const char *const texts[] = {
         "UPDATE xxl_job_log_report SET running_count = ?1, suc_count = ?2, fail_count = ?3, "
-        "update_time = ?4 WHERE trigger_day = ?5",
+        "update_time = {time ?4} WHERE trigger_day = {time ?5}",
         "INSERT INTO xxl_job_log_report (running_count, suc_count, fail_count, update_time, "
-        "trigger_day) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "trigger_day) VALUES (?1, ?2, ?3, {time ?4}, {time ?5})",
     };
     int64_t rows = 0;
     enum err err = OK;
@@ -370,8 +373,9 @@ static enum err reports_each(struct store *store, int64_t from_ms, int64_t to_ms
     struct sql_query *q;
     enum err err =
         sql_query(s,
-                  "SELECT trigger_day, running_count, suc_count, fail_count, update_time FROM "
-                  "xxl_job_log_report WHERE trigger_day BETWEEN ?1 AND ?2 ORDER BY trigger_day",
+                  "SELECT {ms trigger_day}, running_count, suc_count, fail_count, {ms update_time} "
+                  "FROM xxl_job_log_report WHERE trigger_day BETWEEN {time ?1} AND {time ?2} "
+                  "ORDER BY trigger_day",
                   &q, why);
     if (err)
         return err;

@@ -5,7 +5,7 @@
 #include "store/sql/tables.h"
 #include <stdlib.h>
 
-#define GROUP_COLUMNS "id, app_name, title, address_type, address_list, update_time"
+#define GROUP_COLUMNS "id, app_name, title, address_type, address_list, {ms update_time}"
 #define TOKEN_COLUMNS "group_id, token, next_token, since_ms"
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ enum err sql_group_insert(struct store *store, struct group_record *r, struct wh
     struct sql_query *q;
     enum err err = sql_query(s,
                              "INSERT INTO xxl_job_group (app_name, title, address_type, "
-                             "address_list, update_time) VALUES (?1, ?2, ?3, ?4, ?5)",
+                             "address_list, update_time) VALUES (?1, ?2, ?3, ?4, {time ?5})",
                              &q, why);
     if (err)
         return err;
@@ -67,7 +67,7 @@ enum err sql_group_update(struct store *store, const struct group_record *r, str
     enum err err =
         sql_query(s,
                   "UPDATE xxl_job_group SET app_name = ?1, title = ?2, address_type = ?3, "
-                  "address_list = ?4, update_time = ?5 WHERE id = ?6",
+                  "address_list = ?4, update_time = {time ?5} WHERE id = ?6",
                   &q, why);
     if (err)
         return err;
@@ -300,8 +300,8 @@ enum err sql_registry_each(struct store *store, registry_row_fn *fn, void *ctx, 
     struct sql *s = sql_of(store);
     struct sql_query *q;
     enum err err = sql_query(s,
-                             "SELECT registry_group, registry_key, registry_value, update_time "
-                             "FROM xxl_job_registry ORDER BY id",
+                             "SELECT registry_group, registry_key, registry_value, "
+                             "{ms update_time} FROM xxl_job_registry ORDER BY id",
                              &q, why);
     return err ? err : sql_rows(q, registry_lend, &fn, ctx, why);
 }
@@ -325,7 +325,7 @@ static enum err registry_put_one(struct sql *s, const struct registry_record *r,
     struct sql_query *q;
     int64_t rows = 0;
     enum err err = registry_query(s,
-                                  "UPDATE xxl_job_registry SET update_time = ?4 WHERE "
+                                  "UPDATE xxl_job_registry SET update_time = {time ?4} WHERE "
                                   "registry_group = ?1 AND registry_key = ?2 AND "
                                   "registry_value = ?3",
                                   r, &q, why);
@@ -337,7 +337,7 @@ static enum err registry_put_one(struct sql *s, const struct registry_record *r,
         return err;
     err = registry_query(s,
                          "INSERT INTO xxl_job_registry (registry_group, registry_key, "
-                         "registry_value, update_time) VALUES (?1, ?2, ?3, ?4)",
+                         "registry_value, update_time) VALUES (?1, ?2, ?3, {time ?4})",
                          r, &q, why);
     if (err)
         return err;

@@ -22,15 +22,19 @@ void sql_job_columns(struct buf *text)
 {
     buf_text(text, "j.id");
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
-        buf_printf(text, ", %s.%s", tables[c->table].alias, c->name);
+        buf_printf(text, c->type == JOB_TIME ? ", {ms %s.%s}" : ", %s.%s", tables[c->table].alias,
+                   c->name);
 }
 
-/* The columns of one table: before, the name, after; commas between them. */
-static void list(struct buf *text, enum job_table t, const char *comma, const char *after)
+/* The columns of one table, with values: as they are set to parameters; commas between them. */
+static void list(struct buf *text, enum job_table t, const char *comma, bool values)
 {
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
         if (c->table == t) {
-            buf_printf(text, "%s%s%s", comma, c->name, after);
+            buf_printf(text, "%s%s%s", comma, c->name,
+                       !values               ? ""
+                       : c->type == JOB_TIME ? " = {time ?}"
+                                             : " = ?");
             comma = ", ";
         }
 }
@@ -47,11 +51,11 @@ static void compose_insert(struct buf *text, bool key, enum job_table t)
 {
     const char *comma = key ? ", " : "";
     buf_printf(text, "INSERT INTO %s (%s", tables[t].name, key ? tables[t].key : "");
-    list(text, t, comma, "");
+    list(text, t, comma, false);
     buf_text(text, key ? ") VALUES (?" : ") VALUES (");
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
         if (c->table == t) {
-            buf_printf(text, "%s?", comma);
+            buf_printf(text, c->type == JOB_TIME ? "%s{time ?}" : "%s?", comma);
             comma = ", ";
         }
     buf_char(text, ')');
@@ -61,7 +65,7 @@ static void compose_insert(struct buf *text, bool key, enum job_table t)
 static void compose_update(struct buf *text, enum job_table t)
 {
     buf_printf(text, "UPDATE %s SET ", tables[t].name);
-    list(text, t, "", " = ?");
+    list(text, t, "", true);
     buf_printf(text, " WHERE %s = ?", tables[t].key);
 }
 

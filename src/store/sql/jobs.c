@@ -121,7 +121,8 @@ static enum err stop_one(struct sql *s, int64_t id, const char *reason, int64_t 
     struct sql_query *q;
     int64_t rows = 0;
     enum err err = sql_query(
-        s, "UPDATE xxl_job_info SET trigger_status = 0, update_time = ?1 WHERE id = ?2", &q, why);
+        s, "UPDATE xxl_job_info SET trigger_status = 0, update_time = {time ?1} WHERE id = ?2", &q,
+        why);
     if (err)
         return err;
     sql_bind_i64(q, 1, now_ms);

@@ -152,7 +152,7 @@ static enum err late_one(struct sql *s, const struct late_result *late, int *not
     struct sql_query *q;
     err = sql_query(s,
                     open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
-                           "handle_time = ?4 WHERE id = ?1"
+                           "handle_time = {time ?4} WHERE id = ?1"
                          : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
                     &q, why);
     if (!err) {
@@ -219,16 +219,39 @@ enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+/* The last log id that was given. A server engine counts them itself, and what has been deleted
+ * since was not open. */
+static enum err last_id(struct sql *s, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    int64_t live = 0;
+    if (!s->driver->epochs)
+        return seq_value(s, "log", ret, why);
+    enum err err = sql_query(s, "SELECT max(log_id) FROM peal_run", &q, why);
+    if (!err)
+        err = sql_one(q, 0, &live, why);
+    if (!err)
+        err = sql_query(s, "SELECT max(id) FROM xxl_job_log", &q, why);
+    if (!err)
+        err = sql_one(q, 0, ret, why);
+    if (!err && *ret < live)
+        *ret = live;
+    return err;
+}
+
 enum err sql_watermark_get(struct store *store, struct watermark *ret, struct why *why)
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
     struct watermark m = { 0 };
     bool row = false;
-    enum err err = sql_query(s,
-                             "SELECT watermark_ms, clean, recorder, renewals, batch "
-                             "FROM peal_epoch WHERE epoch = 1",
-                             &q, why);
+    enum err err =
+        sql_query(s,
+                  s->driver->epochs ? "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
+                                      "peal_epoch ORDER BY epoch DESC LIMIT 1"
+                                    : "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
+                                      "peal_epoch WHERE epoch = 1",
+                  &q, why);
     if (!err)
         err = sql_next(q, &row, why);
     if (err)
@@ -241,7 +264,7 @@ enum err sql_watermark_get(struct store *store, struct watermark *ret, struct wh
         m.batch = sql_i64(q, 4, 0);
     }
     sql_reset(q);
-    err = seq_value(s, "log", &m.last_id, why);
+    err = last_id(s, &m.last_id, why);
     if (!err)
         err = seq_value(s, "trace", &m.trace_key, why);
     if (!err)
@@ -253,10 +276,14 @@ static enum err totals_read(struct sql *s, struct totals *ret, int64_t *ret_open
 {
     struct sql_query *q;
     bool row = false;
-    enum err err = sql_query(s,
-                             "SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, "
-                             "resent, late, found  FROM peal_epoch WHERE epoch = 1",
-                             &q, why);
+    enum err err = sql_query(
+        s,
+        s->driver->epochs ? "SELECT sum(planned), sum(finished), sum(rejected), sum(lost), "
+                            "sum(skipped), sum(withdrawn), sum(sent), sum(resent), sum(late), "
+                            "sum(found) FROM peal_epoch"
+                          : "SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, "
+                            "resent, late, found FROM peal_epoch WHERE epoch = 1",
+        &q, why);
     if (!err)
         err = sql_next(q, &row, why);
     for (int i = 0; !err && row && i < TOTAL_COUNT; i++)
@@ -335,7 +362,7 @@ enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct wh
         "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "
         "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "
         "r.choices, l.job_group, l.executor_handler, l.executor_param, "
-        "l.trigger_time FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY "
+        "{ms l.trigger_time} FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY "
         "r.log_id",
         &q, why);
     return err ? err : sql_rows(q, runs_lend, &fn, ctx, why);

@@ -3,9 +3,10 @@
 #include "store/sql/rules.h"
 #include "store/sql/tables.h"
 
-#define COLUMNS                                                                                    \
-    "id, version, name, kind, level, group_id, job_id, in_a_row, longer_ms, channels, "            \
+#define VALUES_OF                                                                                  \
+    "version, name, kind, level, group_id, job_id, in_a_row, longer_ms, channels, "                \
     "quiet_from, quiet_to, repeat_ms, enabled, created_ms, updated_ms"
+#define COLUMNS "id, " VALUES_OF
 
 static struct rule_record rule_read(struct sql_query *q)
 {
@@ -82,12 +83,11 @@ static enum err sql_rule_insert(struct store *store, struct rule_record *r, stru
 {
     struct sql_query *q;
     enum err err = sql_query(sql_of(store),
-                             "INSERT INTO peal_alarm_rule (" COLUMNS ") VALUES (?1, ?2, ?3, ?4, "
+                             "INSERT INTO peal_alarm_rule (" VALUES_OF ") VALUES (?2, ?3, ?4, "
                              "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                              &q, why);
     if (err)
         return err;
-    sql_bind_null(q, 1);
     rule_bind(q, r);
     return sql_insert(q, &r->id, why);
 }
@@ -155,6 +155,49 @@ static enum err sql_tell_get(struct store *store, int64_t id, struct tell_record
     return OK;
 }
 
+/* ---- states that rules look for -------------------------------------------------------------- */
+
+static bool late_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    return (*(job_late_fn **)fn)(ctx, sql_i64(q, 0, 0), sql_i64(q, 1, 0));
+}
+
+static enum err sql_jobs_late(struct store *store, int64_t until_ms, int max, job_late_fn *fn,
+                              void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT job_id, min(at_ms) FROM ("
+                             "SELECT job_id, moment_ms AS at_ms FROM peal_run "
+                             "WHERE phase = 1 AND kind <= 1 AND moment_ms <= ?1 "
+                             "UNION ALL SELECT job_id, next_ms AS at_ms FROM peal_due "
+                             "WHERE next_ms <= ?2) AS late GROUP BY job_id ORDER BY job_id "
+                             "LIMIT ?3",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, until_ms);
+    sql_bind_i64(q, 2, until_ms);
+    sql_bind_i64(q, 3, max);
+    return sql_rows(q, late_lend, &fn, ctx, why);
+}
+
+static enum err sql_group_enabled(struct store *store, int64_t group_id, bool *ret, struct why *why)
+{
+    struct sql_query *q;
+    int64_t found = 0;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT 1 FROM xxl_job_info WHERE job_group = ?1 "
+                             "AND trigger_status = 1 LIMIT 1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, group_id);
+    err = sql_one(q, 0, &found, why);
+    *ret = found != 0;
+    return err;
+}
+
 /* ---- silences -------------------------------------------------------------------------------- */
 
 static bool silence_lend(struct sql_query *q, void *fn, void *ctx)
@@ -167,6 +210,7 @@ static bool silence_lend(struct sql_query *q, void *fn, void *ctx)
     r.made_ms = sql_i64(q, 5, 0);
     r.reason = sql_text(q, 6);
     r.by = sql_text(q, 7);
+    r.job_id = sql_i64(q, 8, 0);
     bool more = (*(silence_row_fn **)fn)(ctx, &r);
     silence_record_done(&r);
     return more;
@@ -178,7 +222,7 @@ static enum err sql_silences_each(struct store *store, silence_row_fn *fn, void 
     struct sql_query *q;
     enum err err = sql_query(sql_of(store),
                              "SELECT id, group_id, rule_id, from_ms, until_ms, made_ms, reason, "
-                             "made_by FROM peal_silence ORDER BY id",
+                             "made_by, job_id FROM peal_silence ORDER BY id",
                              &q, why);
     return err ? err : sql_rows(q, silence_lend, &fn, ctx, why);
 }
@@ -188,7 +232,8 @@ static enum err sql_silence_insert(struct store *store, struct silence_record *r
     struct sql_query *q;
     enum err err = sql_query(sql_of(store),
                              "INSERT INTO peal_silence (group_id, rule_id, from_ms, until_ms, "
-                             "made_ms, reason, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                             "made_ms, reason, made_by, job_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+                             "?7, ?8)",
                              &q, why);
     if (err)
         return err;
@@ -199,6 +244,7 @@ static enum err sql_silence_insert(struct store *store, struct silence_record *r
     sql_bind_i64(q, 5, r->made_ms);
     sql_bind_text_or(q, 6, r->reason, "");
     sql_bind_text_or(q, 7, r->by, "");
+    sql_bind_i64(q, 8, r->job_id);
     return sql_insert(q, &r->id, why);
 }
 
@@ -235,6 +281,8 @@ const struct store_rules sql_rules = {
     .incident_jobs_open = sql_incident_jobs_open,
     .tell_insert = sql_tell_insert,
     .tell_get = sql_tell_get,
+    .jobs_late = sql_jobs_late,
+    .group_enabled = sql_group_enabled,
     .silences_each = sql_silences_each,
     .silence_insert = sql_silence_insert,
     .silence_delete = sql_silence_delete,

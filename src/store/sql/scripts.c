@@ -5,8 +5,8 @@
 #include "store/sql/tables.h"
 
 #define COLUMNS                                                                                    \
-    "SELECT id, job_id, glue_type, glue_remark, add_time, "                                        \
-    "ifnull(length(CAST(glue_source AS BLOB)), 0), "
+    "SELECT id, job_id, glue_type, glue_remark, {ms add_time}, "                                   \
+    "coalesce({bytes glue_source}, 0), "
 
 static void script_read(struct sql_query *q, struct script_record *r)
 {
@@ -73,7 +73,8 @@ static enum err trim(struct sql *s, int64_t job_id, int keep, struct why *why)
     enum err err =
         sql_query(s,
                   "DELETE FROM xxl_job_logglue WHERE job_id = ?1 AND id NOT IN (SELECT id "
-                  "FROM xxl_job_logglue WHERE job_id = ?1 ORDER BY id DESC LIMIT ?2)",
+                  "FROM (SELECT id FROM xxl_job_logglue WHERE job_id = ?1 ORDER BY id DESC "
+                  "LIMIT ?2) AS newest)",
                   &q, why);
     if (err)
         return err;
@@ -86,10 +87,11 @@ enum err sql_script_add(struct store *store, struct script_record *r, int keep, 
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = sql_query(s,
-                             "INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, "
-                             "glue_remark, add_time, update_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                             &q, why);
+    enum err err = sql_query(
+        s,
+        "INSERT INTO xxl_job_logglue (job_id, glue_type, glue_source, "
+        "glue_remark, add_time, update_time) VALUES (?1, ?2, ?3, ?4, {time ?5}, {time ?6})",
+        &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, r->job_id);

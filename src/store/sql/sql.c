@@ -2,19 +2,62 @@
 /* Statements on a driver: kept by the address of their text, so that each stands where it is used,
  * and the few shapes in which all of them are run. */
 #include "store/sql/sql.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include <stdlib.h>
 #include <string.h>
 
+#define EXPANDED_MAX (1024 * 1024)  /* bytes of a statement */
 #define TEXT_MAX (16 * 1024 * 1024) /* bytes of one text, XXL-JOB's mediumtext */
 
 /* ---- statements ------------------------------------------------------------------------------ */
+
+/* One macro from p on, which is a brace; returns what is behind it. */
+static const char *expand_one(const struct sql_driver *d, const char *p, struct buf *to)
+{
+    const struct {
+        const char *name, *format;
+    } macros[] = { { "{ms ", d->ms_of },
+                   { "{time ", d->time_of },
+                   { "{by ", d->by_index },
+                   { "{bytes ", d->bytes_of } };
+    for (size_t i = 0; i < countof(macros); i++) {
+        size_t n = strlen(macros[i].name);
+        const char *end = strchr(p, '}');
+        if (strncmp(p, macros[i].name, n) != 0 || !end)
+            continue;
+        char what[64];
+        text_copy(what, sizeof(what), slice_of(p + n, (size_t)(end - p) - n));
+        buf_printf(to, macros[i].format, what);
+        return end + 1;
+    }
+    buf_char(to, *p);
+    return p + 1;
+}
+
+/* NULL: there is nothing to expand. Owned. */
+static char *expand(const struct sql_driver *d, const char *text)
+{
+    if (!strchr(text, '{'))
+        return NULL;
+    struct buf to = BUF_INIT(EXPANDED_MAX);
+    while (*text) {
+        size_t n = strcspn(text, "{");
+        buf_add(&to, text, n);
+        text += n;
+        if (*text)
+            text = expand_one(d, text, &to);
+    }
+    return buf_take(&to);
+}
 
 static enum err prepare(struct sql *s, const char *text, bool kept, struct sql_query **ret,
                         struct why *why)
 {
     void *stmt;
-    enum err err = s->driver->prepare(s, text, kept, &stmt, why);
+    char *expanded = expand(s->driver, text);
+    enum err err = s->driver->prepare(s, expanded ? expanded : text, kept, &stmt, why);
+    free(expanded);
     if (err)
         return err;
     struct sql_query *q = mem_new(sizeof(*q));

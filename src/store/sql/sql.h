@@ -23,8 +23,17 @@ struct sql_driver {
     const char *contains;
     /* A condition: the column (%s) is among the numbers of parameter %d, a JSON array. */
     const char *among;
-    const char *least;  /* the function that gives the smallest of its arguments */
+    /* A statement: the table's (%s) next id is behind all that are there. NULL: it always is. */
+    const char *lift;
+    const char *least; /* the function that gives the smallest of its arguments */
+    /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN} and {by INDEX} are written, with %s: see
+     * below. */
+    const char *ms_of, *time_of, *bytes_of, *by_index;
     bool counts_tables; /* count(*) of a whole table costs next to nothing */
+    /* Each life of a server has a row of peal_epoch (epoch.h), and the engine counts log ids
+     * itself. Otherwise there is one row, and log ids are those of peal_seq. */
+    bool epochs;
+    const char *clock; /* a statement: the server's time, epoch milliseconds; NULL: none */
 
     /* kept: it will be used again. */
     enum err (*prepare)(struct sql *s, const char *text, bool kept, void **ret, struct why *why);
@@ -77,6 +86,10 @@ struct sql { /* an engine's handle begins with it */
     char *job_texts[SQL_JOB_TEXTS]; /* their addresses are those of the statements */
     int64_t start_deadline_ms;      /* of jobs whose column is NULL */
     int64_t node, epoch;            /* owner of the rows that this handle adds */
+    int64_t batch;                  /* the epoch's last commit that was heard: epoch.h */
+    int64_t watched;                /* the epoch that was found to stand still, 0: none */
+    bool joined;                    /* the epoch is this handle's own */
+    bool leaving;                   /* and ends with the commit under way */
 };
 
 struct sql_query {
@@ -90,6 +103,11 @@ static inline struct sql *sql_of(struct store *s)
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
+
+/* Texts are expanded before they are prepared: {ms j.add_time} is such a column as epoch
+ * milliseconds, {time ?5} the value of such a column that is written or compared, {bytes
+ * glue_source} the length of a text, and {by i_name} behind a table the index that its rows are
+ * found by, where a statement may name one. */
 
 /* The kept statement of this text (a literal), reset and ready to be bound. */
 MUST_CHECK enum err sql_query(struct sql *s, const char *text, struct sql_query **ret,

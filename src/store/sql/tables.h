@@ -129,6 +129,25 @@ MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int6
                                    struct why *why);
 MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
 
+/* logs_page.c, log_clean.c, purge.c, runs_page.c: for engines whose index on the log by job has
+ * chunks of 4,096 ids, and that have peal_log_span. */
+#define SQL_SPAN_MS 600000 /* of trigger_time: one row of peal_log_span */
+int64_t sql_span_slot(int64_t ms);
+/* The ids that rows of a time can have (-1: open); none: high < low. */
+MUST_CHECK enum err sql_log_span(struct sql *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
+                                 int64_t *ret_high, struct why *why);
+MUST_CHECK enum err sql_log_clean(struct store *store, struct log_clean *c, int max, bool *ret_end,
+                                  struct why *why);
+MUST_CHECK enum err sql_log_before(struct store *store, int64_t ms, int64_t *ret_id,
+                                   struct why *why);
+MUST_CHECK enum err sql_log_counts(struct store *store, int64_t below_id, log_count_fn *fn,
+                                   void *ctx, int64_t *ret_from_id, struct why *why);
+/* The stories of rows that have gone, in the chunk of that id. */
+MUST_CHECK enum err sql_stories_drop(struct sql *s, int64_t id, struct why *why);
+MUST_CHECK enum err sql_purge(struct store *store, int max, bool *ret_more, struct why *why);
+MUST_CHECK enum err sql_runs_page(struct store *store, const struct runs_filter *f, log_row_fn *fn,
+                                  void *ctx, struct runs_end *ret, struct why *why);
+
 /* clean.c */
 MUST_CHECK enum err sql_clean_add(struct store *store, struct clean_request *r, struct why *why);
 MUST_CHECK enum err sql_clean_first(struct store *store, struct clean_request *ret, bool *ret_any,

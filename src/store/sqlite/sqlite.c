@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "sql/sqlerr.h"
+#include "store/shared.h"
 #include "store/sqlite/sqlite_db.h"
 #include <assert.h>
 #include <errno.h>
@@ -342,6 +343,7 @@ static const struct store_txn txn = {
     .begin = sqlite_begin,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
+    .outcome = store_outcome_known,
     .savepoint = sqlite_savepoint,
     .savepoint_keep = sqlite_savepoint_keep,
     .savepoint_undo = sqlite_savepoint_undo,
@@ -360,10 +362,10 @@ static const struct store_runs runs = {
     .skips_add = sql_skips_add,
     .late_add = sql_late_add,
     .story_put = sql_story_put,
-    .purge = sqlite_purge,
-    .log_clean = sqlite_log_clean,
-    .log_before = sqlite_log_before,
-    .log_counts = sqlite_log_counts,
+    .purge = sql_purge,
+    .log_clean = sql_log_clean,
+    .log_before = sql_log_before,
+    .log_counts = sql_log_counts,
     .clean_add = sql_clean_add,
     .clean_first = sql_clean_first,
     .clean_put = sql_clean_put,
@@ -372,7 +374,7 @@ static const struct store_runs runs = {
 static const struct store_pages pages = {
     .jobs_page = sql_jobs_page,
     .logs_page = sqlite_logs_page,
-    .runs_page = sqlite_runs_page,
+    .runs_page = sql_runs_page,
     .groups_page = sql_groups_page,
     .log_get = sql_log_get,
     .story_get = sql_story_get,

@@ -16,8 +16,6 @@
 #define SQLITE_CHANGE_MASKS 64 /* sqlite_ledger.c: one UPDATE for each set of changed columns */
 #define SQLITE_SPANS 16
 
-#define SQLITE_SPAN_MS 600000 /* of trigger_time: one row of peal_log_span */
-
 struct span { /* a row of peal_log_span that this transaction widens */
     int64_t slot, first_id, last_id;
 };
@@ -53,11 +51,6 @@ struct sqlite {
 static inline struct sqlite *sqlite_of(struct store *s)
 {
     return (struct sqlite *)s;
-}
-
-static inline int64_t sqlite_span_slot(int64_t ms)
-{
-    return ms >= 0 ? ms / SQLITE_SPAN_MS : -((-(ms + 1)) / SQLITE_SPAN_MS) - 1;
 }
 
 /* The functions that our statements call. Returns SQLite's code. */
@@ -160,9 +153,6 @@ extern const struct sql_driver sqlite_driver; /* sqlite_driver.c */
 
 /* ---- the operations, by file ----------------------------------------------------------------- */
 
-/* sqlite_purge.c */
-enum err sqlite_purge(struct store *s, int max, bool *ret_more, struct why *why);
-
 /* sqlite_ledger.c */
 enum err sqlite_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
                          struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
@@ -171,29 +161,11 @@ enum err sqlite_runs_add(struct store *s, struct run_row *rows, int n, struct wh
 enum err sqlite_runs_change(struct store *s, struct run_change *changes, int n, int64_t *ret_missed,
                             struct why *why);
 
-/* sqlite_clean.c */
-enum err sqlite_log_clean(struct store *s, struct log_clean *c, int max, bool *ret_end,
-                          struct why *why);
-enum err sqlite_log_before(struct store *s, int64_t ms, int64_t *ret_id, struct why *why);
-enum err sqlite_log_counts(struct store *s, int64_t below_id, log_count_fn *fn, void *ctx,
-                           int64_t *ret_from_id, struct why *why);
-
-/* sqlite_runs.c */
-enum err sqlite_runs_page(struct store *s, const struct runs_filter *f, log_row_fn *fn, void *ctx,
-                          struct runs_end *ret, struct why *why);
-
 /* sqlite_logs.c */
 enum err sqlite_last_fired(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
                            struct why *why);
-/* The ids that rows of a time can have (-1: open); none: high < low. */
-enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
-                         int64_t *ret_high, struct why *why);
 enum err sqlite_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
                           int64_t *ret_total, struct why *why);
 enum err sqlite_facts(struct store *s, struct store_facts *ret, struct why *why);
-
-/* sqlite_clean.c */
-/* The stories of rows that have gone, in the chunk of that id. */
-enum err sqlite_stories_drop(struct sqlite *s, int64_t id, struct why *why);
 
 #endif

@@ -176,7 +176,7 @@ static enum err span_write(struct sqlite *s, const struct span *span, struct why
 /* Ids only grow within a transaction, so widening is moving the end. */
 static enum err span_note(struct sqlite *s, int64_t trigger_ms, int64_t id, struct why *why)
 {
-    int64_t slot = sqlite_span_slot(trigger_ms);
+    int64_t slot = sql_span_slot(trigger_ms);
     for (int i = s->nspans - 1; i >= 0; i--) {
         if (s->spans[i].slot == slot) {
             s->spans[i].last_id = id;

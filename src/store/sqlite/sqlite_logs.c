@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which rows a page of the log has, by the indexes that SQLite has for it: chunks of 4,096 ids. */
 #include "base/mem.h"
-#include "store/sql/log_row.h"
-#include "store/sql/page.h"
+#include "store/sql/log_walk.h"
 #include "store/sqlite/sqlite_db.h"
 #include <stdlib.h>
 #include <sys/stat.h>
-
-#define LOGS_COUNT_MAX 10001 /* rows of the log that are counted */
 
 /* One job's rows, newest first, found one after the other: the next smaller id of the job in its
  * chunk of INDEX, or else the next chunk that has rows at all. Rows leave in the order in which
@@ -36,111 +33,20 @@
         "xxl_job_log l INDEXED BY " index                                                          \
         " ON l.id >> 12 = chunk.n AND l.job_id = ?1" SQL_LOG_LIVE
 
-/* Word for word the condition of the indexes over failures. */
-#define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"
 #define FAILED_INDEX "i_log_job_failed"
 #define JOB_INDEX "i_log_jobid"
 
-/* What a page of the log reads, by its filter. */
-static const struct log_walk {
-    const char *select, *order, *count;
-} log_walks[] = {
-    { SQL_LOG_SELECT, " ORDER BY l.id DESC", "SELECT l.id AS id FROM xxl_job_log l" SQL_LOG_LIVE },
-    { JOB_LOG_SELECT(JOB_INDEX, ""), "", JOB_LOG_COUNT(JOB_INDEX, "") },
-    { JOB_LOG_SELECT(FAILED_INDEX, " AND " FAILED("x")), "",
-      JOB_LOG_COUNT(FAILED_INDEX, " AND " FAILED("x")) },
+static const struct sql_log_walk walks[SQL_LOG_WALKS] = {
+    [SQL_LOG_ALL] = SQL_LOG_WALK_ALL,
+    [SQL_LOG_JOB] = { JOB_LOG_SELECT(JOB_INDEX, ""), "", JOB_LOG_COUNT(JOB_INDEX, "") },
+    [SQL_LOG_JOB_FAILED] = { JOB_LOG_SELECT(FAILED_INDEX, " AND " SQL_LOG_FAILED("x")), "",
+                             JOB_LOG_COUNT(FAILED_INDEX, " AND " SQL_LOG_FAILED("x")) },
 };
-
-static const struct log_walk *log_walk(const struct logs_filter *f)
-{
-    if (f->job_id <= 0 || f->status == 3) /* what runs is found by peal_run */
-        return &log_walks[0];
-    return f->status == 2 ? &log_walks[2] : &log_walks[1];
-}
-
-enum err sqlite_log_span(struct sqlite *s, int64_t from_ms, int64_t to_ms, int64_t *ret_low,
-                         int64_t *ret_high, struct why *why)
-{
-    sqlite3_stmt *q;
-    bool row, timed = from_ms >= 0 || to_ms >= 0;
-    enum err err = timed ? sql_get(s,
-                                   "SELECT min(first_id), max(last_id) FROM peal_log_span "
-                                   "WHERE slot BETWEEN ?1 AND ?2",
-                                   &q, why)
-                         : sql_get(s,
-                                   "SELECT (SELECT min(id) FROM xxl_job_log), "
-                                   "(SELECT max(id) FROM xxl_job_log)",
-                                   &q, why);
-    if (err)
-        return err;
-    if (timed) {
-        bind_i64(q, 1, from_ms >= 0 ? sqlite_span_slot(from_ms) : INT64_MIN);
-        bind_i64(q, 2, to_ms >= 0 ? sqlite_span_slot(to_ms) : INT64_MAX);
-    }
-    err = sql_step(s, q, &row, why);
-    if (err)
-        return err;
-    *ret_low = row ? col_i64(q, 0, 1) : 1;
-    *ret_high = row ? col_i64(q, 1, 0) : 0;
-    sqlite3_reset(q);
-    return OK;
-}
-
-static void where_logs(struct sql_where *p, const struct logs_filter *f, int64_t low, int64_t high)
-{
-    if (f->job_id > 0) { /* the first three parameters: JOB_LOG_SELECT names them */
-        where_number(p, "l.job_id = ", f->job_id);
-        where_number(p, "l.id <= ", high);
-        where_number(p, "l.id >= ", low);
-    }
-    if (f->group_id > 0)
-        where_number(p, "l.job_group = ", f->group_id);
-    where_scope(p, "l.job_group", f->scope, f->group_id);
-    if (f->status == 1)
-        where_add(p, "l.handle_code = 200");
-    else if (f->status == 2)
-        where_add(p, FAILED("l"));
-    else if (f->status == 3)
-        where_add(p, "l.trigger_code = 200 AND l.handle_code = 0 AND "
-                     "l.id IN (SELECT log_id FROM peal_run)");
-    if (f->now_ms > 0 && (f->status < 1 || f->status > 3)) /* those have codes already */
-        where_number(p, "iif(r.phase = 1, r.due_ms, 0) <= ", f->now_ms);
-    if (f->from_ms >= 0)
-        where_number(p, "l.trigger_time >= ", f->from_ms);
-    if (f->to_ms >= 0)
-        where_number(p, "l.trigger_time <= ", f->to_ms);
-    if (f->from_ms >= 0 || f->to_ms >= 0) {
-        where_number(p, "l.id >= ", low);
-        where_number(p, "l.id <= ", high);
-    }
-}
 
 enum err sqlite_logs_page(struct store *store, const struct logs_filter *f, log_row_fn *fn,
                           void *ctx, int64_t *ret_total, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
-    int64_t low, high;
-    enum err err = sqlite_log_span(s, f->from_ms, f->to_ms, &low, &high, why);
-    if (err)
-        return err;
-    struct sql_where p;
-    where_init(&p, &s->sql);
-    where_logs(&p, f, low, high);
-    const struct log_walk *walk = log_walk(f);
-    const struct sql_page page = {
-        .select = walk->select,
-        .order = walk->order,
-        .count = walk->count,
-        .count_max = LOGS_COUNT_MAX,
-        .low = low,
-        .high = high >= low ? high : 0,
-        .offset = f->offset,
-        .limit = f->limit,
-        .lend = sql_log_lend,
-        .fn = &fn,
-        .ctx = ctx,
-    };
-    return sql_page_run(&s->sql, &page, &p, ret_total, why);
+    return sql_logs_page(store, walks, f, fn, ctx, ret_total, why);
 }
 
 /* ---- the last run that has come -------------------------------------------------------------- */

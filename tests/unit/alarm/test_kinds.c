@@ -129,7 +129,10 @@ static void an_alarm_that_is_over_resolves_what_it_began(void **state)
     has(c.body, "\"severity\":\"critical\"");
     struct composed open = compose("alertmanager", "{\"url\":\"http://a:9093/\"}", &m);
     assert_string_equal(open.url, "http://a:9093/api/v2/alerts");
-    assert_null(strstr(open.body, "endsAt"));
+    has(open.body, "\"endsAt\":\"2023-11-21T22:13:20"); /* seven days on: not by itself */
+    m.state = "";
+    c = compose("alertmanager", "{\"url\":\"http://a:9093/\"}", &m);
+    assert_null(strstr(c.body, "endsAt")); /* told once */
     m.state = "closed";
     m.event = "job.recovered";
     m.closed_ms = 1700000060000;

@@ -159,6 +159,47 @@ static void what_an_earlier_life_logged_is_not_done_again(void **state)
     window_done(&w);
 }
 
+static void what_is_sent_again_is_done_again(void **state)
+{
+    (void)state;
+    struct window w;
+    window_init(&w);
+    const struct alarm_record row = {
+        .id = 1, .channel = "mail", .targets = "a@b,c@d", .resent_ms = 50
+    };
+    const struct delivery_record log[] = {
+        { 1, "a@b", 1, 40, 0, DELIVERY_SENT, NULL },
+        { 1, "c@d", 1, 40, 0, DELIVERY_NEVER, NULL },
+        { 1, "a@b", 2, 60, 0, DELIVERY_SENT, NULL },
+    };
+    struct window_alarm *a = window_add(&w, &row, 0);
+    for (size_t k = 0; k < sizeof(log) / sizeof(*log); k++)
+        window_logged(a, &log[k]);
+    assert_true(window_has(&w, 1));
+    assert_false(window_has(&w, 2));
+    int x = take(&w, 0, a, "c@d");
+    assert_int_equal(a->targets[x].tries, 2);
+    take_none(&w, 0);
+    window_done(&w);
+}
+
+static void what_is_kept_back_is_done_and_ends_no_trouble(void **state)
+{
+    (void)state;
+    struct window w;
+    window_init(&w);
+    struct window_alarm *a = add(&w, 1, "a@b", 0), *b = add(&w, 2, "a@b", 0);
+    int x = take(&w, 0, a, "a@b");
+    assert_true(tried(&w, a, x, DELIVERY_AGAIN, 0, DELIVERY_AGAIN));
+    x = take(&w, WINDOW_WAIT_MS, a, "a@b");
+    assert_false(tried(&w, a, x, DELIVERY_HELD, WINDOW_WAIT_MS, DELIVERY_HELD));
+    assert_true(a->held && !a->failed && !a->left);
+    x = take(&w, WINDOW_WAIT_MS, b, "a@b");
+    assert_false(tried(&w, b, x, DELIVERY_AGAIN, WINDOW_WAIT_MS, DELIVERY_AGAIN));
+    assert_int_equal(window_next_ms(&w, WINDOW_WAIT_MS), 3 * WINDOW_WAIT_MS); /* the second wait */
+    window_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +209,8 @@ int main(void)
         cmocka_unit_test(a_target_that_fails_waits_longer_each_time),
         cmocka_unit_test(an_alarm_is_given_up_after_its_hour),
         cmocka_unit_test(what_an_earlier_life_logged_is_not_done_again),
+        cmocka_unit_test(what_is_sent_again_is_done_again),
+        cmocka_unit_test(what_is_kept_back_is_done_and_ends_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

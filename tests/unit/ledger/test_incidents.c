@@ -187,6 +187,31 @@ static void a_transition_opens_an_alarm_and_the_next_closes_it(void **state)
     scene_end(&c);
 }
 
+/* Only a transition opens one: a user who has closed it hears nothing of the next failures. */
+static void what_a_user_has_closed_stays_closed_while_the_job_fails(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    end(&c, 0, PHASE_FAILED, "");
+    struct incident_record i;
+    assert_int_equal(newest(&c, id, &i), 1);
+    i.closed_ms = c.now_ms++;
+    const struct store_ops *ops = c.b->s->ops;
+    assert_int_equal(ops->txn->begin(c.b->s, NULL), OK);
+    assert_int_equal(ops->rules->incident_update(c.b->s, &i, NULL), OK);
+    assert_int_equal(ops->txn->commit(c.b->s, NULL, NULL), OK);
+    incident_record_done(&i);
+    end(&c, 0, PHASE_FAILED, "");
+    assert_int_equal(newest(&c, id, &i), 1);
+    assert_true(i.closed_ms >= 0);
+    incident_record_done(&i);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    end(&c, 0, PHASE_FAILED, "");
+    expect(&c, id, 2, 1, 1);
+    scene_end(&c);
+}
+
 static void one_executor_is_one_alarm(void **state)
 {
     struct scene c;
@@ -345,16 +370,101 @@ static void a_rule_that_goes_tells_nothing(void **state)
     scene_end(&c);
 }
 
+/* One write with these, as the center makes it. */
+static void conditions(struct scene *c, const struct condition *items, int n)
+{
+    struct why why = { "" };
+    struct conditions *a = mem_new(sizeof(*a));
+    a->now_ms = c->now_ms++;
+    a->n = n;
+    memcpy(a->items, items, (size_t)n * sizeof(*items));
+    assert_int_equal(c->b->s->ops->txn->begin(c->b->s, NULL), OK);
+    assert_int_equal(conditions_write.run(c->b->s, a, &why), OK);
+    assert_int_equal(c->b->s->ops->txn->commit(c->b->s, NULL, NULL), OK);
+    conditions_write.done(a, OK, &why);
+}
+
+static void a_state_is_one_alarm_until_it_is_over(void **state)
+{
+    struct scene c;
+    struct incident_record i;
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_GONE });
+    struct condition two[] = {
+        { .rule_id = id, .group_id = 2, .cause = CAUSE_EXECUTOR, .address = "http://a/" },
+        { .rule_id = id, .group_id = 2, .cause = CAUSE_EXECUTOR, .address = "http://b/" },
+    };
+    conditions(&c, two, 2);
+    conditions(&c, two, 2); /* made again: nothing more */
+    assert_int_equal(newest(&c, id, &i), 2);
+    assert_string_equal(i.address, "http://b/");
+    assert_true(i.closed_ms < 0 && i.untold == 1 && i.jobs == 0);
+    incident_record_done(&i);
+    two[0].over = true;
+    two[1].over = false;
+    conditions(&c, two, 2);
+    assert_int_equal(newest(&c, id, &i), 2);
+    assert_true(i.closed_ms < 0); /* the other one is closed */
+    tell(&c, i.id, 0, TELL_OPENED);
+    incident_record_done(&i);
+    two[1].over = true;
+    conditions(&c, two, 2);
+    assert_int_equal(newest(&c, id, &i), 2);
+    assert_true(i.closed_ms > 0 && !i.closed_by);
+    incident_record_done(&i);
+    two[1].over = false;
+    conditions(&c, two + 1, 1);
+    assert_int_equal(newest(&c, id, &i), 3);
+    assert_true(i.closed_ms < 0);
+    incident_record_done(&i);
+    scene_end(&c);
+}
+
+static void late_jobs_of_a_group_are_one_alarm(void **state)
+{
+    struct scene c;
+    struct incident_record i;
+    struct why why = { "" };
+    scene_begin(&c, state);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_LATE, .longer_ms = 1000 });
+    struct condition jobs[2] = { { .rule_id = id, .group_id = 2, .job_id = c.job_id[0] },
+                                 { .rule_id = id, .group_id = 2, .job_id = c.job_id[1] } };
+    conditions(&c, jobs, 2);
+    conditions(&c, jobs, 2);
+    expect(&c, id, 1, 2, 2);
+    jobs[0].over = true;
+    conditions(&c, jobs, 1);
+    expect(&c, id, 1, 2, 1);
+    /* a user closes it: what is late again comes into another one */
+    assert_int_equal(newest(&c, id, &i), 1);
+    assert_int_equal(c.b->s->ops->txn->begin(c.b->s, NULL), OK);
+    assert_int_equal(incident_close(c.b->s, i.id, "admin", c.now_ms, &why), OK);
+    assert_int_equal(c.b->s->ops->txn->commit(c.b->s, NULL, NULL), OK);
+    incident_record_done(&i);
+    conditions(&c, jobs + 1, 1);
+    expect(&c, id, 2, 1, 1);
+    jobs[1].over = true;
+    conditions(&c, jobs + 1, 1);
+    expect(&c, id, 2, 1, 0);
+    jobs[1].over = false;
+    conditions(&c, jobs + 1, 1);
+    expect(&c, id, 3, 1, 1);
+    scene_end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(a_transition_opens_an_alarm_and_the_next_closes_it),
+        BOTH(what_a_user_has_closed_stays_closed_while_the_job_fails),
         BOTH(one_executor_is_one_alarm),
         BOTH(a_commit_that_fails_leaves_nothing_and_comes_to_the_same),
         BOTH(slow_and_recovered_and_places),
         BOTH(a_job_that_is_deleted_is_out_of_all_alarms),
         BOTH(each_message_is_told_once_to_each_channel),
         BOTH(a_rule_that_goes_tells_nothing),
+        BOTH(a_state_is_one_alarm_until_it_is_over),
+        BOTH(late_jobs_of_a_group_are_one_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,15 @@ static void a_silence_is_of_its_group_its_rule_and_its_time(void **state)
     const struct silence_record of_rule = { .rule_id = 7, .until_ms = 20 };
     assert_true(silence_holds(&of_rule, 3, 7, 0));
     assert_false(silence_holds(&of_rule, 3, 8, 0));
+    const struct silence_record of_job = {
+        .group_id = 2, .job_id = 5, .rule_id = 7, .from_ms = 10, .until_ms = 20
+    };
+    assert_false(silence_holds(&of_job, 2, 7, 10)); /* its group is only who may see it */
+    assert_true(silence_holds_job(&of_job, 5, 7, 10) && silence_holds_job(&of_job, 5, 7, 19));
+    assert_false(silence_holds_job(&of_job, 6, 7, 10));
+    assert_false(silence_holds_job(&of_job, 5, 8, 10));
+    assert_false(silence_holds_job(&of_job, 5, 7, 9) || silence_holds_job(&of_job, 5, 7, 20));
+    assert_false(silence_holds_job(&s, 0, 7, 10));
 }
 
 int main(void)

@@ -286,6 +286,30 @@ static void a_schedule_that_changes_while_its_last_row_is_planned_again(void **s
         assert_int_equal(core_times_sent(c, job, CORE_NOW_MS + i * 1000), 2);
 }
 
+/* While a shard is called it may be leaving, and nothing can be planned again. It does not leave,
+ * because the clock was set back: then it goes by the list that there is by now. */
+static void a_list_that_grows_while_a_shard_is_called(void **state)
+{
+    struct core *c = *state;
+    static const char *const both[] = { A, B };
+    core_register(c, "app", A);
+    core_settle(c);
+    int64_t job = broadcast_job(c, "CRON", "0 * * * * ?");
+    c->opening = true;
+    for (int i = 0; i < 7000 && !core_calls(c, CALL_RUN); i++)
+        core_run(c, 10);
+    assert_int_equal(core_calls(c, CALL_RUN), 1);
+    core_step_clock(c, -1500);
+    core_register(c, "app", B);
+    core_run(c, 100);
+    assert_false(core_leaves(c, &c->calls[0]));
+    c->opening = false;
+    c->executor = core_accepts;
+    core_run(c, 1490);
+    assert_shards(c, job, both, 2);
+    assert_int_equal(c->nsent, 2);
+}
+
 /* Without a reason rows stay: each has its log id, and a commit is not for nothing. */
 static void rows_that_fit_the_list_stay(void **state)
 {
@@ -450,6 +474,7 @@ int main(void)
         T(a_firing_that_is_planned_again_is_out),
         T(a_missed_firing_that_is_planned_again_is_out),
         T(a_schedule_that_changes_while_its_last_row_is_planned_again),
+        T(a_list_that_grows_while_a_shard_is_called),
         T(rows_that_fit_the_list_stay),
         T(leaving_and_coming_back_within_a_batch),
         T(more_addresses_by_hand_than_a_run_may_have),

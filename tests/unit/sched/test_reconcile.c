@@ -35,6 +35,9 @@ static bool plays(struct core *c, const struct core_call *call, struct call_resu
     case CALL_LOG:
         r->log = call->log_id == p->older ? p->log : p->log_others;
         break;
+    case CALL_KILL: /* refused, but not with silence */
+        r->code = 500;
+        return true;
     default:
         break;
     }
@@ -414,6 +417,22 @@ static void an_answer_ends_the_silence(void **state)
     assert_int_equal(core_row(c, id)->phase, PHASE_LOST);
 }
 
+static void an_answer_to_a_kill_ends_the_silence(void **state)
+{
+    struct core *c = *state;
+    struct play p = { .idle = false };
+    c->ctx = &p;
+    core_register(c, "app", AT);
+    int64_t id = make_older(c, job_of(c, BLOCK_SERIAL, false), true);
+    core_unregister(c, "app", AT);
+    core_run(c, 400000);
+    sched_kill(c->s, c->now, id, c);
+    core_run(c, 400000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    core_run(c, 400000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_LOST);
+}
+
 /* ---- rounds share what they can ---------------------------------------------------------------
  */
 
@@ -620,6 +639,7 @@ int main(void)
         cmocka_unit_test(a_run_is_sent_again_at_most_once),
         cmocka_unit_test(a_run_of_a_registered_address_is_not_given_up),
         T(an_answer_ends_the_silence),
+        T(an_answer_to_a_kill_ends_the_silence),
         T(runs_of_a_job_share_the_idle_beat),
         T(an_idle_beat_serves_only_older_doubts),
         T(a_run_that_ends_during_its_round_leaves_it),

@@ -2,6 +2,8 @@
 #include "support_store.h"
 #include "base/mem.h"
 #include "store/memory/memory.h"
+#include "store/sql/sql.h"
+#include "store/url.h"
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,26 +30,60 @@ static void engine_open(struct engine *e)
         EXPECT(store_open(e->url, &options, &e->s, &why), OK);
 }
 
+static bool in_file(const struct engine *e)
+{
+    return e->kind != ENGINE_MEMORY && !e->server;
+}
+
+static int64_t commits(struct engine *e)
+{
+    struct watermark m;
+    OP(e->s, txn->watermark_get, &m);
+    return m.batch;
+}
+
 struct engine *engine_new(enum engine_kind kind)
 {
+    const char *url = getenv("PEAL_TEST_DB");
     struct engine *e = mem_new(sizeof(*e));
     e->kind = kind;
-    if (kind == ENGINE_SQLITE) {
+    e->server = kind == ENGINE_SQL && url;
+    if (e->server) {
+        snprintf(e->url, sizeof(e->url), "%s", url);
+    } else if (in_file(e)) {
         snprintf(e->dir, sizeof(e->dir), "/tmp/peal-store-XXXXXX");
         assert_non_null(mkdtemp(e->dir));
         snprintf(e->path, sizeof(e->path), "%s/peal.db", e->dir);
-        const char *engine = getenv("PEAL_TEST_ENGINE"); /* a new one takes SQLite's place */
-        snprintf(e->url, sizeof(e->url), "%s:%s", engine ? engine : "sqlite", e->path);
+        snprintf(e->url, sizeof(e->url), "sqlite:%s", e->path);
     }
     engine_open(e);
+    if (e->server)
+        e->opening = commits(e);
     return e;
+}
+
+/* The database is as it was before the first case. */
+static void server_empty(struct engine *e)
+{
+    struct db_url u;
+    char text[400];
+    EXPECT(db_url_parse(e->url, &u, &why), OK);
+    e->s->ops->txn->rollback(e->s);
+    if (u.kind == DB_MYSQL)
+        snprintf(text, sizeof(text), "DROP DATABASE %s; CREATE DATABASE %s CHARACTER SET utf8mb4",
+                 u.database, u.database);
+    else
+        snprintf(text, sizeof(text), "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    engine_sql(e, text);
 }
 
 void engine_free(struct engine *e)
 {
     static const char *const endings[] = { "", "-wal", "-shm", "-journal", ".lock" };
+    if (e->server)
+        server_empty(e);
     store_close(e->s);
-    if (e->kind == ENGINE_SQLITE) {
+    if (in_file(e)) {
         for (size_t i = 0; i < countof(endings); i++) {
             char name[128];
             snprintf(name, sizeof(name), "%s%s", e->path, endings[i]);
@@ -62,9 +98,11 @@ void engine_reopen(struct engine *e)
 {
     if (e->kind == ENGINE_MEMORY)
         return;
+    int64_t before = commits(e);
     store_close(e->s);
     e->s = NULL;
     engine_open(e);
+    e->opening += commits(e) - before;
 }
 
 static sqlite3 *side_door(struct engine *e)
@@ -75,8 +113,43 @@ static sqlite3 *side_door(struct engine *e)
     return db;
 }
 
+/* A statement on the server, with its rows handed to the function; NULL: it has none. */
+static void server_sql(struct engine *e, const char *sql,
+                       void (*row)(struct sql_query *q, void *ctx), void *ctx)
+{
+    struct sql_query *q;
+    bool more = true;
+    EXPECT(sql_query_once(sql_of(e->s), sql, &q, &why), OK);
+    while (more) {
+        EXPECT(sql_next(q, &more, &why), OK);
+        if (more && row)
+            row(q, ctx);
+    }
+    sql_query_end(q);
+}
+
+static void server_statements(struct engine *e, const char *sql)
+{
+    char text[4096];
+    while (*(sql += strspn(sql, " ;\n"))) {
+        size_t n = strcspn(sql, ";");
+        text_copy(text, sizeof(text), slice_of(sql, n));
+        server_sql(e, text, NULL, NULL);
+        sql += n;
+    }
+}
+
+static void number_take(struct sql_query *q, void *ctx)
+{
+    *(int64_t *)ctx = sql_i64(q, 0, 0);
+}
+
 void engine_sql(struct engine *e, const char *sql)
 {
+    if (e->server) {
+        server_statements(e, sql);
+        return;
+    }
     sqlite3 *db = side_door(e);
     char *message = NULL;
     if (sqlite3_exec(db, sql, NULL, NULL, &message))
@@ -86,6 +159,11 @@ void engine_sql(struct engine *e, const char *sql)
 
 int64_t engine_sql_number(struct engine *e, const char *sql)
 {
+    int64_t number = 0;
+    if (e->server) {
+        server_sql(e, sql, number_take, &number);
+        return number;
+    }
     sqlite3 *db = side_door(e);
     sqlite3_stmt *q;
     if (sqlite3_prepare_v2(db, sql, -1, &q, NULL))
@@ -95,6 +173,21 @@ int64_t engine_sql_number(struct engine *e, const char *sql)
     sqlite3_finalize(q);
     sqlite3_close(db);
     return n;
+}
+
+void engine_next_id(struct engine *e, const char *table, int64_t id)
+{
+    char sql[200];
+    struct db_url u;
+    if (!e->server)
+        return;
+    EXPECT(db_url_parse(e->url, &u, &why), OK);
+    if (u.kind == DB_POSTGRES)
+        snprintf(sql, sizeof(sql), "SELECT setval(pg_get_serial_sequence('%s', 'id'), %lld, false)",
+                 table, (long long)id);
+    else
+        snprintf(sql, sizeof(sql), "ALTER TABLE %s AUTO_INCREMENT = %lld", table, (long long)id);
+    engine_sql(e, sql);
 }
 
 /* ---- dumping --------------------------------------------------------------------------------- */
@@ -222,6 +315,18 @@ static void dump_skip(struct buf *b, const int64_t *n, const char *policy)
     buf_char(b, '\n');
 }
 
+#define SKIPS "SELECT id, job_id, from_ms, to_ms, count, policy FROM peal_skip ORDER BY id"
+
+static void skip_take(struct sql_query *q, void *ctx)
+{
+    int64_t numbers[5];
+    for (int i = 0; i < 5; i++)
+        numbers[i] = sql_i64(q, i, 0);
+    char *policy = sql_text(q, 5);
+    dump_skip(ctx, numbers, policy);
+    free(policy);
+}
+
 /* store.h has no reader of skips yet: look behind it. */
 static void dump_skips(struct engine *e, struct buf *b)
 {
@@ -237,13 +342,13 @@ static void dump_skips(struct engine *e, struct buf *b)
         free(keys);
         return;
     }
+    if (e->server) {
+        server_sql(e, SKIPS, skip_take, b);
+        return;
+    }
     sqlite3 *db = side_door(e);
     sqlite3_stmt *q;
-    assert_int_equal(
-        sqlite3_prepare_v2(
-            db, "SELECT id, job_id, from_ms, to_ms, count, policy FROM peal_skip ORDER BY id", -1,
-            &q, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, SKIPS, -1, &q, NULL), SQLITE_OK);
     while (sqlite3_step(q) == SQLITE_ROW) {
         int64_t numbers[5];
         for (int i = 0; i < 5; i++)
@@ -303,7 +408,8 @@ char *engine_dump(struct engine *e)
     buf_printf(&b, "jobs %d logs %d mark %lld%s recorder %s %lld last %lld batch %lld open %lld",
                (int)njobs, (int)nlogs, (long long)watermark.until_ms,
                watermark.clean ? " clean" : "", watermark.recorder, (long long)watermark.renewals,
-               (long long)watermark.last_id, (long long)watermark.batch, (long long)open);
+               getenv("PEAL_TEST_DB") ? 0LL : (long long)watermark.last_id,
+               (long long)(watermark.batch - e->opening), (long long)open);
     for (int i = 0; i < TOTAL_COUNT; i++)
         put_n(&b, totals.n[i]);
     buf_char(&b, '\n');
@@ -367,9 +473,9 @@ int setup_memory(void **state)
     return 0;
 }
 
-int setup_sqlite(void **state)
+int setup_sql(void **state)
 {
-    *state = engine_new(ENGINE_SQLITE);
+    *state = engine_new(ENGINE_SQL);
     return 0;
 }
 

@@ -11,12 +11,16 @@
 #include "base/buf.h"
 #include "store/store.h"
 
-enum engine_kind { ENGINE_MEMORY, ENGINE_SQLITE };
+/* ENGINE_SQL: the server that PEAL_TEST_DB names (a URL; scripts/test-db.py), otherwise SQLite. */
+enum engine_kind { ENGINE_MEMORY, ENGINE_SQLITE, ENGINE_SQL };
 
 struct engine {
     enum engine_kind kind;
     struct store *s;
-    char dir[64], path[96], url[112];
+    bool server;
+    int64_t
+        opening; /* commits that opening and closing the store made, in the number of the last */
+    char dir[64], path[96], url[512];
 };
 
 struct engine *engine_new(enum engine_kind kind);
@@ -27,9 +31,15 @@ void engine_reopen(struct engine *e);
 /* Everything that the store holds, one line a row; owned by the caller. Reads what is committed. */
 char *engine_dump(struct engine *e);
 
-/* Run statements on the file of an SQLite engine with a connection of its own; must succeed. */
+/* Run statements, divided by ";", beside the store: on SQLite's file with a connection of its own,
+ * on a server by the store's. Must succeed. */
 void engine_sql(struct engine *e, const char *sql);
 int64_t engine_sql_number(struct engine *e, const char *sql);
+
+/* The id that the next row of the table gets; only on a server, which counts outside of
+ * transactions.
+ */
+void engine_next_id(struct engine *e, const char *table, int64_t id);
 
 /* Fail the test with the reason if err is not expected. */
 void expect(enum err got, enum err wanted, const struct why *why, const char *file, int line);
@@ -51,12 +61,12 @@ int64_t sample_job_add(struct store *s, const char *name, int64_t next_ms);
 
 /* A case is run against each engine: *state is a fresh struct engine. */
 int setup_memory(void **state);
-int setup_sqlite(void **state);
+int setup_sql(void **state);
 int teardown_engine(void **state);
 #define BOTH(f)                                                                                    \
     { "memory: " #f, f, setup_memory, teardown_engine, NULL },                                     \
     {                                                                                              \
-        "sqlite: " #f, f, setup_sqlite, teardown_engine, NULL                                      \
+        "sql: " #f, f, setup_sql, teardown_engine, NULL                                            \
     }
 
 #endif

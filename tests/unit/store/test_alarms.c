@@ -328,6 +328,72 @@ static void open_alarms_of_any_channel_are_listed(void **state)
     assert_string_equal(open_ids(s, NULL, a, 10), want);
 }
 
+static const char *page_ids(struct store *s, struct alarms_filter f, int64_t *total)
+{
+    static char text[200];
+    struct buf b = BUF_INIT(sizeof(text) - 1);
+    f.below_id = f.below_id ? f.below_id : INT64_MAX;
+    f.limit = 2;
+    OP(s, alarms->alarms_page, &f, list_id, &b, total);
+    text_copy(text, sizeof(text), slice_of(b.data, b.len));
+    buf_done(&b);
+    return text;
+}
+
+static void a_page_has_what_the_filter_says(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct tell_record t = { .incident_id = 40, .state = TELL_OPENED, .at_ms = 9 };
+    int64_t total = 0;
+    OP(s, txn->begin);
+    OP(s, rules->tell_insert, &t);
+    assert_int_equal(add(s, 7, "mail"), 1);
+    assert_int_equal(add(s, 7, "webhook"), 2);
+    assert_int_equal(add(s, -t.id, "night"), 3);
+    OP(s, alarms->alarm_close, 1, ALARM_FAILED, 9);
+    OP(s, alarms->alarm_close, 3, ALARM_HELD, 9);
+    OP(s, txn->commit, NULL);
+    assert_string_equal(page_ids(s, (struct alarms_filter){ 0 }, &total), "3 2 ");
+    assert_int_equal(total, 3);
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .below_id = 2 }, &total), "1 ");
+    assert_int_equal(total, 3);
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .incident_id = 40 }, &total), "3 ");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .incident_id = 41 }, &total), "");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .log_id = 7 }, &total), "2 1 ");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .channel = "mail" }, &total), "1 ");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .status = ALARM_CLAIMED }, &total),
+                        "2 ");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .status = ALARM_FAILED }, &total),
+                        "1 ");
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .status = ALARM_HELD }, &total), "3 ");
+    assert_int_equal(total, 1);
+}
+
+static void a_closed_alarm_is_opened_again(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct alarm_record r;
+    struct why said = { "" };
+    OP(s, txn->begin);
+    int64_t a = add(s, 7, "mail"), b = add(s, 8, "mail");
+    assert_int_equal(s->ops->alarms->alarm_reopen(s, a, 50, &said), ERR_NOTFOUND); /* it is open */
+    OP(s, alarms->alarm_close, a, ALARM_FAILED, 9);
+    OP(s, alarms->alarm_close, b, ALARM_SENT, 9);
+    OP(s, alarms->alarm_reopen, a, 50);
+    OP(s, txn->commit, NULL);
+    assert_string_equal(open_ids(s, "mail", 0, 10), "1 ");
+    OP(s, alarms->alarm_get, a, &r);
+    assert_int_equal(r.resent_ms, 50);
+    assert_int_equal(r.closed_ms, -1);
+    assert_int_equal(r.status, ALARM_CLAIMED);
+    alarm_record_done(&r);
+    OP(s, alarms->alarm_get, b, &r);
+    assert_int_equal(r.resent_ms, -1);
+    assert_int_equal(r.status, ALARM_SENT);
+    alarm_record_done(&r);
+    assert_int_equal(s->ops->alarms->alarm_get(s, 99, &r, &said), ERR_NOTFOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +407,8 @@ int main(void)
         BOTH(old_alarms_go_with_their_deliveries),
         BOTH(channels_are_rows),
         BOTH(open_alarms_of_any_channel_are_listed),
+        BOTH(a_page_has_what_the_filter_says),
+        BOTH(a_closed_alarm_is_opened_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

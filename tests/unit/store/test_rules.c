@@ -2,6 +2,7 @@
 /* What store.h promises of rules and of what they have found, against every engine. */
 #include "support_store.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,6 +296,61 @@ static void silences_come_back_and_go(void **state)
     buf_done(&b);
 }
 
+static bool list_late(void *ctx, int64_t job_id, int64_t scheduled_ms)
+{
+    buf_printf(ctx, "%lld@%lld ", (long long)job_id, (long long)scheduled_ms);
+    return true;
+}
+
+static int64_t late_job(struct store *s, bool enabled, int64_t next_ms)
+{
+    struct job_record job;
+    job_record_init(&job);
+    job.group_id = enabled ? 2 : 3;
+    job.enabled = enabled;
+    job.next_ms = next_ms;
+    OP(s, catalog->job_insert, &job);
+    int64_t id = job.id;
+    job_record_done(&job);
+    return id;
+}
+
+static void what_was_not_sent_or_not_planned_is_late(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct buf b = BUF_INIT(1000);
+    bool enabled;
+    OP(s, txn->begin);
+    int64_t ids[] = { late_job(s, true, 9000), late_job(s, true, 500),
+                      late_job(s, false, NEVER_MS) };
+    struct run_row rows[] = {
+        { .job_id = ids[0], .scheduled_ms = 700, .due_ms = 700, .phase = PHASE_PLANNED },
+        { .job_id = ids[0], .scheduled_ms = 600, .due_ms = 600, .phase = PHASE_PLANNED },
+        { .job_id = ids[1], .scheduled_ms = 300, .due_ms = 300, .phase = PHASE_SENT },
+        { .job_id = ids[2], .scheduled_ms = 10, .due_ms = 10, .kind = KIND_MANUAL },
+        { .job_id = ids[2], .scheduled_ms = 1001, .due_ms = 1001, .phase = PHASE_PLANNED },
+    };
+    rows[3].phase = PHASE_PLANNED;
+    for (size_t i = 0; i < countof(rows); i++)
+        rows[i].shard_total = 1;
+    OP(s, runs->runs_add, rows, (int)countof(rows));
+    OP(s, txn->commit, NULL);
+    char want[100];
+    OP(s, rules->jobs_late, 1000, 10, list_late, &b);
+    snprintf(want, sizeof(want), "%lld@600 %lld@500 ", (long long)ids[0], (long long)ids[1]);
+    wrote(&b, want);
+    OP(s, rules->jobs_late, 1000, 1, list_late, &b);
+    snprintf(want, sizeof(want), "%lld@600 ", (long long)ids[0]);
+    wrote(&b, want);
+    OP(s, rules->jobs_late, 499, 10, list_late, &b);
+    wrote(&b, "");
+    OP(s, rules->group_enabled, 2, &enabled);
+    assert_true(enabled);
+    OP(s, rules->group_enabled, 3, &enabled);
+    assert_false(enabled);
+    buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +360,7 @@ int main(void)
         BOTH(jobs_of_an_alarm),
         BOTH(a_message_comes_back),
         BOTH(silences_come_back_and_go),
+        BOTH(what_was_not_sent_or_not_planned_is_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,6 +255,11 @@ static void what_is_planned_ahead_is_not_shown(void **state)
     assert_int_equal(g.n, 2);
 }
 
+#define DIGITS                                                                                     \
+    "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 "  \
+    "UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL "       \
+    "SELECT 9)"
+
 /* Rows that no index finds: a page ends where the bound is, and the next one goes on there. */
 static void the_bound_of_looks_ends_a_page_not_the_list(void **state)
 {
@@ -265,11 +270,11 @@ static void the_bound_of_looks_ends_a_page_not_the_list(void **state)
     int pages = 0;
     if (e->kind == ENGINE_MEMORY)
         return; /* its rows would take a minute */
-    engine_sql(e,
-               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) "
-               "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, trigger_time, "
-               "trigger_code, handle_time, handle_code) "
-               "SELECT i, 1, 1, iif(i IN (7, 250000), 'x', 'y'), 1, 200, 2, 200 FROM n");
+    engine_sql(e, "INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, "
+                  "trigger_code, handle_code) SELECT i, 1, 1, CASE WHEN i IN (7, 250000) THEN 'x' "
+                  "ELSE 'y' END, 200, 200 FROM (SELECT 1 + a.d + 10 * b.d + 100 * c.d + 1000 * "
+                  "x.d + 10000 * y.d + 100000 * z.d AS i FROM " DIGITS " a, " DIGITS " b, " DIGITS
+                  " c, " DIGITS " x, " DIGITS " y, " DIGITS " z WHERE z.d < 5) numbers");
     f.address = "x";
     do {
         OP(e->s, pages->runs_page, &f, note, &g, &end);

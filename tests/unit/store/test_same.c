@@ -5,6 +5,7 @@
 #include "support_store.h"
 #include "base/dice.h"
 #include "base/mem.h"
+#include "store/memory/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static void do_add(struct history *h)
 {
     struct run_row a[3], b[3];
     struct totals t = { { 0 } };
-    int n = 1 + (int)dice_below(&h->dice, 3);
+    int n = h->b->server ? 1 : 1 + (int)dice_below(&h->dice, 3);
     for (int i = 0; i < n; i++) {
         a[i] = sample_run(pick(h, h->job, h->njob), h->clock_ms + 1000 * dice_below(&h->dice, 3));
         a[i].kind = (enum kind)dice_below(&h->dice, KIND_COUNT);
@@ -290,7 +291,23 @@ static void books_balance(struct store *s)
     assert_int_equal(totals_unaccounted(&t, open), 0);
 }
 
-static void step(struct history *h)
+/* A server gives no id again that was rolled back, or that a run had which was there already. */
+static void ids_align(struct history *h)
+{
+    static const struct {
+        const char *name;
+        enum mem_table table;
+    } tables[] = { { "xxl_job_log", T_LOG },
+                   { "xxl_job_info", T_JOB },
+                   { "xxl_job_group", T_GROUP },
+                   { "xxl_job_user", T_USER },
+                   { "peal_skip", T_SKIP } };
+    for (size_t i = 0; i < countof(tables); i++)
+        engine_next_id(h->b, tables[i].name, memory_of(h->a->s)->now.last_id[tables[i].table] + 1);
+}
+
+/* False: it was rolled back. */
+static bool step(struct history *h)
 {
     struct history before = *h;
     uint32_t what = dice_below(&h->dice, 8);
@@ -319,20 +336,26 @@ static void step(struct history *h)
         h->b->s->ops->txn->rollback(h->b->s);
         *h = before;
         h->dice = dice;
+        return false;
     }
+    return true;
 }
 
 static void memory_and_sqlite_answer_alike(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    bool mysql = false;
+    for (uint64_t seed = 1; seed <= (mysql ? 2 : getenv("PEAL_TEST_DB") ? 4 : 12); seed++) {
         print_message("seed %d\n", (int)seed);
         struct history h = { .clock_ms = 1700000000000 };
         h.a = engine_new(ENGINE_MEMORY);
-        h.b = engine_new(ENGINE_SQLITE);
+        h.b = engine_new(ENGINE_SQL);
         h.dice.state = seed;
+        mysql = strcmp(h.b->s->ops->name, "mysql") == 0;
         for (int i = 0; i < 400; i++) {
-            step(&h);
+            if (!step(&h) || !mysql)
+                ids_align(
+                    &h); /* MySQL's handle counts log ids itself, and an ALTER TABLE is slow */
             if (i % 10)
                 continue;
             char *a = engine_dump(h.a), *b = engine_dump(h.b);

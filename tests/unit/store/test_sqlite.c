@@ -66,7 +66,7 @@ static void a_second_server_is_refused_and_told_by_whom(void **state)
 static void only_urls_of_sqlite_are_opened(void **state)
 {
     (void)state;
-    static const char *const urls[] = { "", "sqlite:", "mysql://root:secret@h/db", "/tmp/x.db" };
+    static const char *const urls[] = { "", "sqlite:", "oracle://root:secret@h/db", "/tmp/x.db" };
     for (size_t i = 0; i < countof(urls); i++) {
         struct store *s = NULL;
         struct why reason = { "" };

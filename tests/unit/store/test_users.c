@@ -262,7 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(rights_come_back_as_they_were_given),
         { "sqlite: columns_that_another_program_changed_win",
-          columns_that_another_program_changed_win, setup_sqlite, teardown_engine, NULL },
+          columns_that_another_program_changed_win, setup_sql, teardown_engine, NULL },
         BOTH(users_are_listed_by_name_or_by_id),
         BOTH(sessions_of_a_user_end_together),
         BOTH(tokens_come_back_and_go),

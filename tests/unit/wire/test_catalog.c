@@ -21,7 +21,10 @@ static void a_whole_file_is_read(void **state)
         "{\"peal\":1,\"groups\":[{\"app\":\"a\",\"title\":\"t\",\"addresses\":[\"x\"]}],\"jobs\":["
         "{\"group\":\"a\",\"name\":\"n\",\"state\":\"stopped\",\"schedule\":{\"conf\":1},"
         "\"children\":[{\"group\":\"b\",\"name\":\"n\"}],\"script\":null},"
-        "{\"group\":\"b\",\"name\":\"n\",\"script\":\"\",\"alarmEmails\":[]}]}";
+        "{\"group\":\"b\",\"name\":\"n\",\"script\":\"\",\"alarmEmails\":[]}],"
+        "\"users\":[{\"name\":\"u\",\"grants\":[{\"role\":\"viewer\",\"groups\":null}]}],"
+        "\"rules\":[{\"name\":\"r\",\"kind\":\"k\",\"channels\":[],\"job\":null,\"quiet\":{}},"
+        "{\"name\":\"r\",\"kind\":\"k\",\"channels\":[\"c\"],\"repeatMs\":60000}],\"silences\":[]}";
     assert_int_equal(catalog_read(slice_text(text), &doc, &why), OK);
     assert_int_equal(json_array_size(json_object_get(doc, "jobs")), 2);
     wire_json_free(doc);
@@ -34,7 +37,16 @@ static void what_is_wrong_is_named_by_its_pointer(void **state)
         { "[]", "must be an object" },
         { "{\"peal\":1.0}", "/peal: must be 1" },
         { "{\"peal\":1,\"jobs\":null}", "/jobs: must be an array" },
-        { "{\"peal\":1,\"users\":[]}", "/users: there is no such member" },
+        { "{\"peal\":1,\"tokens\":[]}", "/tokens: there is no such member" },
+        { "{\"peal\":1,\"users\":[{\"name\":\"u\",\"password\":\"p\"}]}",
+          "/users/0/password: there is no such member" },
+        { "{\"peal\":1,\"users\":[{\"name\":null}]}", "/users/0/name: must be text" },
+        { "{\"peal\":1,\"users\":[{\"name\":\"u\",\"grants\":[{\"role\":\"r\",\"groups\":[1]}]}]}",
+          "/users/0/grants/0/groups: must be an array of texts" },
+        { "{\"peal\":1,\"rules\":[{\"name\":\"r\",\"kind\":\"k\"}]}",
+          "/rules/0/channels: is missing" },
+        { "{\"peal\":1,\"silences\":[{\"untilMs\":null,\"reason\":\"r\"}]}",
+          "/silences/0/untilMs: must be a whole number" },
         { "{\"peal\":1,\"groups\":[{\"app\":\"a\",\"title\":7}]}",
           "/groups/0/title: must be text" },
         { "{\"peal\":1,\"groups\":[{\"app\":\"a\",\"title\":\"t\",\"addresses\":[1]}]}",

@@ -6,7 +6,7 @@
  * which more rows match than one step may delete is looked at again by the next step. */
 #include "base/mem.h"
 #include "store/shared.h"
-#include "store/sqlite/sqlite_db.h"
+#include "store/sql/tables.h"
 #include <stdlib.h>
 
 #define CHUNK 4096
@@ -19,19 +19,19 @@ struct range { /* of ids, both ends included */
 };
 
 /* The rest of the chunk of the newest row below c->below_id. Empty (low > high): there is none. */
-static enum err next_range(struct sqlite *s, const struct log_clean *c, struct range *ret,
+static enum err next_range(struct sql *s, const struct log_clean *c, struct range *ret,
                            struct why *why)
 {
-    sqlite3_stmt *q;
+    struct sql_query *q;
     int64_t newest = -1;
     *ret = (struct range){ 1, 0 };
     enum err err =
-        sql_get(s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1 AND id >= ?2", &q, why);
+        sql_query(s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1 AND id >= ?2", &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, c->below_id);
-    bind_i64(q, 2, c->from_id);
-    err = sql_number(s, q, INT64_MIN, &newest, why);
+    sql_bind_i64(q, 1, c->below_id);
+    sql_bind_i64(q, 2, c->from_id);
+    err = sql_one(q, INT64_MIN, &newest, why);
     if (err || newest == INT64_MIN)
         return err;
     int64_t first = newest & ~(int64_t)(CHUNK - 1);
@@ -45,7 +45,7 @@ static void write_match(struct buf *text, const struct log_clean *c, struct rang
 {
     buf_text(text, " FROM xxl_job_log l");
     if (c->job_id > 0)
-        buf_printf(text, " INDEXED BY i_log_jobid WHERE l.id >> 12 = %lld AND l.job_id = %lld AND",
+        buf_printf(text, "{by i_log_jobid} WHERE l.id >> 12 = %lld AND l.job_id = %lld AND",
                    (long long)(range.low >> 12), (long long)c->job_id);
     else
         buf_text(text, " WHERE");
@@ -57,87 +57,88 @@ static void write_match(struct buf *text, const struct log_clean *c, struct rang
         buf_char(text, ')');
     }
     if (c->before_ms != NEVER_MS)
-        buf_printf(text, " AND ifnull(l.trigger_time, 0) < %lld", (long long)c->before_ms);
+        buf_printf(text, " AND coalesce({ms l.trigger_time}, 0) < %lld", (long long)c->before_ms);
     if (c->failures_stay)
         buf_text(text, " AND " NOT_FAILED);
     buf_text(text, " AND NOT EXISTS (SELECT 1 FROM peal_run r WHERE r.log_id = l.id)");
 }
 
-static enum err matching(struct sqlite *s, const struct log_clean *c, struct range range,
-                         int64_t *ret, struct why *why)
+static enum err matching(struct sql *s, const struct log_clean *c, struct range range, int64_t *ret,
+                         struct why *why)
 {
     struct buf text = BUF_INIT(65536);
-    sqlite3_stmt *q = NULL;
+    struct sql_query *q = NULL;
     buf_text(&text, "SELECT count(*)");
     write_match(&text, c, range);
-    enum err err = sql_prepare(s, buf_str(&text), &q, why);
+    enum err err = sql_query_once(s, buf_str(&text), &q, why);
     if (!err)
-        err = sql_number(s, q, 0, ret, why);
-    sql_drop(s, q);
+        err = sql_one(q, 0, ret, why);
+    sql_query_end(q);
     buf_done(&text);
     return err;
 }
 
-static enum err delete_some(struct sqlite *s, const struct log_clean *c, struct range range,
+static enum err delete_some(struct sql *s, const struct log_clean *c, struct range range,
                             int64_t keep, int max, int *ret_gone, struct why *why)
 {
     struct buf text = BUF_INIT(65536);
-    sqlite3_stmt *q = NULL;
-    buf_text(&text, "DELETE FROM xxl_job_log WHERE id IN (SELECT l.id");
+    struct sql_query *q = NULL;
+    buf_text(&text, "DELETE FROM xxl_job_log WHERE id IN (SELECT id FROM (SELECT l.id");
     write_match(&text, c, range);
-    buf_printf(&text, " ORDER BY l.id DESC LIMIT %d OFFSET %lld)", max, (long long)keep);
-    enum err err = sql_prepare(s, buf_str(&text), &q, why);
+    buf_printf(&text, " ORDER BY l.id DESC LIMIT %d OFFSET %lld) AS old)", max, (long long)keep);
+    enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    int64_t gone = 0;
     if (!err)
-        err = sql_run(s, q, why);
+        err = sql_change(q, &gone, why);
     if (!err)
-        *ret_gone = sqlite3_changes(s->db);
-    sql_drop(s, q);
+        *ret_gone = (int)gone;
+    sql_query_end(q);
     buf_done(&text);
     return err;
 }
 
 /* Spans of time all of whose rows have gone. */
-static enum err spans_trim(struct sqlite *s, int64_t before_ms, struct why *why)
+static enum err spans_trim(struct sql *s, int64_t before_ms, struct why *why)
 {
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "DELETE FROM peal_log_span WHERE slot < ?1 AND last_id < "
-                           "ifnull((SELECT min(id) FROM xxl_job_log), 9223372036854775807)",
-                           &q, why);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "DELETE FROM peal_log_span WHERE slot < ?1 AND last_id < "
+                             "coalesce((SELECT min(id) FROM xxl_job_log), 9223372036854775807)",
+                             &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, sqlite_span_slot(before_ms));
-    return sql_run(s, q, why);
+    sql_bind_i64(q, 1, sql_span_slot(before_ms));
+    return sql_do(q, why);
 }
 
 /* Once a chunk, so that rows without a story pay nothing. */
-enum err sqlite_stories_drop(struct sqlite *s, int64_t id, struct why *why)
+enum err sql_stories_drop(struct sql *s, int64_t id, struct why *why)
 {
-    sqlite3_stmt *q;
-    enum err err = sql_get(s,
-                           "DELETE FROM peal_story WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
-                           "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
-                           &q, why);
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "DELETE FROM peal_story WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
+                             "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
+                             &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, id & ~(int64_t)(CHUNK - 1));
-    bind_i64(q, 2, id | (CHUNK - 1));
-    return sql_run(s, q, why);
+    sql_bind_i64(q, 1, id & ~(int64_t)(CHUNK - 1));
+    sql_bind_i64(q, 2, id | (CHUNK - 1));
+    return sql_do(q, why);
 }
 
 /* Nothing that matches is left in it, but for what stays. */
-static enum err chunk_done(struct sqlite *s, struct log_clean *c, struct range range, int64_t kept,
+static enum err chunk_done(struct sql *s, struct log_clean *c, struct range range, int64_t kept,
                            struct why *why)
 {
     c->kept += kept;
     c->below_id = range.low;
-    return c->gone > 0 ? sqlite_stories_drop(s, range.low, why) : OK;
+    return c->gone > 0 ? sql_stories_drop(s, range.low, why) : OK;
 }
 
-enum err sqlite_log_clean(struct store *store, struct log_clean *c, int max, bool *ret_end,
-                          struct why *why)
+enum err sql_log_clean(struct store *store, struct log_clean *c, int max, bool *ret_end,
+                       struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
+    struct sql *s = sql_of(store);
     struct range range;
     int64_t found = 0, keep = c->keep - c->kept;
     int gone = 0;
@@ -163,40 +164,42 @@ enum err sqlite_log_clean(struct store *store, struct log_clean *c, int max, boo
 
 /* Everything below the smallest id of a row that is not older; retries and misfires make the order
  * of ids and times differ, so a few older rows stay until that row is old itself. */
-enum err sqlite_log_before(struct store *store, int64_t ms, int64_t *ret_id, struct why *why)
+enum err sql_log_before(struct store *store, int64_t ms, int64_t *ret_id, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
-    sqlite3_stmt *q;
-    enum err err = sql_get(s, "SELECT min(first_id) FROM peal_log_span WHERE slot >= ?1", &q, why);
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err =
+        sql_query(s, "SELECT min(first_id) FROM peal_log_span WHERE slot >= ?1", &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, sqlite_span_slot(ms));
-    return sql_number(s, q, INT64_MAX, ret_id, why);
+    sql_bind_i64(q, 1, sql_span_slot(ms));
+    return sql_one(q, INT64_MAX, ret_id, why);
 }
 
-enum err sqlite_log_counts(struct store *store, int64_t below_id, log_count_fn *fn, void *ctx,
-                           int64_t *ret_from_id, struct why *why)
+enum err sql_log_counts(struct store *store, int64_t below_id, log_count_fn *fn, void *ctx,
+                        int64_t *ret_from_id, struct why *why)
 {
-    struct sqlite *s = sqlite_of(store);
+    struct sql *s = sql_of(store);
     const struct log_clean all = { .below_id = below_id, .from_id = INT64_MIN };
     struct range range;
     bool row = true;
-    sqlite3_stmt *q;
+    struct sql_query *q;
     enum err err = next_range(s, &all, &range, why);
     *ret_from_id = range.low;
     if (err || range.low > range.high) {
         *ret_from_id = INT64_MAX;
         return err;
     }
-    err = sql_get(s,
-                  "SELECT job_id, count(*) FROM xxl_job_log INDEXED BY i_log_jobid "
-                  "WHERE id >> 12 = ?1 AND id < ?2 GROUP BY job_id",
-                  &q, why);
+    err = sql_query(s,
+                    "SELECT job_id, count(*) FROM xxl_job_log{by i_log_jobid} "
+                    "WHERE id >> 12 = ?1 AND id >= ?3 AND id < ?2 GROUP BY job_id",
+                    &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, range.low >> 12);
-    bind_i64(q, 2, below_id);
-    while (!(err = sql_step(s, q, &row, why)) && row)
-        fn(ctx, col_i64(q, 0, 0), col_i64(q, 1, 0));
+    sql_bind_i64(q, 1, range.low >> 12);
+    sql_bind_i64(q, 2, below_id);
+    sql_bind_i64(q, 3, range.low);
+    while (!(err = sql_next(q, &row, why)) && row)
+        fn(ctx, sql_i64(q, 0, 0), sql_i64(q, 1, 0));
     return err;
 }

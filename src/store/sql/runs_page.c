@@ -10,13 +10,12 @@
 #include "base/mem.h"
 #include "model/log_outcome.h"
 #include "store/shared.h"
-#include "store/sql/log_row.h"
-#include "store/sqlite/sqlite_db.h"
+#include "store/sql/log_walk.h"
+#include "store/sql/tables.h"
 
 #define SLICE 4096
 
-/* Word for word the condition of the indexes over failures. */
-#define FAILED(t) "(" t ".trigger_code NOT IN (0, 200) OR " t ".handle_code NOT IN (0, 200))"
+#define FAILED SQL_LOG_FAILED
 
 /* ?1 chunk, ?2 smallest id, ?3 below, ?4 address. {JOBS}: a list of ids. */
 static const struct over {
@@ -27,35 +26,35 @@ static const struct over {
     bool jobs;        /* needs {JOBS}; a slice is a chunk */
 } overs[] = {
     { "SELECT count(*), min(log_id) FROM (SELECT log_id FROM peal_run WHERE log_id >= ?2 "
-      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096)",
+      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096) AS slice",
       "",
-      "FROM peal_run r CROSS JOIN xxl_job_log l ON l.id = r.log_id WHERE r.log_id >= ?2 "
+      "FROM peal_run r CROSS JOIN xxl_job_log l WHERE l.id = r.log_id AND r.log_id >= ?2 "
       "AND r.log_id < ?3",
       false },
-    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_job_failed "
+    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x{by i_log_job_failed} "
       "WHERE " FAILED("x") " AND x.id >> 12 = ?1 AND x.id >= ?2 AND x.id < ?3 AND x.job_id IN (",
-      "))",
-      "FROM xxl_job_log l INDEXED BY i_log_job_failed" SQL_LOG_LIVE
+      ")) AS slice",
+      "FROM xxl_job_log l{by i_log_job_failed}" SQL_LOG_LIVE
       " WHERE " FAILED("l") " AND l.id >> 12 = ?1 AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
       true },
-    { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log INDEXED BY i_log_jobid "
+    { "SELECT count(*), min(id) FROM (SELECT id FROM xxl_job_log{by i_log_jobid} "
       "WHERE id >> 12 = ?1 AND id >= ?2 AND id < ?3 AND job_id IN (",
-      "))",
-      "FROM xxl_job_log l INDEXED BY i_log_jobid" SQL_LOG_LIVE " WHERE l.id >> 12 = ?1 "
+      ")) AS slice",
+      "FROM xxl_job_log l{by i_log_jobid}" SQL_LOG_LIVE " WHERE l.id >> 12 = ?1 "
       "AND l.id >= ?2 AND l.id < ?3 AND l.job_id IN (",
       true },
-    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x INDEXED BY i_log_failed "
-      "WHERE " FAILED("x") " AND x.id >= ?2 AND x.id < ?3 ORDER BY x.id DESC LIMIT 4096)",
+    { "SELECT count(*), min(id) FROM (SELECT x.id FROM xxl_job_log x{by i_log_failed} "
+      "WHERE " FAILED("x") " AND x.id >= ?2 AND x.id < ?3 ORDER BY x.id DESC LIMIT 4096) AS slice",
       "",
-      "FROM xxl_job_log l INDEXED BY i_log_failed" SQL_LOG_LIVE
+      "FROM xxl_job_log l{by i_log_failed}" SQL_LOG_LIVE
       " WHERE " FAILED("l") " AND l.id >= ?2 AND l.id < ?3",
       false },
     { NULL, "", "FROM xxl_job_log l" SQL_LOG_LIVE " WHERE l.id >= ?2 AND l.id < ?3", false },
     { "SELECT count(*), min(log_id) FROM (SELECT log_id FROM peal_story WHERE log_id >= ?2 "
-      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096)",
+      "AND log_id < ?3 ORDER BY log_id DESC LIMIT 4096) AS slice",
       "",
-      "FROM peal_story s CROSS JOIN xxl_job_log l ON l.id = s.log_id" SQL_LOG_LIVE
-      " WHERE s.log_id >= ?2 AND s.log_id < ?3",
+      "FROM peal_story s CROSS JOIN xxl_job_log l" SQL_LOG_LIVE
+      " WHERE l.id = s.log_id AND s.log_id >= ?2 AND s.log_id < ?3",
       false },
 };
 
@@ -70,7 +69,7 @@ static const struct over *over_of(const struct runs_filter *f)
 }
 
 struct walk {
-    struct sqlite *s;
+    struct sql *s;
     const struct runs_filter *f;
     const struct over *over;
     struct sql_query *slice, *rows;
@@ -110,13 +109,14 @@ static void write_filter(struct buf *b, const struct runs_filter *f)
     if (f->outcomes == LOG_OUTCOME_BIT(LOG_SUCCEEDED))
         buf_text(b, " AND l.handle_code = 200");
     if (f->from_ms >= 0)
-        buf_printf(b, " AND l.trigger_time >= %lld", (long long)f->from_ms);
+        buf_printf(b, " AND {ms l.trigger_time} >= %lld", (long long)f->from_ms);
     if (f->to_ms >= 0)
-        buf_printf(b, " AND l.trigger_time < %lld", (long long)f->to_ms);
+        buf_printf(b, " AND {ms l.trigger_time} < %lld", (long long)f->to_ms);
     if (f->told)
         buf_text(b, " AND EXISTS (SELECT 1 FROM peal_story t WHERE t.log_id = l.id)");
     if (f->now_ms > 0)
-        buf_printf(b, " AND iif(r.phase = 1, r.due_ms, 0) <= %lld", (long long)f->now_ms);
+        buf_printf(b, " AND CASE WHEN r.phase = 1 THEN r.due_ms ELSE 0 END <= %lld",
+                   (long long)f->now_ms);
 }
 
 static enum err prepare(struct walk *w, struct why *why)
@@ -137,9 +137,9 @@ static enum err prepare(struct walk *w, struct why *why)
     buf_text(&rows, " ORDER BY l.id DESC");
     enum err err = slice.failed || rows.failed ? ERR_TOOBIG : OK;
     if (!err && w->over->slice)
-        err = sql_query_once(&w->s->sql, buf_str(&slice), &w->slice, why);
+        err = sql_query_once(w->s, buf_str(&slice), &w->slice, why);
     if (!err)
-        err = sql_query_once(&w->s->sql, buf_str(&rows), &w->rows, why);
+        err = sql_query_once(w->s, buf_str(&rows), &w->rows, why);
     buf_done(&slice);
     buf_done(&rows);
     return err;
@@ -168,12 +168,12 @@ static enum err slice_of_ids(struct walk *w, int64_t *ret_low, int64_t *ret_n, b
                              struct why *why)
 {
     int64_t newest = 0;
-    sqlite3_stmt *q;
-    enum err err = sql_get(w->s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1", &q, why);
+    struct sql_query *q;
+    enum err err = sql_query(w->s, "SELECT max(id) FROM xxl_job_log WHERE id < ?1", &q, why);
     if (err)
         return err;
-    bind_i64(q, 1, w->below);
-    err = sql_number(w->s, q, INT64_MIN, &newest, why);
+    sql_bind_i64(q, 1, w->below);
+    err = sql_one(q, INT64_MIN, &newest, why);
     *ret_end = newest < w->low;
     if (err || *ret_end)
         return err;
@@ -273,19 +273,18 @@ static enum err walk_all(struct walk *w, struct why *why)
     return err;
 }
 
-enum err sqlite_runs_page(struct store *store, const struct runs_filter *f, log_row_fn *fn,
-                          void *ctx, struct runs_end *ret, struct why *why)
+enum err sql_runs_page(struct store *store, const struct runs_filter *f, log_row_fn *fn, void *ctx,
+                       struct runs_end *ret, struct why *why)
 {
     struct walk w = {
-        .s = sqlite_of(store), .f = f, .over = over_of(f), .fn = fn, .ctx = ctx, .end = ret
+        .s = sql_of(store), .f = f, .over = over_of(f), .fn = fn, .ctx = ctx, .end = ret
     };
     bool own = false;
     int64_t high = 0;
     *ret = (struct runs_end){ 0 };
-    enum err err = sql_page_begin(w.s, &own, why);
+    enum err err = w.s->driver->page_begin(w.s, &own, why);
     if (!err)
-        err =
-            sqlite_log_span(w.s, f->from_ms, f->to_ms < 0 ? -1 : f->to_ms - 1, &w.low, &high, why);
+        err = sql_log_span(w.s, f->from_ms, f->to_ms < 0 ? -1 : f->to_ms - 1, &w.low, &high, why);
     if (!err)
         err = prepare(&w, why);
     if (w.low < f->low_id)
@@ -299,6 +298,6 @@ enum err sqlite_runs_page(struct store *store, const struct runs_filter *f, log_
     }
     sql_query_end(w.slice);
     sql_query_end(w.rows);
-    sql_page_end(w.s, own);
+    w.s->driver->page_end(w.s, own);
     return err;
 }

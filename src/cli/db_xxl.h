@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* db_xxl.h - what peal db does with the database of an XXL-JOB installation. */
+#ifndef PEAL_CLI_DB_XXL_H
+#define PEAL_CLI_DB_XXL_H
+
+#include <stdbool.h>
+
+struct db_args {           /* NULL: not given */
+    const char *from, *to; /* URLs */
+    const char *zone, *log_zone;
+    const char *history; /* days of the log */
+    bool stopped, live, dry;
+};
+
+/* Both return the exit status. */
+int db_check(const struct db_args *a);
+int db_import(const struct db_args *a);
+
+#endif

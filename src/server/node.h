@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.h - this server among those that could open the same database: its beat, and the data
+ * folder's memory of its last life there.
+ *
+ * Once a second a thread with a connection of its own writes the beat, so that a server that starts
+ * sees within 3 s whether this one is alive, however long a batch takes. What the beat's answer
+ * says of the database's clock is compared with this machine's. */
+#ifndef PEAL_SERVER_NODE_H
+#define PEAL_SERVER_NODE_H
+
+#include "base/err.h"
+#include "base/why.h"
+#include "server/metrics.h"
+#include "store/store.h"
+
+struct node;
+
+/* Before the database is opened: take node.lock of the data folder (ERR_BUSY: another process has
+ * it). NULL in *ret for a database in a file, which has a lock of its own. Texts are copied;
+ * metrics are borrowed. */
+MUST_CHECK enum err node_new(const char *data, const char *db, const char *password,
+                             const char *name, struct metrics *metrics, struct node **ret,
+                             struct why *why);
+/* The epoch that the last process with this folder had on this database, 0: none is known. It has
+ * ended, because the lock is ours. */
+int64_t node_gone_epoch(const struct node *n);
+/* The name: what was given, or this host's. */
+const char *node_name(const struct node *n);
+/* The database is open: remember whose life it is, and begin to beat. address: lent, "host:port".
+ */
+MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,
+                               struct why *why);
+/* Stops and joins; the lock goes. NULL is fine. */
+void node_free(struct node *n);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections: the hosts of the URL in turn, beginning with the one that answered last, and the
+ * settings of a session.
+ *
+ * The writer's session ends by itself when it is silent within a transaction for ten seconds: the
+ * server then rolls back and frees the rows of a center that is paused or cut off. */
+#include "base/clock.h"
+#include "store/mysql/my_db.h"
+#include <mysql.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    IDLE_MS = 5000, /* a connection that was silent for so long is tried before it is used */
+    READ_S = 12,
+    PAGE_READ_S = 5,
+    BEAT_READ_S = 2,
+    WAIT_S = 10,       /* wait_timeout of the writer */
+    PAGE_WAIT_S = 600, /* and of handles for pages, which hold no locks */
+};
+
+static const char *of_path(const char *path)
+{
+    return path[0] ? path : NULL;
+}
+
+static void set_options(struct mydb *s, MYSQL *db)
+{
+    unsigned connect_s = (unsigned)s->url.connect_timeout_s;
+    unsigned io_s = s->read_only ? PAGE_READ_S : s->beats ? BEAT_READ_S : READ_S;
+    my_bool on = 1, off = 0;
+    mysql_options(db, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+    mysql_options(db, MYSQL_OPT_READ_TIMEOUT, &io_s);
+    mysql_options(db, MYSQL_OPT_WRITE_TIMEOUT, &io_s);
+    mysql_options(db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    mysql_options(db, MYSQL_OPT_LOCAL_INFILE, &off);
+    if (s->url.tls != DB_TLS_OFF) {
+        mysql_ssl_set(db, of_path(s->url.tls_key), of_path(s->url.tls_cert), of_path(s->url.tls_ca),
+                      NULL, NULL);
+        mysql_options(db, MYSQL_OPT_SSL_ENFORCE, &on);
+        mysql_options(db, MYSQL_OPT_SSL_VERIFY_SERVER_CERT,
+                      s->url.tls == DB_TLS_VERIFY ? &on : &off);
+    }
+}
+
+static enum err session_set(struct mydb *s, MYSQL *db, struct why *why)
+{
+    char text[512];
+    snprintf(text, sizeof(text),
+             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT%s', "
+             "time_zone = '+00:00', innodb_lock_wait_timeout = 2, wait_timeout = %d, "
+             "autocommit = 1, %s = %s, %s = %d",
+             s->maria ? "" : ",TIME_TRUNCATE_FRACTIONAL", s->read_only ? PAGE_WAIT_S : WAIT_S,
+             s->maria ? "tx_isolation" : "transaction_isolation",
+             s->read_only ? "'REPEATABLE-READ'" : "'READ-COMMITTED'",
+             s->maria ? "max_statement_time" : "max_execution_time",
+             !s->read_only ? 0
+             : s->maria    ? 1
+                           : 1000);
+    return mysql_real_query(db, text, strlen(text))
+               ? my_fail(s, mysql_errno(db), mysql_error(db), why)
+               : OK;
+}
+
+/* A standby would refuse the first write: the next host may be the primary server. */
+static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
+{
+    static const char text[] = "SELECT @@global.read_only";
+    if (s->read_only)
+        return OK;
+    MYSQL_RES *rows = NULL;
+    if (mysql_real_query(db, text, strlen(text)) || !(rows = mysql_store_result(db)))
+        return my_fail(s, mysql_errno(db), mysql_error(db), why);
+    MYSQL_ROW row = mysql_fetch_row(rows);
+    bool refused = row && row[0] && strcmp(row[0], "0") != 0;
+    mysql_free_result(rows);
+    return refused ? my_fail(s, 1290, "the server is read-only", why) : OK;
+}
+
+static enum err connect_one(struct mydb *s, const struct db_host *host, struct why *why)
+{
+    const struct db_url *u = &s->url;
+    MYSQL *db = mysql_init(NULL);
+    if (!db) {
+        why_set(why, "there is no memory for a connection");
+        return ERR_NOMEM;
+    }
+    set_options(s, db);
+    bool local = u->socket[0];
+    enum err err = OK;
+    if (!mysql_real_connect(db, local ? NULL : host->name, u->user, u->password, u->database,
+                            local ? 0 : host->port, local ? u->socket : NULL, CLIENT_FOUND_ROWS))
+        err = my_fail(s, mysql_errno(db), mysql_error(db), why);
+    if (!err) {
+        const char *version = mysql_get_server_info(db);
+        s->maria = version && strstr(version, "MariaDB");
+        err = session_set(s, db, why);
+    }
+    if (!err)
+        err = writable(s, db, why);
+    if (err) {
+        mysql_close(db);
+        return err;
+    }
+    s->db = db;
+    s->generation++;
+    return OK;
+}
+
+static enum err connect_any(struct mydb *s, struct why *why)
+{
+    enum err err = ERR_STORE;
+    struct why last = { "" };
+    for (int i = 0; i < s->url.nhosts; i++) {
+        int at = (s->host + i) % s->url.nhosts;
+        why_clear(&last);
+        err = connect_one(s, &s->url.hosts[at], &last);
+        if (!err) {
+            s->host = at;
+            return OK;
+        }
+    }
+    why_set(why, "%s", last.text);
+    return err;
+}
+
+void my_disconnect(struct mydb *s)
+{
+    if (s->db)
+        mysql_close(s->db);
+    s->db = NULL;
+    s->generation++;
+}
+
+enum err my_ready(struct mydb *s, struct why *why)
+{
+    int64_t now_ms = clock_boot_ms();
+    if (s->db && now_ms - s->used_ms > IDLE_MS && mysql_ping(s->db))
+        my_disconnect(s);
+    s->used_ms = now_ms;
+    return s->db ? OK : connect_any(s, why);
+}
+
+enum err my_exec(struct mydb *s, const char *text, struct why *why)
+{
+    enum err err = OK;
+    if (!s->in_transaction && !s->in_page)
+        err = my_ready(s, why);
+    if (err)
+        return err;
+    if (!s->db)
+        return my_fail(s, 2006, "the connection was lost", why);
+    if (!mysql_real_query(s->db, text, strlen(text)))
+        return OK;
+    unsigned code = mysql_errno(s->db);
+    err = my_fail(s, code, mysql_error(s->db), why);
+    if (my_gone(code))
+        my_disconnect(s);
+    return err;
+}

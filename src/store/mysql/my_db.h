@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* my_db.h - the handle on a MySQL or MariaDB server, its connection and errors. Private to
+ * src/store.
+ *
+ * A handle has one connection, made anew where that is possible without losing anything: at the
+ * begin of a transaction, and for a page. Statements are kept as texts and prepared at the server
+ * again on each connection. Every error goes through my_fail, which maps it, tells people what to
+ * do and, within a transaction, marks that as lost: commit refuses then. */
+#ifndef PEAL_STORE_MYSQL_MY_DB_H
+#define PEAL_STORE_MYSQL_MY_DB_H
+
+#include "store/sql/tables.h"
+#include "store/url.h"
+
+#define MY_SPANS 16
+#define MY_SIZES 4         /* rows of one statement: 1, 10, 100, 1,000 */
+#define MY_CHANGE_MASKS 64 /* one UPDATE of the log for each set of changed columns */
+#define MY_CHANGE_SIZES 3  /* rows of one of these: 1, 10, 100 */
+#define MY_FORMAT_SIZE 128
+
+typedef struct st_mysql MYSQL; /* of <mysql.h> */
+
+struct my_span { /* a row of peal_log_span that this transaction widens */
+    int64_t slot, first_id, last_id;
+};
+
+struct my_counts {  /* what a rollback, or the undoing of a savepoint, puts back */
+    int64_t log_id; /* the next to give */
+    struct my_span spans[MY_SPANS];
+    int nspans;
+};
+
+struct mydb {
+    struct sql sql;
+    struct sql_driver driver; /* with the formats of this handle's zone */
+    char ms_of[MY_FORMAT_SIZE], time_of[MY_FORMAT_SIZE];
+    struct db_url url;
+    char name[512]; /* for people */
+    int host;       /* of the connection: index into url.hosts */
+    bool read_only;
+    bool beats; /* a further handle of a life, which must not wait for long */
+    bool adopt; /* tables of XXL-JOB get those of Peal beside them */
+
+    MYSQL *db;           /* NULL: there is no connection */
+    uint64_t generation; /* of the connection: statements of another one are prepared again */
+    bool maria;
+    int64_t used_ms; /* boot time of the last answer */
+
+    bool in_transaction, in_page;
+    int64_t page_end_ms; /* boot time; 0: none */
+    enum err lost;       /* the transaction cannot be committed any more, and why */
+    char lost_text[512];
+    int64_t changes, inserted; /* of the statement that ran last */
+
+    struct my_counts now, begun, saved;
+    bool has_saved;
+
+    char *live_insert[MY_SIZES], *log_insert[MY_SIZES]; /* texts, composed at first use */
+    char *due_update[MY_CHANGE_SIZES];
+    char *live_update[8][MY_CHANGE_SIZES], *live_delete[MY_SIZES], *live_find[MY_SIZES];
+    char *log_update[MY_CHANGE_MASKS][MY_CHANGE_SIZES], *log_delete[MY_SIZES];
+};
+
+static inline struct mydb *my_of(struct store *s)
+{
+    return (struct mydb *)s;
+}
+
+/* ---- my_error.c ------------------------------------------------------------------------------ */
+
+/* The class of an error of the server, or of the library. */
+enum err my_class(unsigned code);
+bool my_gone(unsigned code); /* the connection is no more */
+enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *why);
+
+/* ---- my_connect.c ---------------------------------------------------------------------------- */
+
+/* A connection that works, or has worked a moment ago. Not within a transaction. */
+MUST_CHECK enum err my_ready(struct mydb *s, struct why *why);
+void my_disconnect(struct mydb *s);
+/* A statement without parameters and rows. Within a transaction it fails without a connection. */
+MUST_CHECK enum err my_exec(struct mydb *s, const char *text, struct why *why);
+
+/* ---- my_driver.c ----------------------------------------------------------------------------- */
+
+extern const struct sql_driver my_driver; /* without the formats of a zone */
+
+/* ---- my_migrate.c ---------------------------------------------------------------------------- */
+
+MUST_CHECK enum err my_migrate(struct mydb *s, struct why *why);
+/* Is the schema there? For handles that may not create it. */
+MUST_CHECK enum err my_schema_check(struct mydb *s, struct why *why);
+
+/* ---- my_ledger.c ----------------------------------------------------------------------------- */
+
+extern const int my_sizes[MY_SIZES];
+/* The largest of the first count sizes that n rows fill: its index. */
+int my_size_of(int n, int count);
+
+/* Where log ids go on. */
+MUST_CHECK enum err my_ledger_open(struct mydb *s, struct why *why);
+void my_ledger_close(struct mydb *s);
+/* What is written at a transaction's end besides the row of the epoch. */
+MUST_CHECK enum err my_ledger_flush(struct mydb *s, struct why *why);
+enum err my_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
+                     struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
+enum err my_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);
+enum err my_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
+
+/* ---- my_change.c ----------------------------------------------------------------------------- */
+
+enum err my_runs_change(struct store *s, struct run_change *changes, int n, int64_t *ret_missed,
+                        struct why *why);
+
+/* ---- my_logs.c ------------------------------------------------------------------------------- */
+
+enum err my_last_fired(struct sql *s, int64_t job_id, int64_t now_ms, int64_t *ret_ms,
+                       struct why *why);
+enum err my_logs_page(struct store *s, const struct logs_filter *f, log_row_fn *fn, void *ctx,
+                      int64_t *ret_total, struct why *why);
+enum err my_facts(struct store *s, struct store_facts *ret, struct why *why);
+
+#endif

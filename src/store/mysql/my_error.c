@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors of the server and of its library, in classes: what the writer does with a batch depends on
+ * the class, what an operator does on the text. */
+#include "base/mem.h"
+#include "store/mysql/my_db.h"
+#include <stdio.h>
+
+static const struct {
+    unsigned code;
+    enum err err;
+} classes[] = {
+    { 1213, ERR_CONFLICT },                     /* deadlock */
+    { 1020, ERR_CONFLICT },                     /* the row has changed since it was read */
+    { 1205, ERR_BUSY },                         /* lock wait; only the statement is undone */
+    { 3572, ERR_BUSY },     { 1040, ERR_BUSY }, /* too many connections, and of this user */
+    { 1203, ERR_BUSY },     { 1226, ERR_BUSY },    { 1290, ERR_READONLY }, { 1792, ERR_READONLY },
+    { 1836, ERR_READONLY }, { 1114, ERR_FULL },    { 1021, ERR_FULL },     { 3, ERR_FULL },
+    { 1044, ERR_INVALID },  { 1045, ERR_INVALID }, { 1049, ERR_INVALID },  { 1142, ERR_INVALID },
+    { 1146, ERR_INVALID },  { 1698, ERR_INVALID }, { 1298, ERR_INVALID },  { 1062, ERR_EXISTS },
+    { 1969, ERR_TIMEOUT },  { 3024, ERR_TIMEOUT }, { 1317, ERR_TIMEOUT },  { 1406, ERR_TOOBIG },
+    { 1264, ERR_TOOBIG },   { 1153, ERR_TOOBIG },
+};
+
+bool my_gone(unsigned code)
+{
+    static const unsigned codes[] = { 1053, 1927, 2002, 2003, 2006, 2013, 2014, 2055, 4031 };
+    for (size_t i = 0; i < countof(codes); i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+enum err my_class(unsigned code)
+{
+    for (size_t i = 0; i < countof(classes); i++)
+        if (classes[i].code == code)
+            return classes[i].err;
+    return ERR_STORE;
+}
+
+static const char *advice(unsigned code, enum err err)
+{
+    switch (err) {
+    case ERR_CONFLICT:
+        return "the transaction is tried again";
+    case ERR_BUSY:
+        return code == 1205 || code == 3572
+                   ? "another session holds the row (see information_schema.innodb_trx)"
+                   : "the server has no connection left: raise max_connections";
+    case ERR_READONLY:
+        return "this server is read-only: name the primary server in the URL";
+    case ERR_FULL:
+        return "make room on the database's disk";
+    case ERR_INVALID:
+        return "check user, password, rights and the database's name in the URL";
+    case ERR_TIMEOUT:
+        return "ask for less at a time";
+    case ERR_TOOBIG:
+        return "a value is larger than its column";
+    default:
+        return my_gone(code) ? "is the server up, and does the address lead to it?"
+                             : "see the log of the database server";
+    }
+}
+
+enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *why)
+{
+    enum err err = my_class(code);
+    struct why full = { "" };
+    why_set(&full, "database %s: %.300s (%u); %s", s->name, text, code, advice(code, err));
+    why_set(why, "%s", full.text);
+    if (s->in_transaction && !s->lost && err != ERR_EXISTS) {
+        s->lost = err;
+        snprintf(s->lost_text, sizeof(s->lost_text), "%s", full.text);
+    }
+    if (my_gone(code))
+        s->generation++; /* what is prepared on it is no more */
+    return err;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Migrations on MySQL and MariaDB: numbered texts that stand in the binary, remembered with their
+ * SHA-256. The server commits each statement that changes a table by itself, so a text can be cut
+ * off in its middle: its statements do nothing where they have been done before, and a migration
+ * counts once its row in peal_migration is there. A lock of the server keeps two of them apart. */
+#include "base/mem.h"
+#include "store/mysql/my_db.h"
+#include "store/sql/migration.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA(n, file) SCHEMA_TEXT(mysql, n, file);
+#include "store/mysql_schema.def"
+#undef SCHEMA
+
+static const char *const texts[] = {
+#define SCHEMA(n, file) SCHEMA_PLACE(mysql, n),
+#include "store/mysql_schema.def"
+};
+
+static struct sql_migrations migrations_of(const struct mydb *s)
+{
+    return (struct sql_migrations){ texts, countof(texts), s->name };
+}
+
+/* Is there such a table? */
+static enum err table_exists(struct mydb *s, const char *name, bool *ret, struct why *why)
+{
+    struct sql_query *q;
+    int64_t n = 0;
+    enum err err = sql_query(&s->sql,
+                             "SELECT count(*) FROM information_schema.tables "
+                             "WHERE table_schema = database() AND table_name = ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    err = sql_one(q, 0, &n, why);
+    *ret = n > 0;
+    return err;
+}
+
+/* A statement ends with a semicolon at a line's end. */
+static enum err run_text(struct mydb *s, const char *text, struct why *why)
+{
+    enum err err = OK;
+    while (!err && *text) {
+        const char *end = strstr(text, ";\n");
+        if (!end)
+            break; /* comments, or nothing */
+        char *one = mem_dupn(text, (size_t)(end - text));
+        err = my_exec(s, one, why);
+        free(one);
+        text = end + 2;
+    }
+    return err;
+}
+
+static enum err apply(struct mydb *s, const struct sql_migrations *m, int64_t n, struct why *why)
+{
+    enum err err = run_text(s, m->texts[n - 1], why);
+    return err ? err : sql_migration_remember(&s->sql, m, n, why);
+}
+
+enum err my_schema_check(struct mydb *s, struct why *why)
+{
+    struct sql_migrations m = migrations_of(s);
+    bool ours = false;
+    int64_t applied = 0;
+    enum err err = table_exists(s, "peal_migration", &ours, why);
+    if (!err && ours)
+        err = sql_migrations_check(&s->sql, &m, &applied, why);
+    return err ? err : sql_migrations_complete(&m, applied, why);
+}
+
+/* Tables of XXL-JOB that Peal has never opened are not changed by a start of the server. */
+static enum err foreign_check(struct mydb *s, bool ours, struct why *why)
+{
+    bool xxl = false;
+    enum err err = ours ? OK : table_exists(s, "xxl_job_info", &xxl, why);
+    if (!err && xxl && !s->adopt) {
+        why_set(
+            why,
+            "database %s has the tables of XXL-JOB, and none of Peal: look at it with \"peal db "
+            "check\", then copy it into an empty database with \"peal db import\"",
+            s->name);
+        err = ERR_INVALID;
+    }
+    return err;
+}
+
+static enum err migrate_locked(struct mydb *s, struct why *why)
+{
+    struct sql_migrations m = migrations_of(s);
+    bool ours = false;
+    int64_t applied = 0;
+    enum err err = table_exists(s, "peal_migration", &ours, why);
+    if (!err)
+        err = foreign_check(s, ours, why);
+    if (!err && !ours)
+        err = my_exec(s,
+                      "CREATE TABLE IF NOT EXISTS peal_migration (n int NOT NULL PRIMARY KEY, "
+                      "sha256 varchar(64) NOT NULL, applied_ms bigint NOT NULL) ENGINE=InnoDB "
+                      "ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+                      why);
+    if (!err)
+        err = sql_migrations_check(&s->sql, &m, &applied, why);
+    while (!err && applied < m.n)
+        err = apply(s, &m, ++applied, why);
+    return err;
+}
+
+/* The lock's name is of this database: a server may have several. */
+enum err my_migrate(struct mydb *s, struct why *why)
+{
+    struct sql_query *q;
+    int64_t got = 0;
+    enum err err = sql_query(
+        &s->sql, "SELECT get_lock(left(concat('peal_migrate ', database()), 64), 60)", &q, why);
+    if (!err)
+        err = sql_one(q, 0, &got, why);
+    if (!err && !got) {
+        why_set(why, "database %s: another process has been changing its tables for a minute",
+                s->name);
+        err = ERR_BUSY;
+    }
+    if (err)
+        return err;
+    err = migrate_locked(s, why);
+    struct why ignored = { "" };
+    if (!sql_query(&s->sql, "SELECT release_lock(left(concat('peal_migrate ', database()), 64))",
+                   &q, &ignored) &&
+        sql_one(q, 0, &got, &ignored))
+        my_disconnect(s); /* which frees it as well */
+    return err;
+}

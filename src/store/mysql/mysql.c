@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database on a MySQL or MariaDB server: opening, transactions.
+ *
+ * One writing handle at a time: it opens with an epoch of its own, which ends those before it, and
+ * a transaction of an epoch that has ended is never committed (epoch.h). */
+#include "store/mysql/mysql.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/mysql/my_db.h"
+#include "store/sql/epoch.h"
+#include <assert.h>
+#include <mysql.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+static enum err my_begin(struct store *store, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    assert(!s->in_transaction && !s->in_page);
+    enum err err = my_exec(s, "START TRANSACTION", why);
+    if (err)
+        return err;
+    s->in_transaction = true;
+    s->has_saved = false;
+    s->lost = OK;
+    s->lost_text[0] = '\0';
+    s->now.nspans = 0;
+    s->begun = s->now;
+    return OK;
+}
+
+/* A server that has dropped the transaction by itself would commit what came after. */
+static enum err still_there(struct mydb *s, struct why *why)
+{
+    if (s->db->server_status & SERVER_STATUS_IN_TRANS)
+        return OK;
+    return my_fail(s, 1213, "the server has ended the transaction", why);
+}
+
+static enum err send_commit(struct mydb *s, struct why *why)
+{
+    static const char text[] = "COMMIT";
+    if (!mysql_real_query(s->db, text, sizeof(text) - 1))
+        return OK;
+    unsigned code = mysql_errno(s->db);
+    enum err err = my_fail(s, code, mysql_error(s->db), why);
+    if (!my_gone(code))
+        return err;
+    my_disconnect(s);
+    s->begun = s->now; /* it may have been committed: its ids are not given again */
+    s->lost = ERR_UNHEARD;
+    return ERR_UNHEARD;
+}
+
+static enum err my_commit(struct store *store, const struct commit *c, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    assert(s->in_transaction);
+    if (s->lost) {
+        why_set(why, "%s", s->lost_text);
+        return s->lost;
+    }
+    enum err err = my_ledger_flush(s, why);
+    if (!err)
+        err = sql_epoch_flush(&s->sql, c, why);
+    if (!err)
+        err = still_there(s, why);
+    if (!err)
+        err = send_commit(s, why);
+    if (err)
+        return err;
+    sql_epoch_committed(&s->sql);
+    s->in_transaction = false;
+    s->now.nspans = 0;
+    return OK;
+}
+
+static void my_rollback(struct store *store)
+{
+    struct mydb *s = my_of(store);
+    struct why why = { "" };
+    if (!s->in_transaction)
+        return;
+    if (s->db && my_exec(s, "ROLLBACK", &why))
+        my_disconnect(s); /* the server rolls back then */
+    s->in_transaction = false;
+    s->lost = OK;
+    s->now = s->begun;
+}
+
+static enum err my_savepoint(struct store *store, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    assert(s->in_transaction && !s->has_saved);
+    if (s->lost) {
+        why_set(why, "%s", s->lost_text);
+        return s->lost;
+    }
+    enum err err = my_exec(s, "SAVEPOINT peal", why);
+    s->has_saved = !err;
+    s->saved = s->now;
+    return err;
+}
+
+static enum err my_savepoint_keep(struct store *store, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    assert(s->has_saved);
+    s->has_saved = false;
+    return my_exec(s, "RELEASE SAVEPOINT peal", why);
+}
+
+/* Fails where the server has rolled back the whole transaction, which stays lost. */
+static enum err my_savepoint_undo(struct store *store, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    assert(s->has_saved);
+    s->has_saved = false;
+    enum err err = my_exec(s, "ROLLBACK TO SAVEPOINT peal", why);
+    if (!err)
+        err = my_exec(s, "RELEASE SAVEPOINT peal", why);
+    if (err)
+        return err;
+    s->lost = OK;
+    s->now = s->saved;
+    return OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void my_close(struct store *store)
+{
+    struct mydb *s = my_of(store);
+    my_rollback(store);
+    if (!s->read_only)
+        sql_epoch_leave(&s->sql);
+    sql_done(&s->sql);
+    my_disconnect(s);
+    my_ledger_close(s);
+    db_url_wipe(&s->url);
+    free(s);
+}
+
+extern const struct store_ops store_mysql_ops;
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+static void library_init(void)
+{
+    mysql_library_init(0, NULL, NULL);
+}
+
+/* Datetimes are of a zone without summer time: UTC. */
+static void formats_make(struct mydb *s)
+{
+    s->driver = my_driver;
+    snprintf(s->ms_of, sizeof(s->ms_of),
+             "(timestampdiff(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', %%s) DIV 1000)");
+    snprintf(s->time_of, sizeof(s->time_of),
+             "timestampadd(MICROSECOND, %%s * 1000, TIMESTAMP'1970-01-01 00:00:00')");
+    s->driver.ms_of = s->ms_of;
+    s->driver.time_of = s->time_of;
+}
+
+static const char *node_name(const struct store_options *options)
+{
+    return options && options->node_name ? options->node_name : "peal";
+}
+
+enum err mysql_open(const struct db_url *u, const struct store_options *options, struct store **ret,
+                    struct why *why)
+{
+    struct mydb *s = mem_new(sizeof(*s));
+    pthread_once(&library_once, library_init);
+    s->url = *u;
+    s->read_only = options && options->read_only;
+    s->beats = options && options->life;
+    db_url_text(u, s->name, sizeof(s->name));
+    formats_make(s);
+    enum err err = sql_init(&s->sql, &store_mysql_ops, &s->driver, options, why);
+    if (!err)
+        err = my_ready(s, why);
+    bool begins = !s->read_only && !s->beats;
+    if (!err)
+        err = begins ? my_migrate(s, why) : my_schema_check(s, why);
+    if (!err && begins)
+        err = my_ledger_open(s, why);
+    if (!err && begins)
+        err = sql_epoch_watch(&s->sql, options ? options->gone_epoch : 0, why);
+    if (!err && begins)
+        err = sql_epoch_join(&s->sql, node_name(options), why);
+    if (err) {
+        my_close(&s->sql.store);
+        return err;
+    }
+    *ret = &s->sql.store;
+    return OK;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static const struct store_txn txn = {
+    .begin = my_begin,
+    .commit = my_commit,
+    .rollback = my_rollback,
+    .outcome = sql_outcome,
+    .savepoint = my_savepoint,
+    .savepoint_keep = my_savepoint_keep,
+    .savepoint_undo = my_savepoint_undo,
+    .seq_next = sql_seq_next,
+    .watermark_get = sql_watermark_get,
+    .totals_get = sql_totals_get,
+};
+
+static const struct store_runs runs = {
+    .due_take = my_due_take,
+    .due_put = my_due_put,
+    .due_each = sql_due_each,
+    .runs_add = my_runs_add,
+    .runs_change = my_runs_change,
+    .runs_each = sql_runs_each,
+    .skips_add = sql_skips_add,
+    .late_add = sql_late_add,
+    .story_put = sql_story_put,
+    .purge = sql_purge,
+    .log_clean = sql_log_clean,
+    .log_before = sql_log_before,
+    .log_counts = sql_log_counts,
+    .clean_add = sql_clean_add,
+    .clean_first = sql_clean_first,
+    .clean_put = sql_clean_put,
+};
+
+static const struct store_pages pages = {
+    .jobs_page = sql_jobs_page,
+    .logs_page = my_logs_page,
+    .runs_page = sql_runs_page,
+    .groups_page = sql_groups_page,
+    .log_get = sql_log_get,
+    .story_get = sql_story_get,
+    .retries_of = sql_retries_of,
+    .children_of = sql_children_of,
+    .facts = my_facts,
+};
+
+const struct store_ops store_mysql_ops = {
+    .name = "mysql",
+    .close = my_close,
+    .txn = &txn,
+    .runs = &runs,
+    .catalog = &sql_catalog,
+    .users = &sql_users,
+    .pages = &pages,
+    .figures = &sql_figures,
+    .alarms = &sql_alarms,
+    .rules = &sql_rules,
+    .cluster = &sql_cluster,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What PostgreSQL's errors mean: by SQLSTATE, which no release and no language changes. */
+#include "store/postgres/pg.h"
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *sqlstate; /* or its class */
+    enum err err;
+} classes[] = {
+    { "40P01", ERR_CONFLICT }, { "40001", ERR_CONFLICT }, { "40003", ERR_CONFLICT },
+    { "55P03", ERR_BUSY },     { "53300", ERR_BUSY },     { "57P01", ERR_STORE },
+    { "57P02", ERR_STORE },    { "57P03", ERR_STORE },    { "08", ERR_STORE },
+    { "25006", ERR_READONLY }, { "53100", ERR_FULL },     { "28", ERR_INVALID },
+    { "42501", ERR_INVALID },  { "42P01", ERR_INVALID },  { "3D000", ERR_INVALID },
+    { "23505", ERR_EXISTS },   { "57014", ERR_TIMEOUT },  { "54000", ERR_TOOBIG },
+    { "XX001", ERR_CORRUPT },  { "XX002", ERR_CORRUPT },
+};
+
+enum err pg_class(const char *sqlstate)
+{
+    for (size_t i = 0; sqlstate && i < sizeof(classes) / sizeof(*classes); i++)
+        if (strncmp(sqlstate, classes[i].sqlstate, strlen(classes[i].sqlstate)) == 0)
+            return classes[i].err;
+    return ERR_STORE;
+}
+
+const char *pg_advice(enum err err)
+{
+    switch (err) {
+    case ERR_CONFLICT:
+        return "another transaction was in the way; the same one is made again";
+    case ERR_BUSY:
+        return "another session holds a lock (pg_locks, pg_stat_activity), or there are too many "
+               "connections (max_connections)";
+    case ERR_READONLY:
+        return "this server takes no writes; name the primary, or all servers, in the URL";
+    case ERR_FULL:
+        return "make room on its disk; nothing that was acknowledged is lost";
+    case ERR_INVALID:
+        return "see that the user, its password and its rights on the database are right";
+    case ERR_EXISTS:
+        return "there is such a row already";
+    case ERR_TIMEOUT:
+        return "it took longer than it may; narrow it by job or by time";
+    case ERR_TOOBIG:
+        return "a row or a statement is larger than the server takes";
+    case ERR_CORRUPT:
+        return "stop the server, keep a copy of its files, and restore a backup";
+    case ERR_STORE:
+        return "is the server up, and do the address, the user, the password and the database of "
+               "the URL fit? A standby takes no writes: name the primary";
+    default:
+        return "see the log of the database";
+    }
+}
+
+enum err pg_fail_as(struct pg *s, enum err err, const char *text, struct why *why)
+{
+    struct why full = { "" };
+    why_set(&full, "database %s: %s; %s", s->name, text, pg_advice(err));
+    why_set(why, "%s", full.text);
+    if (s->in_transaction && !s->lost) {
+        s->lost = err;
+        snprintf(s->lost_text, sizeof(s->lost_text), "%s", full.text);
+    }
+    return err;
+}
+
+/* The first line of a message of the library, without what it begins with. */
+static void first_line(const char *from, char *to, size_t size)
+{
+    struct slice rest = slice_trim(slice_text(from)), line;
+    if (!slice_cut(&rest, '\n', &line))
+        line = slice_text("no reason is known");
+    text_copy(to, size, line);
+}
+
+enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
+{
+    char text[300], said[200];
+    const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    const char *primary = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (!primary)
+        primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
+    first_line(primary, said, sizeof(said));
+    snprintf(text, sizeof(text), state ? "%s (%s)" : "%s", said, state);
+    return pg_fail_as(s, pg_class(state), text, why);
+}

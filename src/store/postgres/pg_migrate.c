@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Migrations: numbered texts that stand in the binary, each applied once, in one transaction, and
+ * remembered with its SHA-256. A lock of the database's keeps two programs from doing it at the
+ * same time. */
+#include "base/mem.h"
+#include "store/postgres/pg.h"
+#include "store/sql/migration.h"
+
+#define WAIT_MS 600000 /* for the lock, and for one migration */
+/* Any number that no other program takes; "peal". */
+#define LOCK "SELECT pg_advisory_lock(1885692268)"
+#define UNLOCK "SELECT pg_advisory_unlock(1885692268)"
+
+#define SCHEMA(n, file) SCHEMA_TEXT(postgres, n, file);
+#include "store/postgres_schema.def"
+#undef SCHEMA
+
+static const char *const texts[] = {
+#define SCHEMA(n, file) SCHEMA_PLACE(postgres, n),
+#include "store/postgres_schema.def"
+};
+
+static struct sql_migrations migrations_of(const struct pg *s)
+{
+    return (struct sql_migrations){ texts, countof(texts), s->name };
+}
+
+static enum err count(struct pg *s, const char *text, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(&s->sql, text, &q, why);
+    return err ? err : sql_one(q, 0, ret, why);
+}
+
+/* Look at what was applied; *ret_applied is the last number, 0: none. */
+static enum err check_applied(struct pg *s, const struct sql_migrations *m, int64_t *ret_applied,
+                              struct why *why)
+{
+    int64_t there = 0;
+    enum err err = count(s,
+                         "SELECT count(*) FROM pg_class WHERE relname = 'peal_migration' "
+                         "AND relkind = 'r' AND relnamespace = current_schema()::regnamespace",
+                         &there, why);
+    *ret_applied = 0;
+    return err || !there ? err : sql_migrations_check(&s->sql, m, ret_applied, why);
+}
+
+static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
+{
+    enum err err = pg_exec(s, "BEGIN; SET LOCAL statement_timeout = 0", why);
+    if (!err && n == 1)
+        err = pg_exec(s,
+                      "CREATE TABLE peal_migration (n bigint PRIMARY KEY, sha256 text NOT NULL, "
+                      "applied_ms bigint NOT NULL)",
+                      why);
+    if (!err)
+        err = pg_exec(s, m->texts[n - 1], why);
+    if (!err)
+        err = sql_migration_remember(&s->sql, m, n, why);
+    if (!err)
+        return pg_exec(s, "COMMIT", why);
+    struct why ignored = { "" };
+    if (s->db && pg_exec(s, "ROLLBACK", &ignored))
+        pg_hang_up(s);
+    return err;
+}
+
+/* Tables that a database has without ours are another program's: they would meet ours. */
+static enum err check_empty(struct pg *s, struct why *why)
+{
+    int64_t n = 0;
+    enum err err = count(s,
+                         "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v') "
+                         "AND relnamespace = current_schema()::regnamespace",
+                         &n, why);
+    if (err || n == 0)
+        return err;
+    why_set(why,
+            "%s is a database of another program (it has tables, but not peal_migration); name "
+            "another one",
+            s->name);
+    return ERR_INVALID;
+}
+
+static enum err apply_all(struct pg *s, struct why *why)
+{
+    struct sql_migrations m = migrations_of(s);
+    int64_t applied = 0;
+    enum err err = check_applied(s, &m, &applied, why);
+    if (!err && applied == 0)
+        err = check_empty(s, why);
+    while (!err && applied < m.n)
+        err = apply(s, &m, ++applied, why);
+    return err;
+}
+
+enum err pg_migrate(struct pg *s, struct why *why)
+{
+    int64_t wait_ms = s->wait_ms;
+    struct why ignored = { "" };
+    s->wait_ms = WAIT_MS;
+    enum err err = pg_exec(s, "SET statement_timeout = 0; SET lock_timeout = '60s'; " LOCK, why);
+    if (!err)
+        err = apply_all(s, why);
+    /* the lock goes with the connection as well */
+    if (s->db &&
+        pg_exec(s, UNLOCK "; SET statement_timeout = '10s'; SET lock_timeout = '2s'", &ignored))
+        pg_hang_up(s);
+    s->wait_ms = wait_ms;
+    return err;
+}
+
+enum err pg_schema_check(struct pg *s, struct why *why)
+{
+    struct sql_migrations m = migrations_of(s);
+    int64_t applied = 0;
+    enum err err = check_applied(s, &m, &applied, why);
+    return err ? err : sql_migrations_complete(&m, applied, why);
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Epochs in texts that server engines share. Numbers of commits go on from one epoch to the next,
+ * because bytes of peal_delta and the flight recorder are told apart by them; totals are sums over
+ * all epochs; watermark and recorder are those of the newest. */
+#include "store/sql/epoch.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define WATCH_MS 3000
+#define WATCH_EVERY_MS 200
+#define WATCH_LOOKS 4
+#define ADOPT_ROWS 20000 /* live rows that get a new owner in one transaction */
+
+/* ---- commit ---------------------------------------------------------------------------------- */
+
+/* batch and ended of the handle's epoch; ended if there is no such row. lock: wait for a
+ * transaction that is about to change them. */
+static enum err epoch_read(struct sql *s, bool lock, int64_t *ret_batch, bool *ret_ended,
+                           struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err =
+        sql_query(s,
+                  lock ? "SELECT batch, ended FROM peal_epoch WHERE epoch = ?1 FOR UPDATE"
+                       : "SELECT batch, ended FROM peal_epoch WHERE epoch = ?1",
+                  &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    err = sql_next(q, &row, why);
+    if (err)
+        return err;
+    *ret_batch = row ? sql_i64(q, 0, 0) : 0;
+    *ret_ended = !row || sql_i64(q, 1, 1) != 0;
+    if (row)
+        sql_reset(q);
+    return OK;
+}
+
+/* Why the fence let nothing through. */
+static enum err epoch_lost(struct sql *s, int64_t batch, bool ended, struct why *why)
+{
+    if (ended)
+        why_set(why,
+                "another server has opened the database and ended this one's epoch %lld; only one "
+                "may use it",
+                (long long)s->epoch);
+    else
+        why_set(why,
+                "the database holds commit %lld of epoch %lld where %lld was acknowledged: it is "
+                "an older copy (a standby that was promoted, a backup that was put back)",
+                (long long)batch, (long long)s->epoch, (long long)s->batch);
+    return ERR_FENCED;
+}
+
+/* Parameters of the fence that say what the commit says. */
+static void bind_commit(struct sql_query *q, const struct commit *c)
+{
+    bool put = c->watermark.until_ms;
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        sql_bind_i64(q, 1 + i, c->totals.n[i]);
+    sql_bind_i64(q, 11, put ? c->watermark.until_ms : INT64_MIN);
+    if (put || c->clean)
+        sql_bind_i64(q, 12, c->clean);
+    else
+        sql_bind_null(q, 12);
+    sql_bind_text(q, 13, put ? c->watermark.recorder : NULL);
+    if (put)
+        sql_bind_i64(q, 14, c->watermark.renewals);
+    else
+        sql_bind_null(q, 14);
+}
+
+enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why)
+{
+    static const struct commit nothing;
+    static_assert(TOTAL_COUNT == 10, "the statement names them");
+    struct sql_query *q;
+    int64_t rows = 0, batch = 0;
+    bool ended = false;
+    enum err err =
+        sql_query(s,
+                  "UPDATE peal_epoch SET batch = batch + 1, planned = planned + ?1, "
+                  "finished = finished + ?2, rejected = rejected + ?3, lost = lost + ?4, "
+                  "skipped = skipped + ?5, withdrawn = withdrawn + ?6, sent = sent + ?7, "
+                  "resent = resent + ?8, late = late + ?9, found = found + ?10, "
+                  "watermark_ms = CASE WHEN watermark_ms < ?11 THEN ?11 ELSE watermark_ms END, "
+                  "clean = coalesce(?12, clean), recorder = coalesce(?13, recorder), "
+                  "renewals = coalesce(?14, renewals), ended = ?15 "
+                  "WHERE epoch = ?16 AND ended = 0 AND batch = ?17",
+                  &q, why);
+    if (err)
+        return err;
+    bind_commit(q, c ? c : &nothing);
+    sql_bind_i64(q, 15, s->leaving);
+    sql_bind_i64(q, 16, s->epoch);
+    sql_bind_i64(q, 17, s->batch);
+    err = sql_change(q, &rows, why);
+    if (err || rows == 1)
+        return err;
+    err = epoch_read(s, false, &batch, &ended, why);
+    return err ? err : epoch_lost(s, batch, ended, why);
+}
+
+enum err sql_outcome(struct store *store, bool *ret_done, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    int64_t batch = 0;
+    bool ended = false;
+    enum err err = store->ops->txn->begin(store, why);
+    if (err)
+        return err;
+    err = epoch_read(s, true, &batch, &ended, why);
+    store->ops->txn->rollback(store);
+    if (err)
+        return err;
+    if (batch == s->batch + 1) {
+        s->batch = batch;
+        *ret_done = true; /* also of an epoch that has ended since */
+        return OK;
+    }
+    if (batch != s->batch || ended)
+        return epoch_lost(s, batch, ended, why);
+    *ret_done = false;
+    return OK;
+}
+
+/* ---- is another one alive? ------------------------------------------------------------------- */
+
+struct life { /* the newest epoch that has not ended; epoch 0: there is none */
+    int64_t epoch, batch, beat;
+    char name[129], address[256];
+};
+
+static enum err life_read(struct sql *s, struct life *ret, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(s,
+                             "SELECT e.epoch, e.batch, n.beat, n.name, n.address FROM peal_epoch e "
+                             "LEFT JOIN peal_node n ON n.node = e.node WHERE e.ended = 0 "
+                             "ORDER BY e.epoch DESC LIMIT 1",
+                             &q, why);
+    if (!err)
+        err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    ret->epoch = sql_i64(q, 0, 0);
+    ret->batch = sql_i64(q, 1, 0);
+    ret->beat = sql_i64(q, 2, 0);
+    sql_text_copy(q, 3, ret->name, sizeof(ret->name));
+    sql_text_copy(q, 4, ret->address, sizeof(ret->address));
+    sql_reset(q);
+    return OK;
+}
+
+static bool same_life(const struct life *a, const struct life *b)
+{
+    return a->epoch == b->epoch && a->batch == b->batch && a->beat == b->beat;
+}
+
+static enum err in_use(const struct life *l, struct why *why)
+{
+    why_set(why,
+            "the database is in use by another server (%s%s%s); stop that one, or give this one "
+            "another --db",
+            l->name[0] ? l->name : "it does not say its name", l->address[0] ? " at " : "",
+            l->address);
+    return ERR_BUSY;
+}
+
+static void pause_ms(int ms)
+{
+    struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+    nanosleep(&t, NULL);
+}
+
+/* A life that has stood still for so long, and in so many looks, is over. */
+enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why)
+{
+    struct life first = { 0 };
+    enum err err = life_read(s, &first, why);
+    s->watched = first.epoch;
+    if (err || !first.epoch || first.epoch == gone_epoch)
+        return err;
+    log_info("store",
+             "the last server on this database has not said that it stops (%s); looking "
+             "for %d s whether it is alive",
+             first.name[0] ? first.name : "no name", WATCH_MS / 1000);
+    int64_t end_ms = clock_boot_ms() + WATCH_MS;
+    for (int looks = 0; looks < WATCH_LOOKS || clock_boot_ms() < end_ms; looks++) {
+        struct life now = { 0 };
+        pause_ms(WATCH_EVERY_MS);
+        err = life_read(s, &now, why);
+        if (err)
+            return err;
+        if (!now.epoch)
+            return OK;
+        if (!same_life(&first, &now))
+            return in_use(&now, why);
+    }
+    return OK;
+}
+
+/* ---- joining --------------------------------------------------------------------------------- */
+
+static enum err node_find(struct sql *s, const char *name, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s, "SELECT node FROM peal_node WHERE name = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    return sql_one(q, 0, ret, why);
+}
+
+/* The number of the node of that name; it gets one with its first life. */
+static enum err node_take(struct sql *s, const char *name, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = node_find(s, name, ret, why);
+    if (err || *ret)
+        return err;
+    err = sql_query(s,
+                    "INSERT INTO peal_node (name, epoch, dead, beat, mark_ms, wall_ms, skew_ms, "
+                    "state, live) VALUES (?1, 0, 0, 0, 0, 0, 0, 0, 0)",
+                    &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    err = sql_do(q, why);
+    return err ? err : node_find(s, name, ret, why);
+}
+
+/* The last life's number of commits, and how far its runs may have left. */
+static enum err last_life(struct sql *s, struct watermark *ret, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(s,
+                             "SELECT watermark_ms, clean, recorder, renewals, batch, ended, epoch "
+                             "FROM peal_epoch ORDER BY epoch DESC LIMIT 1 FOR UPDATE",
+                             &q, why);
+    if (!err)
+        err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    if (!sql_i64(q, 5, 0) && sql_i64(q, 6, 0) != s->watched) {
+        why_set(why, "another server has opened the database at the same moment");
+        sql_reset(q);
+        return ERR_BUSY;
+    }
+    ret->until_ms = sql_i64(q, 0, 0);
+    ret->clean = sql_i64(q, 1, 0) == 1;
+    sql_text_copy(q, 2, ret->recorder, sizeof(ret->recorder));
+    ret->renewals = sql_i64(q, 3, 0);
+    ret->batch = sql_i64(q, 4, 0);
+    sql_reset(q);
+    return OK;
+}
+
+static enum err epoch_insert(struct sql *s, const struct watermark *last, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "INSERT INTO peal_epoch (node, batch, watermark_ms, clean, recorder, "
+                             "renewals) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->node);
+    sql_bind_i64(q, 2, last->batch);
+    sql_bind_i64(q, 3, last->until_ms);
+    sql_bind_i64(q, 4, last->clean);
+    sql_bind_text(q, 5, last->recorder);
+    sql_bind_i64(q, 6, last->renewals);
+    return sql_insert(q, &s->epoch, why);
+}
+
+static enum err others_end(struct sql *s, struct why *why)
+{
+    return sql_change_by_id(s, "UPDATE peal_epoch SET ended = 1 WHERE ended = 0 AND epoch <> ?1",
+                            s->epoch, NULL, why);
+}
+
+static enum err node_put(struct sql *s, struct why *why)
+{
+    struct sql_query *q;
+    enum err err =
+        sql_query(s, "UPDATE peal_node SET epoch = ?1, dead = 0 WHERE node = ?2", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    sql_bind_i64(q, 2, s->node);
+    return sql_do(q, why);
+}
+
+static enum err epoch_begin(struct sql *s, const char *name, struct why *why)
+{
+    struct watermark last = { 0 };
+    enum err err = node_take(s, name, &s->node, why);
+    if (!err)
+        err = last_life(s, &last, why);
+    if (!err)
+        err = epoch_insert(s, &last, why);
+    if (!err)
+        err = others_end(s, why);
+    if (!err)
+        err = node_put(s, why);
+    s->batch = last.batch;
+    return err;
+}
+
+/* Up to which id there are ADOPT_ROWS rows behind after_id; 0: there are none. */
+static enum err slice_end(struct sql *s, int64_t after_id, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "SELECT max(x.log_id) FROM (SELECT log_id FROM peal_run WHERE "
+                             "log_id > ?1 ORDER BY log_id LIMIT ?2) x",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, after_id);
+    sql_bind_i64(q, 2, ADOPT_ROWS);
+    return sql_one(q, 0, ret, why);
+}
+
+static enum err slice_adopt(struct sql *s, int64_t after_id, int64_t end_id, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s,
+                             "UPDATE peal_run SET node = ?1, epoch = ?2 "
+                             "WHERE log_id > ?3 AND log_id <= ?4 AND epoch <> ?2",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->node);
+    sql_bind_i64(q, 2, s->epoch);
+    sql_bind_i64(q, 3, after_id);
+    sql_bind_i64(q, 4, end_id);
+    return sql_do(q, why);
+}
+
+typedef enum err join_step(struct sql *s, const void *arg, int64_t *io, struct why *why);
+
+static enum err step_begin(struct sql *s, const void *arg, int64_t *io, struct why *why)
+{
+    *io = 0; /* adopting begins with the first row */
+    return epoch_begin(s, arg, why);
+}
+
+/* *io: the id behind which there are rows to look at; 0 afterwards: there are none. */
+static enum err step_adopt(struct sql *s, const void *arg, int64_t *io, struct why *why)
+{
+    (void)arg;
+    int64_t end_id = 0;
+    enum err err = slice_end(s, *io, &end_id, why);
+    if (!err && end_id)
+        err = slice_adopt(s, *io, end_id, why);
+    *io = end_id;
+    return err;
+}
+
+static enum err transact(struct sql *s, join_step *step, const void *arg, int64_t *io,
+                         struct why *why)
+{
+    const struct store_txn *txn = s->store.ops->txn;
+    enum err err = txn->begin(&s->store, why);
+    if (!err)
+        err = step(s, arg, io, why);
+    if (!err)
+        err = txn->commit(&s->store, NULL, why);
+    if (err)
+        txn->rollback(&s->store);
+    return err;
+}
+
+/* A step that is cut off here leaves an epoch to the next life, which ends it and adopts the rest.
+ */
+enum err sql_epoch_join(struct sql *s, const char *name, struct why *why)
+{
+    int64_t after_id = 0;
+    enum err err = transact(s, step_begin, name, &after_id, why);
+    do {
+        if (!err)
+            err = transact(s, step_adopt, NULL, &after_id, why);
+    } while (!err && after_id);
+    s->joined = !err;
+    return err;
+}
+
+void sql_epoch_leave(struct sql *s)
+{
+    const struct store_txn *txn = s->store.ops->txn;
+    struct why why = { "" };
+    if (!s->joined)
+        return;
+    s->leaving = true;
+    enum err err = txn->begin(&s->store, &why);
+    if (!err)
+        err = txn->commit(&s->store, NULL, &why);
+    if (err)
+        txn->rollback(&s->store);
+    s->joined = false;
+}
+
+/* ---- the beat -------------------------------------------------------------------------------- */
+
+static void life_of(struct store *store, int64_t *ret_node, int64_t *ret_epoch)
+{
+    *ret_node = sql_of(store)->node;
+    *ret_epoch = sql_of(store)->epoch;
+}
+
+static enum err clock_read(struct sql *s, int64_t *ret_ms, struct why *why)
+{
+    struct sql_query *q;
+    *ret_ms = -1;
+    if (!s->driver->clock)
+        return OK;
+    enum err err = sql_query(s, s->driver->clock, &q, why);
+    return err ? err : sql_one(q, -1, ret_ms, why);
+}
+
+static enum err beat(struct store *store, const struct node_beat *b, bool *ret_ours,
+                     int64_t *ret_clock_ms, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = sql_query(s,
+                             "UPDATE peal_node SET beat = ?1, wall_ms = ?2, live = ?3, "
+                             "address = ?4, version = ?5 WHERE node = ?6 AND epoch = ?7",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, b->n);
+    sql_bind_i64(q, 2, b->wall_ms);
+    sql_bind_i64(q, 3, b->live);
+    sql_bind_text(q, 4, b->address);
+    sql_bind_text(q, 5, b->version);
+    sql_bind_i64(q, 6, s->node);
+    sql_bind_i64(q, 7, s->epoch);
+    err = sql_change(q, &rows, why);
+    if (!err)
+        err = clock_read(s, ret_clock_ms, why);
+    if (!err)
+        *ret_ours = rows > 0;
+    return err;
+}
+
+const struct store_cluster sql_cluster = { .life = life_of, .beat = beat };

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A center whose database is a server: MariaDB, PostgreSQL, each started once for this file. One server at a time uses
+it; what the database or the center does not survive loses and doubles nothing."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+import pytest  # noqa: E402 (path just set)
+
+from support import servers  # noqa: E402
+from support.center import Center, binary, clean_environment  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
+
+
+@pytest.fixture(scope="module", params=servers.built(binary()))
+def db(request):
+    lacks = servers.missing(request.param)
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
+    with servers.open(request.param) as server:
+        server.count = 0
+        yield server
+
+
+def fresh(db):
+    """A database's name, and its URL without the password."""
+    db.count += 1
+    name = f"test_{db.count}"
+    return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
+
+
+def center_on(folder, url, **more):
+    return Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD, **more})
+
+
+def each_second(api, **fields):
+    job = api.add_job(api.add_group("tests"), "each second", scheduleType="CRON", scheduleConf="* * * * * ?", **fields)
+    api.start_job(job)
+    return job
+
+
+def ended(db, name, job):
+    return db.number(f"SELECT count(*) FROM xxl_job_log WHERE job_id = {job} AND handle_code = 200", name)
+
+
+def wait_for_ends(db, name, job, more):
+    want = ended(db, name, job) + more
+    wait_until(lambda: ended(db, name, job) >= want, f"{more} further runs to end", 30)
+
+
+def check_books(center, db, name, job):
+    """Nothing is unaccounted for, and no scheduled time has two rows."""
+    wait_until(lambda: center.metric("peal_firings_unaccounted") == 0, "the books to balance")
+    assert db.number(f"SELECT count(*) - count(DISTINCT trigger_time) FROM xxl_job_log WHERE job_id = {job} "
+                     "AND trigger_msg IS NULL", name) == 0
+
+
+def wait_for_red(center, reason):
+    """Until /readyz says that the database does not take writes, and why: what was under way may have met it otherwise."""
+    def red():
+        status, _, text = center.get("/readyz?verbose")
+        assert status == 503 and reason in text.decode().lower(), text
+        return True
+    wait_until(red, "/readyz to turn red", 30)
+    assert center.get("/livez")[0] == 200
+
+
+def wait_for_green(center):
+    wait_until(lambda: center.get("/readyz")[0] == 200, "/readyz to turn green", 60)
+
+
+def refused(folder, *args, **env):
+    """What a server that must not start says."""
+    done = subprocess.run([str(binary()), "server", "--listen", "127.0.0.1:0", "--data", str(folder), "--token", "t",
+                           *args], capture_output=True, text=True, timeout=60 * PATIENCE, check=False,
+                          env=clean_environment(PEAL_RECORDER="none", PEAL_DB_PASSWORD=servers.PASSWORD, **env))
+    assert done.returncode not in (0, -signal.SIGSEGV), done.stderr
+    assert servers.PASSWORD not in done.stdout + done.stderr and servers.WRITTEN not in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_center_lives_on_it_alone_and_comes_back(db, tmp_path):
+    name, url = fresh(db)
+    center = center_on(tmp_path / "a", url)
+    with center, Puppet(center, "tests"):
+        api = center.api()
+        job = each_second(api)
+        wait_for_ends(db, name, job, 2)
+        assert center.metric("peal_database_beat_timestamp_seconds") > 0
+        assert abs(center.metric("peal_database_clock_skew_seconds")) < 5
+        # another one is told who has it, and changes nothing
+        said = refused(tmp_path / "b", "--db", url)
+        assert "in use by another server" in said and f"127.0.0.1:{center.port}" in said, said
+        assert "another server" in refused(center.data, "--db", url)  # the same folder: the lock says it
+        wait_for_ends(db, name, job, 1)
+        center.restart()  # kill -9: the folder knows that the last life is over
+        assert "looking for" not in center.output.read_text()
+        wait_for_ends(db, name, job, 2)
+        check_books(center, db, name, job)
+        center.stop()
+        assert db.number("SELECT count(*) FROM peal_epoch WHERE ended = 0", name) == 0
+        center.start()  # on another machine it would need no wait either
+        wait_for_ends(db, name, job, 1)
+        check_books(center, db, name, job)
+
+
+def test_who_was_taken_over_stops_by_itself(db, tmp_path):
+    name, url = fresh(db)
+    first, second = center_on(tmp_path / "a", url), center_on(tmp_path / "b", url)
+    with second:  # so that it is stopped last
+        second.stop()
+        first.start()
+        with Puppet(first, "tests"):
+            job = each_second(first.api())
+            wait_for_ends(db, name, job, 1)
+            first.process.send_signal(signal.SIGSTOP)
+            try:
+                second.start(60)  # waits 3 s for a sign of life
+                assert "looking for" in second.output.read_text()
+            finally:
+                first.process.send_signal(signal.SIGCONT)
+            assert first.process.wait(60 * PATIENCE) == 3
+            first._down = True
+            assert "another server has opened the database" in first.tail()
+        with Puppet(second, "tests"):
+            wait_for_ends(db, name, job, 2)
+            check_books(second, db, name, job)
+
+
+def test_the_database_goes_and_comes_back(db, tmp_path):
+    name, url = fresh(db)
+    center = center_on(tmp_path / "a", url)
+    with center, Puppet(center, "tests") as puppet:
+        api = center.api()
+        job = each_second(api)
+        wait_for_ends(db, name, job, 1)
+        puppet.automatic = False
+        seen = len(puppet.runs())
+        run = puppet.wait_for_runs(seen + 1)[seen]
+        puppet.automatic = True
+        db.kill()
+        wait_for_red(center, "database")
+        # the result is kept by the journal, and the executor told so
+        reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
+                                              "handleCode": 200, "handleMsg": "while it was away"}])
+        assert reply["code"] == 200, reply
+        db.start()
+        wait_for_green(center)
+        assert "takes writes again" in center.tail()
+        wait_until(lambda: db.number(f"SELECT count(*) FROM xxl_job_log WHERE id = {run['logId']} "
+                                     "AND handle_code = 200", name) == 1, "the kept result to arrive")
+        wait_for_ends(db, name, job, 2)
+        check_books(center, db, name, job)
+
+
+def test_it_goes_on_when_the_database_takes_writes_again(db, tmp_path):
+    name, url = fresh(db)
+    center = center_on(tmp_path / "a", url)
+    with center, Puppet(center, "tests"):
+        job = each_second(center.api())
+        wait_for_ends(db, name, job, 1)
+        db.read_only(True)
+        try:
+            wait_for_red(center, "read-only")
+        finally:
+            db.read_only(False)
+        wait_for_green(center)
+        wait_for_ends(db, name, job, 1)
+        with db.full():
+            wait_for_red(center, "connections")
+        wait_for_green(center)
+        wait_for_ends(db, name, job, 1)
+        check_books(center, db, name, job)
+
+
+def test_what_cannot_work_is_refused_with_what_mends_it(db, tmp_path):
+    name, url = fresh(db)
+    assert servers.USER in refused(tmp_path, "--db", url, "--db.password", "wrong")
+    assert "nosuch" in refused(tmp_path, "--db", url.replace(f"/{name}", "/nosuch"))
+    assert "127.0.0.1:1/" in refused(tmp_path, "--db", url.replace(f":{db.port}", ":1"))
+    assert "off, on or verify" in refused(tmp_path, "--db", f"{url}?tls=maybe")
+    for command in (["backup", str(tmp_path / "out"), "--db", url], ["db", "compact", "--db", url],
+                    ["restore", str(tmp_path / "in"), "--db", url]):
+        done = subprocess.run([str(binary()), *command], capture_output=True, text=True, env=os.environ, check=False,
+                              timeout=60)
+        assert done.returncode and "dump" in done.stderr, (command, done.stderr)

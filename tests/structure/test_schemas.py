@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engines' schemas name the same tables and columns, because src/store/sql has one text for all of them. What one
+engine alone has stands in ONLY, with the reason."""
+
+import pathlib
+import re
+import sqlite3
+
+import pytest
+
+STORE = pathlib.Path(__file__).parents[2] / "src" / "store"
+ENGINES = sorted(folder.name for folder in STORE.iterdir() if (folder / "schema").is_dir() and folder.name != "sqlite")
+# (table, column; "*": all of it): where it is
+ONLY = {
+    ("peal_epoch", "ended"): "servers: a file has one epoch, which its lock ends",
+    ("peal_node", "*"): "servers: those that have used the database",
+    ("peal_info", "*"): "servers: how the tables came there",
+    ("sqlite_sequence", "*"): "sqlite: its own",
+}
+
+
+def of_sqlite():
+    """{table: {column}} after all migrations."""
+    db = sqlite3.connect(":memory:")
+    for path in sorted((STORE / "sqlite" / "schema").glob("sqlite-*.sql")):
+        db.executescript(path.read_text())
+    tables = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {table: {row[1].lower() for row in db.execute(f"PRAGMA table_info({table})")} for table in tables}
+
+
+def pieces(text):
+    """What commas divide, outside of brackets and quotes."""
+    depth, begun, quoted = 0, 0, False
+    for i, c in enumerate(text):
+        quoted ^= c == "'"
+        depth += (c == "(") - (c == ")") if not quoted else 0
+        if c == "," and depth == 0 and not quoted:
+            yield text[begun:i]
+            begun = i + 1
+    yield text[begun:]
+
+
+def of_server(engine):
+    """The same out of the texts: CREATE TABLE, ALTER TABLE … ADD COLUMN, DROP TABLE."""
+    found = {}
+    for path in sorted((STORE / engine / "schema").glob(f"{engine}-*.sql")):
+        text = re.sub(r"--[^\n]*", "", path.read_text())
+        for statement in text.split(";"):
+            statement = statement.strip()
+            if made := re.match(r"CREATE TABLE (?:IF NOT EXISTS )?[`\"]?(\w+)[`\"]?\s*\(", statement):
+                depth, end = 1, 0
+                for end, c in enumerate(statement[made.end():]):  # the bracket that ends the columns
+                    depth += (c == "(") - (c == ")")
+                    if depth == 0:
+                        break
+                body = statement[made.end():made.end() + end]
+                words = [re.match(r"\s*[`\"]?(\w+)", piece) for piece in pieces(body)]
+                found[made[1]] = {word[1].lower() for word in words if word and word[1].upper() not in
+                                  ("PRIMARY", "UNIQUE", "KEY", "INDEX", "CONSTRAINT", "CHECK", "FOREIGN", "FULLTEXT")}
+            elif changed := re.match(r"ALTER TABLE [`\"]?(\w+)[`\"]?\s(.*)", statement, re.S):
+                for column in re.findall(r"ADD (?:COLUMN )?(?:IF NOT EXISTS )?[`\"]?(\w+)[`\"]?", changed[2]):
+                    if column.upper() not in ("CONSTRAINT", "KEY", "INDEX", "UNIQUE", "PRIMARY"):
+                        found[changed[1]].add(column.lower())
+            elif gone := re.match(r"DROP TABLE (?:IF EXISTS )?[`\"]?(\w+)", statement):
+                found.pop(gone[1], None)
+    return found
+
+
+def columns(schema):
+    return {(table, column) for table, have in schema.items() for column in have}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_tables_and_columns(engine):
+    ours, theirs = columns(of_sqlite()), columns(of_server(engine))
+    odd = {(table, column) for table, column in ours ^ theirs if not {(table, column), (table, "*")} & set(ONLY)}
+    assert not odd, "\n".join(f"{'sqlite' if it in ours else engine} alone has {it[0]}.{it[1]}" for it in sorted(odd))
+
+
+def test_what_is_parsed_is_what_stands_there():
+    """An engine whose text is read wrongly would pass with nothing."""
+    for engine in ENGINES:
+        found = of_server(engine)
+        assert len(found) > 20 and {"epoch", "ended", "batch", "watermark_ms"} <= found["peal_epoch"], (engine, found)
