@@ -11,6 +11,19 @@ import {offsetOf, spanOf, timeOf} from '../src/lib/time'
 import {en} from '../src/locales/en'
 import {messages as cn} from '../src/locales/zh-CN'
 import {messages as tw} from '../src/locales/zh-TW'
+import {messages as admin} from '../src/locales/admin/en'
+import {messages as adminCn} from '../src/locales/admin/zh-CN'
+import {messages as adminTw} from '../src/locales/admin/zh-TW'
+import {messages as alarms} from '../src/locales/alarms/en'
+import {messages as alarmsCn} from '../src/locales/alarms/zh-CN'
+import {messages as alarmsTw} from '../src/locales/alarms/zh-TW'
+
+/** The sources that may use the texts of an area: its screens, and what only they are made of. */
+const AREAS = [
+  {name: 'admin', texts: [admin, adminCn, adminTw], files: /\/(views\/(Audit|Users?|System|Me)|parts\/(AuditRows|Grants|RoleMatrix|Tokens|UserNew))\.vue$/},
+  {name: 'alarms', texts: [alarms, alarmsCn, alarmsTw], files: /\/(views\/Alarms?\.vue|parts\/alarms\/\w+\.vue|lib\/alarms\.ts)$/},
+]
+const sources = import.meta.glob<string>('../src/{app,views,parts,lib}/**/*.{vue,ts}', {query: '?raw', import: 'default', eager: true})
 
 describe('ANSI colours', () => {
   it('become spans with classes, and never HTML', () => {
@@ -41,6 +54,13 @@ describe('languages', () => {
     for (const other of [cn, tw]) {
       expect(Object.keys(other).sort()).toEqual(Object.keys(en).sort())
       for (const key of Object.keys(en) as (keyof typeof en)[]) expect(typeof other[key], key).toBe(typeof en[key])
+    }
+  })
+  it.each(AREAS)('have the same keys in the area $name, which only its screens use', ({texts: [first, ...others], files}) => {
+    for (const other of others) expect(Object.keys(other!).sort()).toEqual(Object.keys(first!).sort())
+    for (const key of Object.keys(first!)) {
+      expect(en, key).not.toHaveProperty([key])
+      for (const [file, text] of Object.entries(sources)) if (text.includes(`'${key}'`)) expect(file, key).toMatch(files)
     }
   })
   it('load, and change what is said', async () => {

@@ -2,6 +2,7 @@
 // The screens, each a chunk of its own. The address is the state: what one sees one can send. `needs` is the
 // permission without which, in some group at least, a screen would stay empty.
 import {createRouter, createWebHistory, type RouteLocationRaw} from 'vue-router'
+import {withTexts} from '../lib/i18n'
 import {me, readSession} from '../lib/session'
 
 export const router = createRouter({
@@ -20,11 +21,13 @@ export const router = createRouter({
     {path: '/executors', name: 'executors', component: () => import('../views/Executors.vue'), meta: {needs: 'read'}},
     {path: '/executors/-/:key([A-Za-z0-9_-]+)', name: 'executor', component: () => import('../views/Executor.vue'), meta: {needs: 'read'}},
     {path: '/executors/:group(\\d+)', name: 'group', component: () => import('../views/Group.vue'), meta: {needs: 'read'}},
-    {path: '/audit', name: 'audit', component: () => import('../views/Audit.vue'), meta: {needs: 'audit:read'}},
-    {path: '/users', name: 'users', component: () => import('../views/Users.vue'), meta: {needs: 'users:admin'}},
-    {path: '/users/:id(\\d+)', name: 'user', component: () => import('../views/User.vue'), meta: {needs: 'users:admin'}},
-    {path: '/system', name: 'system', component: () => import('../views/System.vue'), meta: {needs: 'read'}},
-    {path: '/me', name: 'me', component: () => import('../views/Me.vue')},
+    {path: '/alarms', name: 'alarms', component: () => withTexts('alarms', import('../views/Alarms.vue')), meta: {needs: 'read'}},
+    {path: '/alarms/:id(\\d+)', name: 'alarm', component: () => withTexts('alarms', import('../views/Alarm.vue')), meta: {needs: 'read'}},
+    {path: '/audit', name: 'audit', component: () => withTexts('admin', import('../views/Audit.vue')), meta: {needs: 'audit:read'}},
+    {path: '/users', name: 'users', component: () => withTexts('admin', import('../views/Users.vue')), meta: {needs: 'users:admin'}},
+    {path: '/users/:id(\\d+)', name: 'user', component: () => withTexts('admin', import('../views/User.vue')), meta: {needs: 'users:admin'}},
+    {path: '/system', name: 'system', component: () => withTexts('admin', import('../views/System.vue')), meta: {needs: 'read'}},
+    {path: '/me', name: 'me', component: () => withTexts('admin', import('../views/Me.vue'))},
     {path: '/:rest(.*)*', name: 'not-found', component: () => import('../views/NotFound.vue'), meta: {open: true}},
   ],
 })

@@ -948,7 +948,7 @@ export interface paths {
         put?: never;
         /**
          * Make a rule
-         * @description A center has at most 200. What failed before is not told; a job is told of from its next transition on. Needs `system:admin`.
+         * @description A center has at most 200. What failed before is not told; a job is told of from its next transition on. Its channels must be there. Needs `system:admin`.
          */
         post: operations["createAlarmRule"];
         delete?: never;
@@ -1025,7 +1025,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a channel
-         * @description Alarms that wait for it are given up. Needs `system:admin`.
+         * @description Alarms that wait for it are given up. 409 while rules name it; a rename too. Needs `system:admin`.
          */
         delete: operations["deleteChannel"];
         options?: never;
@@ -1072,7 +1072,7 @@ export interface paths {
         put?: never;
         /**
          * Silence alarms for a time
-         * @description Nothing is told of what rules find in the group, or of what the rule finds, or both. What is still open at the end is told then. Needs `run` on the group, and `system:admin` without one.
+         * @description Nothing is told of what rules find in the group, or about the job alone, or of what the rule finds, or both. What is still open at the end is told then. With `jobId` there is no `groupId`, and the answer has that of the job. Needs `run` on the group, and `system:admin` without one.
          */
         post: operations["createSilence"];
         delete?: never;
@@ -1096,6 +1096,66 @@ export interface paths {
          * @description Needs `run` on its group, and `system:admin` if it has none.
          */
         delete: operations["deleteSilence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarm-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Messages to channels, and what came of them
+         * @description One for each message and channel, also the mails of `alarmEmails` and the webhook of the settings. Newest first; those of the last 30 days. The total is counted up to 10,000; `total.exact` is false then. Needs `read` on the group; those about the center are seen by who may read all groups.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarm-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A message to a channel, with each try
+         * @description Newest tries first, at most 500. Needs `read` on the group.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alarm-deliveries/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again
+         * @description To all of its targets, with tries for an hour as at first, and under another id of the message. 409 while it is waiting, or if its channel is not there or off. Needs `run` on the group, and `system:admin` for those about the center.
+         */
+        post: operations["resendDelivery"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1185,6 +1245,26 @@ export interface paths {
          * @description Needs `audit:read`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was configured, as a file
+         * @description Names in place of ids, in an order that only names decide: the same while nothing has changed. No secret is in it: no password (its hash neither), no token, no secret setting of a channel; `secrets` of a channel says which are set. What the asker may not read is left out, and so are children that have gone, and silences that are over. It is read list by list: what is changed meanwhile may be in one and not in another. 409 if two groups, or two jobs of a group, have one name, and if the file would be larger than an answer may be. Needs `read`; with users `users:admin`, with channels `system:admin`.
+         */
+        get: operations["getExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2411,7 +2491,7 @@ export interface components {
             action: string;
             object: {
                 /** @enum {string} */
-                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "silence" | "session" | "system";
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "silence" | "delivery" | "session" | "system";
                 /** @description Of an executor its key */
                 id: string;
                 name: string;
@@ -3578,10 +3658,10 @@ export interface components {
             computedMs: number;
         };
         /**
-         * @description `failed`: a job failed, so often in a row; `recovered`: it succeeded again; `slow`: a run took longer; `stopped`: the center stopped a job
+         * @description `failed`: a job failed, so often in a row; `recovered`: it succeeded again; `slow`: a run took longer; `stopped`: the center stopped a job; `late`: a firing was not sent within `longerMs` after its scheduled time; `empty`: a group has enabled jobs and no executor; `gone`: an executor does not beat or refuses connections; `center`: the center itself is not well
          * @enum {string}
          */
-        AlarmKind: "failed" | "recovered" | "slow" | "stopped";
+        AlarmKind: "failed" | "recovered" | "slow" | "stopped" | "late" | "empty" | "gone" | "center";
         /** @enum {string} */
         AlarmLevel: "info" | "warning" | "critical";
         /**
@@ -3640,7 +3720,7 @@ export interface components {
             inARow: number | null;
             /**
              * Format: int64
-             * @description Of `slow`: a run that took longer; else null
+             * @description Of `slow`: a run that took longer; of `late`: it has not run so long after its scheduled time; of `empty`, `gone` and `center`: it has lasted so long, null: at once; else null
              */
             longerMs: number | null;
             /** @description Names of the channels that are told */
@@ -3735,7 +3815,7 @@ export interface components {
             inARow?: number | null;
             /**
              * Format: int64
-             * @description Of `slow`: a run that took longer; else null
+             * @description Of `slow`: a run that took longer; of `late`: it has not run so long after its scheduled time; of `empty`, `gone` and `center`: it has lasted so long, null: at once; else null
              */
             longerMs?: number | null;
             /** @description Names of the channels that are told */
@@ -3773,7 +3853,7 @@ export interface components {
             inARow?: number | null;
             /**
              * Format: int64
-             * @description Of `slow`: a run that took longer; else null
+             * @description Of `slow`: a run that took longer; of `late`: it has not run so long after its scheduled time; of `empty`, `gone` and `center`: it has lasted so long, null: at once; else null
              */
             longerMs?: number | null;
             /** @description Names of the channels that are told */
@@ -3804,6 +3884,7 @@ export interface components {
          *       },
          *       "cause": "executor",
          *       "executor": "http://10.0.3.7:9999/",
+         *       "check": null,
          *       "text": "cannot connect to @: Connection refused",
          *       "sinceAt": "2026-11-21T14:32:08.000Z",
          *       "sinceMs": 1795271528000,
@@ -3841,12 +3922,17 @@ export interface components {
                 title: string | null;
             };
             /**
-             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, or the group alone
+             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, a check of the center, or the group alone
              * @enum {string}
              */
-            cause: "group" | "executor" | "no_executor";
+            cause: "group" | "executor" | "no_executor" | "center";
             /** @description With the cause `executor`: its address */
             executor: string | null;
+            /**
+             * @description With the cause `center`: what is not well
+             * @enum {string|null}
+             */
+            check: "horizon" | "database" | "disk" | "clock" | "journal" | "backup" | null;
             /** @description Why the first one failed, numbers and addresses folded */
             text: string;
             /** Format: date-time */
@@ -3878,7 +3964,7 @@ export interface components {
             closedAt: string | null;
             /** Format: int64 */
             closedMs: number | null;
-            /** @description A user closed it; null: its jobs have recovered, or its rule is not there any more */
+            /** @description A user closed it; null: its jobs have recovered, what it found is over, or its rule is not there any more */
             closedBy: string | null;
         };
         /**
@@ -3899,6 +3985,7 @@ export interface components {
          *           },
          *           "cause": "executor",
          *           "executor": "http://10.0.3.7:9999/",
+         *           "check": null,
          *           "text": "cannot connect to @: Connection refused",
          *           "sinceAt": "2026-11-21T14:32:08.000Z",
          *           "sinceMs": 1795271528000,
@@ -3947,6 +4034,7 @@ export interface components {
          *       },
          *       "cause": "executor",
          *       "executor": "http://10.0.3.7:9999/",
+         *       "check": null,
          *       "text": "cannot connect to @: Connection refused",
          *       "sinceAt": "2026-11-21T14:32:08.000Z",
          *       "sinceMs": 1795271528000,
@@ -3998,12 +4086,17 @@ export interface components {
                 title: string | null;
             };
             /**
-             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, or the group alone
+             * @description What its failures have in common: an executor that was not reached or lost runs, a group without executors, a check of the center, or the group alone
              * @enum {string}
              */
-            cause: "group" | "executor" | "no_executor";
+            cause: "group" | "executor" | "no_executor" | "center";
             /** @description With the cause `executor`: its address */
             executor: string | null;
+            /**
+             * @description With the cause `center`: what is not well
+             * @enum {string|null}
+             */
+            check: "horizon" | "database" | "disk" | "clock" | "journal" | "backup" | null;
             /** @description Why the first one failed, numbers and addresses folded */
             text: string;
             /** Format: date-time */
@@ -4035,7 +4128,7 @@ export interface components {
             closedAt: string | null;
             /** Format: int64 */
             closedMs: number | null;
-            /** @description A user closed it; null: its jobs have recovered, or its rule is not there any more */
+            /** @description A user closed it; null: its jobs have recovered, what it found is over, or its rule is not there any more */
             closedBy: string | null;
             items: components["schemas"]["AlarmJob"][];
         };
@@ -4079,13 +4172,13 @@ export interface components {
             recoveredMs: number | null;
         };
         /**
-         * @description `mail` only of the server's settings
+         * @description `mail` of the API sends by the mail server of the settings
          * @enum {string}
          */
         ChannelKind: "webhook" | "dingtalk" | "wecom" | "feishu" | "slack" | "teams" | "pagerduty" | "alertmanager" | "mail";
         /**
          * @description By kind; those marked * are secret, and are listed in `secrets` once they are set.
-         *     `webhook`: url*, secret*, method, headers* (lines `Name: value`), body (a template). `dingtalk`, `feishu`: url*, secret*. `wecom`, `slack`, `teams`: url*. `pagerduty`: routingKey*, url*. `alertmanager`: url*, headers*.
+         *     `webhook`: url*, secret*, method, headers* (lines `Name: value`), body (a template). `dingtalk`, `feishu`: url*, secret*. `wecom`, `slack`, `teams`: url*. `pagerduty`: routingKey*, url*. `alertmanager`: url*, headers*. `mail`: to (1 to 20 addresses, comma separated).
          * @example {}
          */
         ChannelSettings: {
@@ -4098,6 +4191,8 @@ export interface components {
          *       "kind": "dingtalk",
          *       "origin": "api",
          *       "enabled": true,
+         *       "perMinute": null,
+         *       "held": 0,
          *       "target": "https://oapi.dingtalk.com",
          *       "settings": {},
          *       "secrets": [
@@ -4122,6 +4217,13 @@ export interface components {
             /** @enum {string} */
             origin: "api" | "settings";
             enabled: boolean;
+            /** @description At most so many messages in a minute; what is more is not sent, the next message says how many. Messages that an alarm is over are always sent; null: no limit */
+            perMinute: number | null;
+            /**
+             * Format: int64
+             * @description Messages that the limit kept back since the last one that was sent
+             */
+            held: number;
             /** @description Scheme and host of where it sends to */
             target: string;
             settings: components["schemas"]["ChannelSettings"];
@@ -4154,6 +4256,8 @@ export interface components {
             kind: components["schemas"]["ChannelKind"];
             settings: components["schemas"]["ChannelSettings"];
             enabled?: boolean;
+            /** @description At most so many messages in a minute; what is more is not sent, the next message says how many. Messages that an alarm is over are always sent; null: no limit */
+            perMinute?: number | null;
         };
         /**
          * @example {
@@ -4164,6 +4268,8 @@ export interface components {
             name?: string;
             settings?: components["schemas"]["ChannelSettings"];
             enabled?: boolean;
+            /** @description At most so many messages in a minute; what is more is not sent, the next message says how many. Messages that an alarm is over are always sent; null: no limit */
+            perMinute?: number | null;
         };
         /**
          * @example {
@@ -4192,6 +4298,8 @@ export interface components {
          *           "kind": "dingtalk",
          *           "origin": "api",
          *           "enabled": true,
+         *           "perMinute": null,
+         *           "held": 0,
          *           "target": "https://oapi.dingtalk.com",
          *           "settings": {},
          *           "secrets": [
@@ -4222,6 +4330,7 @@ export interface components {
          * @example {
          *       "id": 5,
          *       "groupId": 4,
+         *       "jobId": null,
          *       "ruleId": null,
          *       "fromAt": "2026-11-21T14:32:08.000Z",
          *       "fromMs": 1795271528000,
@@ -4242,6 +4351,11 @@ export interface components {
              * @description null: of all groups
              */
             groupId: number | null;
+            /**
+             * Format: int64
+             * @description Of what is about this job alone; null: of all jobs
+             */
+            jobId: number | null;
             /**
              * Format: int64
              * @description null: of all rules
@@ -4270,6 +4384,7 @@ export interface components {
          *         {
          *           "id": 5,
          *           "groupId": 4,
+         *           "jobId": null,
          *           "ruleId": null,
          *           "fromAt": "2026-11-21T14:32:08.000Z",
          *           "fromMs": 1795271528000,
@@ -4310,6 +4425,11 @@ export interface components {
             groupId?: number | null;
             /**
              * Format: int64
+             * @description Of what is about this job alone; null: of all jobs
+             */
+            jobId?: number | null;
+            /**
+             * Format: int64
              * @description null: of all rules
              */
             ruleId?: number | null;
@@ -4324,6 +4444,243 @@ export interface components {
              */
             untilMs: number;
             reason: string;
+        };
+        /**
+         * @description `waiting`: there are targets to be told yet; `sent`: all have taken it; `failed`: it was given up for some; `held`: the limit of the channel kept it back
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "sent" | "failed" | "held";
+        /**
+         * @description A message to a channel
+         * @example {
+         *       "id": 31,
+         *       "alarmId": 17,
+         *       "runId": null,
+         *       "group": {
+         *         "id": 4,
+         *         "app": "pay-executor",
+         *         "title": "Payments"
+         *       },
+         *       "channel": "night shift",
+         *       "message": "opened",
+         *       "state": "failed",
+         *       "tries": 14,
+         *       "said": "errcode 310000: sign not match",
+         *       "madeAt": "2026-11-21T14:32:08.000Z",
+         *       "madeMs": 1795271528000,
+         *       "resentAt": null,
+         *       "resentMs": null,
+         *       "closedAt": "2026-11-21T14:32:08.000Z",
+         *       "closedMs": 1795271528000
+         *     }
+         */
+        Delivery: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The alarm of a rule that it tells of; null: a failed run
+             */
+            alarmId: number | null;
+            /**
+             * Format: int64
+             * @description The failed run that it tells of; null: an alarm of a rule
+             */
+            runId: number | null;
+            group: {
+                /**
+                 * Format: int64
+                 * @description 0: it is about the center
+                 */
+                id: number;
+                app: string | null;
+                title: string | null;
+            };
+            channel: string;
+            /**
+             * @description Which message of the alarm; null: a failed run
+             * @enum {string|null}
+             */
+            message: "opened" | "again" | "closed" | null;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: int64
+             * @description So far
+             */
+            tries: number;
+            /** @description By the other side at the last try, or what failed */
+            said: string | null;
+            /** Format: date-time */
+            madeAt: string;
+            /** Format: int64 */
+            madeMs: number;
+            /** Format: date-time */
+            resentAt: string | null;
+            /**
+             * Format: int64
+             * @description When a user had it sent again
+             */
+            resentMs: number | null;
+            /** Format: date-time */
+            closedAt: string | null;
+            /** Format: int64 */
+            closedMs: number | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 31,
+         *           "alarmId": 17,
+         *           "runId": null,
+         *           "group": {
+         *             "id": 4,
+         *             "app": "pay-executor",
+         *             "title": "Payments"
+         *           },
+         *           "channel": "night shift",
+         *           "message": "opened",
+         *           "state": "failed",
+         *           "tries": 14,
+         *           "said": "errcode 310000: sign not match",
+         *           "madeAt": "2026-11-21T14:32:08.000Z",
+         *           "madeMs": 1795271528000,
+         *           "resentAt": null,
+         *           "resentMs": null,
+         *           "closedAt": "2026-11-21T14:32:08.000Z",
+         *           "closedMs": 1795271528000
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 1,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        DeliveryList: {
+            items: components["schemas"]["Delivery"][];
+            page: components["schemas"]["Page"];
+        };
+        /**
+         * @example {
+         *       "id": 31,
+         *       "alarmId": 17,
+         *       "runId": null,
+         *       "group": {
+         *         "id": 4,
+         *         "app": "pay-executor",
+         *         "title": "Payments"
+         *       },
+         *       "channel": "night shift",
+         *       "message": "opened",
+         *       "state": "failed",
+         *       "tries": 14,
+         *       "said": "errcode 310000: sign not match",
+         *       "madeAt": "2026-11-21T14:32:08.000Z",
+         *       "madeMs": 1795271528000,
+         *       "resentAt": null,
+         *       "resentMs": null,
+         *       "closedAt": "2026-11-21T14:32:08.000Z",
+         *       "closedMs": 1795271528000,
+         *       "items": [
+         *         {
+         *           "target": "",
+         *           "n": 14,
+         *           "sentAt": "2026-11-21T14:32:08.000Z",
+         *           "sentMs": 1795271528000,
+         *           "tookMs": 41,
+         *           "outcome": "given_up",
+         *           "said": "errcode 310000: sign not match"
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryDetail: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The alarm of a rule that it tells of; null: a failed run
+             */
+            alarmId: number | null;
+            /**
+             * Format: int64
+             * @description The failed run that it tells of; null: an alarm of a rule
+             */
+            runId: number | null;
+            group: {
+                /**
+                 * Format: int64
+                 * @description 0: it is about the center
+                 */
+                id: number;
+                app: string | null;
+                title: string | null;
+            };
+            channel: string;
+            /**
+             * @description Which message of the alarm; null: a failed run
+             * @enum {string|null}
+             */
+            message: "opened" | "again" | "closed" | null;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: int64
+             * @description So far
+             */
+            tries: number;
+            /** @description By the other side at the last try, or what failed */
+            said: string | null;
+            /** Format: date-time */
+            madeAt: string;
+            /** Format: int64 */
+            madeMs: number;
+            /** Format: date-time */
+            resentAt: string | null;
+            /**
+             * Format: int64
+             * @description When a user had it sent again
+             */
+            resentMs: number | null;
+            /** Format: date-time */
+            closedAt: string | null;
+            /** Format: int64 */
+            closedMs: number | null;
+            items: components["schemas"]["DeliveryTry"][];
+        };
+        /**
+         * @description A try to send a message to one target
+         * @example {
+         *       "target": "",
+         *       "n": 14,
+         *       "sentAt": "2026-11-21T14:32:08.000Z",
+         *       "sentMs": 1795271528000,
+         *       "tookMs": 41,
+         *       "outcome": "given_up",
+         *       "said": "errcode 310000: sign not match"
+         *     }
+         */
+        DeliveryTry: {
+            /** @description The address of a mail; empty where the channel has one target */
+            target: string;
+            /** @description 1: the first try to this target */
+            n: number;
+            /** Format: date-time */
+            sentAt: string;
+            /** Format: int64 */
+            sentMs: number;
+            /** Format: int64 */
+            tookMs: number;
+            /**
+             * @description `failed`: another try follows
+             * @enum {string}
+             */
+            outcome: "sent" | "failed" | "given_up" | "held";
+            /** @description By the other side, or what failed */
+            said: string | null;
         };
         /**
          * @example {
@@ -4461,6 +4818,107 @@ export interface components {
             center?: components["schemas"]["Center"];
             /** @description Replaces all of them */
             grants?: components["schemas"]["Grant"][];
+        };
+        /**
+         * @example {
+         *       "group": "ops-agent",
+         *       "name": "Nightly backup"
+         *     }
+         */
+        ExportName: {
+            group: string;
+            name: string;
+        };
+        /**
+         * @example {
+         *       "peal": 1,
+         *       "groups": [
+         *         {
+         *           "app": "ops-agent",
+         *           "title": "Operations",
+         *           "addressing": "registry"
+         *         }
+         *       ]
+         *     }
+         */
+        Export: {
+            /**
+             * @description Number of the format
+             * @constant
+             */
+            peal: 1;
+            groups?: {
+                app: string;
+                title: string;
+                /** @enum {string} */
+                addressing: "registry" | "manual";
+                /** @description Of `manual` only */
+                addresses?: string[];
+            }[];
+            jobs?: {
+                group: string;
+                name: string;
+                owner: string;
+                /** @enum {string} */
+                state: "scheduled" | "stopped";
+                /** @description As of a job */
+                schedule: Record<string, never>;
+                /** @description As of a job */
+                task: Record<string, never>;
+                /** @description As of a job */
+                running: Record<string, never>;
+                children: components["schemas"]["ExportName"][];
+                alarmEmails: string[];
+                /** @description The newest version */
+                script?: string;
+            }[];
+            users?: {
+                name: string;
+                center: components["schemas"]["Center"];
+                grants: {
+                    role: string;
+                    /** @description App names; null: all */
+                    groups: string[] | null;
+                }[];
+            }[];
+            channels?: {
+                name: string;
+                kind: components["schemas"]["ChannelKind"];
+                enabled: boolean;
+                settings: components["schemas"]["ChannelSettings"];
+                /** @description Names of the secret settings that are set */
+                secrets: string[];
+                /** @description At most so many messages; null: no limit */
+                perMinute: number | null;
+            }[];
+            rules?: {
+                name: string;
+                kind: components["schemas"]["AlarmKind"];
+                level: components["schemas"]["AlarmLevel"];
+                /** @description Of this group; null: of all, or of the job */
+                group: string | null;
+                job: components["schemas"]["ExportName"] | null;
+                inARow: number | null;
+                /** Format: int64 */
+                longerMs: number | null;
+                channels: string[];
+                quiet: components["schemas"]["AlarmQuiet"] | null;
+                /** Format: int64 */
+                repeatMs: number | null;
+                enabled: boolean;
+            }[];
+            silences?: {
+                /** @description Of this group; null: of all, or of the job */
+                group: string | null;
+                job: components["schemas"]["ExportName"] | null;
+                /** @description Name of a rule; null: of all */
+                rule: string | null;
+                /** Format: int64 */
+                fromMs: number;
+                /** Format: int64 */
+                untilMs: number;
+                reason: string;
+            }[];
         };
         /**
          * @example {
@@ -8807,6 +9265,7 @@ export interface operations {
                      *           },
                      *           "cause": "executor",
                      *           "executor": "http://10.0.3.7:9999/",
+                     *           "check": null,
                      *           "text": "cannot connect to @: Connection refused",
                      *           "sinceAt": "2026-11-21T14:32:08.000Z",
                      *           "sinceMs": 1795271528000,
@@ -8885,6 +9344,7 @@ export interface operations {
                      *       },
                      *       "cause": "executor",
                      *       "executor": "http://10.0.3.7:9999/",
+                     *       "check": null,
                      *       "text": "cannot connect to @: Connection refused",
                      *       "sinceAt": "2026-11-21T14:32:08.000Z",
                      *       "sinceMs": 1795271528000,
@@ -8969,6 +9429,7 @@ export interface operations {
                      *       },
                      *       "cause": "executor",
                      *       "executor": "http://10.0.3.7:9999/",
+                     *       "check": null,
                      *       "text": "cannot connect to @: Connection refused",
                      *       "sinceAt": "2026-11-21T14:32:08.000Z",
                      *       "sinceMs": 1795271528000,
@@ -9054,6 +9515,7 @@ export interface operations {
                      *       },
                      *       "cause": "executor",
                      *       "executor": "http://10.0.3.7:9999/",
+                     *       "check": null,
                      *       "text": "cannot connect to @: Connection refused",
                      *       "sinceAt": "2026-11-21T14:32:08.000Z",
                      *       "sinceMs": 1795271528000,
@@ -9459,6 +9921,8 @@ export interface operations {
                      *           "kind": "dingtalk",
                      *           "origin": "api",
                      *           "enabled": true,
+                     *           "perMinute": null,
+                     *           "held": 0,
                      *           "target": "https://oapi.dingtalk.com",
                      *           "settings": {},
                      *           "secrets": [
@@ -9532,6 +9996,8 @@ export interface operations {
                      *       "kind": "dingtalk",
                      *       "origin": "api",
                      *       "enabled": true,
+                     *       "perMinute": null,
+                     *       "held": 0,
                      *       "target": "https://oapi.dingtalk.com",
                      *       "settings": {},
                      *       "secrets": [
@@ -9591,6 +10057,8 @@ export interface operations {
                      *       "kind": "dingtalk",
                      *       "origin": "api",
                      *       "enabled": true,
+                     *       "perMinute": null,
+                     *       "held": 0,
                      *       "target": "https://oapi.dingtalk.com",
                      *       "settings": {},
                      *       "secrets": [
@@ -9650,6 +10118,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["Changed"];
             428: components["responses"]["IfMatchRequired"];
             429: components["responses"]["TooMany"];
@@ -9703,6 +10172,8 @@ export interface operations {
                      *       "kind": "dingtalk",
                      *       "origin": "api",
                      *       "enabled": true,
+                     *       "perMinute": null,
+                     *       "held": 0,
                      *       "target": "https://oapi.dingtalk.com",
                      *       "settings": {},
                      *       "secrets": [
@@ -9805,6 +10276,7 @@ export interface operations {
                      *         {
                      *           "id": 5,
                      *           "groupId": 4,
+                     *           "jobId": null,
                      *           "ruleId": null,
                      *           "fromAt": "2026-11-21T14:32:08.000Z",
                      *           "fromMs": 1795271528000,
@@ -9870,6 +10342,7 @@ export interface operations {
                      * @example {
                      *       "id": 5,
                      *       "groupId": 4,
+                     *       "jobId": null,
                      *       "ruleId": null,
                      *       "fromAt": "2026-11-21T14:32:08.000Z",
                      *       "fromMs": 1795271528000,
@@ -9926,6 +10399,221 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Of this alarm */
+                alarm?: number;
+                /** @description Of this failed run, by `alarmEmails` and the webhook of the settings */
+                run?: number;
+                /** @description To the channel of that name */
+                channel?: string;
+                /** @description That are in this state */
+                state?: components["schemas"]["DeliveryState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deliveries */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 31,
+                     *           "alarmId": 17,
+                     *           "runId": null,
+                     *           "group": {
+                     *             "id": 4,
+                     *             "app": "pay-executor",
+                     *             "title": "Payments"
+                     *           },
+                     *           "channel": "night shift",
+                     *           "message": "opened",
+                     *           "state": "failed",
+                     *           "tries": 14,
+                     *           "said": "errcode 310000: sign not match",
+                     *           "madeAt": "2026-11-21T14:32:08.000Z",
+                     *           "madeMs": 1795271528000,
+                     *           "resentAt": null,
+                     *           "resentMs": null,
+                     *           "closedAt": "2026-11-21T14:32:08.000Z",
+                     *           "closedMs": 1795271528000
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 1,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 31,
+                     *       "alarmId": 17,
+                     *       "runId": null,
+                     *       "group": {
+                     *         "id": 4,
+                     *         "app": "pay-executor",
+                     *         "title": "Payments"
+                     *       },
+                     *       "channel": "night shift",
+                     *       "message": "opened",
+                     *       "state": "failed",
+                     *       "tries": 14,
+                     *       "said": "errcode 310000: sign not match",
+                     *       "madeAt": "2026-11-21T14:32:08.000Z",
+                     *       "madeMs": 1795271528000,
+                     *       "resentAt": null,
+                     *       "resentMs": null,
+                     *       "closedAt": "2026-11-21T14:32:08.000Z",
+                     *       "closedMs": 1795271528000,
+                     *       "items": [
+                     *         {
+                     *           "target": "",
+                     *           "n": 14,
+                     *           "sentAt": "2026-11-21T14:32:08.000Z",
+                     *           "sentMs": 1795271528000,
+                     *           "tookMs": 41,
+                     *           "outcome": "given_up",
+                     *           "said": "errcode 310000: sign not match"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is on its way */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 31,
+                     *       "alarmId": 17,
+                     *       "runId": null,
+                     *       "group": {
+                     *         "id": 4,
+                     *         "app": "pay-executor",
+                     *         "title": "Payments"
+                     *       },
+                     *       "channel": "night shift",
+                     *       "message": "opened",
+                     *       "state": "failed",
+                     *       "tries": 14,
+                     *       "said": "errcode 310000: sign not match",
+                     *       "madeAt": "2026-11-21T14:32:08.000Z",
+                     *       "madeMs": 1795271528000,
+                     *       "resentAt": null,
+                     *       "resentMs": null,
+                     *       "closedAt": "2026-11-21T14:32:08.000Z",
+                     *       "closedMs": 1795271528000,
+                     *       "items": [
+                     *         {
+                     *           "target": "",
+                     *           "n": 14,
+                     *           "sentAt": "2026-11-21T14:32:08.000Z",
+                     *           "sentMs": 1795271528000,
+                     *           "tookMs": 41,
+                     *           "outcome": "given_up",
+                     *           "said": "errcode 310000: sign not match"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
@@ -10420,6 +11108,66 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: {
+                /** @description Lists of the file, comma separated; absent: groups and jobs */
+                include?: ("groups" | "jobs" | "users" | "channels" | "rules" | "silences")[];
+                /** @description App names, comma separated: only of these groups, with rules and silences of them alone */
+                apps?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "peal": 1,
+                     *       "groups": [
+                     *         {
+                     *           "app": "ops-agent",
+                     *           "title": "Operations",
+                     *           "addressing": "registry"
+                     *         }
+                     *       ],
+                     *       "users": [
+                     *         {
+                     *           "name": "dev-2",
+                     *           "center": "none",
+                     *           "grants": [
+                     *             {
+                     *               "role": "developer",
+                     *               "groups": [
+                     *                 "ops-agent"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

@@ -10,7 +10,7 @@ export interface KeyTargets {
   go(path: string): void
 }
 
-const GO: Record<string, string> = {o: '/', j: '/jobs', r: '/runs', e: '/executors', a: '/audit', u: '/upcoming', s: '/system'}
+const GO: Record<string, string> = {o: '/', j: '/jobs', r: '/runs', e: '/executors', l: '/alarms', a: '/audit', u: '/upcoming', s: '/system'}
 
 export function isField(element: EventTarget | null): boolean {
   return element instanceof HTMLElement && (element.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(element.tagName)) &&

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import type {TextsOf} from '../../lib/i18n'
+import type {messages as en} from './en'
+
+const n = (count: number) => count.toLocaleString('zh-CN')
+
+export const messages = {
+  'alarms.tab.open': '未关闭', 'alarms.tab.closed': '已关闭', 'alarms.tab.rules': '规则', 'alarms.tab.silences': '静默', 'alarms.tab.channels': '通道',
+  'alarms.none_open': '没有未关闭的告警。', 'alarms.no_rules': '还没有规则。没有规则时，失败的运行只会通知任务中填写的邮箱和服务器配置的 Webhook。', 'alarms.none_closed': '最近 30 天没有关闭过告警。',
+  'alarms.what': '内容', 'alarms.since': '开始', 'alarms.level': '级别', 'alarms.rule': '规则', 'alarms.told': '已通知', 'alarms.closed': '关闭时间', 'alarms.actions': '操作',
+  'alarms.title.failed': p => `${n(p.n)} 个任务失败：${p.group}`, 'alarms.title.recovered': p => `${n(p.n)} 个任务已恢复：${p.group}`, 'alarms.title.slow': p => `${n(p.n)} 个任务耗时过长：${p.group}`, 'alarms.title.stopped': p => `${n(p.n)} 个任务被调度中心停止：${p.group}`,
+  'alarms.cause.executor': p => `机器 ${p.address}`, 'alarms.cause.no_executor': '没有在线的机器', 'alarms.over': p => `其中 ${n(p.n)} 个已恢复`, 'alarms.not_told': '尚未', 'alarms.times': p => `${n(p.n)} 次`,
+  'alarms.acknowledge': '确认', 'alarms.acknowledged': p => `已由 ${p.who} 确认`, 'alarms.acknowledged.done': '已确认，不再重复通知。', 'alarms.close': '关闭告警', 'alarms.close.title': '关闭该告警？',
+  'alarms.close.text': '此后不再通知。持续失败的任务恢复之后再次失败时，才会进入新的告警。', 'alarms.closed_by': p => `由 ${p.who} 关闭`, 'alarms.closed_self': '已结束', 'alarms.closed.done': '告警已关闭。', 'alarms.silence': '静默…',
+  'alarms.state.open': '未关闭', 'alarms.state.acknowledged': '已确认', 'alarms.jobs': '任务', 'alarms.jobs.first': p => `前 ${p.n} 个`, 'alarms.job': '任务', 'alarms.job.run': '首次运行', 'alarms.job.failures': '次数', 'alarms.job.state': '状态',
+  'alarms.job.still': '未恢复', 'alarms.job.recovered': '已恢复', 'alarms.job.deleted': p => `任务 ${p.id}（已删除）`, 'alarms.job.took': p => `最长耗时 ${p.span}`,
+  'alarms.story': '经过', 'alarms.story.since': '首次出现', 'alarms.story.told': '最近通知', 'alarms.story.last': '最近事件', 'alarms.story.channels': '通知对象', 'alarms.story.quiet': '尚未通知：正在汇总，或处于静默、免打扰时段。', 'alarms.text': '首个任务的原因',
+  'deliveries.title': '消息', 'deliveries.message.opened': '开始', 'deliveries.message.again': '仍在持续', 'deliveries.message.closed': '已结束', 'deliveries.state.waiting': '发送中', 'deliveries.state.sent': '已接收', 'deliveries.state.failed': '已放弃', 'deliveries.state.held': '因限流未发送',
+  'deliveries.try.sent': '已接收', 'deliveries.try.failed': '失败，将重试', 'deliveries.try.given_up': '已放弃', 'deliveries.try.held': '未发送', 'deliveries.tries': p => `尝试 ${p.n} 次`, 'deliveries.resend': '重新发送', 'deliveries.resent': p => `已重新发送到 ${p.channel}。`,
+  'channels.per_minute': '每分钟最多消息数', 'channels.per_minute.note': '留空则不限。超出的不发送，下一条消息会说明数量；告警结束的消息总会发送。', 'channels.held': p => `因限流有 ${n(p.n)} 条未发送`,
+  'alarms.center': '调度中心', 'alarms.title.late': p => `${n(p.n)} 个任务没有运行：${p.group}`, 'alarms.title.empty': p => `没有在线的机器：${p.group}`, 'alarms.title.gone': p => `有机器失联：${p.group}`, 'alarms.title.center': p => `调度中心异常：${p.what}`,
+  'alarms.check.horizon': '没有触发', 'alarms.check.database': '数据库无法写入', 'alarms.check.disk': '磁盘将满', 'alarms.check.clock': '时钟跳变', 'alarms.check.journal': '结果日志无法写入', 'alarms.check.backup': '备份缺失或过旧',
+  'rules.kind.late': '任务没有运行', 'rules.kind.empty': '执行器没有在线的机器', 'rules.kind.gone': '机器失联', 'rules.kind.center': '调度中心异常',
+  'rules.kind.late.note': '到了计划时间之后这么久仍未发送。', 'rules.kind.empty.note': '执行器有调度中的任务，但没有在线的机器。', 'rules.kind.gone.note': '停止心跳或拒绝连接。主动注销的不算失联。', 'rules.kind.center.note': '没有触发，或数据库、结果日志、磁盘、时钟、备份异常。',
+  'rules.longer.late': '超过多少秒未发送', 'rules.longer.empty': '持续（秒）', 'rules.longer.gone': '持续（秒）', 'rules.longer.center': '持续（秒）', 'rules.longer.none': '留空则立即通知。',
+  'rules.say.late': p => `${p.who}超过计划时间 ${p.span || '…'} 仍未运行`, 'rules.say.empty': p => `${p.who}没有在线的机器${p.span ? `达 ${p.span} ` : ''}`, 'rules.say.gone': p => `${p.who}的机器失联${p.span ? `达 ${p.span} ` : ''}`, 'rules.say.center': p => `调度中心异常${p.span ? `达 ${p.span} ` : ''}`,
+  'channel.set.to': '收件人', 'channel.set.to.note': '最多 20 个，以逗号分隔。由服务器配置的邮件服务器发送。',
+  'level.info': '提示', 'level.warning': '警告', 'level.critical': '严重',
+  'rules.new': '新建规则', 'rules.edit': p => `编辑 ${p.name}`, 'rules.name': '名称', 'rules.off': '已停用', 'rules.kind': '条件',
+  'rules.kind.failed': '任务失败', 'rules.kind.recovered': '任务恢复', 'rules.kind.slow': '运行耗时过长', 'rules.kind.stopped': '调度中心停止任务',
+  'rules.kind.failed.note': '同一原因通知一次，全部恢复后再通知一次。', 'rules.kind.recovered.note': '失败之后首次成功时通知。', 'rules.kind.slow.note': '此类运行结束时通知。', 'rules.kind.stopped.note': '调度无法识别，或不会再触发。',
+  'rules.in_a_row': '连续失败次数', 'rules.longer': '超过（秒）', 'rules.of': '哪些任务', 'rules.of.all': '全部任务', 'rules.of.group': '一个执行器', 'rules.of.job': '一个任务', 'rules.job_id': '任务 ID', 'rules.job_unknown': '没有该任务。',
+  'rules.matches': p => `目前共 ${n(p.n)} 个任务。已在失败的任务，恢复后再次失败才会通知。`, 'rules.channels': '通知对象', 'rules.channels.none': '尚未设置通道。', 'rules.channels.new': '设置通道', 'rules.channel.gone': '已删除',
+  'rules.quiet': '免打扰时段', 'rules.quiet.from': '从', 'rules.quiet.to': '至', 'rules.quiet.note': p => `${p.zone} 的时间。时段结束时仍未恢复的会再通知。`, 'rules.repeat': '持续期间重复通知', 'rules.repeat.never': '不重复', 'rules.repeat.every': p => `每 ${p.span}`,
+  'rules.enabled': '启用该规则', 'rules.turned': '更改条件、任务范围或通知对象会结束该规则未关闭的告警，且不另行通知。', 'rules.delete': '删除', 'rules.delete.title': p => `删除规则 ${p.name}？`, 'rules.delete.text': '其未关闭的告警会一并删除，且不另行通知。', 'rules.deleted': p => `规则 ${p.name} 已删除。`, 'rules.saved': p => `规则 ${p.name} 已保存。`,
+  'rules.sentence': '含义', 'rules.say.failed': p => p.count > 1 ? `${p.who}连续失败 ${p.count} 次` : `${p.who}失败`, 'rules.say.recovered': p => `${p.who}在失败之后成功`, 'rules.say.slow': p => `${p.who}的运行超过 ${p.span || '…'}`, 'rules.say.stopped': p => `${p.who}被调度中心停止`,
+  'rules.who.all': '任一任务', 'rules.who.group': p => `${p.group} 的任一任务`, 'rules.who.job': p => `任务“${p.job}”`,
+  'rules.say': p => `当 ${p.when}时，通知 ${p.channels || '…'}${p.repeat ? `，持续期间每 ${p.repeat} 再次通知` : ''}${p.from ? `；${p.from} 至 ${p.to} 之间不通知` : ''}。`,
+  'silences.new': '新建静默', 'silences.none': '没有静默。', 'silences.of': '范围', 'silences.group': '执行器', 'silences.rule': '规则', 'silences.all_groups': '全部执行器', 'silences.all_rules': '全部规则', 'silences.from': '开始', 'silences.until': '结束', 'silences.for': '时长',
+  'silences.reason': '原因', 'silences.by': '创建者', 'silences.state': '状态', 'silences.state.active': '生效中', 'silences.state.ahead': '未开始', 'silences.state.over': '已结束', 'silences.end': '结束', 'silences.end.title': '结束该静默？', 'silences.end.text': '仍未恢复的会随即通知。', 'silences.ended': '静默已结束。',
+  'silences.made': p => `静默至 ${p.until}。`, 'silences.note': '静默期间仍会发现并列出告警。结束时仍未恢复的会再通知。任务的告警邮件和服务器配置的 Webhook 不受静默影响。', 'silences.go': '静默',
+  'channels.new': '新建通道', 'channels.edit': p => `编辑 ${p.name}`, 'channels.none': '此处与服务器配置中均未设置通道。', 'channels.name': '名称', 'channels.name.note': '规则以此名称引用。不含逗号。', 'channels.kind': '类型', 'channels.target': '发送到', 'channels.state': '状态', 'channels.on': '启用', 'channels.off': '停用',
+  'channels.enabled': '启用该通道', 'channels.of_settings': '来自服务器配置', 'channels.test': '测试', 'channels.test.of': p => `测试 ${p.name}`, 'channels.testing': '正在发送测试消息…', 'channels.test.sent': p => `${p.span} 后对方已接收。`, 'channels.test.failed': p => `${p.span} 后未被接收；重试可能成功。`, 'channels.test.refused': p => `${p.span} 后被拒绝。`,
+  'channels.delete': '删除', 'channels.delete.title': p => `删除通道 ${p.name}？`, 'channels.delete.text': '等待发送的消息将放弃；引用它的规则不再通知它。', 'channels.deleted': p => `通道 ${p.name} 已删除。`, 'channels.saved': p => `通道 ${p.name} 已保存。`,
+  'channels.secret': '保密：之后不再显示。', 'channels.secret.set': '已设置，不显示。留空则保持不变。', 'channels.secret.drop': p => `移除：${p.name}`,
+  'channel.webhook': 'Webhook', 'channel.dingtalk': '钉钉', 'channel.wecom': '企业微信', 'channel.feishu': '飞书', 'channel.slack': 'Slack', 'channel.teams': 'Microsoft Teams', 'channel.pagerduty': 'PagerDuty', 'channel.alertmanager': 'Alertmanager', 'channel.mail': '邮件',
+  'channel.set.url': 'URL', 'channel.set.secret': '签名密钥', 'channel.set.method': '方法', 'channel.set.headers': '请求头', 'channel.set.headers.note': '每行一个，例如 Name: value。', 'channel.set.body': '正文', 'channel.set.body.note': '模板，例如 {"text": {{json title}}}。留空则为 Peal 的 JSON。', 'channel.set.routingKey': '路由密钥', 'channel.set.url.alertmanager': '地址，不含 /api/v2/alerts',
+} satisfies TextsOf<typeof en>

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import type {TextsOf} from '../../lib/i18n'
+import type {messages as en} from './en'
+
+const n = (count: number) => count.toLocaleString('zh-TW')
+
+export const messages = {
+  'alarms.tab.open': '未關閉', 'alarms.tab.closed': '已關閉', 'alarms.tab.rules': '規則', 'alarms.tab.silences': '靜音', 'alarms.tab.channels': '通道',
+  'alarms.none_open': '沒有未關閉的告警。', 'alarms.no_rules': '還沒有規則。沒有規則時，失敗的執行只會通知工作中填寫的信箱和伺服器設定的 Webhook。', 'alarms.none_closed': '最近 30 天沒有關閉過告警。',
+  'alarms.what': '內容', 'alarms.since': '開始', 'alarms.level': '等級', 'alarms.rule': '規則', 'alarms.told': '已通知', 'alarms.closed': '關閉時間', 'alarms.actions': '操作',
+  'alarms.title.failed': p => `${n(p.n)} 個工作失敗：${p.group}`, 'alarms.title.recovered': p => `${n(p.n)} 個工作已恢復：${p.group}`, 'alarms.title.slow': p => `${n(p.n)} 個工作耗時過長：${p.group}`, 'alarms.title.stopped': p => `${n(p.n)} 個工作由排程中心停止：${p.group}`,
+  'alarms.cause.executor': p => `機器 ${p.address}`, 'alarms.cause.no_executor': '沒有上線的機器', 'alarms.over': p => `其中 ${n(p.n)} 個已恢復`, 'alarms.not_told': '尚未', 'alarms.times': p => `${n(p.n)} 次`,
+  'alarms.acknowledge': '確認', 'alarms.acknowledged': p => `已由 ${p.who} 確認`, 'alarms.acknowledged.done': '已確認，不再重複通知。', 'alarms.close': '關閉告警', 'alarms.close.title': '關閉此告警？',
+  'alarms.close.text': '此後不再通知。持續失敗的工作恢復之後再次失敗時，才會進入新的告警。', 'alarms.closed_by': p => `由 ${p.who} 關閉`, 'alarms.closed_self': '已結束', 'alarms.closed.done': '告警已關閉。', 'alarms.silence': '靜音…',
+  'alarms.state.open': '未關閉', 'alarms.state.acknowledged': '已確認', 'alarms.jobs': '工作', 'alarms.jobs.first': p => `前 ${p.n} 個`, 'alarms.job': '工作', 'alarms.job.run': '首次執行', 'alarms.job.failures': '次數', 'alarms.job.state': '狀態',
+  'alarms.job.still': '未恢復', 'alarms.job.recovered': '已恢復', 'alarms.job.deleted': p => `工作 ${p.id}（已刪除）`, 'alarms.job.took': p => `最長耗時 ${p.span}`,
+  'alarms.story': '經過', 'alarms.story.since': '首次出現', 'alarms.story.told': '最近通知', 'alarms.story.last': '最近事件', 'alarms.story.channels': '通知對象', 'alarms.story.quiet': '尚未通知：正在彙總，或處於靜音、勿擾時段。', 'alarms.text': '第一個工作的原因',
+  'deliveries.title': '訊息', 'deliveries.message.opened': '開始', 'deliveries.message.again': '仍在持續', 'deliveries.message.closed': '已結束', 'deliveries.state.waiting': '傳送中', 'deliveries.state.sent': '已接收', 'deliveries.state.failed': '已放棄', 'deliveries.state.held': '因流量限制未傳送',
+  'deliveries.try.sent': '已接收', 'deliveries.try.failed': '失敗，將重試', 'deliveries.try.given_up': '已放棄', 'deliveries.try.held': '未傳送', 'deliveries.tries': p => `嘗試 ${p.n} 次`, 'deliveries.resend': '重新傳送', 'deliveries.resent': p => `已重新傳送到 ${p.channel}。`,
+  'channels.per_minute': '每分鐘最多訊息數', 'channels.per_minute.note': '留空則不限。超出的不傳送，下一則訊息會說明數量；告警結束的訊息一律傳送。', 'channels.held': p => `因流量限制有 ${n(p.n)} 則未傳送`,
+  'alarms.center': '排程中心', 'alarms.title.late': p => `${n(p.n)} 個工作沒有執行：${p.group}`, 'alarms.title.empty': p => `沒有上線的機器：${p.group}`, 'alarms.title.gone': p => `有機器失聯：${p.group}`, 'alarms.title.center': p => `排程中心異常：${p.what}`,
+  'alarms.check.horizon': '沒有觸發', 'alarms.check.database': '資料庫無法寫入', 'alarms.check.disk': '磁碟將滿', 'alarms.check.clock': '時鐘跳變', 'alarms.check.journal': '結果日誌無法寫入', 'alarms.check.backup': '備份缺少或過舊',
+  'rules.kind.late': '工作沒有執行', 'rules.kind.empty': '執行器沒有上線的機器', 'rules.kind.gone': '機器失聯', 'rules.kind.center': '排程中心異常',
+  'rules.kind.late.note': '到了排定時間之後這麼久仍未傳送。', 'rules.kind.empty.note': '執行器有排程中的工作，但沒有上線的機器。', 'rules.kind.gone.note': '停止心跳或拒絕連線。主動登出的不算失聯。', 'rules.kind.center.note': '沒有觸發，或資料庫、結果日誌、磁碟、時鐘、備份異常。',
+  'rules.longer.late': '超過多少秒未傳送', 'rules.longer.empty': '持續（秒）', 'rules.longer.gone': '持續（秒）', 'rules.longer.center': '持續（秒）', 'rules.longer.none': '留空則立即通知。',
+  'rules.say.late': p => `${p.who}超過排定時間 ${p.span || '…'} 仍未執行`, 'rules.say.empty': p => `${p.who}沒有上線的機器${p.span ? `達 ${p.span} ` : ''}`, 'rules.say.gone': p => `${p.who}的機器失聯${p.span ? `達 ${p.span} ` : ''}`, 'rules.say.center': p => `排程中心異常${p.span ? `達 ${p.span} ` : ''}`,
+  'channel.set.to': '收件人', 'channel.set.to.note': '最多 20 個，以逗號分隔。由伺服器設定的郵件伺服器傳送。',
+  'level.info': '提示', 'level.warning': '警告', 'level.critical': '嚴重',
+  'rules.new': '新增規則', 'rules.edit': p => `編輯 ${p.name}`, 'rules.name': '名稱', 'rules.off': '已停用', 'rules.kind': '條件',
+  'rules.kind.failed': '工作失敗', 'rules.kind.recovered': '工作恢復', 'rules.kind.slow': '執行耗時過長', 'rules.kind.stopped': '排程中心停止工作',
+  'rules.kind.failed.note': '同一原因通知一次，全部恢復後再通知一次。', 'rules.kind.recovered.note': '失敗之後首次成功時通知。', 'rules.kind.slow.note': '此類執行結束時通知。', 'rules.kind.stopped.note': '排程無法辨識，或不會再觸發。',
+  'rules.in_a_row': '連續失敗次數', 'rules.longer': '超過（秒）', 'rules.of': '哪些工作', 'rules.of.all': '全部工作', 'rules.of.group': '一個執行器', 'rules.of.job': '一個工作', 'rules.job_id': '工作 ID', 'rules.job_unknown': '沒有這個工作。',
+  'rules.matches': p => `目前共 ${n(p.n)} 個工作。已在失敗的工作，恢復後再次失敗才會通知。`, 'rules.channels': '通知對象', 'rules.channels.none': '尚未設定通道。', 'rules.channels.new': '設定通道', 'rules.channel.gone': '已刪除',
+  'rules.quiet': '勿擾時段', 'rules.quiet.from': '從', 'rules.quiet.to': '至', 'rules.quiet.note': p => `${p.zone} 的時間。時段結束時仍未恢復的會再通知。`, 'rules.repeat': '持續期間重複通知', 'rules.repeat.never': '不重複', 'rules.repeat.every': p => `每 ${p.span}`,
+  'rules.enabled': '啟用此規則', 'rules.turned': '變更條件、工作範圍或通知對象會結束此規則未關閉的告警，且不另行通知。', 'rules.delete': '刪除', 'rules.delete.title': p => `刪除規則 ${p.name}？`, 'rules.delete.text': '其未關閉的告警會一併刪除，且不另行通知。', 'rules.deleted': p => `規則 ${p.name} 已刪除。`, 'rules.saved': p => `規則 ${p.name} 已儲存。`,
+  'rules.sentence': '意義', 'rules.say.failed': p => p.count > 1 ? `${p.who}連續失敗 ${p.count} 次` : `${p.who}失敗`, 'rules.say.recovered': p => `${p.who}在失敗之後成功`, 'rules.say.slow': p => `${p.who}的執行超過 ${p.span || '…'}`, 'rules.say.stopped': p => `${p.who}由排程中心停止`,
+  'rules.who.all': '任一工作', 'rules.who.group': p => `${p.group} 的任一工作`, 'rules.who.job': p => `工作「${p.job}」`,
+  'rules.say': p => `當 ${p.when}時，通知 ${p.channels || '…'}${p.repeat ? `，持續期間每 ${p.repeat} 再次通知` : ''}${p.from ? `；${p.from} 至 ${p.to} 之間不通知` : ''}。`,
+  'silences.new': '新增靜音', 'silences.none': '沒有靜音。', 'silences.of': '範圍', 'silences.group': '執行器', 'silences.rule': '規則', 'silences.all_groups': '全部執行器', 'silences.all_rules': '全部規則', 'silences.from': '開始', 'silences.until': '結束', 'silences.for': '時長',
+  'silences.reason': '原因', 'silences.by': '建立者', 'silences.state': '狀態', 'silences.state.active': '生效中', 'silences.state.ahead': '未開始', 'silences.state.over': '已結束', 'silences.end': '結束', 'silences.end.title': '結束此靜音？', 'silences.end.text': '仍未恢復的會隨即通知。', 'silences.ended': '靜音已結束。',
+  'silences.made': p => `靜音至 ${p.until}。`, 'silences.note': '靜音期間仍會發現並列出告警。結束時仍未恢復的會再通知。工作的告警郵件和伺服器設定的 Webhook 不受靜音影響。', 'silences.go': '靜音',
+  'channels.new': '新增通道', 'channels.edit': p => `編輯 ${p.name}`, 'channels.none': '此處與伺服器設定中均未設定通道。', 'channels.name': '名稱', 'channels.name.note': '規則以此名稱引用。不含逗號。', 'channels.kind': '類型', 'channels.target': '傳送到', 'channels.state': '狀態', 'channels.on': '啟用', 'channels.off': '停用',
+  'channels.enabled': '啟用此通道', 'channels.of_settings': '來自伺服器設定', 'channels.test': '測試', 'channels.test.of': p => `測試 ${p.name}`, 'channels.testing': '正在傳送測試訊息…', 'channels.test.sent': p => `${p.span} 後對方已接收。`, 'channels.test.failed': p => `${p.span} 後未被接收；重試可能成功。`, 'channels.test.refused': p => `${p.span} 後遭拒絕。`,
+  'channels.delete': '刪除', 'channels.delete.title': p => `刪除通道 ${p.name}？`, 'channels.delete.text': '等待傳送的訊息將放棄；引用它的規則不再通知它。', 'channels.deleted': p => `通道 ${p.name} 已刪除。`, 'channels.saved': p => `通道 ${p.name} 已儲存。`,
+  'channels.secret': '保密：之後不再顯示。', 'channels.secret.set': '已設定，不顯示。留空則保持不變。', 'channels.secret.drop': p => `移除：${p.name}`,
+  'channel.webhook': 'Webhook', 'channel.dingtalk': '釘釘', 'channel.wecom': '企業微信', 'channel.feishu': '飛書', 'channel.slack': 'Slack', 'channel.teams': 'Microsoft Teams', 'channel.pagerduty': 'PagerDuty', 'channel.alertmanager': 'Alertmanager', 'channel.mail': '郵件',
+  'channel.set.url': 'URL', 'channel.set.secret': '簽章金鑰', 'channel.set.method': '方法', 'channel.set.headers': '標頭', 'channel.set.headers.note': '每行一個，例如 Name: value。', 'channel.set.body': '內文', 'channel.set.body.note': '範本，例如 {"text": {{json title}}}。留空則為 Peal 的 JSON。', 'channel.set.routingKey': '路由金鑰', 'channel.set.url.alertmanager': '位址，不含 /api/v2/alerts',
+} satisfies TextsOf<typeof en>
