@@ -17,7 +17,7 @@ packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
 why[build]="to build Peal"
 packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
     python3-aiosmtpd prometheus-alertmanager openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps
-    mariadb-server-core systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
+    mariadb-server-core mariadb-client-core systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
 why[test]="to test Peal"
 packages[console]="node:nodejs npm:npm python3"
 why[console]="to build the console"
@@ -25,7 +25,7 @@ packages[browser]="chromium fonts-wqy-zenhei python3-venv"
 why[browser]="to test the console in a browser"
 packages[interop]="java,javac:default-jdk-headless mvn:maven node:nodejs npm:npm go:golang-go"
 why[interop]="to test Peal against XXL-JOB's executors in other languages"
-packages[database]="mariadbd:mariadb-server-core postgresql"
+packages[database]="mariadbd:mariadb-server-core my_print_defaults:mariadb-client-core postgresql"
 why[database]="to test Peal on database servers"
 packages[package]="debhelper dpkg-dev lintian mmdebstrap"
 why[package]="to build Debian packages and to try them"
