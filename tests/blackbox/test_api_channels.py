@@ -8,6 +8,7 @@ import hmac
 import http.server
 import itertools
 import json
+import re
 import sqlite3
 import ssl
 import threading
@@ -16,6 +17,7 @@ import urllib.parse
 import pytest
 from support import ledger
 from support.center import Center
+from support.ctl import FAILED as CTL_FAILED, NOT_FOUND, Ctl
 from support.mailserver import certificates
 from support.v1 import V1, problem
 from support.wait import wait_until
@@ -270,3 +272,19 @@ def test_settings_of_targets_are_checked_at_the_start(tmp_path):
     center = Center(tmp_path / "center", ["--alarm.targets", "10.0.0.0/33"])
     with pytest.raises(Exception, match="alarm.targets"):
         center.start()
+
+
+# -- the command --
+
+def test_the_command_tries_a_channel(v1, center, service, tmp_path):
+    ctl = Ctl(tmp_path / "home")
+    ctl.login(center.url)
+    name = made(v1, "webhook", url=service.url).json["name"]
+    assert re.match(r"sent after \d+ ms: .*200", ctl("alarm", "test", name).stdout)
+    assert len(service.requests) == 1
+    service.answers.append((410, b"gone for ever"))
+    refused = ctl.json("alarm", "test", name, status=CTL_FAILED)
+    assert refused["outcome"] == "refused" and "410" in refused["said"]
+    service.answers.append((503, b"later"))
+    assert ctl("alarm", "test", name, "-o", "name", status=CTL_FAILED).stdout == "failed\n"
+    assert f"did you mean {name}" in ctl("alarm", "test", name[:-1] + "x9", status=NOT_FOUND).stderr

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors, alarms and the audit, as lists; and how far back a list goes. */
+/* Executors, alarms and the audit, as lists; how far back a list goes; and a channel's test. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ctl/http.h"
+#include "cli/ctl/names.h"
 #include "cli/ctl/print.h"
 #include "cli/ctl/since.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static void add_instant(struct buf *path, const char *name, const char *text)
 {
@@ -67,6 +69,37 @@ enum ctl_exit ctl_alarm_list(struct ctl *c)
         .empty = "no alarm",
     };
     return ctl_print_list(c, &list);
+}
+
+static void print_test(const struct ctl *c, const json_t *answer)
+{
+    char text[512];
+    if (c->output != CTL_TABLE) {
+        ctl_print_object(c, answer, "outcome");
+        return;
+    }
+    snprintf(text, sizeof(text), "%.20s after %" PRId64 " ms: %.400s", ctl_text(answer, "outcome"),
+             ctl_i64(answer, "tookMs"), ctl_text(answer, "said"));
+    ctl_put(stdout, text);
+}
+
+enum ctl_exit ctl_alarm_test(struct ctl *c)
+{
+    char path[64];
+    int64_t id = 0;
+    struct ctl_answer a;
+    struct ctl_ask ask = { .method = "POST", .path = path };
+    enum ctl_exit status = ctl_channel_id(c, c->args[0], &id);
+    if (status != CTL_DONE)
+        return status;
+    snprintf(path, sizeof(path), "/alarm-channels/%" PRId64 "/test", id);
+    status = ctl_ask(c, &ask, &a);
+    if (status == CTL_DONE) {
+        print_test(c, a.body);
+        status = strcmp(ctl_text(a.body, "outcome"), "sent") == 0 ? CTL_DONE : CTL_FAILED;
+    }
+    ctl_answer_done(&a);
+    return status;
 }
 
 static const struct ctl_column audit_columns[] = {

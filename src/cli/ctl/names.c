@@ -78,20 +78,31 @@ static void offer(struct near *near, const char *word, const char *name)
 
 struct kind { /* of what is looked for */
     const char *noun, *path, *fields, *name, *list;
+    bool whole; /* the API answers all of them at once and searches none */
 };
 
-static const struct kind of_jobs = { "job", "/jobs", "id,name,group", "name", "peal ctl job list" };
-static const struct kind of_groups = { "group", "/groups", NULL, "app",
-                                       "the console's page of executors" };
+static const struct kind of_jobs = { .noun = "job",
+                                     .path = "/jobs",
+                                     .fields = "id,name,group",
+                                     .name = "name",
+                                     .list = "peal ctl job list" };
+static const struct kind of_groups = {
+    .noun = "group", .path = "/groups", .name = "app", .list = "the console's page of executors"
+};
+static const struct kind of_channels = { .noun = "channel",
+                                         .path = "/alarm-channels",
+                                         .name = "name",
+                                         .list = "the console's page of alarms",
+                                         .whole = true };
 
 static enum ctl_exit fetch(struct ctl *c, const struct kind *kind, const char *words, json_t **ret)
 {
     struct buf path = BUF_INIT(8192);
     char cut[QUERY_MAX + 1];
     buf_text(&path, kind->path);
-    ctl_query(&path, "limit", "500");
+    ctl_query(&path, "limit", kind->whole ? NULL : "500");
     ctl_query(&path, "fields", kind->fields);
-    if (words) {
+    if (words && !kind->whole) {
         text_copy(cut, sizeof(cut), slice_text(words));
         ctl_query(&path, "q", cut);
     }
@@ -172,4 +183,15 @@ enum ctl_exit ctl_job_id(struct ctl *c, const char *word, int64_t *ret)
 enum ctl_exit ctl_group_id(struct ctl *c, const char *word, int64_t *ret)
 {
     return look_up(c, &of_groups, word, ret);
+}
+
+enum ctl_exit ctl_channel_id(struct ctl *c, const char *word, int64_t *ret)
+{
+    enum ctl_exit status = look_up(c, &of_channels, word, ret);
+    if (status == CTL_DONE && !*ret)
+        return ctl_say(c, CTL_FAILED,
+                       "the channel %.60s is one of the server's settings, without an id: only a "
+                       "channel of the console or the API can be tried",
+                       word);
+    return status;
 }

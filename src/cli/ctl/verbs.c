@@ -313,6 +313,16 @@ static const struct ctl_verb verbs[] = {
       OPTIONS(alarm_list_options),
       .word = CTL_WORD_NONE,
       .run = ctl_alarm_list },
+    { .words = "alarm test",
+      .args = "CHANNEL",
+      .line = "send a test message by a channel, and say what came of it",
+      .text = "CHANNEL is an id or a whole name. Waits at most 10 seconds for what the other side\n"
+              "says, whether the channel is on or off. The exit status is 0 if it took the\n"
+              "message and 1 if it did not.",
+      .examples = "peal ctl alarm test 'night shift'",
+      ONE,
+      .word = CTL_WORD_NONE,
+      .run = ctl_alarm_test },
     { .words = "audit",
       .args = "",
       .line = "who changed what, newest first",
