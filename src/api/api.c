@@ -38,7 +38,11 @@ static bool page(struct httpd_request *q, struct slice path, const char *context
     if (router_under(&v1_routes, path))
         return false;
     struct router_match m = router_find(&xxl_routes, q->method, path);
-    return console_serve(q, path, context, m.row != NULL);
+    struct client client;
+    client_of(q, &client);
+    return console_serve(
+        q, &(struct console_ask){
+               .path = path, .context = context, .taken = m.row != NULL, .tls = client.tls });
 }
 
 /* ---- a request on the scheduler's loop ----------------------------------------------------------

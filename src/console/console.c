@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #define ZLIB_CONST /* it reads from the block */
 #include <zlib.h>
 
@@ -153,18 +152,12 @@ static void reply_file(struct httpd_request *q, const struct file *f)
 }
 
 /* Browsers heed the opener's policy of pages that came by TLS only, and complain of it elsewhere.
- * A proxy that speaks TLS says so; who lies there misleads its own browser alone. */
-static bool by_tls(const struct httpd_request *q)
-{
-    struct slice scheme = httpd_header(q, "X-Forwarded-Proto");
-    return httpd_tls(q) || (scheme.n == 5 && strncasecmp(scheme.p, "https", 5) == 0);
-}
-
-static void reply_page(struct httpd_request *q, const char *context)
+ */
+static void reply_page(struct httpd_request *q, const char *context, bool tls)
 {
     static const char type[] = "text/html;charset=UTF-8";
-    const struct slice headers = slice_text(by_tls(q) ? HEADERS OPENER "Cache-Control: no-cache\r\n"
-                                                      : HEADERS "Cache-Control: no-cache\r\n");
+    const struct slice headers = slice_text(tls ? HEADERS OPENER "Cache-Control: no-cache\r\n"
+                                                : HEADERS "Cache-Control: no-cache\r\n");
     const struct file *f = file_find(slice_text("/" PAGE));
     char *raw = f ? inflated(f) : NULL;
     char *base = raw ? strstr(raw, BASE) : NULL;
@@ -227,22 +220,23 @@ static bool begins(struct slice s, const char *with)
     return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-bool console_serve(struct httpd_request *q, struct slice path, const char *context, bool taken)
+bool console_serve(struct httpd_request *q, const struct console_ask *ask)
 {
     if (!slice_eq(q->method, "GET") && !slice_eq(q->method, "HEAD"))
         return false;
-    const struct file *f = taken ? NULL : file_find(path);
+    struct slice path = ask->path;
+    const struct file *f = ask->taken ? NULL : file_find(path);
     if (f && strcmp(f->path, PAGE) != 0) {
         reply_file(q, f);
         return true;
     }
     if (!header_has(httpd_header(q, "Accept"), "text/html"))
         return false;
-    if (reply_old(q, path, context))
+    if (reply_old(q, path, ask->context))
         return true;
     /* the API's own page at "/" is for clients that are no browsers */
-    if ((taken && !slice_eq(path, "/")) || begins(path, "/a/") || begins(path, "/api/"))
+    if ((ask->taken && !slice_eq(path, "/")) || begins(path, "/a/") || begins(path, "/api/"))
         return false;
-    reply_page(q, context);
+    reply_page(q, ask->context, ask->tls);
     return true;
 }

@@ -9,14 +9,20 @@
 
 #include "net/httpd.h"
 
-/* Answer the request and return true, or return false and leave it alone. context: what stands
- * before path in the address, "" or "/xxl-job-admin"; static text. taken: an API has this path for
- * GET, so the page of the console does not stand in for it.
+struct console_ask {
+    struct slice path; /* without the context */
+    const char
+        *context; /* what stands before path in the address, "" or "/xxl-job-admin"; static */
+    bool taken;   /* an API has this path for GET, so the page of the console does not stand in */
+    bool tls; /* the browser speaks TLS, to this port or to a proxy that is named in http.proxies */
+};
+
+/* Answer the request and return true, or return false and leave it alone.
  *
  * Answered are GET and HEAD of the console's files, of the addresses that XXL-JOB's console had
  * (302 to the screen of the same use), and of any other path if the client wants HTML: the page of
  * the console, which finds the screen itself. */
-bool console_serve(struct httpd_request *q, struct slice path, const char *context, bool taken);
+bool console_serve(struct httpd_request *q, const struct console_ask *ask);
 
 /* Does the binary carry a console? */
 bool console_embedded(void);

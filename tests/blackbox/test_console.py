@@ -6,6 +6,7 @@ import re
 
 import pytest
 from support import webapi
+from support.center import Center
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -53,10 +54,13 @@ def test_no_page_of_another_site_or_script_can_get_in(center):
     assert "unsafe" not in policy
 
 
-def test_the_opener_is_cut_off_where_browsers_heed_that(center):
+def test_the_opener_is_cut_off_where_browsers_heed_that(center, tmp_path):
+    by_proxy = {**HTML, "X-Forwarded-Proto": "https"}
     assert "Cross-Origin-Opener-Policy" not in get(center, "/", **HTML)[1]
-    by_proxy = get(center, "/", **HTML, **{"X-Forwarded-Proto": "https"})[1]
-    assert by_proxy["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "Cross-Origin-Opener-Policy" not in get(center, "/", **by_proxy)[1], "a stranger is not believed"
+    with Center(tmp_path / "behind", ["--http.proxies", "127.0.0.1"]) as behind:
+        assert "Cross-Origin-Opener-Policy" not in get(behind, "/", **HTML)[1]
+        assert get(behind, "/", **by_proxy)[1]["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
