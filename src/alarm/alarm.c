@@ -22,7 +22,6 @@ struct alarms {
     struct teller *teller;     /* the same */
     struct watch *watch;       /* the same */
     char *data;                /* folder of the center */
-    int64_t backup_ms;         /* backups come so often; 0: none */
     const char **for_all;      /* names, NULL at the end */
     char *ca, *targets;        /* of channels that are made through the API */
     struct channel *mail;      /* that of the settings, whoever owns it; NULL: not set up */
@@ -71,7 +70,6 @@ static enum err rules_read(const struct config *config, struct alarms *a, struct
     a->ca = mem_dup(config_text(config, "alarm.ca"));
     a->targets = mem_dup(config_text(config, "alarm.targets"));
     a->data = mem_dup(config_text(config, "data"));
-    a->backup_ms = config_int(config, "backup.every");
     enum err err = setting_readable("alarm.ca", a->ca, why);
     return err ? err : targets_check(slice_text(a->targets), why);
 }
@@ -156,7 +154,7 @@ static enum err teller_start(struct alarms *a, struct center *c, struct why *why
 
 static enum err watch_start(struct alarms *a, struct center *c, struct why *why)
 {
-    struct watch_config config = { .center = c, .data = a->data, .backup_ms = a->backup_ms };
+    struct watch_config config = { .center = c, .data = a->data };
     enum err err = center_reader(c, &config.reader, why);
     if (!err)
         a->watch = watch_new(&config);

@@ -251,7 +251,8 @@ static void look_at_backup(struct watch *w, const struct rule_record *r)
 {
     const struct metrics *m = center_metrics(w->c.center);
     int64_t last_ms = m->backup_ms > m->started_ms ? m->backup_ms : m->started_ms;
-    if (m->backup_on && w->c.backup_ms && clock_wall_ms() - last_ms > 2 * w->c.backup_ms)
+    int64_t every_ms = m->backup_every_ms; /* SIGHUP changes it */
+    if (every_ms && clock_wall_ms() - last_ms > 2 * every_ms)
         ill(w, r, "backup", "the newest backup is more than twice as old as it should become");
 }
 

@@ -13,7 +13,6 @@ struct watch_config {
     struct center *center;
     struct store *reader; /* taken */
     const char *data;     /* folder, borrowed */
-    int64_t backup_ms;    /* between backups; 0: none are made */
 };
 
 /* Of a file system with so many bytes free for the center, of so many: too little? Pure. */

@@ -110,7 +110,7 @@ struct backups *backups_new(const char *url, const struct backups_config *config
     b->keep = config->keep;
     b->metrics = metrics;
     b->in = mailbox_new();
-    atomic_store_explicit(&metrics->backup_on, 1, memory_order_relaxed);
+    atomic_store_explicit(&metrics->backup_every_ms, config->every_ms, memory_order_relaxed);
     if (thread_start(&b->thread, "peal-backup", 0, backups_main, b))
         abort(); /* no threads at start: nothing can run */
     return b;
@@ -144,6 +144,6 @@ struct backups *backups_again(struct backups *b, const char *url,
     if (same(b, config))
         return b;
     backups_free(b);
-    atomic_store_explicit(&metrics->backup_on, 0, memory_order_relaxed);
+    atomic_store_explicit(&metrics->backup_every_ms, 0, memory_order_relaxed);
     return backups_new(url, config, metrics);
 }

@@ -153,7 +153,7 @@ static void channels_write(struct metrics *m, struct buf *out)
 
 static void backups_write(struct metrics *m, struct buf *out)
 {
-    if (get(&m->backup_on) == 0)
+    if (get(&m->backup_every_ms) == 0)
         return;
     gauge(out, "peal_backup_last_success_timestamp_seconds",
           "When the last backup that is good was made, epoch seconds. 0: there is none.",

@@ -52,7 +52,8 @@ struct metrics {
     _Atomic uint64_t journal_full, journal_errors;
     _Atomic int64_t log_gone[GONE_COUNT]; /* log rows deleted, by enum retention_gone */
     struct metric_channel channels[METRIC_CHANNELS];
-    _Atomic int64_t backup_on, backup_ms; /* backups are made; when the last one was, 0: never */
+    _Atomic int64_t backup_every_ms; /* 0: none are made */
+    _Atomic int64_t backup_ms;       /* when the last one was; 0: never */
     _Atomic uint64_t backup_errors;
     int64_t started_ms;
 };

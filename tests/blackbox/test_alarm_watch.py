@@ -3,6 +3,7 @@
 center itself. Each opens when the state is there and closes when it is over, with no run that would say so."""
 
 import http.server
+import signal
 import socket
 import threading
 
@@ -112,3 +113,13 @@ def test_what_such_a_rule_cannot_have_is_told(v1, center, body, field):
     given = {"name": "n", "channels": ["webhook"], **{k: places.get(k, v) for k, v in body.items()}}
     answer = v1.ask("POST", "/alarm-rules", given)
     assert answer.status == 422 and [e["field"] for e in answer.json["errors"]] == [field], answer.json
+
+
+def test_an_old_backup_is_judged_by_what_sighup_has_set(tmp_path):
+    settings = tmp_path / "peal.conf"
+    settings.write_text(f"backup.folder = {tmp_path / 'none'}\nbackup.every = 365d\n")
+    with Hook() as hook, Center(tmp_path / "center", ["--config", str(settings), *hook.settings]) as center:
+        number = rule(V1(center), "center")
+        settings.write_text(settings.read_text().replace("365d", "1s"))
+        center.process.send_signal(signal.SIGHUP)
+        assert hook.wait(number, 1)[0]["event"] == "center.backup"
