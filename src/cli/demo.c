@@ -33,6 +33,7 @@
 #define POLL_MS 200
 #define START_MS 30000 /* for the center and the executors to be there */
 #define STOP_MS 10000  /* for a child to end by itself */
+#define DEATH_MS 2000  /* for a death to be seen behind the call that it broke */
 #define USUAL_PORT 8080
 
 static const char help[] =
@@ -458,13 +459,28 @@ static enum err look(struct demo *d, struct view *v, struct why *why)
     return err;
 }
 
+/* A call fails in the moment in which the center dies, before the kernel says that it is dead; that
+ * it has died says more than the call's failure. */
+static enum err or_its_end(struct demo *d, enum err failed, struct why *why)
+{
+    struct why end = { "" };
+    for (int64_t until = clock_boot_ms() + DEATH_MS; !stopping && clock_boot_ms() < until;) {
+        if (still_well(d, &end) == ERR_IO) {
+            *why = end;
+            return ERR_IO;
+        }
+        pause_ms(10);
+    }
+    return failed;
+}
+
 static enum err follow(struct demo *d, struct view *v, struct why *why)
 {
     enum err err = OK;
     while (!err) {
         err = still_well(d, why);
-        if (!err)
-            err = look(d, v, why);
+        if (!err && (err = look(d, v, why)))
+            err = or_its_end(d, err, why);
         fflush(stdout);
         if (!err)
             pause_ms(POLL_MS);
