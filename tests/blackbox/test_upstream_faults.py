@@ -65,7 +65,7 @@ def test_fault_3_jobs_with_high_ids_do_not_starve_behind_many_due_ones(center, t
     with Stub(tmp_path, center, "--callbacks", "batch") as stub:
         wait_until(lambda: center.metric("peal_executors") == 1, "the stub to register")
         center.stop()
-        now = later(4)  # what is over five seconds late is a misfire, and in no order with the others
+        now = later(int(4 * PATIENCE))  # what is over five seconds late is a misfire, and in no order with the others
         jobs = ledger.add_jobs(center, group, [
             ("stub", "", "ONCE", rfc3339(now - i // 4), "ROUND", now - i // 4) for i in range(12000)],
             misfire="FIRE_ONCE_NOW")  # a start that takes seconds skips none of them
