@@ -55,53 +55,63 @@ def press(center, api, job):
     return kept
 
 
-def check_full_disk(disk, tmp_path, crash):
+def outage(center, disk, puppet, jobs, crash):
+    """The disk fills up and gets room again. The run that ended meanwhile, how many triggers of the bulky job were
+    acknowledged."""
+    api = center.api()
+    puppet.automatic = False
+    seen = max(len(puppet.runs()), 1)  # these may have had their result already
+    run = puppet.wait_for_runs(seen + 1)[seen]
+    puppet.automatic = True
+    said = len(center.tail(1 << 30))
+    disk.fill(center)
+    kept = press(center, api, jobs["bulky"])
+    reason = wait_for_trouble(center)
+    assert "full" in reason or "disk" in reason, reason
+    wait_until(lambda: "trying again" in center.tail(1 << 30)[said:], "the log to say it")
+    assert "make room" in center.tail() or "disk" in center.tail(), center.tail()
+    # acknowledged, because the journal has it: its room was taken when there was some
+    reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
+                                          "handleCode": 200, "handleMsg": "while the disk was full"}])
+    assert reply["code"] == 200, reply
+    with pytest.raises(webapi.ApiError, match="nothing was changed"):  # at once, and for certain
+        api.add_job(1, "not kept")
+    # the mark ends, and with it the firing
+    def quiet():
+        seen = len(puppet.runs())
+        time.sleep(1.5)
+        return len(puppet.runs()) == seen
+    wait_until(quiet, "firing to pause", 20)
+    before = len(puppet.runs())
+    if crash:
+        center.kill()
+    disk.free(center)
+    if crash:
+        center.start()
+    wait_until(lambda: ready(center), "/readyz to turn green", 30)
+    puppet.wait_for_runs(before + 3)
+    return run["logId"], kept
+
+
+def check_full_disk(disk, tmp_path, crash, times=1):
     center = Center(disk.folder, env={})
     center.output = tmp_path / "center.log"  # what it says does not go to the disk that is full
     with center, Puppet(center, "tests") as puppet:
         api = center.api()
-        job = each_second(api)
-        bulky = api.add_job(api.groups("tests")[0]["id"], "bulky")
-        puppet.automatic = False
-        seen = max(len(puppet.runs()), 1)  # these may have had their result already
-        run = puppet.wait_for_runs(seen + 1)[seen]
-        puppet.automatic = True
-        disk.fill(center)
-        kept = press(center, api, bulky)
-        reason = wait_for_trouble(center)
-        assert "full" in reason or "disk" in reason, reason
-        wait_until(lambda: "trying again" in center.tail(), "the log to say it")
-        assert "make room" in center.tail() or "disk" in center.tail(), center.tail()
-        # acknowledged, because the journal has it: its room was taken when there was some
-        reply = center.open_api("callback", [{"logId": run["logId"], "logDateTim": run["logDateTime"],
-                                              "handleCode": 200, "handleMsg": "while the disk was full"}])
-        assert reply["code"] == 200, reply
-        with pytest.raises(webapi.ApiError, match="nothing was changed"):  # at once, and for certain
-            api.add_job(1, "not kept")
-        # the mark ends, and with it the firing
-        def quiet():
-            seen = len(puppet.runs())
-            time.sleep(1.5)
-            return len(puppet.runs()) == seen
-        wait_until(quiet, "firing to pause", 20)
-        before = len(puppet.runs())
-        if crash:
-            center.kill()
-        disk.free(center)
-        if crash:
-            center.start()
-            api = center.api()
-        wait_until(lambda: ready(center), "/readyz to turn green", 30)
-        puppet.wait_for_runs(before + 3)
+        jobs = {"each second": each_second(api), "bulky": api.add_job(api.groups("tests")[0]["id"], "bulky")}
+        outages = [outage(center, disk, puppet, jobs, crash) for _ in range(times)]
+        ended = [log_id for log_id, _ in outages]
         for late in puppet.runs():  # what nobody acknowledged is sent again, and what was does no harm
-            if late["logId"] != run["logId"]:
+            if late["logId"] not in ended:
                 puppet.report(late)
-        api.stop_job(job)
+        center.api().stop_job(jobs["each second"])
         ledger.settle(center)
-        ledger.check_contiguous(center, job, 1)
-        assert ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE job_id = ?", bulky) >= kept
-        kept = ledger.rows(center, "SELECT handle_msg FROM xxl_job_log WHERE id = ?", run["logId"])[0]
-        assert kept["handle_msg"] == "while the disk was full", "acknowledged is kept"
+        ledger.check_contiguous(center, jobs["each second"], 1)
+        kept = sum(n for _, n in outages)
+        assert ledger.number(center, "SELECT count(*) FROM xxl_job_log WHERE job_id = ?", jobs["bulky"]) >= kept
+        for log_id in ended:
+            row = ledger.rows(center, "SELECT handle_msg FROM xxl_job_log WHERE id = ?", log_id)[0]
+            assert row["handle_msg"] == "while the disk was full", "acknowledged is kept"
         assert not ledger.number(center, "SELECT count(*) FROM xxl_job_info WHERE executor_handler = 'not kept'")
         ids = [run["logId"] for run in puppet.runs()]
         assert len(ids) == len(set(ids)), "nothing ran twice"
@@ -113,11 +123,11 @@ def check_full_disk(disk, tmp_path, crash):
         assert sqlite3.connect(center.data / "peal.db").execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
-def test_a_full_disk_loses_nothing_and_the_center_goes_on(tmp_path):
+def test_a_disk_that_is_full_twice_loses_nothing_and_the_center_goes_on(tmp_path):
     """On a small disk of its own where that is permitted, else with files that may not grow: both are a write
     that fails with the center in the middle of its work."""
     with (SmallDisk if may_mount(tmp_path / "try") else SmallFiles)(tmp_path) as disk:
-        check_full_disk(disk, tmp_path, crash=False)
+        check_full_disk(disk, tmp_path, crash=False, times=2)
 
 
 def test_files_that_may_not_grow_lose_nothing_though_the_center_is_killed_meanwhile(tmp_path):
