@@ -453,7 +453,7 @@ static enum err clocks(struct shadow *s, void (*warn)(void *ctx, const char *tex
                 "the newest registration lies %lld minutes ahead if datetimes are read in %s: "
                 "name the zone in which the admins write them (serverTimezone of their JDBC "
                 "URL) with --log-zone",
-                (long long)beat_s / 60, zone_name(s->config.log_zone));
+                ((long long)beat_s + 30) / 60, zone_name(s->config.log_zone));
         return ERR_INVALID;
     }
     if (-beat_s > QUARTER_S - FUTURE_S) {
