@@ -2,6 +2,7 @@
 """A center whose database is a server: MariaDB, PostgreSQL, each started once for this file. One server at a time uses
 it; what the database or the center does not survive loses and doubles nothing."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -110,6 +111,23 @@ def test_a_center_lives_on_it_alone_and_comes_back(db, tmp_path):
         check_books(center, db, name, job)
 
 
+def test_the_log_names_the_session_that_holds_a_lock(db, tmp_path):
+    name, url = fresh(db)
+    if db.kind == "mariadb":  # without it the log says which right it takes
+        db.run(f"GRANT PROCESS ON *.* TO '{servers.USER}'@'%'")
+    with center_on(tmp_path / "a", url) as center, Puppet(center, "tests"):
+        job = each_second(center.api())
+        wait_for_ends(db, name, job, 1)
+        with contextlib.closing(db.snapshot(name)) as other:
+            number, = other.run("SELECT connection_id()" if db.kind == "mariadb" else "SELECT pg_backend_pid()")[0]
+            other.run("UPDATE peal_epoch SET node = node WHERE ended = 0")
+            wait_until(lambda: f"a lock was not to be had: session {number} of user root" in center.output.read_text(),
+                       "the log to name the session", 60)
+        wait_for_green(center)
+        wait_for_ends(db, name, job, 2)
+        check_books(center, db, name, job)
+
+
 def test_who_was_taken_over_stops_by_itself(db, tmp_path):
     name, url = fresh(db)
     first, second = center_on(tmp_path / "a", url), center_on(tmp_path / "b", url)
@@ -131,6 +149,13 @@ def test_who_was_taken_over_stops_by_itself(db, tmp_path):
         with Puppet(second, "tests"):
             wait_for_ends(db, name, job, 2)
             check_books(second, db, name, job)
+            # started anew by a service manager: refused while the other one lives, then it has its turn
+            assert "in use by another server" in refused(first.data, "--db", url)
+            second.kill()
+        with first, Puppet(first, "tests"):
+            assert "looking for" in first.output.read_text()
+            wait_for_ends(db, name, job, 2)
+            check_books(first, db, name, job)
 
 
 def test_the_database_goes_and_comes_back(db, tmp_path):

@@ -256,6 +256,11 @@ def test_the_unit_of_the_center_starts_serves_and_ends(tmp_path):
         assert center.api().groups("service")
 
 
+def test_systemd_tries_a_server_that_was_refused_again_without_end(installed):
+    it = unit(installed.prefix / "lib" / "systemd" / "system" / "peal-server.service")
+    assert it["Service"]["Restart"] == "on-failure" and it["Unit"]["StartLimitIntervalSec"] == "0"
+
+
 def test_systemd_waits_as_long_as_the_executor_takes_to_stop(installed):
     text = command(binary(), "executor", "--help")
     stop, grace = (seconds(re.search(rf"--peal\.executor\.stop\.{k} .*\(default (\w+)\)", text)[1])

@@ -50,6 +50,8 @@ struct mydb {
     int64_t page_end_ms; /* boot time; 0: none */
     enum err lost;       /* the transaction cannot be committed any more, and why */
     char lost_text[512];
+    int64_t
+        blocker_ms; /* boot time when the log was last told which session held a lock; 0: never */
     int64_t changes, inserted; /* of the statement that ran last */
 
     struct my_counts now, begun, saved;
@@ -80,6 +82,13 @@ MUST_CHECK enum err my_ready(struct mydb *s, struct why *why);
 void my_disconnect(struct mydb *s);
 /* A statement without parameters and rows. Within a transaction it fails without a connection. */
 MUST_CHECK enum err my_exec(struct mydb *s, const char *text, struct why *why);
+
+/* ---- my_blocker.c ---------------------------------------------------------------------------- */
+
+#define MY_BLOCKER_EVERY_MS 60000
+/* The log names the session that has most likely held a lock that was not to be had, once in that
+ * time. Not within a transaction; asks the server once. */
+void my_blocker_tell(struct mydb *s);
 
 /* ---- my_driver.c ----------------------------------------------------------------------------- */
 

@@ -85,11 +85,14 @@ static void my_rollback(struct store *store)
     struct why why = { "" };
     if (!s->in_transaction)
         return;
+    bool waited = s->lost == ERR_BUSY;
     if (s->db && my_exec(s, "ROLLBACK", &why))
         my_disconnect(s); /* the server rolls back then */
     s->in_transaction = false;
     s->lost = OK;
     s->now = s->begun;
+    if (waited)
+        my_blocker_tell(s);
 }
 
 static enum err my_savepoint(struct store *store, struct why *why)

@@ -48,6 +48,8 @@ struct pg {
     enum err lost; /* the transaction cannot be committed any more, and why */
     char lost_text[512];
     int64_t wait_ms; /* for one answer */
+    int64_t
+        blocker_ms; /* boot time when the log was last told which session held a lock; 0: never */
 
     struct map prepared; /* address of a text of the hot path -> struct pg_prepared * */
     struct pg_array arrays[PG_ARRAYS];
@@ -89,6 +91,13 @@ enum err pg_exec(struct pg *s, const char *text, struct why *why);
 enum err pg_session_name(struct pg *s, struct why *why);
 /* The connection is free for another statement. */
 enum err pg_quiet(struct pg *s, struct why *why);
+
+/* ---- a lock that was not to be had (pg_blocker.c) -------------------------------------------- */
+
+#define PG_BLOCKER_EVERY_MS 60000
+/* The log names the session that has most likely held it, once in that time. Not within a
+ * transaction; asks the server once. */
+void pg_blocker_tell(struct pg *s);
 
 /* ---- errors (pg_error.c) --------------------------------------------------------------------- */
 

@@ -53,11 +53,14 @@ static void pg_rollback(struct store *store)
     struct why ignored = { "" };
     if (!s->in_transaction)
         return;
+    bool waited = s->lost == ERR_BUSY;
     s->in_transaction = false;
     s->lost = OK;
     s->floor_ms = INT64_MIN;
     if (s->db && pg_exec(s, "ROLLBACK", &ignored))
         pg_hang_up(s); /* the server rolls back what nobody commits */
+    if (waited)
+        pg_blocker_tell(s);
 }
 
 /* COMMIT of a transaction that has failed is answered with ROLLBACK. */
