@@ -40,3 +40,7 @@ def pytest_runtest_call():
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_teardown():
     yield from limited("teardown")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "every_engine: also played on database servers, by scripts/test-db.py blackbox")

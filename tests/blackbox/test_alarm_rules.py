@@ -97,6 +97,7 @@ FULL = {"name": "Payments fail", "kind": "failed", "level": "critical", "inARow"
         "quiet": {"from": "22:00", "to": "06:30"}, "repeatMs": 3600000, "enabled": False}
 
 
+@pytest.mark.every_engine
 def test_a_rule_is_made_read_changed_and_deleted(center, v1):
     group = center.api().add_group("rules-crud")
     made = v1.ask("POST", "/alarm-rules", {**FULL, "groupId": group})
@@ -161,6 +162,7 @@ def test_who_sees_rules_and_who_makes_them(center, v1):
 
 # ---- what rules find ----
 
+@pytest.mark.every_engine
 def test_a_burst_is_one_message_and_recovery_closes_it(center, v1, hook):
     api = center.api()
     group = api.add_group("burst")
@@ -273,6 +275,7 @@ def test_recovered_slow_and_stopped_are_told_once(center, v1, hook):
     assert ledger.number(center, "SELECT count(*) FROM peal_incident_job WHERE job_id = ?", once) == 0
 
 
+@pytest.mark.every_engine
 def test_a_crash_neither_loses_nor_repeats_a_message(tmp_path):
     with Hook() as hook, Center(tmp_path / "center", hook.settings) as center:
         v1, api = V1(center), center.api()

@@ -61,6 +61,7 @@ def body(mail, kind):
     return mail.get_body((kind,)).get_content()
 
 
+@pytest.mark.every_engine
 def test_a_failure_is_one_mail_to_each_address(center, server):
     api, job = failing_job(center, "a@example.org, b@example.org,a@example.org", jobDesc="日报 <b>&\"x\"",
                            executorParam="password=secret")
@@ -152,6 +153,7 @@ def test_an_address_that_has_to_wait_keeps_no_other_waiting(tmp_path):
         wait_status(center, slow, SENT, SENT, SENT, timeout=60)
 
 
+@pytest.mark.every_engine
 def test_alarms_wait_for_a_server_that_is_down_and_outlive_the_center(center, server):
     server.kill()
     api, job = failing_job(center, "a@example.org")
@@ -169,6 +171,7 @@ def test_alarms_wait_for_a_server_that_is_down_and_outlive_the_center(center, se
     assert tries == list(range(1, len(tries) + 1)) and len(tries) >= 2
 
 
+@pytest.mark.every_engine
 def test_kills_between_lose_no_mail_and_copies_have_one_id(center, server):
     api, job = failing_job(center, "a@example.org")
     for round_ in range(4):

@@ -9,6 +9,8 @@ from support import ledger
 from support.v1 import V1, problem
 from test_users import make
 
+pytestmark = pytest.mark.every_engine
+
 _names = (f"batch-{n}" for n in itertools.count())
 NEVER = {"type": "CRON", "conf": "0 0 0 1 1 ? 2098"}
 

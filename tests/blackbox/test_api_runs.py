@@ -12,6 +12,8 @@ from support.history import days_ago, fill
 from support.v1 import V1, problem
 from support.wait import wait_until
 
+pytestmark = pytest.mark.every_engine
+
 GROUPS = {1: "first-app", 2: "second-app"}
 NAMES = ["alpha backup", "nightly beta", "gamma report"]
 KILLED, LOST = "killed by a user: done", "lost: it is gone"

@@ -16,6 +16,8 @@ from support.v1 import V1, problem
 from support.wait import wait_until
 from test_users import make
 
+pytestmark = pytest.mark.every_engine
+
 _apps = (f"v1-story-{n}" for n in itertools.count())
 REFUSED = {"code": 500, "msg": "not today"}
 

@@ -12,6 +12,8 @@ from support.stub_executor import Stub
 from support.wait import wait_until
 from test_api_v1 import COOKIES, ask, log_in, problem
 
+pytestmark = pytest.mark.every_engine
+
 _names = (f"figures-{n}" for n in itertools.count())
 LISTS = {"running": "triggerDayCountRunningList", "succeeded": "triggerDayCountSucList",
          "failed": "triggerDayCountFailList"}

@@ -194,6 +194,7 @@ def connections_to(port):
     return sum(local == f"0100007F:{port:04X}" and state == "01" for local, _, state in ends)
 
 
+@pytest.mark.every_engine
 def test_a_burst_finds_its_connections_open(tmp_path):
     """A hundred jobs on one second and one address: what is planned is known before, and so the second begins with
     open connections, not with opening them."""

@@ -11,6 +11,8 @@ import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
+import pytest  # noqa: E402 (path just set)
+
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
@@ -52,6 +54,7 @@ def test_sigterm_under_load_ends_cleanly_and_loses_nothing(tmp_path):
         assert ledger.totals(load.center)["resent"] == 0
 
 
+@pytest.mark.every_engine
 def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
     """Shards, and a run with addresses of its own, that the stop found within the watermark: their rows keep the
     address, and the executor hears of them by /run alone."""
@@ -75,7 +78,7 @@ def test_after_a_clean_stop_nothing_that_was_not_sent_is_asked_about(tmp_path):
         puppet.release()
         wait_until(lambda: not center.running(), "the center to end")  # a second SIGTERM would hurry it
         assert center.process.returncode == 0, center.tail()
-        mark, clean = ledger.rows(center, "SELECT watermark_ms, clean FROM peal_epoch")[0]
+        mark, clean = ledger.rows(center, "SELECT watermark_ms, clean FROM peal_epoch ORDER BY epoch DESC")[0]
         assert clean == 1
         # broadcasts of which nothing has left are planned again by a start; of these the other's shard has
         unsent = {row["log_id"]: row["job_id"] for row in ledger.rows(
@@ -100,6 +103,7 @@ def sleeping_jobs(center, api, app, count, block="SERIAL_EXECUTION", **fields):
             for _ in range(count)]
 
 
+@pytest.mark.every_engine
 def test_fault_7_runs_that_died_with_their_executor_are_found_when_it_is_back_on_its_address(tmp_path):
     port = free_port()
     with Center(tmp_path / "center") as center:
@@ -136,6 +140,7 @@ def test_fault_7_runs_that_died_with_their_executor_are_found_when_it_is_back_on
             ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_every_run_that_ended_has_its_result_though_the_center_was_away(tmp_path):
     with Center(tmp_path / "center") as center:
         api = center.api()
@@ -176,6 +181,7 @@ def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path):
         load.check()
 
 
+@pytest.mark.every_engine
 def test_a_result_of_an_older_run_with_the_same_id_is_left_out(tmp_path):
     with Center(tmp_path / "center") as center, Puppet(center, "dated", automatic=False) as executor:
         api = center.api()

@@ -38,6 +38,7 @@ def counted(center, why, number):
 
 # -- by age --
 
+@pytest.mark.every_engine
 def test_rows_go_after_thirty_days_unless_told_otherwise(tmp_path):
     center, made_ids = made(tmp_path, [{"ms": days_ago(d)} for d in (400, 40, 31, 29, 5, 0)])
     with center:
@@ -64,6 +65,7 @@ def test_a_number_below_three_keeps_everything(tmp_path, days):
         gone(center, made_ids[1:3] + made_ids[4:])
 
 
+@pytest.mark.every_engine
 def test_failures_may_stay_longer(tmp_path):
     rows = [{"ms": days_ago(d), "handle_code": code} for d in (100, 50, 20, 5) for code in (200, 500)]
     rows.append({"ms": days_ago(50), "trigger_code": 500, "handle_code": 0})
@@ -72,6 +74,7 @@ def test_failures_may_stay_longer(tmp_path):
         gone(center, [made_ids[3], made_ids[5], *made_ids[6:]])
 
 
+@pytest.mark.every_engine
 def test_live_runs_stay_however_old(tmp_path):
     center, made_ids = made(tmp_path, [{"ms": days_ago(90)} for _ in range(5)])
     with ledger.opened(center, write=True) as db:
@@ -107,6 +110,7 @@ def kept(tmp_path):
         yield center, dict(zip(made_ids, rows))
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize("generation", webapi.GENERATIONS)
 @pytest.mark.parametrize("rule,days", [(1, 30), (2, 91), (3, 183), (4, 366), (9, -1)])
 def test_clear_log_by_age(kept, generation, rule, days):
@@ -116,6 +120,7 @@ def test_clear_log_by_age(kept, generation, rule, days):
     gone(center, [n for n, row in rows.items() if row["ms"] > days_ago(days)])
 
 
+@pytest.mark.every_engine
 def test_clear_log_of_a_group_and_of_a_job(kept):
     center, rows = kept
     api = center.api()

@@ -74,6 +74,7 @@ def rfc3339(seconds):
 
 # ---- types ---------------------------------------------------------------------------------------
 
+@pytest.mark.every_engine
 def test_cron_fires_each_scheduled_time_in_the_zone_of_its_job(center, puppet, api, group):
     """Of two jobs for the same hour of the day one is for Shanghai's: it alone is due in the hour to come."""
     now = time.gmtime()
@@ -89,6 +90,7 @@ def test_cron_fires_each_scheduled_time_in_the_zone_of_its_job(center, puppet, a
     never_early(puppet)
 
 
+@pytest.mark.every_engine
 @pytest.mark.parametrize("conf, gap", [("1", 1000), ("250ms", 250), ("100ms", 100)])
 def test_fix_rate_fires_at_its_rate(center, puppet, api, group, conf, gap):
     job = started(api, group, "FIX_RATE", conf)
@@ -98,6 +100,7 @@ def test_fix_rate_fires_at_its_rate(center, puppet, api, group, conf, gap):
     never_early(puppet)
 
 
+@pytest.mark.every_engine
 def test_fix_delay_counts_from_the_end_of_the_run(center, puppet, api, group):
     puppet.automatic = False
     job = started(api, group, "FIX_DELAY", "1")
@@ -113,6 +116,7 @@ def test_fix_delay_counts_from_the_end_of_the_run(center, puppet, api, group):
     never_early(puppet)
 
 
+@pytest.mark.every_engine
 def test_once_fires_once_and_is_stopped_visibly(center, puppet, api, group):
     scheduled = int(time.time()) + 5
     job = started(api, group, "ONCE", rfc3339(scheduled))
@@ -149,6 +153,7 @@ def test_a_long_outage_of_many_jobs_stops_nobody(center, puppet, api, group):
     ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_misfire_policies_after_a_downtime(center, puppet, api, group):
     """The center is away for longer than the threshold, which is 3 s here, so that a machine that stands still for a
     moment makes no misfires of its own: what was not planned goes to each job's policy, and the skipped scheduled
@@ -195,6 +200,7 @@ def test_misfire_policies_after_a_downtime(center, puppet, api, group):
 
 # ---- edits -----------------------------------------------------------------------------------------
 
+@pytest.mark.every_engine
 def test_stop_withdraws_what_is_planned_and_nothing_fires_after_the_answer(center, puppet, api, group):
     jobs = [started(api, group, "FIX_RATE", "100ms") for _ in range(5)]
     puppet.wait_for_runs(30)
@@ -213,6 +219,7 @@ def test_stop_withdraws_what_is_planned_and_nothing_fires_after_the_answer(cente
     ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_a_new_schedule_acts_at_once(center, puppet, api, group):
     job = started(api, group, "CRON", "0 0 0 1 1 ? 2099")
     row = job_row(api, group, job)
@@ -239,6 +246,7 @@ def test_a_new_schedule_acts_at_once(center, puppet, api, group):
     ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_a_broadcast_is_planned_again_when_an_executor_joins_before_its_scheduled_time(center, puppet, api, group):
     scheduled = int(time.time()) + 8
     job = started(api, group, "ONCE", rfc3339(scheduled), executorRouteStrategy="SHARDING_BROADCAST")
@@ -254,6 +262,7 @@ def test_a_broadcast_is_planned_again_when_an_executor_joins_before_its_schedule
 
 # ---- other kinds of runs -----------------------------------------------------------------------------
 
+@pytest.mark.every_engine
 def test_children_run_after_success_only(center, puppet, api, group):
     children = [api.add_job(group, f"child {i}") for i in range(2)]
     parent = api.add_job(group, "parent", childJobId=",".join(map(str, children)))
@@ -268,6 +277,7 @@ def test_children_run_after_success_only(center, puppet, api, group):
     ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_retries_come_after_their_delay_which_grows(center, puppet, api, group):
     puppet.result = lambda run: {"handleCode": 500, "handleMsg": "never"}
     job = api.add_job(group, "fails", executorFailRetryCount=3, retryDelayMs=200, retryBackoff=2)
@@ -283,6 +293,7 @@ def test_retries_come_after_their_delay_which_grows(center, puppet, api, group):
     ledger.check_accounts(center)
 
 
+@pytest.mark.every_engine
 def test_a_manual_run_takes_its_own_parameter_and_address(center, puppet, api, group):
     with Puppet(center, "tests") as second:
         job = api.add_job(group, "x", executorParam="the job's", executorRouteStrategy="FIRST")
@@ -296,6 +307,7 @@ def test_a_manual_run_takes_its_own_parameter_and_address(center, puppet, api, g
         assert len(puppet.runs(job)) == len(second.runs(job)) == 1
 
 
+@pytest.mark.every_engine
 def test_kill_ends_a_run_that_goes_on(center, puppet, api, group):
     puppet.automatic = False
     job = api.add_job(group, "goes on")

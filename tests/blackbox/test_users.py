@@ -83,6 +83,7 @@ def form_post(center, path, cookie=None, **form):
 
 # -- users --
 
+@pytest.mark.every_engine
 def test_a_user_is_made_read_changed_and_deleted(center):
     it = admin(center)
     made = it.ask("POST", "/users", {"name": "dev-2", "password": "first password of it",
@@ -110,6 +111,7 @@ def test_a_user_is_made_read_changed_and_deleted(center):
     assert it.status("GET", path) == 404
 
 
+@pytest.mark.every_engine
 def test_edits_say_which_version_they_were_made_from(center):
     it = admin(center)
     path = f"/users/{make(center, 'versions')}"
@@ -146,6 +148,7 @@ def test_every_bad_field_is_told_and_nothing_is_made(center, body, fields):
     assert it.ask("GET", "/users?q=abcd").json["items"] == []
 
 
+@pytest.mark.every_engine
 def test_names_are_given_once_and_the_last_admin_stays(center):
     it = admin(center)
     make(center, "twice")
@@ -187,6 +190,7 @@ def test_of_two_admins_who_demote_each_other_one_stays(center):
         assert admin(center).status("DELETE", f"/users/{users[name]}", If_Match="*") == 204
 
 
+@pytest.mark.every_engine
 def test_users_are_listed_page_by_page(center):
     it = admin(center)
     names = [f"page-{i}" for i in range(5)]
@@ -206,6 +210,7 @@ def test_users_are_listed_page_by_page(center):
     assert it.status("GET", f"/users?cursor={following or 'x'}") == 400
 
 
+@pytest.mark.every_engine
 def test_rights_act_with_the_next_request(center):
     it = admin(center)
     group = center.api().add_group("rights-act")
@@ -374,6 +379,7 @@ def test_a_generated_password_must_be_changed(tmp_path):
 
 # -- sessions and preferences --
 
+@pytest.mark.every_engine
 def test_sessions_are_listed_and_ended(center):
     make(center, "sessions")
     one, two = Client(center, "sessions", "sessions"), Client(center, "sessions", "sessions")
@@ -408,6 +414,7 @@ def test_an_idle_session_ends(tmp_path):
         assert admin(center).ask("GET", "/me/sessions").json["page"]["total"]["value"] == 1
 
 
+@pytest.mark.every_engine
 def test_preferences_are_merged(center):
     it = admin(center)
     assert it.me["preferences"] == {}

@@ -12,6 +12,8 @@ from support import webapi
 from support.stub_executor import Stub
 from support.wait import wait_until
 
+pytestmark = pytest.mark.every_engine
+
 _names = (f"web-api-{n}" for n in itertools.count())
 
 

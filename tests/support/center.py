@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The center as a process: `peal server` on a free port of 127.0.0.1, with data of its own.
 
-PEAL_BIN names the binary, build/dev/peal without it. A center that ended by itself, or that a sanitizer
+PEAL_BIN names the binary, build/dev/peal without it, and PEAL_TEST_DB the engine (support/engine.py). A center that ended by itself, or that a sanitizer
 complained about, fails the test that stops, kills or leaves it, with what it wrote."""
 
 import collections
@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import weakref
 
-from . import webapi
+from . import engine, webapi
 from .wait import PATIENCE, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ class Center:
         self.data = self.folder / "data"
         self.output = self.folder / "center.log"
         self.port = free_port()
-        self.args = list(args)
+        self.args = [*([] if "--db" in args else engine.arguments(self.data)), *args]
         self.token = token
         self.password = password
         self.process = None

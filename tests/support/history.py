@@ -13,7 +13,9 @@ def fill(center, rows):
     """rows: dicts with ms (trigger_time), and any of job, group, trigger_code, handle_code, handle_ms, handle_msg,
     trigger_msg, address, handler, param, sharding. The center is stopped. Their ids, in that order."""
     with ledger.opened(center, write=True) as db:
-        first = db.execute("SELECT value FROM peal_seq WHERE name = 'log'").fetchone()[0] + 1
+        # a database server counts ids by itself, behind those that are there
+        first = db.execute("SELECT max(ifnull((SELECT value FROM peal_seq WHERE name = 'log'), 0), "
+                           "ifnull((SELECT max(id) FROM xxl_job_log), 0))").fetchone()[0] + 1
         ids, spans = [], {}
         for number, row in enumerate(rows, first):
             db.execute("INSERT INTO xxl_job_log (id, job_group, job_id, executor_address, executor_handler, "

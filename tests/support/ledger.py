@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of a center as its SQLite tables tell it: what the promises are judged by, without asking
-the center. Read-only unless a function says otherwise; works while the center runs, and when it is gone."""
+"""The ledger of a center as its tables tell it: what the promises are judged by, without asking the center.
+Read-only unless a function says otherwise; works while the center runs, and when it is gone. Statements are
+SQLite's, also for a center on a database server (support/mirror.py)."""
 
 import collections
 import contextlib
 import sqlite3
 
+from . import engine
 from .wait import wait_until
 
 OPEN = "(1, 2, 3, 4)"  # phases of runs that have not ended: planned, sent, unknown, accepted
@@ -13,10 +15,31 @@ OPEN = "(1, 2, 3, 4)"  # phases of runs that have not ended: planned, sent, unkn
 ENDS = ("finished", "rejected", "lost", "skipped", "withdrawn")
 
 
+_kept = {}  # center: the connection of one_look
+
+
+@contextlib.contextmanager
+def one_look(center):
+    """What is asked within is answered from one snapshot, and on a server copied once: for a center without open runs."""
+    with opened(center) as db:
+        db.execute("BEGIN")
+        _kept[center] = db
+        try:
+            yield
+        finally:
+            del _kept[center]
+
+
 @contextlib.contextmanager
 def opened(center, write=False):
-    path = center.data / "peal.db"
-    db = sqlite3.connect(f"file:{path}?mode={'rw' if write else 'ro'}", uri=True, timeout=20)
+    if center in _kept:
+        yield _kept[center]
+        return
+    if engine.server():
+        db = engine.opened(center.data, write)
+    else:
+        path = center.data / "peal.db"
+        db = sqlite3.connect(f"file:{path}?mode={'rw' if write else 'ro'}", uri=True, timeout=20)
     db.row_factory = sqlite3.Row
     try:
         with db:
@@ -36,10 +59,10 @@ def number(center, sql, *values):
 
 
 def totals_of(db):
-    """The totals by name, from a connection whose rows have names."""
+    """The totals by name, from a connection whose rows have names. A server has a row for each life of a center."""
+    names = ("planned", *ENDS, "sent", "resent", "late", "found")
     return collections.Counter(dict(db.execute(
-        "SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, resent, late, found "
-        "FROM peal_epoch WHERE epoch = 1").fetchone()))
+        "SELECT " + ", ".join(f"sum({name}) AS {name}" for name in names) + " FROM peal_epoch").fetchone()))
 
 
 def totals(center):
@@ -54,7 +77,8 @@ def open_runs(center):
 def check_accounts(center):
     """Everything planned is accounted for, by the totals and by the rows themselves."""
     with opened(center) as db:  # one snapshot
-        db.execute("BEGIN")
+        if center not in _kept:
+            db.execute("BEGIN")
         total = totals_of(db)
         live = db.execute(f"SELECT count(*) FROM peal_run WHERE phase IN {OPEN}").fetchone()[0]
         assert total["planned"] - sum(total[name] for name in ENDS) + total["found"] - live == 0, (total, live)

@@ -78,6 +78,10 @@ class Load:
         ledger.settle(self.center, 120)
 
     def check(self):
+        with ledger.one_look(self.center):
+            self.check_rows()
+
+    def check_rows(self):
         ledger.check_accounts(self.center)
         figures.check(self.center)
         bad = ledger.rows(self.center, "SELECT id, trigger_code, trigger_msg, handle_code, handle_msg "

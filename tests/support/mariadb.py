@@ -147,6 +147,10 @@ class Connection:
         self._lib.mysql_free_result(result)
         return rows
 
+    def table(self, expressions, name):
+        """All rows of a table."""
+        return self.run(f"SELECT {', '.join(expressions)} FROM {name}")
+
     def insert(self, sql, *values):
         """The id of the new row."""
         self.run(sql, *values)

@@ -21,7 +21,7 @@ import socket
 import subprocess
 import tempfile
 
-from support import mariadb
+from support import mariadb, postgres
 from support.processes import alive
 from support.wait import wait_until
 
@@ -180,6 +180,41 @@ class Server:
         """The first column of the first row."""
         return int(self.run(sql, database)[0][0])
 
+    # -- what support/mirror.py needs --
+
+    schema = None  # an expression: the schema that a database's tables are in
+
+    def snapshot(self, database):
+        """A connection in a transaction that sees what is there now, in UTC."""
+        raise NotImplementedError
+
+    @staticmethod
+    def as_ms(column):
+        """A time as epoch milliseconds; from_ms: the reverse."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_ms(value):
+        raise NotImplementedError
+
+    @staticmethod
+    def as_hex(column):
+        """Bytes as a text; from_hex: the reverse."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_hex(text):
+        raise NotImplementedError
+
+    @staticmethod
+    def escaped(text):
+        """For a text between quotes, apart from quotes in it."""
+        return text
+
+    @staticmethod
+    def ids_behind(link, table):
+        """The next id that the server gives is behind those that the table has."""
+
 
 class MariaDB(Server):
     """By libmariadb as root on the socket."""
@@ -246,6 +281,35 @@ class MariaDB(Server):
 
     def stop(self, fast=False):
         self._gone(signal.SIGKILL if fast and self.own_folder else signal.SIGTERM)
+
+    schema = "database()"
+
+    def snapshot(self, database):
+        link = mariadb.Connection(f"{self.folder}/s", "root", "", database)
+        link.run("SET time_zone = '+00:00'")
+        link.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        link.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        return link
+
+    @staticmethod
+    def as_ms(column):
+        return f"CAST(UNIX_TIMESTAMP({column}) * 1000 AS SIGNED)"
+
+    @staticmethod
+    def from_ms(value):
+        return f"FROM_UNIXTIME({value} / 1000)"
+
+    @staticmethod
+    def as_hex(column):
+        return f"HEX({column})"
+
+    @staticmethod
+    def from_hex(text):
+        return f"x'{text}'"
+
+    @staticmethod
+    def escaped(text):
+        return text.replace("\\", "\\\\")
 
 
 class Postgres(Server):
@@ -319,3 +383,33 @@ class Postgres(Server):
 
     def stop(self, fast=False):
         self._gone(signal.SIGQUIT if fast else signal.SIGINT)
+
+    schema = "current_schema()"
+
+    def snapshot(self, database):
+        link = postgres.Connection(self.folder, self.port, database)
+        link.run("SET TIME ZONE 'UTC'; BEGIN ISOLATION LEVEL REPEATABLE READ")
+        return link
+
+    @staticmethod
+    def as_ms(column):
+        return f"(extract(epoch FROM {column}) * 1000)::bigint"
+
+    @staticmethod
+    def from_ms(value):
+        return f"to_timestamp({value} / 1000.0)"
+
+    @staticmethod
+    def as_hex(column):
+        return f"encode({column}, 'hex')"
+
+    @staticmethod
+    def from_hex(text):
+        return f"decode('{text}', 'hex')"
+
+    @staticmethod
+    def ids_behind(link, table):
+        for column, in link.run(f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}' AND "
+                                "is_identity = 'YES'"):
+            link.run(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "
+                     f"greatest((SELECT max({column}) FROM {table}), 1))")
