@@ -22,6 +22,7 @@
 #include "live/vitals.h"
 #include "net/loop.h"
 #include "wire/json.h"
+#include "wire/texts.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->if_none_match = httpd_header(q, "If-None-Match");
     call->idempotency_key = httpd_header(q, "Idempotency-Key");
     call->last_event_id = httpd_header(q, "Last-Event-ID");
+    call->traceparent = httpd_header(q, WIRE_HEADER_TRACE);
     struct client client;
     client_of(q, &client);
     call->host = client.host;

@@ -67,7 +67,8 @@ struct web_call {
     /* the request; its text stays in the connection's buffer until the answer */
     struct slice method, path, query, body, type, accept, authorization, cookie;
     struct slice origin, referer, host, fetch_site;
-    struct slice if_match, if_none_match, idempotency_key, last_event_id; /* p NULL: not sent */
+    struct slice if_match, if_none_match, idempotency_key, last_event_id,
+        traceparent;         /* p NULL: not sent */
     const char *context;     /* what stands before the paths of this server (context.h) */
     const char *cookie_path; /* for which a cookie is set */
     uint64_t source;         /* of net/sources.h: the peer, or its network */

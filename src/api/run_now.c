@@ -3,6 +3,7 @@
  * each address is looked up before the scheduler is asked. */
 #include "api/run_now.h"
 #include "api/audit.h"
+#include "api/run_trace.h"
 #include "base/mem.h"
 #include <string.h>
 
@@ -39,6 +40,7 @@ static struct request *spawn_ask(struct web_call *call, const struct job_record 
     spawn.job_id = job->id;
     spawn.kind = KIND_MANUAL;
     spawn.retries_left = -1;
+    spawn.trace = run_trace_asked(call);
     audit_spawn(call, audit, job->description, &spawn);
     return center_trigger_ask(call->center, &spawn);
 }

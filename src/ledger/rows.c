@@ -33,10 +33,30 @@ void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn)
     }
 }
 
+/* Firings of the schedule have traces of their own, of which nothing is kept. */
+static enum err traces_add(struct txn *t)
+{
+    const struct run_row *rows = t->rows.rows;
+    struct run_trace *kept = NULL;
+    int n = 0;
+    for (int i = 0; i < t->rows.n; i++) {
+        if (rows[i].trace.kind == TRACE_OWN || rows[i].log_id < 0)
+            continue;
+        if (!kept)
+            kept = mem_new((size_t)t->rows.n * sizeof(*kept));
+        kept[n++] = (struct run_trace){ rows[i].log_id, rows[i].trace };
+    }
+    enum err err = n ? t->ops->runs->traces_put(t->store, kept, n, &t->b->why) : OK;
+    free(kept);
+    return err;
+}
+
 enum err txn_rows_add(struct txn *t)
 {
     struct batch *b = t->b;
     enum err err = t->ops->runs->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    if (!err)
+        err = traces_add(t);
     if (err)
         return err;
     b->planned =

@@ -322,7 +322,10 @@ static void ask(struct tail *t)
     if (t->waiting)
         return;
     t->asking = true;
-    const struct center_log_of of = { t->group_id, t->log_id, t->trigger_ms, t->address };
+    const struct center_log_of of = { .group_id = t->group_id,
+                                      .log_id = t->log_id,
+                                      .trigger_ms = t->trigger_ms,
+                                      .address = t->address };
     ts->cf.ask(ts->cf.arg, center_log_ask_new(&of, t->next));
 }
 

@@ -20,9 +20,10 @@ struct call {
     int64_t log_id;      /* 0 for a lane's own beat */
     uint32_t ticket;     /* to be given back */
     int64_t job_id;
-    int64_t group_id;   /* whose call it is; of a beat: one that lists the address; 0: none */
-    const char *token;  /* by the driver: access token; NULL: the transport's. Borrowed */
-    struct trace trace; /* by the driver: of its run; all 0: it is about none */
+    int64_t group_id;       /* whose call it is; of a beat: one that lists the address; 0: none */
+    const char *token;      /* by the driver: access token; NULL: the transport's. Borrowed */
+    struct trace_root root; /* the trace that its run belongs to */
+    struct trace trace;     /* by the driver: of its run; all 0: it is about none */
     /* for RUN */
     struct job *job;
     const char *param;

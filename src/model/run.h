@@ -5,6 +5,7 @@
 #define PEAL_MODEL_RUN_H
 
 #include "model/end.h"
+#include "model/trace.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -69,6 +70,12 @@ struct run_row {
     char *handler;  /* for the log row */
     char *param;    /* what the run is called with; NULL = "" */
     char *choices;  /* addresses given by hand for this run, comma separated; NULL = the group's */
+    struct trace_root trace;
+};
+
+struct run_trace { /* which trace a run belongs to */
+    int64_t log_id;
+    struct trace_root root;
 };
 
 void run_row_done(struct run_row *r);

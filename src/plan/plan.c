@@ -407,6 +407,7 @@ void plan_spawn(struct planner *p, const struct job *j, const struct spawn *s, i
 {
     struct run_row like = row_of(j, s->kind, s->scheduled_ms, s->due_ms);
     like.cause = s->cause;
+    like.trace = s->trace;
     like.attempt = s->attempt;
     if (s->retries_left >= 0)
         like.retries_left = s->retries_left;

@@ -81,8 +81,9 @@ struct spawn {
     int32_t attempt, retries_left; /* retries_left < 0: the job's own count */
     int32_t shard, shard_total;    /* of a retry; shard_total 0: planned here */
     char *param;                   /* NULL = the job's */
-    char *choices;  /* addresses given by hand, comma separated; NULL = the group's */
-    int hops;       /* length of the chain of children */
+    char *choices; /* addresses given by hand, comma separated; NULL = the group's */
+    int hops;      /* length of the chain of children */
+    struct trace_root trace;
     bool scheduled; /* a retry of what the job's schedule asked for */
     void *reply;    /* of the caller that waits (manual triggers); not looked at here */
     const struct spawn_companion *companion; /* NULL: none */

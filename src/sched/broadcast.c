@@ -59,6 +59,7 @@ static void replan(struct sched *s, struct now now, struct run *like)
         .retries_left = like->retries_left,
         .param = mem_dup(run_param(like)),
         .hops = like->hops,
+        .trace = run_root(like),
     };
     struct live_job *j = like->job;
     struct group *g = group_of(s, j->def->group_id);

@@ -36,6 +36,13 @@ static bool wants_retry(const struct run *r)
     return r->retries_left > 0 && !stopped;
 }
 
+/* Of what it causes. */
+static struct trace_root root_from(const struct run *r)
+{
+    const struct trace_root own = run_root(r);
+    return trace_from(&own, r->log_id);
+}
+
 static void spawn_retry(struct sched *s, struct now now, struct run *r)
 {
     struct spawn again = {
@@ -50,6 +57,7 @@ static void spawn_retry(struct sched *s, struct now now, struct run *r)
         .param = mem_dup(run_param(r)),
         .hops = r->hops,
         .scheduled = r->flags & RUN_SCHEDULED,
+        .trace = root_from(r),
     };
     if (r->flags & RUN_BROADCAST && r->shard_total > 0) {
         again.shard = r->shard;
@@ -72,6 +80,7 @@ static void spawn_children(struct sched *s, struct now now, const struct run *r)
             .cause = r->log_id,
             .retries_left = -1,
             .hops = r->hops + 1,
+            .trace = root_from(r),
         };
         spawn_add(s, &spawn);
     }

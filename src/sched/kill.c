@@ -53,7 +53,8 @@ void kill_ask(struct sched *s, struct now now, int64_t log_id, void *reply)
                             .log_id = log_id,
                             .ticket = ++s->ticket,
                             .job_id = r->job->id,
-                            .group_id = run_group(r) });
+                            .group_id = run_group(r),
+                            .root = run_root(r) });
 }
 
 static void kill_finish(struct sched *s, struct now now, struct run *r)

@@ -96,6 +96,7 @@ static uint32_t reconcile_call(struct sched *s, struct run *r, enum call_kind ki
                  .group_id = run_group(r),
                  .log_time_ms = run_log_time(r),
                  .idle = kind == CALL_LOG ? r->reconcile->ticket : 0,
+                 .root = run_root(r),
              });
     return s->ticket;
 }

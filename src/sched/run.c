@@ -66,12 +66,13 @@ static struct run_text *text_of(const struct run_row *row, const struct job *def
 {
     bool own = row->param && strcmp(row->param, def->param) != 0;
     bool moved = row->group_id != now->group_id;
-    if (!own && !row->choices && !moved)
+    if (!own && !row->choices && !moved && row->trace.kind == TRACE_OWN)
         return NULL;
     struct run_text *t = mem_new(sizeof(*t));
     t->param = own ? mem_dup(row->param) : NULL;
     t->choices = mem_dup(row->choices);
     t->group_id = moved ? row->group_id : 0;
+    t->trace = row->trace;
     return t;
 }
 

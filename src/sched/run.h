@@ -68,6 +68,7 @@ struct run_text {     /* what differs from the job's own */
     char *param;      /* NULL = the job's */
     char *choices;    /* NULL = the group's */
     int64_t group_id; /* of its log row; 0 = the job's */
+    struct trace_root trace;
 };
 
 struct run {
@@ -151,6 +152,12 @@ static inline bool run_outdated(const struct run *r)
 static inline const char *run_choices(const struct run *r)
 {
     return r->text ? r->text->choices : NULL;
+}
+
+/* The trace that it belongs to. */
+static inline struct trace_root run_root(const struct run *r)
+{
+    return r->text ? r->text->trace : (struct trace_root){ .kind = TRACE_OWN };
 }
 
 /* A shard, or a retry of it, and the other shards of the same firing. */

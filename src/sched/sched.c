@@ -501,7 +501,7 @@ bool sched_look(const struct sched *s, int64_t log_id, struct sched_look *ret)
     const struct run *r = run_find(s, log_id);
     if (!r || !run_open(r))
         return false;
-    *ret = (struct sched_look){ r->lane ? r->lane->address : NULL, run_log_time(r) };
+    *ret = (struct sched_look){ r->lane ? r->lane->address : NULL, run_log_time(r), run_root(r) };
     return true;
 }
 

@@ -162,6 +162,7 @@ bool sched_address_known(const struct sched *s, int64_t group_id, struct slice a
 struct sched_look {      /* a run that has not ended */
     const char *address; /* NULL: none yet; borrowed until the next call */
     int64_t log_ms;      /* run_log_ms */
+    struct trace_root root;
 };
 /* False: the run has ended, as far as is known here, or there is none. */
 bool sched_look(const struct sched *s, int64_t log_id, struct sched_look *ret);

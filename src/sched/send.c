@@ -36,6 +36,7 @@ void send_call(struct sched *s, struct run *r)
                  .scheduled_ms = r->scheduled_ms,
                  .due_ms = r->due_ms,
                  .log_time_ms = run_log_time(r),
+                 .root = run_root(r),
              });
 }
 

@@ -27,7 +27,7 @@ void calls_begin(struct center *c, struct call *call, struct transport_call *t,
 {
     call->token = keys_for(c->keys, call->group_id, call->address, ret);
     if (call->log_id)
-        call->trace = trace_of(c->trace_key, call->log_id);
+        call->trace = trace_in(&call->root, c->trace_key, call->log_id);
     transports_call(c->transports, call, t);
 }
 

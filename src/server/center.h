@@ -163,6 +163,7 @@ struct center_log { /* a page of an executor's rolling log */
 struct center_log_of { /* a run, by its log row */
     int64_t group_id, log_id, trigger_ms;
     const char *address; /* of its executor */
+    struct trace_root trace;
 };
 /* The executor's /log, of any dialect. */
 MUST_CHECK enum err center_log_page(struct center *c, const struct center_log_of *of, int from_line,
@@ -173,6 +174,7 @@ struct center_log_ask {
     struct message message;
     char *address; /* "": that of the run, if the core has one */
     int64_t group_id, log_id, trigger_ms;
+    struct trace_root trace;
     int from_line;
     /* the answer */
     enum err err; /* ERR_NOTFOUND: there is no address to ask; ERR_STOPPING: the center stops */

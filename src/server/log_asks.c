@@ -15,6 +15,7 @@ struct center_log_ask *center_log_ask_new(const struct center_log_of *of, int fr
     a->group_id = of->group_id;
     a->log_id = of->log_id;
     a->trigger_ms = of->trigger_ms;
+    a->trace = of->trace;
     a->from_line = from_line;
     return a;
 }
@@ -79,7 +80,8 @@ static void ask_it(struct center *c, struct log_ask_open *o)
                          .address = a->address,
                          .group_id = a->group_id,
                          .log_id = a->log_id,
-                         .log_time_ms = a->trigger_ms };
+                         .log_time_ms = a->trigger_ms,
+                         .root = a->trace };
     o->page = (struct transport_page){ .from_line = a->from_line };
     o->call = (struct transport_call){ .page = &o->page, .done = done, .arg = c };
     calls_begin(c, &call, &o->call, &o->sent);
@@ -90,6 +92,8 @@ void log_ask_open(struct center *c, struct message *l)
     struct center_log_ask *a = container_of(l, struct center_log_ask, message);
     struct sched_look look;
     a->run_open = sched_look(c->sched, a->log_id, &look);
+    if (a->run_open)
+        a->trace = look.root;
     if (!a->address[0] && a->run_open && look.address) {
         free(a->address);
         a->address = mem_dup(look.address);

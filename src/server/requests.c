@@ -52,8 +52,9 @@ struct request {
     void (*heard)(struct center *c, void *arg); /* of a write; NULL: no one */
     struct spawn spawn;
     int64_t id, trigger_ms; /* log id, group id or job id */
-    int64_t group_id;       /* of a call */
-    struct key_sent sent;   /* with the call */
+    struct trace_root trace;
+    int64_t group_id;     /* of a call */
+    struct key_sent sent; /* with the call */
     enum edit_kind edit_kind;
     int from_line;
     char *address;
@@ -248,7 +249,8 @@ static void request_log(struct center *c, struct request *a)
                          .address = a->address,
                          .group_id = a->group_id,
                          .log_id = a->id,
-                         .log_time_ms = a->trigger_ms };
+                         .log_time_ms = a->trigger_ms,
+                         .root = a->trace };
     a->page = (struct transport_page){ .from_line = a->from_line };
     a->call = (struct transport_call){ .page = &a->page, .done = log_done, .arg = c };
     calls_begin(c, &call, &a->call, &a->sent);
@@ -592,6 +594,7 @@ enum err center_log_page(struct center *c, const struct center_log_of *of, int f
     a->group_id = of->group_id;
     a->id = of->log_id;
     a->trigger_ms = of->trigger_ms;
+    a->trace = of->trace;
     a->from_line = from_line;
     enum err err = request_wait(c, a);
     if (!err) {

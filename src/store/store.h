@@ -275,6 +275,10 @@ struct store_runs {
      * after it. */
     MUST_CHECK enum err (*story_put)(struct store *s, int64_t log_id, const struct story *story,
                                      struct why *why);
+    /* Keep which traces these runs belong to, in place of what is kept of them. Goes with the log
+     * row, soon after it. */
+    MUST_CHECK enum err (*traces_put)(struct store *s, const struct run_trace *traces, int n,
+                                      struct why *why);
     /* Delete up to max log rows of deleted jobs. */
     MUST_CHECK enum err (*purge)(struct store *s, int max, bool *ret_more, struct why *why);
     /* One step of a walk: looks at one chunk of 4,096 ids at most, and deletes up to max rows.
@@ -487,6 +491,9 @@ struct store_pages {
                                    struct why *why);
     /* ERR_NOTFOUND: none is kept of that run. */
     MUST_CHECK enum err (*story_get)(struct store *s, int64_t log_id, struct story *ret,
+                                     struct why *why);
+    /* Which trace the run belongs to; its own where nothing is kept. */
+    MUST_CHECK enum err (*trace_get)(struct store *s, int64_t log_id, struct trace_root *ret,
                                      struct why *why);
     /* The runs that retry this one of the job, by id; at most max. */
     MUST_CHECK enum err (*retries_of)(struct store *s, int64_t job_id, int64_t log_id, int64_t *ids,

@@ -2,9 +2,12 @@
 """traceparent (W3C Trace Context): on calls about a run, in the answer of /api/v1, and with what runs at our executor."""
 
 import itertools
+import json
 import re
+import uuid
 
 import pytest
+from support import webapi
 from support.center import Center
 from support.executor import Executor
 from support.puppet import Puppet
@@ -73,6 +76,101 @@ def test_a_script_at_our_executor_gets_it_from_our_center(center, tmp_path):
         run = v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"]
         said = wait_until(lambda: re.search(r"it is (\S+)", logged(executor, tmp_path, run)), "the script's line", 20)
         assert PARENT.fullmatch(said[1])[1] == trace_in_the_api(v1, run)
+
+
+def parent(trace, flags="01"):
+    return f"00-{trace}-b7ad6b7169203331-{flags}"
+
+
+def trigger_v1(center, job, header):
+    answer = V1(center).ask("POST", f"/jobs/{job}/trigger", {}, traceparent=header)
+    assert answer.status == 201, answer.json
+    return answer.json["runId"]
+
+
+def trigger_batch(center, job, header):
+    answer = V1(center).ask("POST", "/jobs/batch", {"action": "trigger", "ids": [job]}, traceparent=header)
+    assert answer.status == 200, answer.json
+
+
+def trigger_form(center, job, header):
+    api = center.api()
+    form = f"id={job}&executorParam=&addressList=".encode()
+    status, _, body = webapi.request(center.port, "POST", "/xxl-job-admin/jobinfo/trigger", form, {
+        "Content-Type": "application/x-www-form-urlencoded", "Cookie": api.cookie, "traceparent": header})
+    assert status == 200 and json.loads(body)["code"] == 200, body
+
+
+@pytest.mark.parametrize("trigger", [trigger_v1, trigger_batch, trigger_form])
+def test_the_trace_of_a_request_goes_on_through_retry_and_child(center, trigger):
+    """Each run is a span of its own in it; the API has the id while they run and when they have ended."""
+    v1, app, trace = V1(center), next(_apps), uuid.uuid4().hex
+    with Puppet(center, app) as puppet:
+        api = center.api()
+        group = api.add_group(app)
+        child = api.add_job(group, "child")
+        job = api.add_job(group, "parent", childJobId=str(child), executorFailRetryCount=1)
+        puppet.result = lambda body: {"handleCode": 500 if body["jobId"] == job and len(of(puppet, job)) == 1 else 200}
+        trigger(center, job, parent(trace))
+        wait_until(lambda: of(puppet, child), "the child's run", 90)
+        calls = [*of(puppet, job), *of(puppet, child)]
+        assert len(calls) == 3 and [ids(c)[0] for c in calls] == [trace] * 3
+        spans = {ids(c)[1] for c in calls}
+        assert len(spans) == 3 and "b7ad6b7169203331" not in spans
+        for call in calls:
+            run = call.body["logId"]
+            wait_until(lambda run=run: v1.get(f"/runs/{run}")["run"]["outcome"] in ("succeeded", "failed"), "its end")
+            assert trace_in_the_api(v1, run) == trace
+
+
+def test_without_a_request_retry_and_child_are_of_the_first_runs_trace(center):
+    v1, app = V1(center), next(_apps)
+    with Puppet(center, app) as puppet:
+        api = center.api()
+        group = api.add_group(app)
+        child = api.add_job(group, "child")
+        job = api.add_job(group, "parent", childJobId=str(child), executorFailRetryCount=1)
+        puppet.result = lambda body: {"handleCode": 500 if body["jobId"] == job and len(of(puppet, job)) == 1 else 200}
+        first = v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"]
+        wait_until(lambda: of(puppet, child), "the child's run", 90)
+        calls = [*of(puppet, job), *of(puppet, child)]
+        assert calls[0].body["logId"] == first and len({ids(c) for c in calls}) == 3
+        assert {ids(c)[0] for c in calls} == {trace_in_the_api(v1, c.body["logId"]) for c in calls} == {ids(calls[0])[0]}
+
+
+def test_a_request_that_is_not_sampled_and_one_that_cannot_be_read(center):
+    app, trace = next(_apps), uuid.uuid4().hex
+    with Puppet(center, app) as puppet:
+        api = center.api()
+        job = api.add_job(api.add_group(app), "x")
+        trigger_v1(center, job, parent(trace, "00"))
+        call = wait_until(lambda: of(puppet, job), "the run")[0]
+        assert re.fullmatch(rf"00-{trace}-[0-9a-f]{{16}}-00", call.headers["traceparent"])
+        for bad in (parent(trace.upper()), parent("0" * 32), "ff" + parent(trace)[2:], "x" * 300):
+            before = len(of(puppet, job))
+            trigger_v1(center, job, bad)
+            wait_until(lambda before=before: len(of(puppet, job)) > before, "the run")
+            assert ids(of(puppet, job)[-1])[0] not in (trace, "0" * 32)
+
+
+def test_a_trace_that_was_given_outlives_a_kill(tmp_path):
+    app, trace = next(_apps), uuid.uuid4().hex
+    with Center(tmp_path / "center") as center, Puppet(center, app, automatic=False) as puppet:
+        api = center.api()
+        run = trigger_v1(center, api.add_job(api.add_group(app), "x"), parent(trace))
+        wait_until(lambda: puppet.of("run"), "the run")
+        center.kill()
+        center.start()
+        puppet.register()
+        v1 = V1(center)
+        assert trace_in_the_api(v1, run) == trace
+        assert v1.ask("POST", f"/runs/{run}/kill").status == 200
+        wait_until(lambda: puppet.of("kill"), "the call that ends it")
+        assert ids(puppet.of("kill")[0]) == ids(puppet.of("run")[0])
+
+
+def of(puppet, job):
+    return [call for call in puppet.of("run") if call.body["jobId"] == job]
 
 
 def logged(executor, folder, run):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rolling log of a run, which its executor has: a page of lines, or all of it as a file. Lines
  * go out as plain text, as the job wrote them. */
+#include "api/run_trace.h"
 #include "api/v1/query.h"
 #include "api/v1/run_page.h"
 #include "api/v1/v1.h"
@@ -95,7 +96,7 @@ static void write_nothing(struct web_call *call, int from, bool ended)
 
 static void page(struct web_call *call, const struct log_record *r, int from, int max)
 {
-    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
+    const struct center_log_of of = run_trace_log_of(call, r);
     struct center_log page = { 0 };
     struct why why = { "" };
     if (!has_log(r)) {
@@ -145,7 +146,7 @@ static void add_plain(struct buf *out, struct slice text)
 static enum err add_page(struct web_call *call, const struct log_record *r, bool ansi, int *from,
                          bool *ret_end, struct why *why)
 {
-    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
+    const struct center_log_of of = run_trace_log_of(call, r);
     struct center_log page = { 0 };
     enum err err = center_log_page(call->center, &of, *from, &page, why);
     if (err)

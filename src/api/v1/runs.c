@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run: what happened to it, and what stands around it in its job's history. */
+#include "api/run_trace.h"
 #include "api/v1/etag.h"
 #include "api/v1/run_cause.h"
 #include "api/v1/run_page.h"
@@ -297,7 +298,8 @@ static void write_log(struct jsonw *w, const struct log_record *r)
 static void write_trace(struct web_call *call, struct jsonw *w, const struct log_record *r)
 {
     char id[TRACE_ID_SIZE];
-    const struct trace t = trace_of(center_trace_key(call->center), r->id);
+    const struct trace_root root = run_trace_of(call, r->id);
+    const struct trace t = trace_in(&root, center_trace_key(call->center), r->id);
     trace_id_text(&t, id);
     jsonw_text(w, "traceId", id);
 }

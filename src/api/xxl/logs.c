@@ -5,6 +5,7 @@
 #include "api/xxl/logs.h"
 #include "api/audit.h"
 #include "api/clean.h"
+#include "api/run_trace.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
 #include "api/xxl/reply.h"
@@ -257,7 +258,7 @@ static enum err detail(struct web_call *call, const struct log_record *r, struct
         why_set(why, "the run was not sent to an executor: there is no log");
         return ERR_NOTFOUND;
     }
-    const struct center_log_of of = { r->group_id, r->id, r->trigger_ms, r->address };
+    const struct center_log_of of = run_trace_log_of(call, r);
     struct center_log page = { 0 };
     err = center_log_page(call->center, &of, from, &page, why);
     if (err)

@@ -475,6 +475,8 @@ static enum err memory_runs_each(struct store *s, run_row_fn *fn, void *ctx, str
         lent.handler = l ? l->handler : NULL;
         lent.param = l ? l->param : NULL;
         lent.log_ms = l ? l->trigger_ms : -1;
+        const struct trace_root *trace = mem_find(m, T_TRACE, keys[i]);
+        lent.trace = trace ? *trace : (struct trace_root){ .kind = TRACE_OWN };
         more = fn(ctx, &lent);
     }
     free(keys);
@@ -506,6 +508,7 @@ static const struct store_runs runs = {
     .skips_add = memory_skips_add,
     .late_add = memory_late_add,
     .story_put = memory_story_put,
+    .traces_put = memory_traces_put,
     .purge = memory_purge,
     .log_clean = memory_log_clean,
     .log_before = memory_log_before,
@@ -587,6 +590,7 @@ static const struct store_pages pages = {
     .groups_page = memory_groups_page,
     .log_get = memory_log_get,
     .story_get = memory_story_get,
+    .trace_get = memory_trace_get,
     .retries_of = memory_retries_of,
     .children_of = memory_children_of,
     .facts = memory_facts,

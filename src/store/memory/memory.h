@@ -116,6 +116,7 @@ enum mem_table {                 /* what the rows are, and what the key is */
                  T_SCRIPT,       /* struct script_record, id */
                  T_DELIVERY,     /* struct mem_delivery, key */
                  T_STORY,        /* struct story, log id */
+                 T_TRACE,        /* struct trace_root, log id */
                  T_RULE,         /* struct rule_record, id */
                  T_INCIDENT,     /* struct incident_record, id */
                  T_INCIDENT_JOB, /* struct mem_incident_job, id */
@@ -271,10 +272,12 @@ enum err memory_clean_first(struct store *s, struct clean_request *ret, bool *re
 enum err memory_clean_put(struct store *s, const struct clean_request *r, bool end,
                           struct why *why);
 /* memory_stories.c */
-/* The log row goes, and its story. */
+/* The log row goes, with its story and its trace. */
 void mem_log_gone(struct memory *m, int64_t log_id);
 enum err memory_story_put(struct store *s, int64_t log_id, const struct story *story,
                           struct why *why);
+enum err memory_traces_put(struct store *s, const struct run_trace *traces, int n, struct why *why);
+enum err memory_trace_get(struct store *s, int64_t log_id, struct trace_root *ret, struct why *why);
 enum err memory_story_get(struct store *s, int64_t log_id, struct story *ret, struct why *why);
 enum err memory_children_of(struct store *s, const struct scope *scope, int64_t job_id,
                             int64_t log_id, int64_t *ids, int max, int *ret_n, struct why *why);

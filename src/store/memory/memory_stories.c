@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store in memory: stories of runs. */
+/* The store in memory: stories of runs, and the traces that they belong to. */
 #include "base/mem.h"
 #include "model/story.h"
 #include "store/memory/memory.h"
@@ -10,6 +10,27 @@ void mem_log_gone(struct memory *m, int64_t log_id)
     mem_put(m, T_LOG, log_id, NULL);
     if (mem_find(m, T_STORY, log_id))
         mem_put(m, T_STORY, log_id, NULL);
+    if (mem_find(m, T_TRACE, log_id))
+        mem_put(m, T_TRACE, log_id, NULL);
+}
+
+enum err memory_traces_put(struct store *s, const struct run_trace *traces, int n, struct why *why)
+{
+    (void)why;
+    for (int i = 0; i < n; i++) {
+        struct trace_root *row = mem_new(sizeof(*row));
+        *row = traces[i].root;
+        mem_put(memory_of(s), T_TRACE, traces[i].log_id, row);
+    }
+    return OK;
+}
+
+enum err memory_trace_get(struct store *s, int64_t log_id, struct trace_root *ret, struct why *why)
+{
+    (void)why;
+    const struct trace_root *row = mem_find(memory_of(s), T_TRACE, log_id);
+    *ret = row ? *row : (struct trace_root){ .kind = TRACE_OWN };
+    return OK;
 }
 
 enum err memory_story_put(struct store *s, int64_t log_id, const struct story *story,

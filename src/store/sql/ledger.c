@@ -342,6 +342,8 @@ static void run_read(struct sql_query *q, struct run_row *r)
     r->handler = sql_text(q, i++);
     r->param = sql_text(q, i++);
     r->log_ms = sql_i64(q, i++, -1);
+    int64_t traced = sql_i64(q, i++, TRACE_OWN), high = sql_i64(q, i++, 0);
+    r->trace = trace_kept(traced, high, sql_i64(q, i++, 0));
 }
 
 static bool runs_lend(struct sql_query *q, void *fn, void *ctx)
@@ -362,8 +364,9 @@ enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct wh
         "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "
         "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "
         "r.choices, l.job_group, l.executor_handler, l.executor_param, "
-        "{ms l.trigger_time} FROM peal_run r LEFT JOIN xxl_job_log l ON l.id = r.log_id ORDER BY "
-        "r.log_id",
+        "{ms l.trigger_time}, t.kind, t.high, t.low FROM peal_run r "
+        "LEFT JOIN xxl_job_log l ON l.id = r.log_id "
+        "LEFT JOIN peal_trace t ON t.log_id = r.log_id ORDER BY r.log_id",
         &q, why);
     return err ? err : sql_rows(q, runs_lend, &fn, ctx, why);
 }

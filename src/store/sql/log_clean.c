@@ -111,19 +111,30 @@ static enum err spans_trim(struct sql *s, int64_t before_ms, struct why *why)
     return sql_do(q, why);
 }
 
-/* Once a chunk, so that rows without a story pay nothing. */
-enum err sql_stories_drop(struct sql *s, int64_t id, struct why *why)
+static enum err drop_in(struct sql *s, const char *text, int64_t id, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(s,
-                             "DELETE FROM peal_story WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
-                             "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
-                             &q, why);
+    enum err err = sql_query(s, text, &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, id & ~(int64_t)(CHUNK - 1));
     sql_bind_i64(q, 2, id | (CHUNK - 1));
     return sql_do(q, why);
+}
+
+/* Once a chunk, so that rows without a story or a trace pay nothing. */
+enum err sql_stories_drop(struct sql *s, int64_t id, struct why *why)
+{
+    enum err err = drop_in(s,
+                           "DELETE FROM peal_story WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
+                           "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
+                           id, why);
+    if (!err)
+        err = drop_in(s,
+                      "DELETE FROM peal_trace WHERE log_id BETWEEN ?1 AND ?2 AND NOT EXISTS "
+                      "(SELECT 1 FROM xxl_job_log l WHERE l.id = log_id)",
+                      id, why);
+    return err;
 }
 
 /* Nothing that matches is left in it, but for what stays. */

@@ -107,6 +107,10 @@ MUST_CHECK enum err sql_log_get(struct store *store, int64_t id, struct log_reco
 /* stories.c */
 MUST_CHECK enum err sql_story_put(struct store *store, int64_t log_id, const struct story *story,
                                   struct why *why);
+MUST_CHECK enum err sql_traces_put(struct store *store, const struct run_trace *traces, int n,
+                                   struct why *why);
+MUST_CHECK enum err sql_trace_get(struct store *store, int64_t log_id, struct trace_root *ret,
+                                  struct why *why);
 MUST_CHECK enum err sql_story_get(struct store *store, int64_t log_id, struct story *ret,
                                   struct why *why);
 MUST_CHECK enum err sql_children_of(struct store *store, const struct scope *scope, int64_t job_id,

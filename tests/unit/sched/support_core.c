@@ -42,6 +42,7 @@ static struct core_call call_copy(const struct core *c, const struct call *from)
                                .shard = from->shard,
                                .shard_total = from->shard_total,
                                .attempt = from->attempt,
+                               .root = from->root,
                                .sent_wall_ms = c->now.wall_ms };
 }
 

@@ -25,6 +25,7 @@ struct core_call { /* one that waits for its answer */
     int64_t log_id, job_id, scheduled_ms, due_ms, log_time_ms;
     uint32_t ticket;
     int32_t shard, shard_total, attempt;
+    struct trace_root root;
     int64_t sent_wall_ms; /* when the core asked for it */
     bool left;            /* its first byte: a /run that the core has let go, or another call */
 };

@@ -2,6 +2,7 @@
 /* Single rules: what is overdue at a start, failures of stopped jobs, chains of children, the
  * watermark, clocks that go back, addresses that are dead or have left. */
 #include "support_core.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -188,6 +189,82 @@ static void a_retry_has_the_parameter_of_its_run(void **state)
     assert_string_equal(run_of(c, job)->param, "of this run alone");
 }
 
+static void same_root(const struct trace_root *a, const struct trace_root *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_true(a->id[0] == b->id[0] && a->id[1] == b->id[1]);
+}
+
+/* The first attempt fails, then the retry succeeds and calls the child. How it is asked: with that
+ * root. *ret: what its retry and the child belong to. The center is killed before the child ends.
+ */
+static int64_t causes(struct core *c, const struct trace_root *asked, struct trace_root ret[2])
+{
+    int64_t child = core_simple_job(c, "NONE", "");
+    struct job_record r = core_record("NONE", "");
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)child);
+    core_text(&r.children, text);
+    r.retries = 1;
+    r.retry_delay_ms = 10000; /* beyond the watermark: it cannot have left before the crash */
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    struct spawn spawn = { .job_id = job,
+                           .kind = KIND_MANUAL,
+                           .scheduled_ms = c->now.wall_ms,
+                           .due_ms = c->now.wall_ms,
+                           .retries_left = -1,
+                           .trace = *asked };
+    sched_trigger(c->s, c->now, &spawn);
+    core_settle(c);
+    int64_t first = run_of(c, job)->log_id;
+    same_root(&run_of(c, job)->root, asked);
+    core_answer(c, run_of(c, job), 200, LOG_NONE);
+    core_result(c, first, 500);
+    core_run(c, 500);
+    core_crash(c); /* the retry is planned: it is read from the disk */
+    core_start(c);
+    core_register(c, "app", A);
+    core_run(c, 15000);
+    ret[0] = run_of(c, job)->root;
+    int64_t retry = run_of(c, job)->log_id;
+    core_answer(c, run_of(c, job), 200, LOG_NONE);
+    core_result(c, retry, 200);
+    core_run(c, 100);
+    ret[1] = run_of(c, child)->root;
+    return first;
+}
+
+static void what_a_run_causes_belongs_to_its_trace(void **state)
+{
+    struct core *c = *state;
+    struct trace_root found[2];
+    const struct trace_root given = { { 1, 2 }, TRACE_UNSAMPLED }, own = { .kind = TRACE_OWN };
+    core_register(c, "app", A);
+    causes(c, &given, found);
+    same_root(&found[0], &given);
+    same_root(&found[1], &given);
+    int64_t first = causes(c, &own, found);
+    const struct trace_root of_first = { { 0, (uint64_t)first }, TRACE_OF_RUN };
+    same_root(&found[0], &of_first);
+    same_root(&found[1], &of_first);
+}
+
+/* A firing keeps nothing of a trace. */
+static void a_firing_has_a_trace_of_its_own(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    int64_t job = core_simple_job(c, "CRON", "* * * * * ?");
+    core_run(c, 1500);
+    assert_int_equal(run_of(c, job)->root.kind, TRACE_OWN);
+    struct trace_root kept;
+    struct why why = { "" };
+    assert_int_equal(c->store->ops->pages->trace_get(c->store, run_of(c, job)->log_id, &kept, &why),
+                     OK);
+    assert_int_equal(kept.kind, TRACE_OWN);
+}
+
 /* Two jobs that are each other's child. */
 static void a_chain_of_children_ends(void **state)
 {
@@ -325,6 +402,8 @@ int main(void)
         cmocka_unit_test(a_failure_of_a_stopped_job_is_not_tried_again),
         cmocka_unit_test(a_stop_takes_the_retry_of_the_same_batch),
         T(a_retry_has_the_parameter_of_its_run),
+        T(what_a_run_causes_belongs_to_its_trace),
+        T(a_firing_has_a_trace_of_its_own),
         T(a_chain_of_children_ends),
         cmocka_unit_test(a_row_due_at_the_watermark_may_have_left),
         T(a_scheduled_time_that_has_left_is_not_planned_again_by_an_edit),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stories in both engines: one a run, found by what it retries, gone with its log row. */
+/* Stories in both engines: one a run, found by what it retries, gone with its log row. And the
+ * traces that runs belong to, which go the same way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,6 +165,54 @@ static void it_goes_with_its_job(void **state)
     OP(s, pages->story_get, other, &got);
 }
 
+static bool keep_trace(void *ctx, const struct run_row *r)
+{
+    struct run_trace *found = ctx;
+    if (r->log_id == found->log_id)
+        found->root = r->trace;
+    return true;
+}
+
+static void a_trace_is_kept_of_live_and_ended_runs(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    bool end = false;
+    struct trace_root got;
+    OP(s, txn->begin);
+    int64_t open = add_run(s, 5, 0, 0, true), old = add_run(s, 5, 1, 0, false);
+    int64_t own = add_run(s, 5, 2, 0, false);
+    struct run_trace traces[300] = { { open, { { UINT64_MAX, 1 }, TRACE_UNSAMPLED } },
+                                     { old, { { 0, 9 }, TRACE_GIVEN } } };
+    for (int i = 2; i < 300; i++)
+        traces[i] = (struct run_trace){ own + i, { { 0, (uint64_t)i }, TRACE_OF_RUN } };
+    OP(s, runs->traces_put, traces, 300);
+    traces[1].root.kind = TRACE_OF_RUN;
+    OP(s, runs->traces_put, traces + 1, 1); /* in place of that */
+    OP(s, txn->commit, NULL);
+    OP(s, pages->trace_get, open, &got);
+    assert_true(got.kind == TRACE_UNSAMPLED && got.id[0] == UINT64_MAX && got.id[1] == 1);
+    OP(s, pages->trace_get, old, &got);
+    assert_true(got.kind == TRACE_OF_RUN && got.id[0] == 0 && got.id[1] == 9);
+    OP(s, pages->trace_get, own + 299, &got);
+    assert_true(got.kind == TRACE_OF_RUN && got.id[1] == 299);
+    OP(s, pages->trace_get, own, &got);
+    assert_int_equal(got.kind, TRACE_OWN);
+    struct run_trace found = { .log_id = open };
+    OP(s, runs->runs_each, keep_trace, &found);
+    assert_true(found.root.kind == TRACE_UNSAMPLED && found.root.id[0] == UINT64_MAX);
+
+    struct log_clean walk = { .scope = SCOPE_ALL, .job_id = 5, .before_ms = INT64_MAX, .keep = 0 };
+    walk.below_id = INT64_MAX;
+    OP(s, txn->begin);
+    while (!end)
+        OP(s, runs->log_clean, &walk, 1, &end);
+    OP(s, txn->commit, NULL);
+    OP(s, pages->trace_get, old, &got); /* it goes with its row */
+    assert_int_equal(got.kind, TRACE_OWN);
+    OP(s, pages->trace_get, open, &got);
+    assert_int_equal(got.kind, TRACE_UNSAMPLED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +221,7 @@ int main(void)
         BOTH(children_are_found_by_what_has_started_them),
         BOTH(it_goes_with_its_row),
         BOTH(it_goes_with_its_job),
+        BOTH(a_trace_is_kept_of_live_and_ended_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

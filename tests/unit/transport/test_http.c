@@ -185,7 +185,7 @@ static void a_run_says_when_and_which(void **state)
     struct job *j = a_job("");
     begin(f, serve, yes());
     struct call what = run_of(f, j);
-    what.trace = (struct trace){ { 1, 0xabc }, 0x10 };
+    what.trace = (struct trace){ .id = { 1, 0xabc }, .span = 0x10 };
     struct user u = call(f, &what);
     assert_int_equal(u.asked, 1);
     assert_int_equal(u.r.outcome, CALL_ANSWERED);

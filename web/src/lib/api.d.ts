@@ -3264,7 +3264,7 @@ export interface components {
          */
         RunDetail: {
             run: components["schemas"]["Run"];
-            /** @description The id under which a tracing system has it: that of the traceparent which its executor gets */
+            /** @description The id under which a tracing system has it: that of the traceparent which its executor gets, and that the request which asked for it sent */
             traceId: string;
             story: components["schemas"]["Step"][];
             /** @description true: times are those that the center noted. It keeps them of runs that are open, did not succeed, were sent over 1 s late, had an unknown outcome, were asked for by hand, are retries or children, or have an id that 100 divides. false: times of steps are known to the second only */
@@ -5405,6 +5405,11 @@ export interface components {
         /** @description true: look at all rules, and change nothing */
         DryRun: boolean;
         /**
+         * @description W3C Trace Context. The run that this asks for, its retries and its children's runs belong to that trace. What cannot be read is ignored
+         * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+         */
+        Traceparent: string;
+        /**
          * @description The same key from the same user within 24 h gives the first answer again and does nothing; with another body 422
          * @example deploy-2026-11-21-0001
          */
@@ -6466,6 +6471,11 @@ export interface operations {
                  * @example deploy-2026-11-21-0001
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description W3C Trace Context. The run that this asks for, its retries and its children's runs belong to that trace. What cannot be read is ignored
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -7117,6 +7127,11 @@ export interface operations {
                  * @example deploy-2026-11-21-0001
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description W3C Trace Context. The run that this asks for, its retries and its children's runs belong to that trace. What cannot be read is ignored
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path: {
                 /**
@@ -8843,6 +8858,11 @@ export interface operations {
                  * @example deploy-2026-11-21-0001
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description W3C Trace Context. The run that this asks for, its retries and its children's runs belong to that trace. What cannot be read is ignored
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path: {
                 /**
@@ -8904,6 +8924,11 @@ export interface operations {
                  * @example deploy-2026-11-21-0001
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description W3C Trace Context. The run that this asks for, its retries and its children's runs belong to that trace. What cannot be read is ignored
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
             };
             path?: never;
             cookie?: never;
