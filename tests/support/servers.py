@@ -163,6 +163,20 @@ class Server:
         self._grant(database)
         return self.url(database)
 
+    def speak_tls(self, ca, cert, key):
+        """From the next start on; copies of the files, which its user can read."""
+        self.folder.mkdir(exist_ok=True)
+        copies = [self.folder / name for name in ("ca.pem", "cert.pem", "key.pem")]
+        for source, copy in zip((ca, cert, key), copies):
+            shutil.copyfile(source, copy)
+            copy.chmod(0o600)
+            if os.geteuid() == 0:
+                shutil.chown(copy, self._account())
+        self.extra = self._tls(*copies)
+
+    def _tls(self, ca, cert, key):
+        raise NotImplementedError
+
     def drop(self, database):
         raise NotImplementedError
 
@@ -238,6 +252,9 @@ class MariaDB(Server):
                 f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=128M", "--innodb-log-file-size=64M",
                 "--sql-mode=STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION", "--character-set-server=utf8mb4",
                 "--skip-name-resolve", *([] if self.durable else quick)]
+
+    def _tls(self, ca, cert, key):
+        return [f"--ssl-ca={ca}", f"--ssl-cert={cert}", f"--ssl-key={key}"]
 
     def _try(self):
         try:
@@ -328,6 +345,9 @@ class Postgres(Server):
             settings.update(fsync="off", full_page_writes="off")
         return [program("postgres", "postgres"), "-D", str(self.data),
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))]
+
+    def _tls(self, ca, cert, key):
+        return ["-c", "ssl=on", "-c", f"ssl_ca_file={ca}", "-c", f"ssl_cert_file={cert}", "-c", f"ssl_key_file={key}"]
 
     def _others(self):
         try:

@@ -6,6 +6,7 @@
  * server then rolls back and frees the rows of a center that is paused or cut off. */
 #include "base/clock.h"
 #include "store/mysql/my_db.h"
+#include <errmsg.h>
 #include <mysql.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,10 @@ static void set_options(struct mydb *s, MYSQL *db)
 {
     unsigned connect_s = (unsigned)s->url.connect_timeout_s;
     unsigned io_s = s->read_only ? PAGE_READ_S : s->beats ? BEAT_READ_S : READ_S;
+    /* The library takes "localhost" for a socket in its own place, whatever the port is. */
+    unsigned protocol = s->url.socket[0] ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     my_bool on = 1, off = 0;
+    mysql_options(db, MYSQL_OPT_PROTOCOL, &protocol);
     mysql_options(db, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
     mysql_options(db, MYSQL_OPT_READ_TIMEOUT, &io_s);
     mysql_options(db, MYSQL_OPT_WRITE_TIMEOUT, &io_s);
@@ -91,6 +95,9 @@ static enum err connect_one(struct mydb *s, const struct db_host *host, struct w
     if (!mysql_real_connect(db, local ? NULL : host->name, u->user, u->password, u->database,
                             local ? 0 : host->port, local ? u->socket : NULL, CLIENT_FOUND_ROWS))
         err = my_fail(s, mysql_errno(db), mysql_error(db), why);
+    /* Where no certificate is checked, the library goes on without TLS if the server has none. */
+    if (!err && u->tls != DB_TLS_OFF && !mysql_get_ssl_cipher(db))
+        err = my_fail(s, CR_SSL_CONNECTION_ERROR, "the server speaks no TLS", why);
     if (!err) {
         const char *version = mysql_get_server_info(db);
         s->maria = version && strstr(version, "MariaDB");

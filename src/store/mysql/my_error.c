@@ -3,6 +3,7 @@
  * the class, what an operator does on the text. */
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
+#include <errmsg.h>
 #include <stdio.h>
 
 static const struct {
@@ -40,6 +41,8 @@ enum err my_class(unsigned code)
 
 static const char *advice(unsigned code, enum err err)
 {
+    if (code == CR_SSL_CONNECTION_ERROR)
+        return "see tls, tls-ca, tls-cert and tls-key of the URL, and the server's certificate";
     switch (err) {
     case ERR_CONFLICT:
         return "the transaction is tried again";

@@ -102,6 +102,13 @@ static enum err open_host(const struct db_url *u, const struct db_host *host, st
         mysql_close(db);
         return err;
     }
+    /* Where no certificate is checked, the library goes on without TLS if the server has none. */
+    if (u->tls != DB_TLS_OFF && !mysql_get_ssl_cipher(db)) {
+        why_set(why, "%s: the server speaks no TLS, which the URL asks for",
+                local ? u->socket : host->name);
+        mysql_close(db);
+        return ERR_INVALID;
+    }
     struct reader *r = mem_new(sizeof(*r));
     r->db = db;
     enum err err = settings(r, why);

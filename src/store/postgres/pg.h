@@ -107,6 +107,9 @@ const char *pg_advice(enum err err);
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why);
 /* The same with a text of our own. */
 enum err pg_fail_as(struct pg *s, enum err err, const char *text, struct why *why);
+/* The same with advice that is not the class's. */
+enum err pg_fail_with(struct pg *s, enum err err, const char *text, const char *advice,
+                      struct why *why);
 
 /* ---- statements of the hot path (pg_call.c) -------------------------------------------------- */
 

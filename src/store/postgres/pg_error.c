@@ -56,16 +56,22 @@ const char *pg_advice(enum err err)
     }
 }
 
-enum err pg_fail_as(struct pg *s, enum err err, const char *text, struct why *why)
+enum err pg_fail_with(struct pg *s, enum err err, const char *text, const char *advice,
+                      struct why *why)
 {
     struct why full = { "" };
-    why_set(&full, "database %s: %s; %s", s->name, text, pg_advice(err));
+    why_set(&full, "database %s: %s; %s", s->name, text, advice);
     why_set(why, "%s", full.text);
     if (s->in_transaction && !s->lost) {
         s->lost = err;
         snprintf(s->lost_text, sizeof(s->lost_text), "%s", full.text);
     }
     return err;
+}
+
+enum err pg_fail_as(struct pg *s, enum err err, const char *text, struct why *why)
+{
+    return pg_fail_with(s, err, text, pg_advice(err), why);
 }
 
 /* The first line of a message of the library, without what it begins with. */

@@ -146,8 +146,27 @@ static enum err configure(struct pg *s, struct why *why)
     return err ? err : pg_session_name(s, why);
 }
 
-/* Why there is no connection, which the library says in words alone. */
-static enum err refused(struct pg *s, struct why *why)
+/* Cuts ":  28P01" out of what the library says of a server's refusal, SEVERITY:  SQLSTATE: TEXT
+ * (the severity and the text are of the server's language). ret is empty where there is none: then
+ * the library speaks, not the server. */
+static void cut_state(char *said, char ret[6])
+{
+    enum { STATE = 5 };
+    static const char of_state[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    ret[0] = '\0';
+    for (char *at = strstr(said, ":  "); at && !ret[0]; at = strstr(at + 1, ":  ")) {
+        char *state = at + 3;
+        if (strspn(state, of_state) != STATE || strncmp(state + STATE, ": ", 2) != 0)
+            continue;
+        memcpy(ret, state, STATE);
+        ret[STATE] = '\0';
+        memmove(at, state + STATE, strlen(state + STATE) + 1);
+    }
+}
+
+/* What the library itself says, and servers whose SQLSTATE says little (poolers answer many things
+ * by 08P01). The program sets no locale, so the library's own words are English. */
+static enum err class_by_words(const char *said)
 {
     static const struct {
         const char *word;
@@ -160,16 +179,35 @@ static enum err refused(struct pg *s, struct why *why)
                   { "certificate", ERR_INVALID },
                   { "SSL", ERR_INVALID },
                   { "too many", ERR_BUSY } };
-    char said[200];
-    struct slice rest = slice_trim(slice_text(s->db ? PQerrorMessage(s->db) : "")), line;
     enum err err = ERR_STORE;
-    if (!slice_cut(&rest, '\n', &line))
-        line = slice_text("there is no memory for a connection");
-    text_copy(said, sizeof(said), line);
     for (size_t i = countof(words); i-- > 0;)
         if (strstr(said, words[i].word))
             err = words[i].err;
-    err = pg_fail_as(s, err, said, why);
+    return err;
+}
+
+static const char *advice_of(const char *said, const char *state, enum err err)
+{
+    bool tls =
+        !state[0] && err == ERR_INVALID && (strstr(said, "certificate") || strstr(said, "SSL"));
+    return tls ? "see tls, tls-ca, tls-cert and tls-key of the URL, and the server's certificate"
+               : pg_advice(err);
+}
+
+/* Why there is no connection. */
+static enum err refused(struct pg *s, struct why *why)
+{
+    char said[200], state[6], text[300];
+    struct slice rest = slice_trim(slice_text(s->db ? PQerrorMessage(s->db) : "")), line;
+    if (!slice_cut(&rest, '\n', &line))
+        line = slice_text("there is no memory for a connection");
+    text_copy(said, sizeof(said), line);
+    cut_state(said, state);
+    enum err err = state[0] ? pg_class(state) : ERR_STORE;
+    if (err == ERR_STORE)
+        err = class_by_words(said);
+    snprintf(text, sizeof(text), state[0] ? "%s (%s)" : "%s", said, state);
+    err = pg_fail_with(s, err, text, advice_of(said, state, err), why);
     pg_hang_up(s);
     return err;
 }
@@ -234,6 +272,8 @@ static enum err connect_to(struct pg *s, const struct db_host *host, struct why 
     keys[n] = values[n] = NULL;
     int64_t until_ms = clock_boot_ms() + u->connect_timeout_s * INT64_C(1000);
     s->db = PQconnectStartParams(keys, values, 0);
+    if (s->db) /* so that a refusal has its SQLSTATE in it, which is of no language */
+        PQsetErrorVerbosity(s->db, PQERRORS_VERBOSE);
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     while (s->db && PQstatus(s->db) != CONNECTION_BAD && status != PGRES_POLLING_OK &&
            status != PGRES_POLLING_FAILED) {
@@ -243,6 +283,7 @@ static enum err connect_to(struct pg *s, const struct db_host *host, struct why 
     }
     if (!s->db || PQstatus(s->db) != CONNECTION_OK || PQsetnonblocking(s->db, 1))
         return refused(s, why);
+    PQsetErrorVerbosity(s->db, PQERRORS_DEFAULT);
     PQsetNoticeProcessor(s->db, notice, NULL);
     s->life++;
     enum err err = check_server(s, why);

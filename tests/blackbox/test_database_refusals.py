@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a center reaches a database server, and what it says when it does not: refusals in each language, TLS, hosts of a
+URL, localhost. Each with the advice that mends it."""
+import subprocess
+
+import pytest
+
+from support import servers
+from support.center import Center, binary, clean_environment
+from support.mailserver import certificates
+from support.postgres_refusal import refusing
+from support.wait import PATIENCE
+
+RIGHTS = "see that the user, its password and its rights on the database are right"
+CONNECTIONS = "too many connections (max_connections)"
+ADDRESS = "is the server up"
+TLS = "see tls, tls-ca, tls-cert and tls-key of the URL, and the server's certificate"
+
+
+def said_at_start(folder, url):
+    done = subprocess.run([str(binary()), "server", "--listen", "127.0.0.1:0", "--data", str(folder), "--token", "t", "--db", url],
+                          capture_output=True, text=True, timeout=60 * PATIENCE, check=False,
+                          env=clean_environment(PEAL_RECORDER="none", PEAL_DB_PASSWORD=servers.PASSWORD))
+    assert done.returncode > 0, done.stderr
+    assert servers.PASSWORD not in done.stdout + done.stderr and servers.WRITTEN not in done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")
+@pytest.mark.parametrize("state, severity, text, advice", [
+    ("28P01", "FATAL", "Passwort-Authentifizierung für Benutzer »peal« fehlgeschlagen", RIGHTS),
+    ("28000", "致命错误", "没有用于主机 127.0.0.1 的条目", RIGHTS),
+    ("3D000", "FATAL", "Datenbank »jobs« existiert nicht", RIGHTS),
+    ("53300", "致命错误", "对不起, 已经有太多的客户", CONNECTIONS),
+    ("57P03", "FATAL", "das Datenbanksystem startet", ADDRESS),
+    ("08P01", "FATAL", "password authentication failed", RIGHTS),  # as poolers answer
+])
+def test_a_refusal_has_its_advice_in_each_language(tmp_path, state, severity, text, advice):
+    with refusing(state, text, severity) as port:
+        said = said_at_start(tmp_path, f"postgres://peal@127.0.0.1:{port}/jobs")
+    assert f"{severity}: {text} ({state}); " in said and advice in said, said
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder that the servers' user may enter: their CA, certificate and key, and another CA."""
+    folder = tmp_path_factory.mktemp("certificates")
+    (folder / "other").mkdir()
+    ca, cert, key = certificates(folder)
+    return {"ca": ca, "cert": cert, "key": key, "other": certificates(folder / "other")[0], "none": folder / "none.pem"}
+
+
+@pytest.fixture(scope="module", params=servers.built(binary()))
+def db(request, files):
+    lacks = servers.missing(request.param)
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
+    server = servers.open(request.param)
+    server.speak_tls(files["ca"], files["cert"], files["key"])
+    with server:
+        server.jobs = server.create("jobs")
+        yield server
+
+
+def works(folder, url):
+    with Center(folder, ["--db", url]) as center:
+        assert center.get("/readyz")[0] == 200
+
+
+def test_a_certificate_is_checked_by_the_ca_that_the_url_names(db, files, tmp_path):
+    """The URL's own CA is the only one that counts; without verify any certificate will do."""
+    works(tmp_path / "a", f"{db.jobs}?tls=verify&tls-ca={files['ca']}")
+    works(tmp_path / "b", f"{db.jobs}?tls=on")
+    for name in ("other", "none"):
+        said = said_at_start(tmp_path / name, f"{db.jobs}?tls=verify&tls-ca={files[name]}")
+        assert TLS in said and RIGHTS not in said, said
+
+
+def test_a_server_without_tls_is_refused_where_the_url_wants_it(db, tmp_path):
+    with servers.open(db.kind) as plain:
+        url = plain.create("jobs") + "?tls=on"
+        said = said_at_start(tmp_path, url)
+        assert TLS in said and RIGHTS not in said, said
+        said = said_at_start(tmp_path, url.replace("tls=on", "tls=verify"))  # the library refuses, before the login
+        assert TLS in said and "the server speaks no TLS" not in said, said
+        if db.kind == "mariadb":  # the reader of XXL-JOB's tables connects by itself
+            done = subprocess.run([str(binary()), "db", "check", "--db", url], capture_output=True, text=True, check=False,
+                                  timeout=60 * PATIENCE)
+            assert done.returncode not in (0, 1) and "speaks no TLS" in done.stderr, done.stderr
+
+
+def test_the_next_host_is_used_when_the_first_is_dead(db, tmp_path):
+    works(tmp_path, db.jobs.replace("@", "@127.0.0.1:1,", 1))
+
+
+def test_localhost_with_a_port_is_that_port(db, tmp_path):
+    """libmariadb by itself would take a socket in its own place."""
+    works(tmp_path, db.jobs.replace("127.0.0.1", "localhost", 1))
