@@ -471,6 +471,7 @@ def simulation(count):
     def stage(s):
         try:
             s.run("scripts/sim.py", "--moving", str(count), "--kept", limit=1500)
+            s.run("scripts/sim.py", "--nodes", "--moving", str(count), limit=600)
         finally:
             s.show("^seeds |^into ")
     return stage

@@ -7,6 +7,7 @@
                                     CI=true, so that a run that failed can be repeated, else with each minute
   sim.py --kept                     those that have failed once (tests/sim/seeds.txt); goes with the others
   sim.py --seeds 1..50000 --resume  leave out what an earlier run has passed (build/sim/passed)
+  sim.py --nodes --moving 5000      the simulation of a cluster (tests/sim_nodes)
 
 A seed that fails is printed and replays exactly; the others of its slice are played all the same. It
 belongs into tests/sim/seeds.txt. The record of what has passed holds for one binary: another one
@@ -29,12 +30,12 @@ SLICE = 50
 LIMIT = 900  # seconds for a slice: a history that hangs fails
 
 
-def simulator():
+def simulator(name):
     for command in (["cmake", "--preset", "release"], ["cmake", "--build", "build/release"]):
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    hits = [p for p in glob.glob(os.path.join(ROOT, "build/release/**/peal_sim"), recursive=True) if os.path.isfile(p)]
+    hits = [p for p in glob.glob(os.path.join(ROOT, "build/release/**", name), recursive=True) if os.path.isfile(p)]
     if not hits:
-        sys.exit("sim: the release build has no peal_sim")
+        sys.exit(f"sim: the release build has no {name}")
     return hits[0]
 
 
@@ -105,6 +106,7 @@ def main():
     parser.add_argument("--moving", type=int, metavar="COUNT")
     parser.add_argument("--kept", action="store_true")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--nodes", action="store_true", help="the simulation of a cluster")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     ranges = []
@@ -114,7 +116,9 @@ def main():
         ranges.append(moving(args.moving))
     if not ranges and not args.kept:
         parser.error("which seeds? --seeds, --moving, --kept")
-    binary = simulator()
+    if args.nodes and (args.kept or args.resume):
+        parser.error("--nodes goes with --seeds and --moving")
+    binary = simulator("peal_sim_nodes" if args.nodes else "peal_sim")
     parts = [(a, min(a + SLICE - 1, last)) for first, last in ranges for a in range(first, last + 1, SLICE)]
     if args.kept:
         parts = [(seed, seed) for seed in kept()] + parts
@@ -138,7 +142,7 @@ def main():
     played = sum(b - a + 1 for a, b in parts)
     print(f"{played - len(bad)} seeds passed, {len(bad)} failed")
     new = [str(seed) for seed in bad if seed is not None and seed not in kept()]
-    if new:
+    if new and not args.nodes:
         print(f"into {os.path.relpath(KEPT, ROOT)} with them, so that they are played again: {' '.join(new)}")
     return 1 if bad else 0
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seen.h - the nodes of a cluster as the last look at the database showed them, and for how long
+ * each has been silent. Pure; owned by its cluster. */
+#ifndef PEAL_SCHED_SEEN_H
+#define PEAL_SCHED_SEEN_H
+
+#include "sched/life.h"
+#include "sched/homes.h"
+
+#define CLUSTER_MAX 64 /* nodes of a cluster; a driver refuses to join as one more */
+
+/* An epoch that has not ended; or one that has, as long as runs of it may be left; or a node that
+ * has no epoch (0). */
+struct cluster_row {
+    int64_t node, epoch, beat, watermark_ms;
+    int64_t heir;    /* epoch that adopts alone at first; 0: none */
+    int64_t skew_ms; /* the database's clock minus the node's */
+    int weight;      /* 1..HOMES_WEIGHT */
+    bool ended, clean, draining;
+    bool namesake; /* has this node's name */
+};
+
+struct seen {
+    struct cluster_row rows[CLUSTER_MAX]; /* a node each, sorted; of several epochs the newest */
+    int n;
+    int64_t newest;                         /* epoch */
+    struct life_watch watches[CLUSTER_MAX]; /* a living one each, found by epoch */
+    int nwatches;
+};
+
+bool seen_living(const struct cluster_row *r);
+/* Another look begins: rows go, watches stay until seen_silent. */
+void seen_begin(struct seen *s);
+void seen_put(struct seen *s, const struct cluster_row *r);
+/* The row that has this node's name; NULL if there is none. */
+const struct cluster_row *seen_namesake(const struct seen *s);
+/* Whether the epoch has not ended; true as well if it is newer than the last look. */
+bool seen_lives(const struct seen *s, int64_t epoch);
+/* Whether no node but the one of this epoch lives that would take runs. */
+bool seen_alone(const struct seen *s, int64_t epoch);
+/* Whether another living node's clock is within skew_ms of the database's. */
+bool seen_agrees(const struct seen *s, int64_t epoch, int64_t skew_ms);
+/* After all rows: watch each living node but the one of this epoch. One that has been silent for
+ * lease_ms; NULL if there is none. */
+const struct cluster_row *seen_silent(struct seen *s, int64_t epoch, int64_t boot_ms,
+                                      int64_t lease_ms);
+
+#endif
