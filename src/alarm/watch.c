@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include "alarm/skips.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mailbox.h"
@@ -50,6 +51,7 @@ struct watch {
     int64_t look, now_ms; /* number; boot */
     struct counter commits, journal, clock;
     int64_t wall_minus_boot_ms;
+    struct skips skips;
     struct rule_record *rules; /* that watch, of this look */
     int nrules, crules;
     struct conditions *changes; /* NULL: none yet */
@@ -98,9 +100,10 @@ struct late {
     const struct rule_record *rule;
 };
 
-static bool job_is_late(void *ctx, int64_t job_id, int64_t scheduled_ms)
+/* waits: it may still be sent, so that counts of enabled jobs only. A job that was due once has
+ * ended with its skipped firing. */
+static void late_holds(struct late *x, int64_t job_id, int64_t scheduled_ms, bool waits)
 {
-    struct late *x = ctx;
     struct store *db = x->w->c.reader;
     struct job_record job;
     struct why why = { "" };
@@ -109,19 +112,31 @@ static bool job_is_late(void *ctx, int64_t job_id, int64_t scheduled_ms)
     job_record_init(&job);
     bool there = !db->ops->catalog->job_get(db, job_id, &job, &why);
     c.group_id = job.group_id;
-    snprintf(c.text, sizeof(c.text), "not sent since it was due at %s UTC",
+    snprintf(c.text, sizeof(c.text),
+             waits ? "not sent since it was due at %s UTC"
+                   : "the misfire strategy skipped what was due at %s UTC",
              walltime_format(scheduled_ms, zone_utc(), text));
-    if (there && job.enabled && rule_is_of(x->rule, job.group_id, job_id))
+    if (there && (job.enabled || !waits) && rule_is_of(x->rule, job.group_id, job_id))
         holds(x->w, x->rule, &c);
     job_record_done(&job);
+}
+
+static bool job_is_late(void *ctx, int64_t job_id, int64_t scheduled_ms)
+{
+    late_holds(ctx, job_id, scheduled_ms, true);
     return true;
 }
 
 static enum err look_for_late(struct watch *w, const struct rule_record *r, struct why *why)
 {
     struct late x = { w, r };
-    return w->c.reader->ops->rules->jobs_late(w->c.reader, clock_wall_ms() - r->longer_ms, LATE_MAX,
-                                              job_is_late, &x, why);
+    int64_t now_ms = clock_wall_ms();
+    enum err err = w->c.reader->ops->rules->jobs_late(w->c.reader, now_ms - r->longer_ms, LATE_MAX,
+                                                      job_is_late, &x, why);
+    for (int i = 0; !err && i < w->skips.n; i++)
+        if (skips_late(&w->skips.rows[i], r->longer_ms, r->created_ms, now_ms))
+            late_holds(&x, w->skips.rows[i].job_id, w->skips.rows[i].to_ms, false);
+    return err;
 }
 
 /* ---- groups and executors -------------------------------------------------------------------- */
@@ -408,6 +423,17 @@ static void open_new(struct watch *w)
     free(over);
 }
 
+/* Nothing is read where no rule asks for it; what was skipped before a first rule is not new. */
+static enum err look_for_skips(struct watch *w, struct why *why)
+{
+    for (int i = 0; i < w->nrules; i++)
+        if (w->rules[i].kind == RULE_LATE)
+            return skips_look(&w->skips, w->c.reader, clock_wall_ms(), why);
+    w->skips.n = 0;
+    w->skips.begun = false;
+    return OK;
+}
+
 static enum err look(struct watch *w, struct why *why)
 {
     static enum err (*const kinds[RULE_KINDS])(struct watch *, const struct rule_record *,
@@ -421,6 +447,8 @@ static enum err look(struct watch *w, struct why *why)
     w->look++;
     count_all(w, w->look == 1);
     enum err err = w->c.reader->ops->rules->rules_each(w->c.reader, keep_rule, w, why);
+    if (!err)
+        err = look_for_skips(w, why);
     for (int i = 0; !err && i < w->nrules; i++)
         err = kinds[w->rules[i].kind](w, &w->rules[i], why);
     for (int i = 0; !err && i < w->nrules; i++)
@@ -470,9 +498,13 @@ static void *watch_main(void *arg)
 struct watch *watch_new(const struct watch_config *config)
 {
     struct watch *w = mem_new(sizeof(*w));
+    struct why why = { "" };
     w->c = *config;
     w->in = mailbox_new();
     textmap_init(&w->held);
+    /* what is skipped from now on is new; if it cannot be read, what the first look finds is old */
+    if (skips_look(&w->skips, w->c.reader, clock_wall_ms(), &why))
+        log_warn("alarm", "cannot read which firings were skipped: %s", why.text);
     if (thread_start(&w->thread, "peal-watch", 0, watch_main, w))
         abort(); /* no threads at start: nothing can run */
     return w;

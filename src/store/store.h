@@ -549,6 +549,7 @@ struct store_figures {
 };
 
 typedef bool job_late_fn(void *ctx, int64_t job_id, int64_t scheduled_ms);
+typedef bool skip_row_fn(void *ctx, int64_t id, const struct skip_row *r);
 
 #define ALARMS_COUNT_MAX 10000 /* of alarms_page */
 
@@ -674,6 +675,10 @@ struct store_rules {
      * time; by id, at most max. Any handle. */
     MUST_CHECK enum err (*jobs_late)(struct store *s, int64_t until_ms, int max, job_late_fn *fn,
                                      void *ctx, struct why *why);
+    /* What misfire strategies have skipped: rows with their ids, the youngest to_ms first, at most
+     * max. policy and extend are not read. Any handle. */
+    MUST_CHECK enum err (*skips_newest)(struct store *s, int max, skip_row_fn *fn, void *ctx,
+                                        struct why *why);
     /* Has the group an enabled job? Any handle. */
     MUST_CHECK enum err (*group_enabled)(struct store *s, int64_t group_id, bool *ret,
                                          struct why *why);

@@ -2,15 +2,17 @@
 """Rules that look for states: a job that is not sent in time, a group without executors, an executor that is gone, the
 center itself. Each opens when the state is there and closes when it is over, with no run that would say so."""
 
+import datetime
 import http.server
 import signal
 import socket
 import threading
+import time
 
 import pytest
 from support.center import Center, free_port
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_alarm_rules import Hook, rule
 
 
@@ -99,6 +101,23 @@ def test_states_open_alarms_and_their_end_closes_them(center, v1, hook):
     other = rule(v1, "center")
     hook.wait(other, 1)
     assert [a["id"] for a in v1.get(f"/alarms?rule={numbers['center']}")["items"]] == [opened["center"]["alarmId"]]
+
+
+def test_a_firing_that_was_skipped_is_late(tmp_path):
+    """Nothing of it waits any more, and its job, which was due once, has even ended: a rule tells it all the same."""
+    with Hook() as hook, Center(tmp_path / "center", [*hook.settings, "--misfire.threshold", "1s"]) as center:
+        api = center.api()
+        then = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=15 * PATIENCE)
+        job = api.add_job(api.add_group("watch-skips"), "h", misfireStrategy="DO_NOTHING", scheduleType="ONCE",
+                          scheduleConf=f"{then:%Y-%m-%dT%H:%M:%SZ}")
+        number = rule(V1(center), "late", longerMs=1000, jobId=job)
+        api.start_job(job)
+        center.stop()
+        wait_until(lambda: time.time() > then.timestamp() + 2, "the firing to be missed", 20 + 15 * PATIENCE)
+        center.start()
+        opened = hook.wait(number, 1)[0]
+        assert opened["event"] == "job.late" and [i["jobId"] for i in opened["items"]] == [job]
+        assert "the misfire strategy skipped what was due at" in opened["cause"]
 
 
 @pytest.mark.parametrize("body, field", [

@@ -222,6 +222,9 @@ def test_start_and_stop(v1, group):
     assert started.json["state"] == "scheduled" and started.json["nextMs"] and started.etag != job.etag
     stopped = v1.ask("POST", path + "/stop", {"reason": "release of 14:00"})
     assert stopped.json["state"] == "stopped" and stopped.json["nextMs"] is None
+    assert stopped.json["stopReason"] is None  # that is the center's own; a user's stands in the history
+    entry = v1.get(f"/audit?action=job.stop&object=job:{job.json['id']}")["items"][0]
+    assert entry["reason"] == "release of 14:00"
     problem(v1.ask("POST", path + "/stop", {"reason": 1, "why": ""}), 422, "invalid", ("/reason", "type.text"),
             ("/why", "unknown"))
 

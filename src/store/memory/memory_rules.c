@@ -338,6 +338,33 @@ static enum err memory_jobs_late(struct store *s, int64_t until_ms, int max, job
     return OK;
 }
 
+static int by_age(const void *a, const void *b)
+{
+    const struct mem_skip *x = *(const struct mem_skip *const *)a;
+    const struct mem_skip *y = *(const struct mem_skip *const *)b;
+    if (x->row.to_ms != y->row.to_ms)
+        return x->row.to_ms < y->row.to_ms ? 1 : -1;
+    return x->id < y->id ? 1 : -1;
+}
+
+static enum err memory_skips_newest(struct store *s, int max, skip_row_fn *fn, void *ctx,
+                                    struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    const struct mem_skip **rows = mem_new((m->tables[T_SKIP].len + 1) * sizeof(*rows));
+    size_t n = 0;
+    void *row;
+    for (size_t i = 0; map_next(&m->tables[T_SKIP], &i, &row);)
+        rows[n++] = row;
+    qsort(rows, n, sizeof(*rows), by_age);
+    for (size_t i = 0; i < n && (int)i < max; i++)
+        if (!fn(ctx, rows[i]->id, &rows[i]->row))
+            break;
+    free(rows);
+    return OK;
+}
+
 static enum err memory_group_enabled(struct store *s, int64_t group_id, bool *ret, struct why *why)
 {
     (void)why;
@@ -455,6 +482,7 @@ const struct store_rules memory_rules = {
     .tell_insert = memory_tell_insert,
     .tell_get = memory_tell_get,
     .jobs_late = memory_jobs_late,
+    .skips_newest = memory_skips_newest,
     .group_enabled = memory_group_enabled,
     .silences_each = memory_silences_each,
     .silence_insert = memory_silence_insert,

@@ -182,6 +182,29 @@ static enum err sql_jobs_late(struct store *store, int64_t until_ms, int max, jo
     return sql_rows(q, late_lend, &fn, ctx, why);
 }
 
+static bool skip_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    const struct skip_row r = { .job_id = sql_i64(q, 1, 0),
+                                .from_ms = sql_i64(q, 2, 0),
+                                .to_ms = sql_i64(q, 3, 0),
+                                .count = sql_i64(q, 4, 0) };
+    return (*(skip_row_fn **)fn)(ctx, sql_i64(q, 0, 0), &r);
+}
+
+static enum err sql_skips_newest(struct store *store, int max, skip_row_fn *fn, void *ctx,
+                                 struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT id, job_id, from_ms, to_ms, count FROM peal_skip "
+                             "ORDER BY to_ms DESC, id DESC LIMIT ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, max);
+    return sql_rows(q, skip_lend, &fn, ctx, why);
+}
+
 static enum err sql_group_enabled(struct store *store, int64_t group_id, bool *ret, struct why *why)
 {
     struct sql_query *q;
@@ -282,6 +305,7 @@ const struct store_rules sql_rules = {
     .tell_insert = sql_tell_insert,
     .tell_get = sql_tell_get,
     .jobs_late = sql_jobs_late,
+    .skips_newest = sql_skips_newest,
     .group_enabled = sql_group_enabled,
     .silences_each = sql_silences_each,
     .silence_insert = sql_silence_insert,

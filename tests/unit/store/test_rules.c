@@ -351,6 +351,36 @@ static void what_was_not_sent_or_not_planned_is_late(void **state)
     buf_done(&b);
 }
 
+static bool list_skip(void *ctx, int64_t id, const struct skip_row *r)
+{
+    buf_printf(ctx, "%s%lld:%lld-%lld*%lld ", id > 0 ? "" : "?", (long long)r->job_id,
+               (long long)r->from_ms, (long long)r->to_ms, (long long)r->count);
+    return true;
+}
+
+static void the_youngest_skips_come_first(void **state)
+{
+    struct store *s = ((struct engine *)*state)->s;
+    struct buf b = BUF_INIT(1000);
+    struct skip_row rows[] = { { 1, 100, 200, 2, MISFIRE_DO_NOTHING, false },
+                               { 2, 300, 300, 1, MISFIRE_DO_NOTHING, false },
+                               { 3, 50, 60, 2, MISFIRE_DO_NOTHING, false } };
+    struct skip_row more = { 1, 400, 500, 3, MISFIRE_DO_NOTHING, true };
+    OP(s, rules->skips_newest, 10, list_skip, &b);
+    wrote(&b, "");
+    OP(s, txn->begin);
+    OP(s, runs->skips_add, rows, 3);
+    OP(s, txn->commit, NULL);
+    OP(s, rules->skips_newest, 10, list_skip, &b);
+    wrote(&b, "2:300-300*1 1:100-200*2 3:50-60*2 ");
+    OP(s, txn->begin);
+    OP(s, runs->skips_add, &more, 1); /* nothing has fired in between: the row grows */
+    OP(s, txn->commit, NULL);
+    OP(s, rules->skips_newest, 2, list_skip, &b);
+    wrote(&b, "1:100-500*5 2:300-300*1 ");
+    buf_done(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +391,7 @@ int main(void)
         BOTH(a_message_comes_back),
         BOTH(silences_come_back_and_go),
         BOTH(what_was_not_sent_or_not_planned_is_late),
+        BOTH(the_youngest_skips_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

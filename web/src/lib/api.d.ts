@@ -1929,6 +1929,7 @@ export interface components {
             /** @description XXL-JOB's author */
             owner: string;
             state: components["schemas"]["JobState"];
+            /** @description Why the center stopped it; null where a user did: the reason that the user gave stands in the history */
             stopReason?: string | null;
             schedule: components["schemas"]["Schedule"];
             task: components["schemas"]["Task"];
