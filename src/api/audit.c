@@ -274,7 +274,7 @@ static const char *action_of(enum edit_kind kind)
 
 void audit_edit(const struct web_call *call, struct edit *e)
 {
-    static const struct edit_companion companion = { edit_run, edit_done };
+    static const struct edit_companion companion = { .run = edit_run, .done = edit_done };
     e->companion = &companion;
     e->companion_arg = audit_new(call, action_of(e->kind));
 }
@@ -361,7 +361,7 @@ static void many_done(void *arg, enum err err, const struct why *why)
 
 void audit_many_edit(struct audit_many *m, struct edit *e)
 {
-    static const struct edit_companion companion = { many_run, many_done };
+    static const struct edit_companion companion = { .run = many_run, .done = many_done };
     e->companion = &companion;
     e->companion_arg = many_item_new(m);
 }

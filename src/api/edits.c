@@ -12,16 +12,27 @@ struct link {
 };
 
 struct chain { /* what is written along with an edit, in order */
-    struct link links[3];
+    struct link links[4];
     int n;
 };
+
+static enum err chain_before(void *arg, struct edit *e, struct why *why)
+{
+    const struct chain *c = arg;
+    enum err err = OK;
+    for (int i = 0; i < c->n && !err; i++)
+        if (c->links[i].companion->before)
+            err = c->links[i].companion->before(c->links[i].arg, e, why);
+    return err;
+}
 
 static enum err chain_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
 {
     const struct chain *c = arg;
     enum err err = OK;
     for (int i = 0; i < c->n && !err; i++)
-        err = c->links[i].companion->run(s, c->links[i].arg, rows, why);
+        if (c->links[i].companion->run)
+            err = c->links[i].companion->run(s, c->links[i].arg, rows, why);
     return err;
 }
 
@@ -67,7 +78,7 @@ static void note_done(void *arg, enum err err, const struct why *why)
 
 static void note_edit(const struct web_call *call, struct edit *e)
 {
-    static const struct edit_companion companion = { note_run, note_done };
+    static const struct edit_companion companion = { .run = note_run, .done = note_done };
     struct note *n = mem_new(sizeof(*n));
     if (!call->idem) {
         free(n);
@@ -81,11 +92,16 @@ static void note_edit(const struct web_call *call, struct edit *e)
 /* ---- asking ------------------------------------------------------------------------------------
  */
 
-struct request *edit_ask(struct web_call *call, struct edit *e, struct audit_many *audit)
+/* What goes along with the edit: first (may be NULL), the note of its key, what it has already, its
+ * entry in the audit. */
+static void dress(struct web_call *call, struct edit *e, struct audit_many *audit,
+                  const struct edit_companion *first, void *first_arg)
 {
-    static const struct edit_companion companion = { chain_run, chain_done };
+    static const struct edit_companion companion = { chain_before, chain_run, chain_done };
     struct chain *c = mem_new(sizeof(*c));
     struct edit own = { .companion = e->companion, .companion_arg = e->companion_arg };
+    if (first)
+        c->links[c->n++] = (struct link){ first, first_arg };
     e->companion = NULL;
     note_edit(call, e);
     take(c, e);
@@ -97,7 +113,18 @@ struct request *edit_ask(struct web_call *call, struct edit *e, struct audit_man
     take(c, e);
     e->companion = &companion;
     e->companion_arg = c;
+}
+
+struct request *edit_ask(struct web_call *call, struct edit *e, struct audit_many *audit)
+{
+    dress(call, e, audit, NULL, NULL);
     return center_edit_ask(call->center, e);
+}
+
+void edit_along(struct web_call *call, struct edit *e, const struct edit_companion *first,
+                void *first_arg)
+{
+    dress(call, e, NULL, first, first_arg);
 }
 
 enum err edit_answer(struct web_call *call, struct request *asked, int64_t *ret_id, struct why *why)

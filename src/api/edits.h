@@ -19,6 +19,11 @@ MUST_CHECK struct request *edit_ask(struct web_call *call, struct edit *e,
 MUST_CHECK enum err edit_answer(struct web_call *call, struct request *asked, int64_t *ret_id,
                                 struct why *why);
 
+/* For one of a bundle (center_edits): attach to the edit what is written along with each, with
+ * first before it. first may have no run. */
+void edit_along(struct web_call *call, struct edit *e, const struct edit_companion *first,
+                void *first_arg);
+
 /* What the rules of jobs look at when this user edits one. Borrows from the call. */
 struct job_rules edit_rules(const struct web_call *call);
 

@@ -80,7 +80,7 @@ static void print(char *text, size_t size, const char *format, va_list args)
 void problem_error(struct problem_errors *e, const char *field, const char *rule,
                    const struct problem_limits *limits, const char *format, ...)
 {
-    char detail[256];
+    char detail[256], placed[sizeof(e->place) + 400];
     va_list args;
     if (e->n++ >= PROBLEM_ERRORS_MAX)
         return;
@@ -93,7 +93,8 @@ void problem_error(struct problem_errors *e, const char *field, const char *rule
     if (e->n > 1)
         buf_char(&e->list, ',');
     jsonw_object(&w, NULL);
-    jsonw_text(&w, "field", field);
+    snprintf(placed, sizeof(placed), "%s%s", e->place, field);
+    jsonw_text(&w, "field", placed);
     jsonw_text(&w, "rule", rule);
     jsonw_text(&w, "detail", detail);
     if (limits) {

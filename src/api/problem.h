@@ -44,6 +44,7 @@ struct problem_errors {
     int n;           /* found; those above the bound are counted only */
     struct buf list; /* private: JSON objects separated by commas */
     char first[256]; /* detail of the first */
+    char place[40];  /* stands before each field: of one thing of several; "" as it begins */
 };
 
 struct problem_limits { /* parameters of a rule, for translation */

@@ -70,7 +70,7 @@ static void publish_done(void *arg, enum err err, const struct why *why)
     free(p);
 }
 
-static const struct edit_companion publish = { publish_run, publish_done };
+static const struct edit_companion publish = { .run = publish_run, .done = publish_done };
 
 static void attach(struct edit *e, int64_t base, int64_t *ret_version)
 {
@@ -107,6 +107,22 @@ static void drop_returns(char *text)
     *to = '\0';
 }
 
+/* The edit's record gets that source, which becomes a version with it. */
+static void set_source(struct edit *e, const char *source, const char *remark)
+{
+    set_text(&e->job.glue_source, source);
+    set_text(&e->job.glue_remark, remark);
+    if (strcmp(e->job.glue_type, "GLUE_SHELL") == 0)
+        drop_returns(e->job.glue_source);
+    e->job.glue_updated_ms = clock_wall_ms();
+}
+
+void script_next(struct edit *e, const char *source, const char *remark)
+{
+    set_source(e, source, remark);
+    attach(e, SCRIPT_ANY_BASE, NULL);
+}
+
 static enum err try_once(struct web_call *call, int64_t job_id, const struct script_new *script,
                          int64_t *ret_version, struct why *why)
 {
@@ -122,11 +138,7 @@ static enum err try_once(struct web_call *call, int64_t job_id, const struct scr
     }
     e->id = job_id;
     e->version = e->job.version;
-    set_text(&e->job.glue_source, script->source);
-    set_text(&e->job.glue_remark, script->remark);
-    if (strcmp(e->job.glue_type, "GLUE_SHELL") == 0)
-        drop_returns(e->job.glue_source);
-    e->job.glue_updated_ms = clock_wall_ms();
+    set_source(e, script->source, script->remark);
     attach(e, script->base, ret_version);
     return edit_make(call, e, NULL, why);
 }

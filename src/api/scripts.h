@@ -26,6 +26,8 @@ MUST_CHECK enum err script_publish(struct web_call *call, int64_t job_id,
                                    struct why *why);
 /* Let the insert of a job that has a script make its first version, too. */
 void script_first(struct edit *insert);
+/* Let an edit whose record is that of a job with scripts publish this one, too. */
+void script_next(struct edit *e, const char *source, const char *remark);
 
 /* The newest version of a job, 0: there is none. */
 MUST_CHECK enum err script_newest(struct store *db, int64_t job_id, int64_t *ret, struct why *why);

@@ -2,8 +2,8 @@
 /* edits.c - one edit after the other, each with what the driver writes along with it.
  *
  * An edit alone needs no savepoint: its rules look first and write then. With a companion, which
- * may refuse at the end, all that the edit has done is taken back: rows by the savepoint, and here
- * what the transaction keeps in memory. */
+ * may refuse at the end, and in a bundle, whose next edit may be refused, all that was done is
+ * taken back: rows by the savepoint, and here what the transaction keeps in memory. */
 #include "base/mem.h"
 #include "ledger/internal.h"
 #include <assert.h>
@@ -75,17 +75,29 @@ static void edit_reset(struct edit *e)
         e->runs[i].stays = false;
 }
 
-static enum err edit_take_back(struct txn *t, struct edit *e, int nrows, int nends,
-                               const struct totals *totals)
+struct mark { /* what the transaction keeps in memory */
+    struct totals totals;
+    int nrows, nends;
+};
+
+static struct mark mark(const struct txn *t)
 {
-    if (of_job(e) && e->id)
-        planner_forget(t->planner, e->id);
-    edit_reset(e);
-    if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
-        e->id = 0;
-    txn_rows_cut(t, nrows);
-    t->b->nends = nends;
-    t->totals = *totals;
+    return (struct mark){ t->totals, t->rows.n, t->b->nends };
+}
+
+static enum err take_back(struct txn *t, struct edit **edits, int n, const struct mark *to)
+{
+    for (int i = 0; i < n; i++) {
+        struct edit *e = edits[i];
+        if (of_job(e) && e->id)
+            planner_forget(t->planner, e->id);
+        edit_reset(e);
+        if (e->kind == EDIT_JOB_INSERT || e->kind == EDIT_GROUP_INSERT)
+            e->id = 0;
+    }
+    txn_rows_cut(t, to->nrows);
+    t->b->nends = to->nends;
+    t->totals = to->totals;
     return t->ops->txn->savepoint_undo(t->store, &t->b->why);
 }
 
@@ -103,48 +115,70 @@ static enum err companion_run(struct txn *t, struct edit *e, const struct row *w
     return err;
 }
 
-/* e->err is what became of it; the result is the transaction's. */
-static enum err edit_with_companion(struct txn *t, struct edit *e)
+/* The edit with what goes along with it. e->err is what became of it; the result is the
+ * transaction's. */
+static enum err edit_and_companion(struct txn *t, struct edit *e)
 {
-    const struct totals totals = t->totals;
-    int nrows = t->rows.n, nends = t->b->nends;
     struct row was;
     row_init(&was);
-    enum err err = t->ops->txn->savepoint(t->store, &t->b->why);
-    if (!err)
-        err = row_read(t, e, &was);
+    enum err err = row_read(t, e, &was);
     if (!err) {
-        e->err = edit_alone(t, e);
+        e->err = e->companion && e->companion->before
+                     ? e->companion->before(e->companion_arg, e, &e->why)
+                     : OK;
         if (!e->err)
+            e->err = edit_alone(t, e);
+        if (!e->err && e->companion)
             e->err = companion_run(t, e, &was);
-        if (!e->err)
-            err = t->ops->txn->savepoint_keep(t->store, &t->b->why);
-        else if (ledger_refuses(e->err))
-            err = edit_take_back(t, e, nrows, nends, &totals);
-        else
-            err = e->err;
+        err = e->err && !ledger_refuses(e->err) ? e->err : OK;
     }
     row_done(&was);
     return err;
 }
 
+/* All of them or none: one that is refused refuses the others; it alone says why. */
+static enum err bundle_run(struct txn *t, struct edit **edits, int n)
+{
+    const struct mark before = mark(t);
+    enum err err = t->ops->txn->savepoint(t->store, &t->b->why), refused = OK;
+    int done = 0;
+    while (!err && !refused && done < n) {
+        struct edit *e = edits[done++];
+        err = edit_and_companion(t, e);
+        refused = e->err;
+        if (err && !t->b->why.text[0])
+            why_set(&t->b->why, "%s", e->why.text);
+    }
+    if (err)
+        return err;
+    if (!refused)
+        return t->ops->txn->savepoint_keep(t->store, &t->b->why);
+    for (int i = 0; i < n; i++)
+        edits[i]->err = refused;
+    return take_back(t, edits, done, &before);
+}
+
 static enum err edit_run(struct txn *t, struct edit *e)
 {
     if (e->companion)
-        return edit_with_companion(t, e);
+        return bundle_run(t, &e, 1);
     e->err = edit_alone(t, e);
     return e->err && !ledger_refuses(e->err) ? e->err : OK;
 }
 
 enum err edits_run(struct txn *t)
 {
-    for (int i = 0; i < t->b->nedits; i++) {
-        struct edit *e = t->b->edits[i];
-        why_clear(&e->why);
-        edit_reset(e);
-        enum err err = edit_run(t, e);
+    for (int i = 0, n; i < t->b->nedits; i += n) {
+        struct edit **edits = &t->b->edits[i];
+        n = edits[0]->bundle ? edits[0]->bundle : 1;
+        for (int k = 0; k < n; k++) {
+            why_clear(&edits[k]->why);
+            edit_reset(edits[k]);
+        }
+        enum err err = edits[0]->bundle ? bundle_run(t, edits, n) : edit_run(t, edits[0]);
         if (err) {
-            why_set(&t->b->why, "%s", e->why.text);
+            if (!t->b->why.text[0])
+                why_set(&t->b->why, "%s", edits[0]->why.text);
             return err;
         }
     }

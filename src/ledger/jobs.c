@@ -266,6 +266,27 @@ static bool has_unsent(const struct txn *t, const struct edit *e)
     return false;
 }
 
+/* What users do not set stays as the row has it. */
+static enum err job_merge(struct txn *t, struct edit *e, const struct job_record *old,
+                          struct difference *ret)
+{
+    struct job_record *r = &e->job;
+    e->was_group_id = old->group_id;
+    r->id = e->id;
+    r->enabled = old->enabled;
+    r->added_ms = old->added_ms;
+    r->version = old->version;
+    r->planned_until_ms = old->planned_until_ms;
+    r->last_ms = old->last_ms;
+    r->next_ms = old->next_ms;
+    if (!r->glue_updated_ms)
+        r->glue_updated_ms = old->glue_updated_ms;
+    free(r->stop_reason);
+    r->stop_reason = mem_dup(old->stop_reason);
+    *ret = difference(old, r);
+    return r->group_id != old->group_id ? groups_there(t, r->group_id, &e->why) : OK;
+}
+
 static enum err job_update(struct txn *t, struct edit *e)
 {
     struct job_record old;
@@ -275,21 +296,8 @@ static enum err job_update(struct txn *t, struct edit *e)
     if (err)
         goto out;
     struct job_record *r = &e->job;
-    e->was_group_id = old.group_id;
-    r->id = e->id;
-    r->enabled = old.enabled;
-    r->added_ms = old.added_ms;
-    r->version = old.version;
-    r->planned_until_ms = old.planned_until_ms;
-    r->last_ms = old.last_ms;
-    r->next_ms = old.next_ms;
-    if (!r->glue_updated_ms)
-        r->glue_updated_ms = old.glue_updated_ms;
-    free(r->stop_reason);
-    r->stop_reason = mem_dup(old.stop_reason);
-    struct difference d = difference(&old, r);
-    if (r->group_id != old.group_id)
-        err = groups_there(t, r->group_id, &e->why);
+    struct difference d;
+    err = job_merge(t, e, &old, &d);
     if (!err && d.when && !r->enabled && r->stop_reason && has_unsent(t, e)) {
         r->enabled = true;
         free(r->stop_reason);
@@ -304,8 +312,9 @@ out:
     return err;
 }
 
-static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r)
+static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r, struct difference d)
 {
+    e->moved = d.where;
     unplan(t, r, e, false);
     enum err err = job_write(t, e, r);
     for (int i = 0; !err && i < e->nruns; i++)
@@ -313,23 +322,33 @@ static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r)
     return err ? err : runs_edit(t, e);
 }
 
-static enum err job_switch(struct txn *t, struct edit *e, bool on)
+static enum err job_switch_to(struct txn *t, struct edit *e, const struct job_record *old,
+                              struct job_record *r, struct difference d)
 {
-    struct job_record r;
-    enum err err = job_row(t, e, &r);
-    if (err)
-        goto out;
-    r.enabled = on;
-    r.next_ms = NEVER_MS;
-    free(r.stop_reason);
-    r.stop_reason = NULL;
-    if (on)
-        err = first_scheduled(t, &r, &e->why);
+    enum err err = OK;
+    r->enabled = e->kind == EDIT_JOB_START;
+    r->next_ms = NEVER_MS;
+    free(r->stop_reason);
+    r->stop_reason = NULL;
+    if (!r->enabled)
+        return job_stop(t, e, r, d);
+    d.when = true;
+    err = first_scheduled(t, r, &e->why);
+    return err ? err : job_change(t, e, r, d, is_rate(old));
+}
+
+static enum err job_switch(struct txn *t, struct edit *e)
+{
+    struct job_record old;
+    struct difference d = { false, false, false };
+    enum err err = job_row(t, e, &old);
+    if (!err && e->version >= 0 && e->version != old.version)
+        err = overtaken(e, "job");
+    if (!err && e->whole)
+        err = job_merge(t, e, &old, &d);
     if (!err)
-        err = on ? job_change(t, e, &r, (struct difference){ .when = true }, is_rate(&r))
-                 : job_stop(t, e, &r);
-out:
-    job_record_done(&r);
+        err = job_switch_to(t, e, &old, e->whole ? &e->job : &old, d);
+    job_record_done(&old);
     return err;
 }
 
@@ -365,9 +384,8 @@ enum err jobs_edit(struct txn *t, struct edit *e)
     case EDIT_JOB_UPDATE:
         return job_update(t, e);
     case EDIT_JOB_START:
-        return job_switch(t, e, true);
     case EDIT_JOB_STOP:
-        return job_switch(t, e, false);
+        return job_switch(t, e);
     case EDIT_JOB_DELETE:
         return job_delete(t, e);
     default:

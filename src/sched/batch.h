@@ -3,7 +3,8 @@
  *
  * The scheduler gathers while the writer works; when the writer is free it takes all that has
  * gathered as one batch (group commit). A batch that fails as a whole is kept and tried again
- * unchanged, so nothing that memory believes is ever taken back; a single edit may fail alone.
+ * unchanged, so nothing that memory believes is ever taken back; a single edit, or a bundle of
+ * edits, may fail alone.
  * Order of effect inside the transaction: views, registry, changes, late results, edits, spawns,
  * delays, planning, writes of the driver, totals, watermark. The batch owns everything that it
  * points to. */
@@ -36,6 +37,7 @@ struct edit_run {
 };
 
 struct store;
+struct edit;
 
 /* The row that an edit changes, before and after it. NULL: there was none, or there is none. */
 struct edit_rows {
@@ -45,6 +47,10 @@ struct edit_rows {
 
 /* What the driver writes with an edit, in the same transaction; the core does not look into it. */
 struct edit_companion {
+    /* Before the edit is made, in its transaction: fill in what earlier edits of the bundle have
+     * made (ids). Refuses as run does. NULL: nothing is to be filled in. Called again when the
+     * transaction is tried again. */
+    enum err (*before)(void *arg, struct edit *e, struct why *why);
     /* As run of ledger/write.h, but never in parts. Called when the edit has been written. What
      * refuses a write refuses the edit: nothing of both stays. */
     enum err (*run)(struct store *s, void *arg, const struct edit_rows *rows, struct why *why);
@@ -60,8 +66,13 @@ struct edit {
     struct group_record group; /* of a group by registry without its list, which is not written */
     /* An update or deletion was made from this, and is refused with ERR_OVERTAKEN if it has changed
      * since. */
-    int64_t version;                        /* of the job; -1: from whatever it is */
-    struct group_record was;                /* the group; app NULL: from whatever it is */
+    int64_t version;         /* of the job; -1: from whatever it is */
+    struct group_record was; /* the group; app NULL: from whatever it is */
+    bool whole; /* EDIT_JOB_START, EDIT_JOB_STOP: the record, too, as EDIT_JOB_UPDATE has it */
+    /* Of the first of a bundle how many edits it has, which stand one behind the other: they are
+     * made in one transaction, all or none, and name each job once. When one is refused, all have
+     * its err, and it alone its why. 0: an edit alone, or a later one of a bundle. */
+    int bundle;
     void *reply;                            /* of the caller that waits; not looked at here */
     const struct edit_companion *companion; /* NULL: none, or it has been told the end */
     void *companion_arg;

@@ -83,20 +83,32 @@ static void take_changes(struct sched *s, struct batch *b, bool lazy)
         take_list(b, &s->lazy);
 }
 
+/* Is one of the first n edits of the job that e edits? */
+static bool edited(const struct batch *b, int n, const struct edit *e)
+{
+    for (int i = 0; e->id && e->kind <= EDIT_JOB_DELETE && i < n; i++)
+        if (b->edits[i]->kind <= EDIT_JOB_DELETE && b->edits[i]->id == e->id)
+            return true;
+    return false;
+}
+
 /* One edit of a job at a time: what the second takes depends on what became of the first. The
- * others go with the batch that gathers next. */
+ * others go with the batch that gathers next; a bundle stays together. */
 static void defer_edits(struct batch *b, struct batch *next)
 {
     int kept = 0;
-    for (int i = 0; i < b->nedits; i++) {
-        struct edit *e = b->edits[i];
+    for (int i = 0, end; i < b->nedits; i = end) {
         bool second = false;
-        for (int k = 0; e->id && e->kind <= EDIT_JOB_DELETE && k < kept; k++)
-            second |= b->edits[k]->kind <= EDIT_JOB_DELETE && b->edits[k]->id == e->id;
-        if (second)
-            array_push(next->edits, next->nedits, e);
-        else
-            b->edits[kept++] = e;
+        end = i + (b->edits[i]->bundle ? b->edits[i]->bundle : 1);
+        for (int k = i; k < end && !second; k++)
+            second = edited(b, kept, b->edits[k]);
+        for (int k = i; k < end; k++) {
+            struct edit *e = b->edits[k];
+            if (second)
+                array_push(next->edits, next->nedits, e);
+            else
+                b->edits[kept++] = e;
+        }
     }
     b->nedits = kept;
 }

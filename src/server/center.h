@@ -133,6 +133,10 @@ struct request;
 MUST_CHECK struct request *center_edit_ask(struct center *c, struct edit *e);
 MUST_CHECK enum err center_edit_answer(struct center *c, struct request *asked, struct edit **ret,
                                        struct why *why);
+/* Make n edits (of distinct jobs) in one transaction, in that order, all or none. They are taken,
+ * the array is not. *ret_which: the one that was refused, -1: none was, or it is not known. */
+MUST_CHECK enum err center_edits(struct center *c, struct edit **edits, int n, int *ret_which,
+                                 struct why *why);
 /* Make the write with the next batch; write->done is called with arg in any case, see write.h. The
  * same error and the same text as done. ERR_TIMEOUT after 10 s: it may still happen. */
 MUST_CHECK enum err center_write(struct center *c, const struct ledger_write *write, void *arg,

@@ -22,6 +22,7 @@
 
 enum request_kind {
     REQUEST_EDIT,
+    REQUEST_EDITS,
     REQUEST_WRITE,
     REQUEST_TRIGGER,
     REQUEST_KILL,
@@ -48,6 +49,9 @@ struct request {
     int64_t begun_ms; /* the asker's */
     /* question */
     struct edit *edit;
+    struct edit **edits; /* a bundle: those that no other side has; NULL in the place of others */
+    int nedits, nback;
+    int which;                                  /* of the edits was refused; -1: none */
     struct ledger_entry *entry;                 /* while no other side has it */
     void (*heard)(struct center *c, void *arg); /* of a write; NULL: no one */
     struct spawn spawn;
@@ -119,6 +123,9 @@ static void request_put(struct request *a)
     if (!last)
         return;
     edit_free(a->edit);
+    for (int i = 0; i < a->nedits; i++)
+        edit_free(a->edits[i]);
+    free(a->edits);
     if (a->entry) /* its asker has given up */
         ledger_entry_end(a->entry, ERR_TIMEOUT);
     spawn_done(&a->spawn);
@@ -177,6 +184,28 @@ static void request_answer(struct request *a, enum err err)
 /* ---- the scheduler's side ---------------------------------------------------------------------
  */
 
+/* In the order in which they were given. */
+static void bundle_back(struct request *a, struct edit *e)
+{
+    if (e->err && e->why.text[0]) {
+        a->which = a->nback;
+        a->why = e->why;
+    }
+    a->edits[a->nback++] = e;
+    if (a->nback == a->nedits)
+        request_answer(a, e->err);
+}
+
+static void bundle_open(struct center *c, struct now now, struct request *a)
+{
+    for (int i = 0; i < a->nedits; i++) {
+        struct edit *e = a->edits[i];
+        a->edits[i] = NULL;
+        e->reply = a;
+        sched_edit(c->sched, now, e);
+    }
+}
+
 void request_edited(struct center *c, struct edit *e)
 {
     struct request *a = e->reply;
@@ -186,6 +215,10 @@ void request_edited(struct center *c, struct edit *e)
         keys_group(c->keys, e->id, NULL);
     if (!a) {
         edit_free(e);
+        return;
+    }
+    if (a->kind == REQUEST_EDITS) {
+        bundle_back(a, e);
         return;
     }
     a->edit = e;
@@ -399,7 +432,8 @@ void requests_refuse(struct center *c)
 static bool refused(struct center *c, struct request *a)
 {
     char trouble[300];
-    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_WRITE && a->kind != REQUEST_TRIGGER)
+    if (a->kind != REQUEST_EDIT && a->kind != REQUEST_EDITS && a->kind != REQUEST_WRITE &&
+        a->kind != REQUEST_TRIGGER)
         return false;
     if (!writer_in_trouble(c->writer) || !writer_trouble(c->writer, trouble, sizeof(trouble)))
         return false;
@@ -421,6 +455,9 @@ void request_open(struct center *c, struct message *l)
         e->reply = a;
         a->edit = NULL;
         sched_edit(c->sched, now, e);
+        break;
+    case REQUEST_EDITS:
+        bundle_open(c, now, a);
         break;
     case REQUEST_WRITE:
         a->entry->reply = a;
@@ -521,6 +558,23 @@ enum err center_edit_answer(struct center *c, struct request *a, struct edit **r
 enum err center_edit(struct center *c, struct edit *e, struct edit **ret, struct why *why)
 {
     return center_edit_answer(c, center_edit_ask(c, e), ret, why);
+}
+
+enum err center_edits(struct center *c, struct edit **edits, int n, int *ret_which, struct why *why)
+{
+    struct request *a = request_new(REQUEST_EDITS);
+    a->edits = mem_new((size_t)n * sizeof(*edits));
+    memcpy(a->edits, edits, (size_t)n * sizeof(*edits));
+    a->nedits = n;
+    a->which = -1;
+    edits[0]->bundle = n;
+    enum err err = request_wait(c, a);
+    bool answered = request_answered(a);
+    *ret_which = answered ? a->which : -1;
+    for (int i = 0; answered && i < n; i++)
+        if (a->edits[i])
+            edit_end(a->edits[i], err);
+    return request_end(a, err, why);
 }
 
 enum err center_write(struct center *c, const struct ledger_write *write, void *arg,

@@ -263,7 +263,7 @@ static const struct list *list_of(const char *name)
     return NULL;
 }
 
-static enum err check(const json_t *doc, struct why *why)
+enum err catalog_check(const struct json_t *doc, struct why *why)
 {
     const json_t *version = json_object_get(doc, "peal");
     if (!json_is_object(doc))
@@ -290,7 +290,7 @@ enum err catalog_read(struct slice text, struct json_t **ret, struct why *why)
     enum err err = wire_json_read(text, &rules, "the file", &doc, why);
     if (err)
         return err;
-    err = check(doc, why);
+    err = catalog_check(doc, why);
     if (err)
         wire_json_free(doc);
     else

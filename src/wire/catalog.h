@@ -21,5 +21,7 @@ struct json_t;
  * JSON pointer of what is wrong, and the rule ("/jobs/3/state: must be …"). ERR_INVALID,
  * ERR_TOOBIG, ERR_NOMEM. The caller owns *ret (wire_json_free). */
 MUST_CHECK enum err catalog_read(struct slice text, struct json_t **ret, struct why *why);
+/* The same of a document that has been read: its shape alone. ERR_INVALID, ERR_NOMEM. */
+MUST_CHECK enum err catalog_check(const struct json_t *doc, struct why *why);
 
 #endif

@@ -12,8 +12,10 @@ SAID = [re.compile(pattern) for pattern in (
     r"\bfault(?:_limits)?\(\s*k,\s*[^;]*?" + NAME,
     r"[.>\s]rule = " + NAME,
     r"\{ \"(type[.][a-z]+)\"")]
+# Of imports, which the console does not make.
+IMPORTS = {"file.shape", "name.unclear", "permission", "refused"}
 # Of parameters and headers, which the console writes itself.
-ELSEWHERE = {"audit.object", "cursor", "enum", "idempotency.key", "line", "once", "together", "type.instant", "unavailable"}
+ELSEWHERE = IMPORTS | {"audit.object", "cursor", "enum", "idempotency.key", "line", "once", "together", "type.instant", "unavailable"}
 
 
 def rules():

@@ -228,11 +228,11 @@ static void write_change(void *ctx, enum schedule_change change, int64_t from_ms
     jsonw_object_end(w);
 }
 
-static void write_changes(struct jsonw *w, const struct found *f)
+static void write_changes(struct jsonw *w, const char *key, const struct found *f)
 {
     struct listing l = { w, 0 };
     struct schedule_diff diff;
-    jsonw_object(w, "changes");
+    jsonw_object(w, key);
     jsonw_array(w, "items");
     schedule_diff(f->before, f->after, f->now_ms + DAY_MS, write_change, &l, &diff);
     jsonw_array_end(w);
@@ -241,6 +241,56 @@ static void write_changes(struct jsonw *w, const struct found *f)
     jsonw_i64(w, "move", diff.n[CHANGE_MOVE]);
     jsonw_i64(w, "untilMs", diff.until_ms);
     jsonw_object_end(w);
+}
+
+static struct job *parsed(struct web_call *call, const struct job_record *r)
+{
+    return r ? job_new(r, zone_of, call, center_last_year(call->center)) : NULL;
+}
+
+static bool fires(const struct job *job, const struct job_record *r)
+{
+    return job && !job->fault && r->enabled;
+}
+
+static void pass(void *ctx, enum schedule_change change, int64_t from_ms, int64_t to_ms)
+{
+    (void)ctx;
+    (void)change;
+    (void)from_ms;
+    (void)to_ms;
+}
+
+static bool differs(const struct found *f)
+{
+    struct schedule_diff diff;
+    schedule_diff(f->before, f->after, f->now_ms + DAY_MS, pass, NULL, &diff);
+    return diff.n[CHANGE_VANISH] || diff.n[CHANGE_APPEAR] || diff.n[CHANGE_MOVE];
+}
+
+bool consequences_over(struct web_call *call, const struct job_record *r)
+{
+    struct job *job = parsed(call, r);
+    bool over = fires(job, r) && !side_of(&job->schedule, clock_wall_ms()).schedule;
+    job_unref(job);
+    return over;
+}
+
+void consequences_firings(struct web_call *call, const struct job_record *before,
+                          const struct job_record *after, struct jsonw *w, const char *key)
+{
+    struct job *was = parsed(call, before), *is = parsed(call, after);
+    struct found f = { .now_ms = clock_wall_ms() };
+    if (fires(was, before))
+        f.before = before_of(before, &was->schedule, f.now_ms);
+    if (fires(is, after))
+        f.after = side_of(&is->schedule, f.now_ms);
+    if (differs(&f))
+        write_changes(w, key, &f);
+    else
+        jsonw_null(w, key);
+    job_unref(was);
+    job_unref(is);
 }
 
 static void write_found(struct web_call *call, const struct found *f)
@@ -254,7 +304,7 @@ static void write_found(struct web_call *call, const struct found *f)
                                                    .parents = f->parents,
                                                    .rows = f->rows });
     if (f->compares)
-        write_changes(&w, f);
+        write_changes(&w, "changes", f);
     jsonw_object_end(&w);
 }
 

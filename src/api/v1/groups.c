@@ -12,6 +12,7 @@
 #include "api/v1/v1.h"
 #include "base/mem.h"
 #include "live/board.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,14 @@ static const struct body_field patch_fields[] = {
     { "addresses", FIELD_TEXTS, offsetof(struct group_body, addresses), false, 0, ADDRESSES_MAX },
 };
 
+/* One that there is, said whole, with its app name: of a file. */
+static const struct body_field file_fields[] = {
+    { "app", FIELD_TEXT, offsetof(struct group_body, app), false, 0, 64 },
+    { "title", FIELD_TEXT, offsetof(struct group_body, title), false, 1, 64 },
+    { "addressing", FIELD_WORD, offsetof(struct group_body, addressing), false, 0, 0 },
+    { "addresses", FIELD_TEXTS, offsetof(struct group_body, addresses), false, 0, ADDRESSES_MAX },
+};
+
 static const char *const pointers[GROUP_FIELDS] = { "/app", "/title", "/addressing", "/addresses" };
 
 static bool add_group_fault(void *ctx, const struct group_fault *fault)
@@ -228,34 +237,55 @@ static void take(const struct group_body *in, struct group_record *g)
     buf_done(&list);
 }
 
+static bool told_of(const struct problem_errors *errors, const char *pointer)
+{
+    char field[sizeof(errors->place) + 40];
+    snprintf(field, sizeof(field), "\"field\":\"%s%s", errors->place, pointer);
+    return strstr(buf_str((struct buf *)&errors->list), field) != NULL;
+}
+
 /* A field whose type is wrong is told once. */
 static unsigned told_fields(const struct problem_errors *errors)
 {
     unsigned told = 0;
     for (size_t i = 0; i < GROUP_FIELDS; i++)
-        if (errors->n && strstr(buf_str((struct buf *)&errors->list), pointers[i]))
+        if (errors->n && told_of(errors, pointers[i]))
             told |= 1u << i;
     return told;
 }
 
-/* The body on top of *g; false: answered. */
+/* The body on top of *g, by all rules; false: errors says which are broken. */
+static bool read_group(const struct json_t *body, const struct body_field *fields, size_t n,
+                       struct group_record *g, struct problem_errors *errors)
+{
+    struct group_body in = { .addressing = { .words = "registry,manual" } };
+    int before = errors->n;
+    body_fields(body, fields, n, &in, errors);
+    take(&in, g);
+    struct group_in rules = { .g = g, .told = told_fields(errors) };
+    if (g->address_type == 0 && in.addresses.n)
+        problem_error(errors, pointers[GROUP_LIST], "list.registry", NULL,
+                      "addresses: those of a group by registry come from registrations");
+    return !group_rules_check(&rules, add_group_fault, errors) && errors->n == before;
+}
+
 static bool read_body(struct web_call *call, const struct body_field *fields, size_t n,
                       struct group_record *g)
 {
-    struct group_body in = { .addressing = { .words = "registry,manual" } };
     struct problem_errors errors;
     problem_errors_init(&errors);
-    body_fields(call->json, fields, n, &in, &errors);
-    take(&in, g);
-    struct group_in rules = { .g = g, .told = told_fields(&errors) };
-    if (g->address_type == 0 && in.addresses.n)
-        problem_error(&errors, pointers[GROUP_LIST], "list.registry", NULL,
-                      "addresses: those of a group by registry come from registrations");
-    bool good = !group_rules_check(&rules, add_group_fault, &errors) && errors.n == 0;
+    bool good = read_group(call->json, fields, n, g, &errors);
     if (!good)
         problem_fields(call, PROBLEM_INVALID, &errors);
     problem_errors_done(&errors);
     return good;
+}
+
+bool group_json_read(const struct json_t *body, bool insert, struct group_record *g,
+                     struct problem_errors *errors)
+{
+    return insert ? read_group(body, new_fields, countof(new_fields), g, errors)
+                  : read_group(body, file_fields, countof(file_fields), g, errors);
 }
 
 /* ---- edits -------------------------------------------------------------------------------------

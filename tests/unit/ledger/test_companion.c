@@ -50,7 +50,7 @@ static void witness_done(void *arg, enum err err, const struct why *why)
 
 static struct edit *watched(struct edit *e, struct witness *w)
 {
-    static const struct edit_companion companion = { witness_run, witness_done };
+    static const struct edit_companion companion = { .run = witness_run, .done = witness_done };
     e->companion = &companion;
     e->companion_arg = w;
     return e;
@@ -230,6 +230,123 @@ static void a_database_error_in_it_fails_the_batch(void **state)
     batch_free(batch);
 }
 
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+static enum err in_group_before(void *arg, struct edit *e, struct why *why)
+{
+    const struct edit *group = arg;
+    (void)why;
+    e->job.group_id = group->id;
+    return OK;
+}
+
+static void nothing_done(void *arg, enum err err, const struct why *why)
+{
+    (void)arg;
+    (void)err;
+    (void)why;
+}
+
+static enum err nothing_run(struct store *s, void *arg, const struct edit_rows *rows,
+                            struct why *why)
+{
+    (void)s;
+    (void)arg;
+    (void)rows;
+    (void)why;
+    return OK;
+}
+
+/* A group, a job of it, and a job that starts: with its record. Owned by the batch. */
+static struct batch *bundle_of_three(struct edit *last)
+{
+    static const struct edit_companion companion = { in_group_before, nothing_run, nothing_done };
+    struct batch *batch = bench_edit(group_edit(EDIT_GROUP_INSERT, 0, "new"));
+    struct edit *job = job_edit(EDIT_JOB_INSERT, 0, 0, "of it");
+    job->companion = &companion;
+    job->companion_arg = batch->edits[0];
+    batch->edits[0]->bundle = 3;
+    batch->edits = mem_resize(batch->edits, 3 * sizeof(struct edit *));
+    batch->edits[1] = job;
+    batch->edits[2] = last;
+    batch->nedits = 3;
+    return batch;
+}
+
+static void job_is(struct bench *b, int64_t id, const char *says, bool enabled, int64_t version)
+{
+    struct job_record r;
+    assert_int_equal(b->s->ops->catalog->job_get(b->s, id, &r, NULL), OK);
+    assert_string_equal(r.description, says);
+    assert_int_equal(r.enabled, enabled);
+    assert_int_equal(r.version, version);
+    job_record_done(&r);
+}
+
+static void a_bundle_is_made_whole_and_learns_ids(void **state)
+{
+    struct bench *b = *state;
+    int64_t group, job;
+    assert_int_equal(run_edit(b, group_edit(EDIT_GROUP_INSERT, 0, "one"), &group), OK);
+    assert_int_equal(run_edit(b, job_edit(EDIT_JOB_INSERT, 0, group, "a"), &job), OK);
+    struct edit *start = job_edit(EDIT_JOB_START, job, group, "changed");
+    start->whole = true;
+    start->version = 1;
+    struct batch *batch = bundle_of_three(start);
+    bench_commits_fail(b, 1);
+    assert_int_equal(bench_run(b, batch), ERR_FULL);
+    assert_int_equal(batch->edits[0]->id, 0);
+    assert_int_equal(bench_groups(b), 1);
+    assert_int_equal(bench_run(b, batch), OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(batch->edits[i]->err, OK);
+    assert_int_equal(batch->edits[1]->job.group_id, batch->edits[0]->id);
+    assert_true(batch->nplanned > 0);
+    job_is(b, job, "changed", true, 2);
+    job_is(b, batch->edits[1]->id, "of it", false, 1);
+    batch_free(batch);
+    assert_int_equal(bench_unaccounted(b), 0);
+}
+
+static void one_that_is_refused_refuses_its_bundle(void **state)
+{
+    struct bench *b = *state;
+    int64_t group, job;
+    assert_int_equal(run_edit(b, group_edit(EDIT_GROUP_INSERT, 0, "one"), &group), OK);
+    assert_int_equal(run_edit(b, job_edit(EDIT_JOB_INSERT, 0, group, "a"), &job), OK);
+    for (int kind = EDIT_JOB_UPDATE; kind <= EDIT_JOB_STOP; kind++) {
+        struct edit *last = job_edit((enum edit_kind)kind, job, group, "changed");
+        last->whole = kind != EDIT_JOB_UPDATE;
+        last->version = 7; /* it was made from another */
+        struct batch *batch = bundle_of_three(last);
+        assert_int_equal(bench_run(b, batch), OK);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(batch->edits[i]->err, ERR_OVERTAKEN);
+        assert_string_equal(batch->edits[0]->why.text, "");
+        assert_string_not_equal(batch->edits[2]->why.text, "");
+        assert_int_equal(batch->edits[0]->id, 0);
+        assert_int_equal(batch->edits[1]->id, 0);
+        assert_int_equal(batch->nplanned, 0);
+        batch_free(batch);
+        assert_int_equal(bench_groups(b), 1);
+        job_is(b, job, "a", false, 1);
+        assert_int_equal(bench_unaccounted(b), 0);
+    }
+}
+
+static void a_stop_with_a_record_writes_it(void **state)
+{
+    struct bench *b = *state;
+    int64_t group, job;
+    assert_int_equal(run_edit(b, group_edit(EDIT_GROUP_INSERT, 0, "one"), &group), OK);
+    assert_int_equal(run_edit(b, job_edit(EDIT_JOB_INSERT, 0, group, "a"), &job), OK);
+    assert_int_equal(run_edit(b, job_edit(EDIT_JOB_START, job, 0, ""), NULL), OK);
+    struct edit *stop = job_edit(EDIT_JOB_STOP, job, group, "changed");
+    stop->whole = true;
+    assert_int_equal(run_edit(b, stop, NULL), OK);
+    job_is(b, job, "changed", false, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +356,9 @@ int main(void)
         BOTH(an_edit_that_is_refused_writes_nothing_along),
         BOTH(a_failing_batch_shows_it_the_same_rows_again),
         BOTH(a_database_error_in_it_fails_the_batch),
+        BOTH(a_bundle_is_made_whole_and_learns_ids),
+        BOTH(one_that_is_refused_refuses_its_bundle),
+        BOTH(a_stop_with_a_record_writes_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,7 +358,7 @@ static void refusing_done(void *arg, enum err err, const struct why *why)
 
 static void a_refused_edit_ends_nothing(void **state)
 {
-    static const struct edit_companion refusing = { refusing_run, refusing_done };
+    static const struct edit_companion refusing = { .run = refusing_run, .done = refusing_done };
     struct scene c;
     scene_begin(&c, state);
     int64_t id = run_new(&c);

@@ -384,6 +384,36 @@ static void a_crash_after_the_commit_of_an_edit_loses_nothing(void **state)
     }
 }
 
+/* What waits for another edit of one of its jobs waits as a whole, behind it. */
+static void a_bundle_stays_together(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    struct core *c = f.c;
+    struct edit *stop = edit_new(EDIT_JOB_STOP), *start = edit_new(EDIT_JOB_START);
+    struct edit *group = edit_new(EDIT_GROUP_INSERT);
+    stop->id = start->id = f.job;
+    core_text(&group->group.app, "other");
+    core_text(&group->group.title, "other");
+    group->bundle = 2;
+    sched_edit(c->s, c->now, stop);
+    sched_edit(c->s, c->now, group);
+    sched_edit(c->s, c->now, start);
+    core_take_next(c);
+    assert_int_equal(c->batch->nedits, 1);
+    assert_ptr_equal(c->batch->edits[0], stop);
+    core_write(c);
+    core_done(c);
+    core_take_next(c);
+    assert_int_equal(c->batch->nedits, 2);
+    assert_ptr_equal(c->batch->edits[0], group);
+    assert_ptr_equal(c->batch->edits[1], start);
+    core_write(c);
+    core_done(c);
+    core_free(c);
+}
+
 static struct fixture broadcast(const char *address)
 {
     struct fixture f = { 0 };
@@ -768,6 +798,7 @@ int main(void)
         cmocka_unit_test(edits_of_a_rate_job),
         cmocka_unit_test(nothing_leaves_twice_after_firings_out_of_order),
         cmocka_unit_test(a_crash_after_the_commit_of_an_edit_loses_nothing),
+        cmocka_unit_test(a_bundle_stays_together),
         cmocka_unit_test(a_broadcast_of_which_a_shard_has_left_stays),
         cmocka_unit_test(a_broadcast_to_nobody_is_planned_again),
         cmocka_unit_test(fix_delay_waits_for_what_is_out),

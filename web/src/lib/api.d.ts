@@ -1273,6 +1273,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A file of groups and jobs as one change
+         * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups or jobs have one name, and if more than 5,000 groups and jobs would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
+         *
+         *     Groups and jobs are taken, with scripts, children and states. Users, channels, rules and silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
+         *
+         *     With `dryRun` it says the same and changes nothing; its ETag stands for what would be done and what that was made from. Given back as If-Match it makes sure that just that is done: else 412.
+         *
+         *     Needs `jobs:write`: on the groups of jobs that are made, changed or deleted, for all groups where their group is made. `run` for a `state` that changes, and on the groups of children; `scripts:write` for scripts; `executors:write` for groups.
+         */
+        post: operations["importFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system": {
         parameters: {
             query?: never;
@@ -2639,34 +2665,36 @@ export interface components {
             /** @description That are deleted with it, as far as 200,000 */
             logRows?: number;
             /** @description What becomes of the firings of the next 24 h. Absent of several jobs, and of an update that names no schedule */
-            changes?: {
-                /** @description The first 100 */
-                items: {
-                    /**
-                     * @description move: one that vanishes and one that appears between two that stay
-                     * @enum {string}
-                     */
-                    what: "vanish" | "appear" | "move";
-                    /**
-                     * Format: int64
-                     * @description When it would have fired; of appear when it will
-                     */
-                    ms: number;
-                    /**
-                     * Format: int64
-                     * @description Where it moves to
-                     */
-                    toMs: number | null;
-                }[];
-                vanish: number;
-                appear: number;
-                move: number;
+            changes?: components["schemas"]["FiringChanges"];
+        };
+        /** @description What becomes of the firings of the next 24 h */
+        FiringChanges: {
+            /** @description The first 100 */
+            items: {
+                /**
+                 * @description move: one that vanishes and one that appears between two that stay
+                 * @enum {string}
+                 */
+                what: "vanish" | "appear" | "move";
                 /**
                  * Format: int64
-                 * @description Looked at up to here: 20,000 firings at most
+                 * @description When it would have fired; of appear when it will
                  */
-                untilMs: number;
-            };
+                ms: number;
+                /**
+                 * Format: int64
+                 * @description Where it moves to
+                 */
+                toMs: number | null;
+            }[];
+            vanish: number;
+            appear: number;
+            move: number;
+            /**
+             * Format: int64
+             * @description Looked at up to here: 20,000 firings at most
+             */
+            untilMs: number;
         };
         /**
          * @example {
@@ -4830,6 +4858,78 @@ export interface components {
             group: string;
             name: string;
         };
+        /** @description As `Export`, but that members which may stay, or have a default, may be left out */
+        Import: {
+            /**
+             * @description Number of the format
+             * @constant
+             */
+            peal: 1;
+            groups?: {
+                app: string;
+                title: string;
+                /** @enum {string} */
+                addressing?: "registry" | "manual";
+                /** @description Of `manual` only */
+                addresses?: string[];
+            }[];
+            jobs?: {
+                group: string;
+                name: string;
+                owner?: string;
+                /** @enum {string} */
+                state?: "scheduled" | "stopped";
+                /** @description As of a job; a new job needs it */
+                schedule?: Record<string, never>;
+                /** @description As of a job; a new job needs it */
+                task?: Record<string, never>;
+                /** @description As of a job */
+                running?: Record<string, never>;
+                children?: components["schemas"]["ExportName"][];
+                alarmEmails?: string[];
+                /** @description The newest version; null says nothing of it */
+                script?: string | null;
+            }[];
+            /** @description Left as they are */
+            users?: Record<string, never>[];
+            /** @description Left as they are */
+            channels?: Record<string, never>[];
+            /** @description Left as they are */
+            rules?: Record<string, never>[];
+            /** @description Left as they are */
+            silences?: Record<string, never>[];
+        };
+        ImportResult: {
+            dryRun: boolean;
+            /** @description Groups and jobs in the order of the file, then those that go */
+            steps: {
+                /** @enum {string} */
+                kind: "group" | "job";
+                /** @enum {string} */
+                action: "make" | "change" | "delete";
+                /** @description App name */
+                group: string;
+                /** @description Of a job */
+                name: string | null;
+                /** @description Its JSON pointer into the file; null: the file does not have it */
+                path: string | null;
+                /** @description Of what changes: JSON pointers of members of the job or group */
+                changes: string[];
+                /** @description The job is scheduled afterwards */
+                scheduled: boolean;
+                /** @description null: none changes */
+                firings: components["schemas"]["FiringChanges"] | null;
+            }[];
+            /** @description Groups and jobs that are as the file has them */
+            same: number;
+            /** @description What else the file has */
+            left: {
+                users: number;
+                channels: number;
+                rules: number;
+                silences: number;
+            };
+        };
         /**
          * @example {
          *       "peal": 1,
@@ -4862,12 +4962,9 @@ export interface components {
                 owner: string;
                 /** @enum {string} */
                 state: "scheduled" | "stopped";
-                /** @description As of a job */
-                schedule: Record<string, never>;
-                /** @description As of a job */
-                task: Record<string, never>;
-                /** @description As of a job */
-                running: Record<string, never>;
+                schedule: components["schemas"]["Schedule"];
+                task: components["schemas"]["Task"];
+                running: components["schemas"]["Running"];
                 children: components["schemas"]["ExportName"][];
                 alarmEmails: string[];
                 /** @description The newest version */
@@ -11194,6 +11291,126 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importFile: {
+        parameters: {
+            query?: {
+                /** @description true: look at all rules, and change nothing */
+                dryRun?: components["parameters"]["DryRun"];
+                /** @description Delete jobs that the file does not have, in the groups that it has or of which it has jobs */
+                prune?: boolean;
+                /** @description Of new versions of scripts, and in the audit; absent: import */
+                remark?: string;
+            };
+            header?: {
+                /** @description The ETag of a dry run */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "peal": 1,
+                 *       "groups": [
+                 *         {
+                 *           "app": "ops-agent",
+                 *           "title": "Operations"
+                 *         }
+                 *       ],
+                 *       "jobs": [
+                 *         {
+                 *           "group": "ops-agent",
+                 *           "name": "nightly",
+                 *           "state": "scheduled",
+                 *           "schedule": {
+                 *             "type": "CRON",
+                 *             "conf": "0 0 3 * * ?"
+                 *           },
+                 *           "task": {
+                 *             "kind": "BEAN",
+                 *             "handler": "backup"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Import"];
+            };
+        };
+        responses: {
+            /** @description What was done, or would be */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dryRun": true,
+                     *       "steps": [
+                     *         {
+                     *           "kind": "group",
+                     *           "action": "make",
+                     *           "group": "ops-agent",
+                     *           "name": null,
+                     *           "path": "/groups/0",
+                     *           "changes": [],
+                     *           "scheduled": false,
+                     *           "firings": null
+                     *         },
+                     *         {
+                     *           "kind": "job",
+                     *           "action": "make",
+                     *           "group": "ops-agent",
+                     *           "name": "nightly",
+                     *           "path": "/jobs/0",
+                     *           "changes": [],
+                     *           "scheduled": true,
+                     *           "firings": {
+                     *             "items": [
+                     *               {
+                     *                 "what": "appear",
+                     *                 "ms": 1795575600000,
+                     *                 "toMs": null
+                     *               }
+                     *             ],
+                     *             "vanish": 0,
+                     *             "appear": 1,
+                     *             "move": 0,
+                     *             "untilMs": 1795646400000
+                     *           }
+                     *         }
+                     *       ],
+                     *       "same": 0,
+                     *       "left": {
+                     *         "users": 0,
+                     *         "channels": 0,
+                     *         "rules": 0,
+                     *         "silences": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportResult"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* POST /import: a file as one transaction. All of it is looked at before anything is asked for; the
+ * edits that come of it are a bundle, each made from what was looked at, so that what has changed
+ * meanwhile refuses all of them. Jobs are made behind their groups and their children, and learn
+ * the ids of both within the transaction. */
+#include "api/v1/import.h"
+#include "api/edits.h"
+#include "api/gate.h"
+#include "api/scripts.h"
+#include "api/v1/consequences.h"
+#include "api/v1/etag.h"
+#include "api/v1/query.h"
+#include "api/v1/v1.h"
+#include "base/mem.h"
+#include "wire/catalog.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a job learns within the transaction ------------------------------------------------ */
+
+struct part {                 /* of the edit of a job; the edits that it names are in its bundle */
+    const struct edit *group; /* that makes its group; NULL: it is there */
+    bool says_children;
+    struct part_child {
+        int64_t id; /* 0: what made makes */
+        const struct edit *made;
+    } * children;
+    int nchildren;
+};
+
+static enum err part_before(void *arg, struct edit *e, struct why *why)
+{
+    const struct part *p = arg;
+    struct buf list = BUF_INIT(4096);
+    if (p->group)
+        e->job.group_id = p->group->id;
+    for (int i = 0; i < p->nchildren; i++)
+        buf_printf(&list, "%s%lld", i ? "," : "",
+                   (long long)(p->children[i].id ? p->children[i].id : p->children[i].made->id));
+    bool fits = list.len <= (size_t)JOB_COLUMN_OF(children)->max;
+    if (p->says_children) {
+        free(e->job.children);
+        e->job.children = mem_dup(buf_str(&list));
+    }
+    buf_done(&list);
+    if (fits)
+        return OK;
+    why_set(why, "children: their ids have more than %lld characters",
+            (long long)JOB_COLUMN_OF(children)->max);
+    return ERR_INVALID;
+}
+
+static void part_done(void *arg, enum err err, const struct why *why)
+{
+    struct part *p = arg;
+    (void)err;
+    (void)why;
+    free(p->children);
+    free(p);
+}
+
+static void dress(struct import *x, struct import_step *s)
+{
+    static const struct edit_companion companion = { .before = part_before, .done = part_done };
+    struct part *p = s->of_job && s->action != IMPORT_DELETE ? mem_new(sizeof(*p)) : NULL;
+    if (p) {
+        p->group = s->group_step >= 0 ? x->steps[s->group_step].edit : NULL;
+        p->says_children = s->says_children;
+        p->children = mem_new(((size_t)s->nchildren + 1) * sizeof(*p->children));
+        for (int i = 0; s->says_children && i < s->nchildren; i++) {
+            const struct import_child *c = &s->children[i];
+            const struct edit *made = c->id ? NULL : import_maker(x, c->item)->edit;
+            p->children[p->nchildren++] = (struct part_child){ c->id, made };
+        }
+    }
+    edit_along(x->call, s->edit, p ? &companion : NULL, p);
+}
+
+/* ---- done ------------------------------------------------------------------------------------ */
+
+/* Groups, then jobs that are made, then those that change, then those that go; in *ret_steps the
+ * number of each one's step. */
+static int arrange(struct import *x, const int *order, int norder, struct edit **to, int *ret_steps)
+{
+    int n = 0;
+    for (int i = 0; i < x->n; i++)
+        if (!x->steps[i].of_job)
+            ret_steps[n++] = i;
+    for (int i = 0; i < norder; i++)
+        ret_steps[n++] = order[i];
+    for (int action = IMPORT_CHANGE; action <= IMPORT_DELETE; action++)
+        for (int i = 0; i < x->n; i++)
+            if (x->steps[i].of_job && x->steps[i].action == (enum import_action)action)
+                ret_steps[n++] = i;
+    for (int i = 0; i < n; i++) {
+        dress(x, &x->steps[ret_steps[i]]);
+        to[i] = x->steps[ret_steps[i]].edit;
+    }
+    for (int i = 0; i < n; i++) /* they are taken */
+        x->steps[ret_steps[i]].edit = NULL;
+    return n;
+}
+
+static const char *name_of(const struct import_step *s)
+{
+    return s->name ? s->name : s->app;
+}
+
+/* What the transaction said: nothing was changed. */
+static void refused(struct import *x, const struct import_step *s, enum err err)
+{
+    struct web_call *call = x->call;
+    if (s && (err == ERR_OVERTAKEN || err == ERR_NOTFOUND || err == ERR_EXISTS)) {
+        problem(call, PROBLEM_CONFLICT,
+                "nothing was changed: %.200s %.200s was changed meanwhile: %s",
+                s->of_job ? "job" : "group", name_of(s), x->why.text);
+    } else if (s && err == ERR_INVALID && s->item >= 0) {
+        problem_error(
+            import_fault(x, PROBLEM_INVALID, s->of_job ? IMPORT_JOBS : IMPORT_GROUPS, s->item), "",
+            "refused", NULL, "%s", x->why.text);
+        problem_fields(call, PROBLEM_INVALID, &x->errors);
+    } else {
+        problem_err(call, err, &x->why);
+    }
+}
+
+/* False: answered. */
+static bool perform(struct import *x, const int *order, int norder)
+{
+    struct edit **edits = mem_new(((size_t)x->n + 1) * sizeof(struct edit *));
+    int *steps = mem_new(((size_t)x->n + 1) * sizeof(*steps)), which = -1;
+    int n = arrange(x, order, norder, edits, steps);
+    enum err err = n ? center_edits(x->call->center, edits, n, &which, &x->why) : OK;
+    if (err)
+        refused(x, which >= 0 ? &x->steps[steps[which]] : NULL, err);
+    free(edits);
+    free(steps);
+    return !err;
+}
+
+/* ---- told ------------------------------------------------------------------------------------ */
+
+static const char *const actions[] = { "make", "change", "delete" };
+
+static void write_changes(struct jsonw *w, const struct import_step *s)
+{
+    const json_t *one;
+    size_t i;
+    jsonw_array(w, "changes");
+    json_array_foreach(s->changes, i, one)
+    {
+        jsonw_text(w, NULL, json_string_value(one));
+    }
+    jsonw_array_end(w);
+}
+
+static void write_step(struct import *x, struct jsonw *w, const struct import_step *s)
+{
+    char path[40];
+    bool other = s->was.enabled != s->now.enabled ||
+                 job_record_changes(&s->was, &s->now) & JOB_CHANGES_TIMES;
+    snprintf(path, sizeof(path), "/%s/%d", import_lists[s->of_job], s->item);
+    jsonw_object(w, NULL);
+    jsonw_text(w, "kind", s->of_job ? "job" : "group");
+    jsonw_text(w, "action", actions[s->action]);
+    jsonw_text(w, "group", s->app);
+    jsonw_text(w, "name", s->name);
+    jsonw_text(w, "path", s->item >= 0 ? path : NULL);
+    write_changes(w, s);
+    jsonw_bool(w, "scheduled", s->now.enabled);
+    if (s->of_job && other)
+        consequences_firings(x->call, s->id ? &s->was : NULL,
+                             s->action == IMPORT_DELETE ? NULL : &s->now, w, "firings");
+    else
+        jsonw_null(w, "firings");
+    jsonw_object_end(w);
+}
+
+/* What else a file may have. */
+static void write_left(struct jsonw *w, const json_t *doc)
+{
+    static const char *const lists[] = { "users", "channels", "rules", "silences" };
+    jsonw_object(w, "left");
+    for (size_t i = 0; i < countof(lists); i++)
+        jsonw_i64(w, lists[i], (int64_t)json_array_size(json_object_get(doc, lists[i])));
+    jsonw_object_end(w);
+}
+
+static void answer(struct import *x, bool dry)
+{
+    struct jsonw w = jsonw_on(&x->call->output);
+    jsonw_object(&w, NULL);
+    jsonw_bool(&w, "dryRun", dry);
+    jsonw_array(&w, "steps");
+    for (int i = 0; i < x->n; i++)
+        write_step(x, &w, &x->steps[i]);
+    jsonw_array_end(&w);
+    jsonw_i64(&w, "same", x->same);
+    write_left(&w, x->doc);
+    jsonw_object_end(&w);
+}
+
+/* Of what would be done, and what that was made from: FNV-1a, 64 bits. */
+static struct etag tag_of(const struct import *x)
+{
+    uint64_t h = 14695981039346656037U;
+    for (int i = 0; i < x->n; i++) {
+        const struct import_step *s = &x->steps[i];
+        char text[80];
+        snprintf(text, sizeof(text), "%d %lld %lld %d", s->action, (long long)s->id,
+                 (long long)s->was.version, s->item);
+        char *changes = json_dumps(s->changes, JSON_COMPACT);
+        for (const char *p = text; *p; p++)
+            h = (h ^ (unsigned char)*p) * 1099511628211U;
+        for (const char *p = changes; p && *p; p++)
+            h = (h ^ (unsigned char)*p) * 1099511628211U;
+        free(changes);
+    }
+    return (struct etag){ 'i', 1, (int64_t)(h & ROUTER_ID_MAX) };
+}
+
+/* ---- the operation --------------------------------------------------------------------------- */
+
+/* False: answered. */
+static bool planned(struct import *x)
+{
+    if (x->errors.n)
+        problem_fields(x->call, x->kind, &x->errors);
+    else if (x->err == ERR_TOOBIG)
+        problem(x->call, PROBLEM_CONFLICT, "%s", x->why.text);
+    else if (x->err)
+        problem_err(x->call, x->err, &x->why);
+    return !x->errors.n && !x->err;
+}
+
+static void import(struct import *x, bool dry)
+{
+    import_plan(x);
+    int *order = mem_new(((size_t)x->n + 1) * sizeof(*order)), n = 0;
+    if (!x->errors.n && !x->err)
+        n = import_order(x, order);
+    if (planned(x)) {
+        struct etag tag = tag_of(x);
+        bool fits = !x->call->if_match.p || etag_match(x->call, tag, "what the import would do");
+        if (fits && (dry || perform(x, order, n))) {
+            etag_write(x->call, tag);
+            answer(x, dry);
+        }
+    }
+    free(order);
+}
+
+static bool shape_ok(struct web_call *call)
+{
+    struct why why = { "" };
+    char field[160];
+    enum err err = catalog_check(call->json, &why);
+    const char *colon = strstr(why.text, ": ");
+    if (err != ERR_INVALID) {
+        if (err)
+            problem_err(call, err, &why);
+        return !err;
+    }
+    snprintf(field, sizeof(field), "%.*s", colon ? (int)(colon - why.text) : 0, why.text);
+    struct problem_errors errors;
+    problem_errors_init(&errors);
+    problem_error(&errors, field, "file.shape", NULL, "%s", colon ? colon + 2 : why.text);
+    problem_fields(call, PROBLEM_INVALID, &errors);
+    problem_errors_done(&errors);
+    return false;
+}
+
+void v1_import(struct web_call *call)
+{
+    struct query q;
+    struct import x = { .call = call, .doc = call->json, .rules = edit_rules(call) };
+    query_begin(&q, call);
+    bool dry = query_bool(&q, "dryRun", 0) == 1;
+    x.prune = query_bool(&q, "prune", 0) == 1;
+    x.remark = query_text(&q, "remark", SCRIPT_REMARK_MAX);
+    if (x.remark && utf8_units(x.remark, strlen(x.remark)) < SCRIPT_REMARK_MIN)
+        query_bad(&q, "remark", "text.length", "remark: at least %d characters", SCRIPT_REMARK_MIN);
+    if (!query_end(&q) || !shape_ok(call))
+        return;
+    x.remark = x.remark ? x.remark : "import";
+    call->reason = slice_text(x.remark);
+    problem_errors_init(&x.errors);
+    import(&x, dry);
+    import_done(&x);
+}

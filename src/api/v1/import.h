@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.h - a file of groups and jobs as one change: what it lacks of what there is, as steps.
+ * Private to src/api; a worker's thread, blocks on the store.
+ *
+ * import_world.c knows what there is, by names; import_plan.c makes the steps; import_tree.c knows
+ * which jobs follow which; import.c is the operation. */
+#ifndef PEAL_API_V1_IMPORT_H
+#define PEAL_API_V1_IMPORT_H
+
+#include "api/front.h"
+#include "api/job_rules.h"
+#include "base/jsonw.h"
+#include "base/map.h"
+#include <jansson.h>
+
+#define IMPORT_STEPS_MAX 5000  /* of one import */
+#define IMPORT_JOBS_MAX 100000 /* names of jobs that it looks at */
+
+enum import_list { IMPORT_GROUPS, IMPORT_JOBS };
+extern const char *const import_lists[]; /* "groups" */
+
+enum import_action { IMPORT_MAKE, IMPORT_CHANGE, IMPORT_DELETE };
+
+struct import_child { /* of a job as it shall be */
+    int64_t id;       /* 0: it is made: */
+    int item;         /* of the file's jobs */
+};
+
+struct import_step {
+    bool of_job;
+    enum import_action action;
+    int item;         /* in its list of the file; -1: no file names the thing */
+    int64_t id;       /* 0: it is made */
+    char *app, *name; /* owned; name NULL: of a group */
+    json_t *changes;  /* pointers of members; owned */
+    struct edit *edit;
+    struct job_record was, now;    /* of a job; was without id: it is made */
+    int group_step;                /* that makes its group; -1: it is there */
+    struct import_child *children; /* as they shall be, if the file says; owned */
+    int nchildren;
+    bool says_children;
+};
+
+struct import {
+    struct web_call *call;
+    const json_t *doc;
+    const char *remark;
+    struct job_rules rules;
+    struct problem_errors errors;
+    enum problem_kind kind; /* of the first error */
+    enum err err;           /* what the store said, in why */
+    struct why why;
+    json_t *groups;      /* app -> {"id", "jobs": {name: id, or true: several}}, or true: several */
+    json_t *file_jobs;   /* app -> {name: its place in the file's jobs} */
+    json_t *file_groups; /* app -> number of the step that makes it, or -1 */
+    bool prune;
+    json_t *pruned; /* apps whose jobs go if the file does not have them */
+    int64_t njobs;
+    struct import_step *steps;
+    int n, room;
+    int64_t same; /* things that are as the file has them */
+};
+
+/* ---- import_world.c -------------------------------------------------------------------------- */
+
+enum import_found { IMPORT_NONE, IMPORT_ONE, IMPORT_SEVERAL, IMPORT_FAILED /* err says why */ };
+
+/* All groups that the asker may read. */
+MUST_CHECK enum err import_world(struct import *x);
+enum import_found import_group(const struct import *x, const char *app, int64_t *ret_id);
+enum import_found import_job(struct import *x, const char *app, const char *name, int64_t *ret_id);
+/* Names of a group's jobs, with their ids or true; borrowed. NULL: failed, or there is no such
+ * group. */
+const json_t *import_jobs(struct import *x, const char *app);
+
+/* An error of the thing at /jobs/3, say: place it, then problem_error on x->errors. */
+struct problem_errors *import_fault(struct import *x, enum problem_kind kind, enum import_list list,
+                                    int item);
+/* Has the asker that permission on the group? id 0: one that the import makes. */
+bool import_may(const struct import *x, enum permission p, int64_t group_id);
+
+/* ---- import_plan.c --------------------------------------------------------------------------- */
+
+/* Compare all of the file; x->errors, x->err tell what is wrong. */
+void import_plan(struct import *x);
+void import_done(struct import *x);
+
+/* ---- import_tree.c --------------------------------------------------------------------------- */
+
+/* The children that the file says of its job; faults are told. False: there is one. */
+bool import_children(struct import *x, struct import_step *s, const json_t *want);
+/* The steps that make jobs, so that each comes behind its children; how many. A job that would
+ * become its own descendant is told. order: room for x->n. */
+int import_order(struct import *x, int *order);
+/* The step that makes the job jobs[item] of the file. */
+struct import_step *import_maker(struct import *x, int item);
+
+#endif
