@@ -226,6 +226,14 @@ def test_a_broken_rule_changes_nothing_and_all_are_told(files):
     assert files.export() == before
 
 
+def test_what_one_import_does_not_take_is_told(files):
+    files.put({"peal": 1, "groups": whole()["groups"], "jobs": [job(f"job {n}", task={
+        "kind": "BEAN", "handler": "h", "param": "p" * 60_000}) for n in range(40)]})
+    done = files.apply("--yes", status=FAILED)
+    assert "more than one import takes (2 MiB)" in done.stderr and "nothing was changed" in done.stderr
+    assert files.jobs() == {}
+
+
 def test_names_that_lead_nowhere(files):
     files.put({"peal": 1, "jobs": [job("a", "no-group")]})
     assert "/jobs/0/group: there is no group no-group" in files.apply("--yes", status=NOT_FOUND).stderr

@@ -1,154 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peal ctl apply: read, compare, let the center check all of it, ask, do. Jobs get their children
- * when all jobs are there, and are started when they have them. */
-#include "cli/bar.h"
+/* peal ctl apply: all files as one import. The center says what it would do, then does just that,
+ * in one transaction, or nothing. */
+#include "cli/ctl/desired.h"
 #include "cli/ctl/http.h"
-#include "cli/ctl/plan.h"
 #include "cli/ctl/value.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- do -------------------------------------------------------------------------------------- */
+enum { FIRINGS_SHOWN = 5 };
 
-/* What was made can be found by its name from now on. */
-static void learn(struct world *w, const struct step *s)
+/* ---- one document ---------------------------------------------------------------------------- */
+
+static json_t *list_of(const struct desired_item *items, size_t n)
 {
-    json_t *it = json_pack("{sI}", "id", (json_int_t)s->id);
-    if (s->kind == STEP_GROUP_MAKE) {
-        json_object_set(w->groups, s->app, it);
-    } else if (s->kind == STEP_JOB_MAKE) {
-        if (!json_object_get(w->jobs, s->app))
-            json_object_set_new(w->jobs, s->app, json_object());
-        json_object_set(json_object_get(w->jobs, s->app), s->name, it);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append(list, (json_t *)items[i].want);
+    return list;
+}
+
+static json_t *document_of(const struct desired *d)
+{
+    return json_pack("{si so so}", "peal", 1, "groups", list_of(d->groups, d->ngroups), "jobs",
+                     list_of(d->jobs, d->njobs));
+}
+
+/* The item of "/jobs/17/schedule/conf", and the rest of it; NULL: it names none. */
+static const struct desired_item *item_of(const struct desired *d, const char *field,
+                                          const char **ret_rest)
+{
+    bool jobs = strncmp(field, "/jobs/", 6) == 0, groups = strncmp(field, "/groups/", 8) == 0;
+    const char *number = field + (jobs ? 6 : 8);
+    char *end;
+    if ((!jobs && !groups) || *number < '0' || *number > '9')
+        return NULL;
+    unsigned long i = strtoul(number, &end, 10);
+    *ret_rest = end;
+    if (i >= (jobs ? d->njobs : d->ngroups))
+        return NULL;
+    return jobs ? &d->jobs[i] : &d->groups[i];
+}
+
+/* ---- refused --------------------------------------------------------------------------------- */
+
+/* "FILE: /jobs/3/schedule/conf: …"; the detail may begin with the member. */
+static void add_fault(struct buf *text, const struct desired *d, const json_t *e)
+{
+    const char *field = ctl_text(e, "field"), *detail = ctl_text(e, "detail"), *rest = "";
+    const struct desired_item *item = item_of(d, field, &rest);
+    size_t n = strlen(rest);
+    bool says = n > 1 && strncmp(detail, rest + 1, n - 1) == 0 && detail[n - 1] == ':';
+    buf_text(text, text->len ? "\n" : "");
+    if (item)
+        buf_printf(text, "%.300s%.200s: %.300s", item->where, rest,
+                   says ? detail + n + (detail[n] == ' ') : detail);
+    else
+        buf_printf(text, "%.300s", detail);
+}
+
+/* A name that leads nowhere is "not found", whatever else is wrong. */
+static enum ctl_exit meaning_of(const json_t *errors, enum ctl_exit status)
+{
+    const char *rule = ctl_text(json_array_get(errors, 0), "rule");
+    bool missing = strcmp(rule, "group.exists") == 0 || strcmp(rule, "child.exists") == 0;
+    return missing ? CTL_NOT_FOUND : status;
+}
+
+static enum ctl_exit tell_refusal(const struct ctl *c, const struct ctl_answer *a,
+                                  enum ctl_exit status, const void *ctx)
+{
+    const json_t *errors = json_object_get(a->body, "errors"), *one;
+    struct buf text = BUF_INIT(1 << 16);
+    size_t i;
+    json_array_foreach(errors, i, one)
+    {
+        add_fault(&text, ctx, one);
     }
-    json_decref(it);
+    if (!text.len)
+        buf_printf(&text, "%.600s", ctl_text(a->body, "detail"));
+    if (a->status == 413)
+        buf_text(&text, "\nAll files together are more than one import takes (2 MiB): apply them "
+                        "group by group");
+    if (a->status == 412)
+        buf_text(&text, "\nThe center has changed meanwhile: apply again");
+    status = ctl_say(c, meaning_of(errors, status), "%s", buf_str(&text));
+    buf_done(&text);
+    return ctl_say(c, status, "nothing was changed");
 }
 
-static enum ctl_exit publish(struct ctl *c, const struct step *s)
+/* ---- told ------------------------------------------------------------------------------------ */
+
+static void print_json(const json_t *result)
 {
-    char path[64];
-    struct ctl_answer a;
-    snprintf(path, sizeof(path), "/jobs/%" PRId64 "/scripts", s->id);
-    json_t *body =
-        json_pack("{sO ss sO}", "source", json_object_get(s->want, "script"), "remark",
-                  "peal ctl apply", "baseVersion", json_object_get(s->have, "scriptVersion"));
-    struct ctl_ask ask = { .method = "POST", .path = path, .body = body, .where = s->where };
-    enum ctl_exit status = ctl_ask(c, &ask, &a);
-    ctl_answer_done(&a);
-    json_decref(body);
-    return status;
+    json_t *doc = json_pack("{sO sO}", "steps", json_object_get(result, "steps"), "same",
+                            json_object_get(result, "same"));
+    json_dumpf(doc, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(doc);
 }
 
-static enum ctl_exit set_children(struct ctl *c, const struct step *s, const struct world *w)
+static void add_changes(struct buf *text, const json_t *changes)
 {
-    char path[64];
-    struct ctl_answer a;
-    json_t *ids = plan_children(w, s->want);
-    if (!ids)
-        return ctl_say(c, CTL_CONFLICT, "%s: a child is gone", s->where);
-    json_t *body = json_pack("{so}", "children", ids);
-    struct ctl_ask ask = {
-        .method = "PATCH", .path = path, .body = body, .if_match = "*", .where = s->where
-    };
-    snprintf(path, sizeof(path), "/jobs/%" PRId64, s->id);
-    enum ctl_exit status = ctl_ask(c, &ask, &a);
-    ctl_answer_done(&a);
-    json_decref(body);
-    return status;
-}
-
-static enum ctl_exit act(struct ctl *c, const struct step *s)
-{
-    char path[64];
-    struct ctl_answer a;
-    json_t *body = strcmp(s->act, "stop") == 0 ? json_object() : NULL;
-    struct ctl_ask ask = { .method = "POST", .path = path, .body = body, .where = s->where };
-    snprintf(path, sizeof(path), "/jobs/%" PRId64 "/%s", s->id, s->act);
-    enum ctl_exit status = ctl_ask(c, &ask, &a);
-    ctl_answer_done(&a);
-    json_decref(body);
-    return status;
-}
-
-/* What stops does so at once; what starts waits for its script and its children. */
-static enum ctl_exit first_part(struct ctl *c, struct step *s, struct world *w)
-{
-    enum ctl_exit status = step_ask(c, s, w, false);
-    if (status == CTL_DONE && s->act && strcmp(s->act, "stop") == 0)
-        status = act(c, s);
-    return status;
-}
-
-static enum ctl_exit second_part(struct ctl *c, const struct step *s, const struct world *w)
-{
-    enum ctl_exit status = CTL_DONE;
-    if (s->script)
-        status = publish(c, s);
-    if (status == CTL_DONE && s->children)
-        status = set_children(c, s, w);
-    if (status == CTL_DONE && s->act && strcmp(s->act, "start") == 0)
-        status = act(c, s);
-    return status;
-}
-
-static enum ctl_exit perform(struct ctl *c, struct plan *p, struct world *w)
-{
-    enum ctl_exit status = CTL_DONE;
-    struct bar bar = bar_new();
-    size_t done = 0, all = 2 * p->n;
-    for (size_t i = 0; i < p->n && status == CTL_DONE; i++) {
-        status = first_part(c, &p->steps[i], w);
-        if (status == CTL_DONE)
-            learn(w, &p->steps[i]);
-        bar_show(&bar, (int64_t)++done, (int64_t)all);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(changes, i, one)
+    {
+        buf_printf(text, "%s%s", i ? ", " : ": ", json_string_value(one) + 1);
     }
-    for (size_t i = 0; i < p->n && status == CTL_DONE; i++) {
-        status = second_part(c, &p->steps[i], w);
-        bar_show(&bar, (int64_t)++done, (int64_t)all);
+}
+
+static void print_firings(const json_t *f)
+{
+    size_t i;
+    const json_t *one;
+    if (!json_is_object(f))
+        return;
+    printf("    firings of the next 24 h: %" PRId64 " vanish, %" PRId64 " appear, %" PRId64
+           " move\n",
+           ctl_i64(f, "vanish"), ctl_i64(f, "appear"), ctl_i64(f, "move"));
+    json_array_foreach(json_object_get(f, "items"), i, one)
+    {
+        char from[40], to[40];
+        if (i == FIRINGS_SHOWN)
+            break;
+        printf("      %.10s %s%s%s\n", ctl_text(one, "what"), ctl_instant(ctl_i64(one, "ms"), from),
+               ctl_i64(one, "toMs") ? " to " : "",
+               ctl_i64(one, "toMs") ? ctl_instant(ctl_i64(one, "toMs"), to) : "");
     }
-    bar_end(&bar, status == CTL_DONE);
-    if (status != CTL_DONE)
-        return ctl_say(c, status,
-                       "it ended before all was done. What is done stays; the same files may be "
-                       "applied again, and go on from there");
-    return CTL_DONE;
+}
+
+static void print_step(const json_t *s)
+{
+    const char *action = ctl_text(s, "action"), *name = ctl_text(s, "name");
+    struct buf text = BUF_INIT(1 << 20);
+    buf_printf(&text, "%s %s %s%s%s", action, ctl_text(s, "kind"), ctl_text(s, "group"),
+               *name ? " " : "", name);
+    if (strcmp(action, "change") == 0)
+        add_changes(&text, json_object_get(s, "changes"));
+    else if (json_is_true(json_object_get(s, "scheduled")))
+        buf_text(&text, ", and start it");
+    ctl_put(stdout, buf_str(&text));
+    buf_done(&text);
+    print_firings(json_object_get(s, "firings"));
+}
+
+static void print(const struct ctl *c, const json_t *result)
+{
+    const json_t *steps = json_object_get(result, "steps"), *one;
+    size_t i;
+    if (c->output == CTL_JSON) {
+        print_json(result);
+        return;
+    }
+    json_array_foreach(steps, i, one)
+    {
+        print_step(one);
+    }
+    printf("%zu to do, %" PRId64 " as they are to be\n", json_array_size(steps),
+           ctl_i64(result, "same"));
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-static enum ctl_exit apply(struct ctl *c, const struct desired *d, struct world *w)
+/* etag NULL: a dry run. */
+static enum ctl_exit import(struct ctl *c, const struct desired *d, const json_t *doc,
+                            const char *etag, struct ctl_answer *ret)
 {
-    struct plan p;
-    enum ctl_exit status = plan_make(c, d, w, ctl_flag(c, "--prune"), &p);
-    if (status == CTL_DONE)
-        status = plan_check(c, &p, w);
-    if (status != CTL_DONE) {
-        ctl_say(c, status, "nothing was changed");
-    } else {
-        plan_print(c, &p);
+    struct buf path = BUF_INIT(400);
+    buf_text(&path, "/import");
+    ctl_query(&path, "remark", "peal ctl apply");
+    ctl_query(&path, "dryRun", etag ? NULL : "true");
+    ctl_query(&path, "prune", ctl_flag(c, "--prune") ? "true" : NULL);
+    struct ctl_ask ask = { .method = "POST",
+                           .path = buf_str(&path),
+                           .body = doc,
+                           .if_match = etag,
+                           .again = !etag,
+                           .refused = tell_refusal,
+                           .ctx = d };
+    enum ctl_exit status = ctl_ask(c, &ask, ret);
+    buf_done(&path);
+    return status;
+}
+
+static enum ctl_exit apply(struct ctl *c, const struct desired *d)
+{
+    json_t *doc = document_of(d);
+    struct ctl_answer told, done = { .body = NULL };
+    enum ctl_exit status = import(c, d, doc, NULL, &told);
+    if (status == CTL_DONE) {
+        print(c, told.body);
         fflush(stdout);
-        if (p.n && !ctl_flag(c, "--dry-run"))
-            status = ctl_confirm(c, "Do it?") ? perform(c, &p, w) : CTL_USAGE;
+        if (json_array_size(json_object_get(told.body, "steps")) && !ctl_flag(c, "--dry-run"))
+            status = ctl_confirm(c, "Do it?") ? import(c, d, doc, told.etag, &done) : CTL_USAGE;
     }
-    plan_done(&p);
+    ctl_answer_done(&told);
+    ctl_answer_done(&done);
+    json_decref(doc);
     return status;
 }
 
 enum ctl_exit ctl_apply(struct ctl *c)
 {
     struct desired d;
-    struct world w;
     const char *path = ctl_option(c, "--file");
     if (!path)
         return ctl_say(c, CTL_USAGE, "--file is missing: a file or a folder");
     enum ctl_exit status = desired_read(c, path, &d);
-    if (status == CTL_DONE) {
-        status = world_load(c, &w);
-        if (status == CTL_DONE)
-            status = apply(c, &d, &w);
-        world_done(&w);
-    }
+    if (status == CTL_DONE)
+        status = apply(c, &d);
     desired_done(&d);
     return status;
 }

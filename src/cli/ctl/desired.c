@@ -2,7 +2,7 @@
 /* Files are read whole and looked at before any of them counts; a name that two of them have is an
  * error, because nothing says which is meant. */
 #include "base/mem.h"
-#include "cli/ctl/plan.h"
+#include "cli/ctl/desired.h"
 #include "cli/ctl/value.h"
 #include "wire/catalog.h"
 #include <dirent.h>

@@ -290,6 +290,8 @@ static enum ctl_exit judge(struct ctl *c, const struct ctl_ask *ask, const struc
         return CTL_DONE;
     if (ask->quiet)
         return exit_of(ret->status);
+    if (ask->refused && ret->body)
+        return ask->refused(c, ret, exit_of(ret->status), ask->ctx);
     return refused(c, ask, ret);
 }
 

@@ -14,6 +14,7 @@ enum {
     CTL_CONNECT_S = 5
 };
 
+struct ctl_answer;
 struct ctl_ask {
     const char *method, *path; /* behind /api/v1, encoded */
     const json_t *body;        /* NULL: none. PATCH: a merge patch */
@@ -22,6 +23,10 @@ struct ctl_ask {
     bool again;                /* may be sent twice: a GET, or it carries a key */
     bool quiet;                /* a failure is not told, only returned */
     const char *where;         /* what a refusal is about: "FILE: /jobs/3"; or NULL */
+    /* Tells a refusal in place of the usual words; status: what it means. Or NULL. */
+    enum ctl_exit (*refused)(const struct ctl *c, const struct ctl_answer *a, enum ctl_exit status,
+                             const void *ctx);
+    const void *ctx;
 };
 
 struct ctl_answer {

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* desired.h - groups and jobs of files, as a center shall have them. */
+#ifndef PEAL_CLI_CTL_DESIRED_H
+#define PEAL_CLI_CTL_DESIRED_H
+
+#include "cli/ctl/ctl.h"
+
+enum { DESIRED_FILES_MAX = 1000 };
+
+struct desired_item {
+    const json_t *want; /* the group or job, of a document */
+    char *where;        /* owned: "FILE: /jobs/3" */
+};
+
+struct desired {
+    json_t *documents;
+    json_t *names; /* private */
+    struct desired_item *groups, *jobs;
+    size_t ngroups, njobs;
+};
+
+/* A file, or the files of a folder that end in .json, by name. CTL_USAGE behind a complaint. */
+enum ctl_exit desired_read(const struct ctl *c, const char *path, struct desired *ret);
+void desired_done(struct desired *d);
+
+#endif
