@@ -36,11 +36,14 @@ enum err password_hash(struct slice password, char ret[PASSWORD_HASH_SIZE])
     return rc == ARGON2_OK ? OK : ERR_NOMEM;
 }
 
-void password_shared(struct slice password, char ret[65])
+void password_shared(struct slice password, bool old, char ret[65])
 {
     unsigned char digest[32];
-    sha256(password.p, password.n, digest);
-    hex_text(digest, sizeof(digest), ret);
+    if (old)
+        md5(password.p, password.n, digest);
+    else
+        sha256(password.p, password.n, digest);
+    hex_text(digest, old ? 16 : 32, ret);
 }
 
 /* The number behind name in a PHC string, -1 if there is none. */

@@ -20,8 +20,9 @@
 /* PASSWORD_MIN to max characters, at most PASSWORD_BYTES_MAX bytes, no blank at an end? why names
  * the rule. */
 MUST_CHECK enum err password_check(struct slice password, int max, struct why *why);
-/* As releases from 3.2 on keep it in xxl_job_user.password: hex SHA-256, unsalted. */
-void password_shared(struct slice password, char ret[65]);
+/* As XXL-JOB keeps it in xxl_job_user.password: hex SHA-256, unsalted; old: MD5, as its
+ * releases up to 3.1 do (store.md5_passwords). */
+void password_shared(struct slice password, bool old, char ret[65]);
 /* PHC string of a new hash with a random salt. */
 MUST_CHECK enum err password_hash(struct slice password, char ret[PASSWORD_HASH_SIZE]);
 /* user NULL: no such user; takes as long, and says no. *ret_upgrade: it matched a legacy

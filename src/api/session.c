@@ -252,7 +252,7 @@ enum err session_set_password(struct web_call *call, struct slice old, struct sl
     enum err err = password_hash(new, hash);
     if (err)
         return err;
-    password_shared(new, column);
+    password_shared(new, call->db->md5_passwords, column);
     const struct account_change change = { .user_id = call->user.id,
                                            .version = -1,
                                            .argon2 = hash,

@@ -14,6 +14,8 @@
 static const char help_text[] =
     "usage: peal db compact [--data DIR | --db sqlite:FILE]\n"
     "       peal db check --db mysql://USER@HOST/DATABASE [--zone NAME] [--log-zone NAME]\n"
+    "       peal db migrate --db mysql://USER@HOST/DATABASE [--indexes] [--dry-run] [--anyway]\n"
+    "                       [--zone NAME] [--log-zone NAME]\n"
     "       peal db import --from mysql://USER@HOST/DATABASE [--data DIR | --db URL] [--stopped]\n"
     "                      [--history DAYS] [--dry-run] [--zone NAME] [--log-zone NAME]\n"
     "\n"
@@ -25,6 +27,14 @@ static const char help_text[] =
     "what is wrong with them, which jobs Peal cannot schedule, and which have another next time. "
     "It\n"
     "writes nothing. Exit status: 0 all is well, 1 something was said, 2 no database of XXL-JOB.\n"
+    "\n"
+    "migrate adds Peal's tables to the database of an XXL-JOB (2.3 to 3.5), in place: a server "
+    "opens\n"
+    "it then, and XXL-JOB may take it back after each clean stop. Stop the Java admins first: a "
+    "live\n"
+    "one, or another session on the database, is refused. Called again it goes on where it was "
+    "cut\n"
+    "off, and after a kill of the server it gives the jobs back to XXL-JOB.\n"
     "\n"
     "import copies groups, jobs, scripts, users and registrations of an XXL-JOB into an empty\n"
     "database of Peal, with their ids, and compares what it has written; the source is only read.\n"
@@ -40,7 +50,9 @@ static const char help_text[] =
     "  --stopped         all jobs come stopped\n"
     "  --beside          jobs come as they are, although a Java admin may be at work\n"
     "  --history DAYS    the log of that many days, too; it goes first, the rest when it is there\n"
-    "  --dry-run         do all of it and undo it\n";
+    "  --indexes         add indexes that XXL-JOB has not: jobs by next time, the log by job\n"
+    "  --anyway          the other sessions on the database are no Java admins\n"
+    "  --dry-run         import: do all of it and undo it; migrate: say what would be done\n";
 
 static int complain(const char *problem)
 {
@@ -89,8 +101,12 @@ static int run(const char *what, struct db_args *a, const char *data)
         a->from = a->to;
         return a->from ? db_check(a) : complain("check wants --db mysql://USER@HOST/DATABASE");
     }
+    if (strcmp(what, "migrate") == 0) {
+        a->from = a->to;
+        return a->from ? db_migrate(a) : complain("migrate wants --db mysql://USER@HOST/DATABASE");
+    }
     if (!import && strcmp(what, "compact") != 0)
-        return complain("there are compact, check and import");
+        return complain("there are compact, check, migrate and import");
     if (import && !a->from)
         return complain("import wants --from mysql://USER@HOST/DATABASE");
     char *made = a->to ? NULL : url_of(data, import);
@@ -112,6 +128,7 @@ int cmd_db(int argc, char **argv)
         { "--from", &a.from, NULL },         { "--zone", &a.zone, NULL },
         { "--log-zone", &a.log_zone, NULL }, { "--stopped", NULL, &a.stopped },
         { "--history", &a.history, NULL },   { "--beside", NULL, &a.live },
+        { "--indexes", NULL, &a.indexes },   { "--anyway", NULL, &a.anyway },
         { "--dry-run", NULL, &a.dry },       { "--help", NULL, &help },
     };
     int n = options_read("peal db", rows, (int)countof(rows), argc, argv);
@@ -122,6 +139,6 @@ int cmd_db(int argc, char **argv)
         return help ? EXIT_DONE : EXIT_USAGE;
     }
     if (n != 1)
-        return complain("one of compact, check and import is wanted");
+        return complain("one of compact, check, migrate and import is wanted");
     return run(argv[1], &a, data);
 }

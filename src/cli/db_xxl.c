@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both commands open the source alike: read-only, with its layout and zones; what differs is what
  * they do with it. */
+#include "cli/db_source.h"
 #include "cli/db_xxl.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/xxl_zones.h"
 #include "cron/rfc3339.h"
 #include "cron/schedule.h"
 #include "store/store.h"
@@ -18,54 +18,11 @@
 enum { LISTED_MAX = 20, NEXT_MS = 10000 };
 #define HISTORY_MAX 3650
 
-struct source {
-    struct db_url url;
-    struct zones *zones;
-    struct zone *zone, *log_zone;
-    struct reader *reader;
-    struct layout layout;
-    bool known; /* the layout */
-};
-
-static int complain(const struct why *why, enum err err)
-{
-    fprintf(stderr, "peal db: %s\n", why->text[0] ? why->text : err_text(err));
-    return err == ERR_INVALID || err == ERR_EXISTS ? EXIT_USAGE : EXIT_FAILED;
-}
-
-static enum err source_open(struct source *s, const char *url, const struct db_args *a,
-                            struct why *why)
-{
-    memset(s, 0, sizeof(*s));
-    s->zones = zones_new(NULL);
-    enum err err = xxl_url(url, &s->url, why);
-    if (!err)
-        err = xxl_zones(s->zones, a->zone, a->log_zone, &s->url, &s->zone, &s->log_zone, why);
-    if (!err)
-        err = reader_open(&s->url, &s->reader, why);
-    if (!err) {
-        err = layout_read(reader_query, s->reader, &s->layout, why);
-        s->known = true;
-    }
-    return err;
-}
-
-static void source_done(struct source *s)
-{
-    if (s->known)
-        layout_done(&s->layout);
-    reader_free(s->reader);
-    zone_unref(s->zone);
-    zone_unref(s->log_zone);
-    zones_free(s->zones);
-    db_url_wipe(&s->url);
-}
-
 /* ---- check ------------------------------------------------------------------------------------
  */
 
 struct check {
-    const struct source *source;
+    const struct xxl_source *source;
     int warnings;
     int64_t jobs, running, groups, users, now_ms;
     int64_t refused, other_next; /* jobs that Peal cannot schedule; whose next time differs */
@@ -154,8 +111,8 @@ static void say_indexes(const struct layout *l)
 int db_check(const struct db_args *a)
 {
     struct why why = { "" };
-    struct source s;
-    enum err err = source_open(&s, a->from, a, &why);
+    struct xxl_source s;
+    enum err err = xxl_source_open(&s, a->from, a, &why);
     struct check c = { .source = &s, .now_ms = clock_wall_ms() };
     c.last_year = wall_year(c.now_ms, zone_utc()) + 100;
     if (!err) {
@@ -165,7 +122,7 @@ int db_check(const struct db_args *a)
         say_indexes(&s.layout);
         err = look(&c, &why);
     }
-    int status = err ? complain(&why, err) : EXIT_DONE;
+    int status = err ? xxl_complain(&why, err) : EXIT_DONE;
     if (!err) {
         printf("%lld groups, %lld jobs, %lld of them running, %lld users; refused by Peal: %lld; "
                "another next time: %lld\n",
@@ -174,7 +131,7 @@ int db_check(const struct db_args *a)
         if (c.warnings || c.refused || c.other_next)
             status = EXIT_NO;
     }
-    source_done(&s);
+    xxl_source_done(&s);
     return status;
 }
 
@@ -196,7 +153,7 @@ static void say_done(const struct db_args *a,
 }
 
 /* Jobs that run in both would fire twice. */
-static enum err may_run(const struct db_args *a, struct source *s, struct why *why)
+static enum err may_run(const struct db_args *a, struct xxl_source *s, struct why *why)
 {
     bool live = false;
     if (a->stopped || a->live || a->dry)
@@ -209,7 +166,7 @@ static enum err may_run(const struct db_args *a, struct source *s, struct why *w
     return ERR_INVALID;
 }
 
-static enum err import_into(const struct db_args *a, struct source *s,
+static enum err import_into(const struct db_args *a, struct xxl_source *s,
                             struct xxl_import_count counts[XXL_IMPORT_TABLES], struct why *why)
 {
     int days = 0;
@@ -237,20 +194,20 @@ static enum err import_into(const struct db_args *a, struct source *s,
 int db_import(const struct db_args *a)
 {
     struct why why = { "" };
-    struct source s;
+    struct xxl_source s;
     struct xxl_import_count counts[XXL_IMPORT_TABLES];
-    enum err err = source_open(&s, a->from, a, &why);
+    enum err err = xxl_source_open(&s, a->from, a, &why);
     if (!err)
         err = may_run(a, &s, &why);
     if (!err)
         err = import_into(a, &s, counts, &why);
-    int status = err ? complain(&why, err) : EXIT_DONE;
+    int status = err ? xxl_complain(&why, err) : EXIT_DONE;
     if (!err) {
         say_done(a, counts);
         if (strcmp(zone_name(s.zone), "UTC") != 0)
             printf("start the server with --zone %s, in which the cron expressions are written\n",
                    zone_name(s.zone));
     }
-    source_done(&s);
+    xxl_source_done(&s);
     return status;
 }

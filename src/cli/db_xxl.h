@@ -9,11 +9,12 @@ struct db_args {           /* NULL: not given */
     const char *from, *to; /* URLs */
     const char *zone, *log_zone;
     const char *history; /* days of the log */
-    bool stopped, live, dry;
+    bool stopped, live, dry, indexes, anyway;
 };
 
-/* Both return the exit status. */
+/* All return the exit status. */
 int db_check(const struct db_args *a);
 int db_import(const struct db_args *a);
+int db_migrate(const struct db_args *a);
 
 #endif

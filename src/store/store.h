@@ -28,6 +28,7 @@
 
 struct store {
     const struct store_ops *ops; /* the implementation's struct begins with this one */
+    bool md5_passwords; /* xxl_job_user is of XXL-JOB up to 3.1: MD5, later ones have SHA-256 */
 };
 
 struct store_options {

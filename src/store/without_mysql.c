@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of store/mysql/reader.c where Peal was built without libmariadb. */
+/* In the place of what is in store/mysql where Peal was built without libmariadb. */
+#include "store/mysql/mysql.h"
 #include "store/mysql/reader.h"
 
 static enum err absent(struct why *why)
@@ -34,5 +35,14 @@ enum err reader_query(void *connection, const char *sql, layout_row_fn *fn, void
     (void)sql;
     (void)fn;
     (void)ctx;
+    return absent(why);
+}
+
+enum err mysql_adopt(const struct db_url *u, const struct mysql_zone *zone, bool index,
+                     struct why *why)
+{
+    (void)u;
+    (void)zone;
+    (void)index;
     return absent(why);
 }

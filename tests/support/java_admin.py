@@ -30,7 +30,7 @@ class JavaAdmin:
         self.threads = [threading.Thread(target=self._guard, args=(work,)) for work in (self._scan, self._fire_ring)]
 
     def __enter__(self):
-        for thread in self.threads:
+        for thread in list(self.threads):  # a scan that is quick adds to them
             thread.start()
         return self
 

@@ -218,7 +218,7 @@ static const char *column_of(const struct web_call *call, struct slice password,
 {
     if (!call->config->write_passwords)
         return NULL;
-    password_shared(password, to);
+    password_shared(password, call->db->md5_passwords, to);
     return to;
 }
 

@@ -139,7 +139,7 @@ static enum err insert(struct web_call *call, struct why *why)
     if (err)
         return err;
     if (call->config->write_passwords)
-        password_shared(password, column);
+        password_shared(password, call->db->md5_passwords, column);
     char *username = mem_dupn(name.p, name.n);
     struct user_record u = { .username = username,
                              .password = column,
@@ -200,7 +200,7 @@ static enum err update_read(struct web_call *call, const struct user_record *u,
                                   .permission = words.permission,
                                   .argon2 = password.p ? hash : NULL };
     if (password.p && call->config->write_passwords) {
-        password_shared(password, column);
+        password_shared(password, call->db->md5_passwords, column);
         c->column = column;
     }
     return OK;

@@ -16,8 +16,9 @@ enum {
     READ_S = 12,
     PAGE_READ_S = 5,
     BEAT_READ_S = 2,
-    WAIT_S = 10,       /* wait_timeout of the writer */
-    PAGE_WAIT_S = 600, /* and of handles for pages, which hold no locks */
+    INDEX_READ_S = 86400, /* an index of a long log is made in one statement */
+    WAIT_S = 10,          /* wait_timeout of the writer */
+    PAGE_WAIT_S = 600,    /* and of handles for pages, which hold no locks */
 };
 
 static const char *of_path(const char *path)
@@ -28,7 +29,10 @@ static const char *of_path(const char *path)
 static void set_options(struct mydb *s, MYSQL *db)
 {
     unsigned connect_s = (unsigned)s->url.connect_timeout_s;
-    unsigned io_s = s->read_only ? PAGE_READ_S : s->beats ? BEAT_READ_S : READ_S;
+    unsigned io_s = s->read_only ? PAGE_READ_S
+                    : s->beats   ? BEAT_READ_S
+                    : s->adopt   ? INDEX_READ_S
+                                 : READ_S;
     /* The library takes "localhost" for a socket in its own place, whatever the port is. */
     unsigned protocol = s->url.socket[0] ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     my_bool on = 1, off = 0;

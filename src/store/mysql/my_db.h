@@ -16,7 +16,7 @@
 #define MY_SIZES 4         /* rows of one statement: 1, 10, 100, 1,000 */
 #define MY_CHANGE_MASKS 64 /* one UPDATE of the log for each set of changed columns */
 #define MY_CHANGE_SIZES 3  /* rows of one of these: 1, 10, 100 */
-#define MY_FORMAT_SIZE 128
+#define MY_FORMAT_SIZE 192
 
 typedef struct st_mysql MYSQL; /* of <mysql.h> */
 
@@ -30,6 +30,17 @@ struct my_counts {  /* what a rollback, or the undoing of a savepoint, puts back
     int nspans;
 };
 
+/* XXL-JOB's own tables, in place: what its release and its admins' zone make different. */
+struct my_adopted {
+    bool is;                   /* peal_info says so */
+    bool due_index, log_index; /* as in struct layout */
+    bool renamed;              /* job_desc and title are called name */
+    int64_t param_chars;       /* most characters of xxl_job_log.executor_param */
+    char zone[64];             /* of datetimes */
+    bool has_offset;           /* the zone has had one offset for long, and keeps it */
+    int64_t offset_s;          /* that, seconds east of UTC */
+};
+
 struct mydb {
     struct sql sql;
     struct sql_driver driver; /* with the formats of this handle's zone */
@@ -38,8 +49,9 @@ struct mydb {
     char name[512]; /* for people */
     int host;       /* of the connection: index into url.hosts */
     bool read_only;
-    bool beats; /* a further handle of a life, which must not wait for long */
-    bool adopt; /* tables of XXL-JOB get those of Peal beside them */
+    bool beats;                     /* a further handle of a life, which must not wait for long */
+    const struct mysql_zone *adopt; /* XXL-JOB's tables get ours beside them; NULL: they may not */
+    struct my_adopted adopted;
 
     MYSQL *db;           /* NULL: there is no connection */
     uint64_t generation; /* of the connection: statements of another one are prepared again */
@@ -99,6 +111,23 @@ extern const struct sql_driver my_driver; /* without the formats of a zone */
 MUST_CHECK enum err my_migrate(struct mydb *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 MUST_CHECK enum err my_schema_check(struct mydb *s, struct why *why);
+
+/* ---- my_adopt.c ------------------------------------------------------------------------------ */
+
+/* Marks the database as one of XXL-JOB's that Peal works on in place. Under the migrations' lock.
+ * ours: there are tables of Peal; ERR_INVALID where they are not beside XXL-JOB's. */
+MUST_CHECK enum err my_adopt_mark(struct mydb *s, bool ours, struct why *why);
+/* Is it one? Fills s->adopted, and the formats and texts that depend on it. */
+MUST_CHECK enum err my_adopted_read(struct mydb *s, struct why *why);
+/* text with the names that this layout has for columns; owned. NULL: it stays. */
+char *my_adopted_text(const struct mydb *s, const char *text);
+/* Which ids the log rows have that Java admins have written since. Not within a transaction. */
+MUST_CHECK enum err my_adopted_spans(struct mydb *s, struct why *why);
+/* Java admins have no job to fire from here on; what they have changed since my_adopted_give holds.
+ * ERR_BUSY: one is at work. By the handle that has joined. */
+MUST_CHECK enum err my_adopted_take(struct mydb *s, struct why *why);
+/* They go on where Peal stands. *ret_n: how many jobs. */
+MUST_CHECK enum err my_adopted_give(struct mydb *s, int64_t *ret_n, struct why *why);
 
 /* ---- my_ledger.c ----------------------------------------------------------------------------- */
 

@@ -98,7 +98,9 @@ static enum err prepare(struct sql *s, const char *text, bool kept, void **ret, 
     (void)why;
     struct my_query *q = mem_new(sizeof(*q));
     q->s = of(s);
-    places_read(q, text);
+    char *named = my_adopted_text(q->s, text);
+    places_read(q, named ? named : text);
+    free(named);
     *ret = q;
     return OK;
 }

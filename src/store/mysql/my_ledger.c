@@ -10,10 +10,12 @@
 #include "store/mysql/my_db.h"
 #include "store/shared.h"
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_ROOM (1024 * 1024)
+#define LOG_ROW_MAX 96
 
 const int my_sizes[MY_SIZES] = { 1, 10, 100, 1000 };
 
@@ -327,9 +329,21 @@ static enum err live_insert(struct mydb *s, const struct run_row *rows, int size
     return insert(q, ret_exists, why);
 }
 
+/* A parameter may be longer than an old release's column of the log; the run gets all of it. */
+static const char *log_row_text(const struct mydb *s, char row[LOG_ROW_MAX])
+{
+    int64_t chars = s->adopted.is ? s->adopted.param_chars : INT16_MAX;
+    if (chars >= INT16_MAX) /* a text: bounded by what a job may have */
+        return "(?, ?, ?, ?, ?, ?, ?, ?, {time ?}, ?, 0, 0)";
+    snprintf(row, LOG_ROW_MAX, "(?, ?, ?, ?, ?, left(?, %lld), ?, ?, {time ?}, ?, 0, 0)",
+             (long long)chars);
+    return row;
+}
+
 static enum err log_insert(struct mydb *s, const struct run_row *rows, int size, bool *ret_exists,
                            struct why *why)
 {
+    char row[LOG_ROW_MAX];
     struct sql_query *q;
     enum err err =
         sql_query(&s->sql,
@@ -338,7 +352,7 @@ static enum err log_insert(struct mydb *s, const struct run_row *rows, int size,
                             "executor_handler, executor_param, executor_sharding_param, "
                             "executor_fail_retry_count, trigger_time, trigger_msg, trigger_code, "
                             "handle_code) VALUES ",
-                            "(?, ?, ?, ?, ?, ?, ?, ?, {time ?}, ?, 0, 0)"),
+                            log_row_text(s, row)),
                   &q, why);
     if (err)
         return err;

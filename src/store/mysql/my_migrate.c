@@ -82,7 +82,8 @@ static enum err foreign_check(struct mydb *s, bool ours, struct why *why)
         why_set(
             why,
             "database %s has the tables of XXL-JOB, and none of Peal: look at it with \"peal db "
-            "check\", then copy it into an empty database with \"peal db import\"",
+            "check\", then add Peal's to it with \"peal db migrate\", or copy it into an empty "
+            "database with \"peal db import\"",
             s->name);
         err = ERR_INVALID;
     }
@@ -97,6 +98,8 @@ static enum err migrate_locked(struct mydb *s, struct why *why)
     enum err err = table_exists(s, "peal_migration", &ours, why);
     if (!err)
         err = foreign_check(s, ours, why);
+    if (!err && s->adopt)
+        err = my_adopt_mark(s, ours, why);
     if (!err && !ours)
         err = my_exec(s,
                       "CREATE TABLE IF NOT EXISTS peal_migration (n int NOT NULL PRIMARY KEY, "

@@ -135,10 +135,24 @@ static enum err my_savepoint_undo(struct store *store, struct why *why)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* The last that a life does: a Java admin may be started now. */
+static void give_back(struct mydb *s)
+{
+    struct why why = { "" };
+    int64_t n = 0;
+    if (!s->adopted.is || !s->sql.joined)
+        return;
+    if (my_adopted_give(s, &n, &why))
+        log_warn("store",
+                 "XXL-JOB's jobs have no next scheduled time until the next clean stop: %s",
+                 why.text);
+}
+
 static void my_close(struct store *store)
 {
     struct mydb *s = my_of(store);
     my_rollback(store);
+    give_back(s);
     if (!s->read_only)
         sql_epoch_leave(&s->sql);
     sql_done(&s->sql);
@@ -174,10 +188,10 @@ static const char *node_name(const struct store_options *options)
     return options && options->node_name ? options->node_name : "peal";
 }
 
-enum err mysql_open(const struct db_url *u, const struct store_options *options, struct store **ret,
-                    struct why *why)
+/* Not a life of its own yet. */
+static enum err open_handle(struct mydb *s, const struct db_url *u,
+                            const struct store_options *options, struct why *why)
 {
-    struct mydb *s = mem_new(sizeof(*s));
     pthread_once(&library_once, library_init);
     s->url = *u;
     s->read_only = options && options->read_only;
@@ -187,21 +201,62 @@ enum err mysql_open(const struct db_url *u, const struct store_options *options,
     enum err err = sql_init(&s->sql, &store_mysql_ops, &s->driver, options, why);
     if (!err)
         err = my_ready(s, why);
-    bool begins = !s->read_only && !s->beats;
     if (!err)
-        err = begins ? my_migrate(s, why) : my_schema_check(s, why);
-    if (!err && begins)
+        err = s->read_only || s->beats ? my_schema_check(s, why) : my_migrate(s, why);
+    return err ? err : my_adopted_read(s, why);
+}
+
+static enum err begin_life(struct mydb *s, const struct store_options *options, struct why *why)
+{
+    enum err err = s->adopted.is ? my_adopted_spans(s, why) : OK;
+    if (!err)
         err = my_ledger_open(s, why);
-    if (!err && begins)
+    if (!err)
         err = sql_epoch_watch(&s->sql, options ? options->gone_epoch : 0, why);
-    if (!err && begins)
+    if (!err)
         err = sql_epoch_join(&s->sql, node_name(options), why);
+    return err || !s->adopted.is ? err : my_adopted_take(s, why);
+}
+
+enum err mysql_open(const struct db_url *u, const struct store_options *options, struct store **ret,
+                    struct why *why)
+{
+    struct mydb *s = mem_new(sizeof(*s));
+    enum err err = open_handle(s, u, options, why);
+    if (!err && !s->read_only && !s->beats)
+        err = begin_life(s, options, why);
     if (err) {
         my_close(&s->sql.store);
         return err;
     }
     *ret = &s->sql.store;
     return OK;
+}
+
+/* The due index serves a Java admin's scan, the other one a job's log. */
+static enum err add_indexes(struct mydb *s, struct why *why)
+{
+    enum err err = OK;
+    if (!s->adopted.due_index)
+        err = my_exec(
+            s, "CREATE INDEX peal_i_due ON xxl_job_info (trigger_status, trigger_next_time)", why);
+    if (!err && !s->adopted.log_index)
+        err = my_exec(s, "CREATE INDEX peal_i_jobid ON xxl_job_log (job_id)", why);
+    return err;
+}
+
+enum err mysql_adopt(const struct db_url *u, const struct mysql_zone *zone, bool index,
+                     struct why *why)
+{
+    struct mydb *s = mem_new(sizeof(*s));
+    s->adopt = zone;
+    enum err err = open_handle(s, u, NULL, why);
+    if (!err)
+        err = my_adopted_spans(s, why);
+    if (!err && index)
+        err = add_indexes(s, why);
+    my_close(&s->sql.store);
+    return err;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

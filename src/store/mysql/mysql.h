@@ -11,4 +11,17 @@
 MUST_CHECK enum err mysql_open(const struct db_url *u, const struct store_options *options,
                                struct store **ret, struct why *why);
 
+/* The zone of an XXL-JOB database's datetimes. */
+struct mysql_zone {
+    const char *name;
+    bool has_offset; /* it has had one offset for long, and keeps it */
+    int64_t offset_s;
+};
+
+/* Puts Peal's tables beside those of XXL-JOB in the database that u names. What an earlier call has
+ * done stays; one that was cut off is gone on with. index: missing indexes as well. A server may
+ * open the database from then on, and XXL-JOB goes on without it. */
+MUST_CHECK enum err mysql_adopt(const struct db_url *u, const struct mysql_zone *zone, bool index,
+                                struct why *why);
+
 #endif

@@ -47,25 +47,33 @@ static void compose_get(struct buf *text)
 }
 
 /* key: that is the first parameter; else the database gives it. */
-static void compose_insert(struct buf *text, bool key, enum job_table t)
+static void compose_insert(struct buf *text, bool key, enum job_table t,
+                           const struct sql_driver *driver)
 {
     const char *comma = key ? ", " : "";
+    bool more = t == JOB_INFO && driver->job_more;
     buf_printf(text, "INSERT INTO %s (%s", tables[t].name, key ? tables[t].key : "");
     list(text, t, comma, false);
+    if (more)
+        buf_printf(text, ", %s", driver->job_more);
     buf_text(text, key ? ") VALUES (?" : ") VALUES (");
     for (const struct job_column *c = job_columns; c < job_columns + JOB_COLUMNS; c++)
         if (c->table == t) {
             buf_printf(text, c->type == JOB_TIME ? "%s{time ?}" : "%s?", comma);
             comma = ", ";
         }
+    if (more)
+        buf_printf(text, ", %s", driver->job_more_value);
     buf_char(text, ')');
 }
 
 /* The key is the last parameter. */
-static void compose_update(struct buf *text, enum job_table t)
+static void compose_update(struct buf *text, enum job_table t, const struct sql_driver *driver)
 {
     buf_printf(text, "UPDATE %s SET ", tables[t].name);
     list(text, t, "", true);
+    if (t == JOB_INFO && driver->job_more)
+        buf_printf(text, ", %s = %s", driver->job_more, driver->job_more_value);
     buf_printf(text, " WHERE %s = ?", tables[t].key);
 }
 
@@ -79,16 +87,16 @@ enum err sql_job_texts_new(struct sql *s, struct why *why)
             compose_get(&text);
             break;
         case SQL_JOB_INSERT:
-            compose_insert(&text, false, JOB_INFO);
+            compose_insert(&text, false, JOB_INFO, s->driver);
             break;
         case SQL_JOB_UPDATE:
-            compose_update(&text, JOB_INFO);
+            compose_update(&text, JOB_INFO, s->driver);
             break;
         case SQL_JOB_PUT_OWN:
-            compose_insert(&text, true, JOB_OWN);
+            compose_insert(&text, true, JOB_OWN, s->driver);
             break;
         case SQL_JOB_PUT_DUE:
-            compose_insert(&text, true, JOB_DUE);
+            compose_insert(&text, true, JOB_DUE, s->driver);
             break;
         case SQL_JOB_TEXTS:
             break;

@@ -33,6 +33,9 @@ struct sql_driver {
     /* Each life of a server has a row of peal_epoch (epoch.h), and the engine counts log ids
      * itself. Otherwise there is one row, and log ids are those of peal_seq. */
     bool epochs;
+    /* A column of xxl_job_info that each write of a job sets to this value, besides its own. NULL:
+     * none. */
+    const char *job_more, *job_more_value;
     const char *clock; /* a statement: the server's time, epoch milliseconds; NULL: none */
 
     /* kept: it will be used again. */
