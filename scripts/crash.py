@@ -252,7 +252,7 @@ class Rounds:
             self.victim.check_alive()
             assert self.load.stats()["accepted"] > seen, self.load.ask("stats")
             return True
-        wait_until(more, "runs to be accepted", self.settle_s, 0.01)
+        wait_until(more, "runs to be accepted", max(self.settle_s, 60), 0.01)  # the executor may only just start
 
     def fill_disk(self):
         """Until a run is refused for it; files have room of their own for a while, which may be longer than

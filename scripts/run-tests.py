@@ -52,6 +52,11 @@ class Failed(Exception):
     """The stage fails; the text says why, and the log has the rest."""
 
 
+def patience_of(stage):
+    """How many times longer than alone a case may wait: what runs beside the suites gets little of the cores."""
+    return {"PEAL_TEST_PATIENCE": "3"} if stage in WAITING else {}
+
+
 class Stage:
     """One stage under way: its log and its counts."""
 
@@ -68,7 +73,7 @@ class Stage:
             log.write("+ " + " ".join(command) + "\n")
             log.flush()
             process = subprocess.Popen(["nice", "-n", "19", *command] if self.last else command, cwd=ROOT,
-                                       env={**os.environ, **(env or {})}, text=True, stdin=subprocess.DEVNULL,
+                                       env={**patience_of(self.name), **os.environ, **(env or {})}, text=True, stdin=subprocess.DEVNULL,
                                        stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
             if self.last:  # where each session is a group of its own for the scheduler, as on desktops
                 with contextlib.suppress(OSError), open(f"/proc/{process.pid}/autogroup", "w", encoding="ascii") as f:

@@ -90,7 +90,7 @@ def test_waiting_logins_shut_nobody_out(center, flood):
         for _ in range(5):
             center.api()  # a right login, at the first try
         refused = sum(b" 503 " in s.recv(100) for s in crowd[:900])
-        assert refused > 700
+        assert refused > 300, "what is beyond the queue is told so"
     finally:
         stop.set()
         for thread in threads:

@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from support.v1 import V1
+from support.wait import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -221,10 +222,10 @@ def test_a_server_that_is_away_is_said_and_what_was_typed_stays(visit, v1, job, 
     page.get_by_label("Parameter").fill("typed while it was away")
     center.kill()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Not connected since")).to_be_visible(timeout=60000)
+    expect(page.get_by_text("Not connected since")).to_be_visible(timeout=60000 * PATIENCE)
     expect(page.get_by_label("Parameter")).to_have_value("typed while it was away")
     center.start()
-    expect(page.get_by_text("Not connected since")).to_have_count(0, timeout=60000)
+    expect(page.get_by_text("Not connected since")).to_have_count(0, timeout=60000 * PATIENCE)
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Settle card payments")
     assert V1(center).get(f"/jobs/{job}")["task"]["param"] == "typed while it was away"

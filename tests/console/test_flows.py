@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from support.v1 import V1
+from support.wait import PATIENCE
 
 WIDE = {"viewport": {"width": 1440, "height": 900}, "locale": "en-GB", "color_scheme": "light"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "locale": "zh-CN", "color_scheme": "dark", "has_touch": True}
@@ -108,7 +109,7 @@ def test_a_session_that_ends_under_a_form_costs_nothing(visit, job, center):
     page.get_by_label("Parameter").fill("typed before the end")
     v.context.clear_cookies()
     over = page.get_by_role("dialog")
-    expect(over).to_be_visible(timeout=60000)  # what the frame reads by itself meets the end first
+    expect(over).to_be_visible(timeout=60000 * PATIENCE)  # what the frame reads by itself meets the end first
     over.get_by_label("Name").fill("admin")
     over.get_by_label("Password").fill(center.password)
     over.get_by_role("button", name="Log in").click()

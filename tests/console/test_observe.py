@@ -315,7 +315,7 @@ def test_what_changes_is_told_by_one_stream_for_all_tabs(visit, v1, shell):
     job = new_job(v1, shell, "Told to both tabs", task={"kind": "GLUE_SHELL"}, script="echo; exit 9\n")
     ended(v1, v1.ask("POST", f"/jobs/{job}/trigger", {}).json["runId"])
     for page in (first, second):
-        expect(page.locator("[data-row]", has_text="Told to both tabs")).to_be_visible(timeout=30000)
+        expect(page.locator("[data-row]", has_text="Told to both tabs")).to_be_visible(timeout=30000 * PATIENCE)
     assert not [url for url in asked if url.endswith("/events")], "the second tab has a stream of its own"
 
 
@@ -324,7 +324,7 @@ def test_upcoming_shows_the_day_by_minute_and_full_seconds(visit, v1, executor):
         new_job(v1, executor, f"Crowd {i}", schedule={"type": "CRON", "conf": "0 0/10 * * * ?"}, start=True)
     page = visit().login("/upcoming")
     expect(page.get_by_text(re.compile(r"\d+ firings? in the next 24 hours"))).to_be_visible()
-    expect(page.get_by_text("3 jobs share this second")).to_be_visible(timeout=30000)  # once for all its times
+    expect(page.get_by_text("3 jobs share this second")).to_be_visible(timeout=30000 * PATIENCE)  # once for all its times
     expect(page.get_by_text(re.compile("and 9 times more by .*, every 10 min"))).to_be_visible()
 
 

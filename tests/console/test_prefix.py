@@ -11,7 +11,7 @@ from steps import ended, run_script
 from support.center import Center
 from support.executor import Executor
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 PREFIX = "/tools/peal"
 
@@ -47,7 +47,7 @@ def test_the_day_of_a_user_under_a_prefix(browser, center, shell, host):
     expect(page).to_have_url(f"{v.url}{PREFIX}/runs")
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Overview").click()
     expect(page.get_by_text("Every firing is accounted for")).to_be_visible()
-    expect(page.locator("[data-row]", has_text=f"Under a path by {host}")).to_be_visible(timeout=30000)
+    expect(page.locator("[data-row]", has_text=f"Under a path by {host}")).to_be_visible(timeout=30000 * PATIENCE)
     page.locator("[data-row]", has_text=f"by {host}").get_by_role("link", name="Open run").click()
     expect(page).to_have_url(re.compile(rf"^{re.escape(v.url + PREFIX)}/runs/\d+$"))
     expect(page.get_by_role("region", name="Log")).to_contain_text("wrong")

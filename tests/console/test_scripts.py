@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from support.executor import Executor
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_a_draft_survives_a_reload_is_published_with_a_remark_and_runs(visit, v1
     page.get_by_role("button", name="Run now").click()
     page.get_by_role("dialog").get_by_role("button", name="Run now").click()
     page.get_by_role("status").get_by_role("button", name="Open the run").click()
-    expect(page.get_by_role("region", name="Log")).to_contain_text("from the console", timeout=30000)
+    expect(page.get_by_role("region", name="Log")).to_contain_text("from the console", timeout=30000 * PATIENCE)
 
 
 def test_who_publishes_second_is_told_compares_and_decides(visit, v1, job):

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_runs_are_filtered_and_new_ones_wait_until_they_are_asked_for(visit, v1,
     expect(page.locator("tbody tr")).to_have_count(2)
     page.get_by_label("Follow").check()
     run(v1, job)
-    expect(page.locator("tbody tr")).to_have_count(3, timeout=30000)
+    expect(page.locator("tbody tr")).to_have_count(3, timeout=30000 * PATIENCE)
     page.goto(f"{v.url}/runs?outcome={v1.get(f'/runs/{failed}')['run']['outcome']}")
     expect(page.get_by_role("link", name="Failing")).to_be_visible()
     expect(page.get_by_role("link", name="Filtered")).to_have_count(0)
@@ -178,9 +178,9 @@ def test_jobs_that_come_wait_until_they_are_asked_for_and_cells_change_in_place(
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("Every day at 02:30")
     make(v1, executor.group, "Waits 2", schedule={"type": "CRON", "conf": "0 30 2 * * ?"}, start=True)
-    expect(page.get_by_role("button", name="1 changed – show")).to_be_visible(timeout=30000)
+    expect(page.get_by_role("button", name="1 changed – show")).to_be_visible(timeout=30000 * PATIENCE)
     assert v1.ask("PATCH", f"/jobs/{first}", {"owner": "another"}, If_Match="*").status == 200
-    expect(rows.first).to_contain_text("another", timeout=30000)
+    expect(rows.first).to_contain_text("another", timeout=30000 * PATIENCE)
     expect(rows).to_have_count(1)
     page.get_by_role("button", name="1 changed – show").click()
     expect(rows).to_have_count(2)

@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The center as a process: `peal server` on a free port of 127.0.0.1, with data of its own.
 
-PEAL_BIN names the binary, build/dev/peal without it, and PEAL_TEST_DB the engine (support/engine.py). A center that ended by itself, or that a sanitizer
-complained about, fails the test that stops, kills or leaves it, with what it wrote."""
+PEAL_BIN names the binary, build/dev/peal without it, and PEAL_TEST_DB the engine (support/engine.py). A center that
+ended by itself, or that a sanitizer complained about, fails the test that stops, kills or leaves it, with what it
+wrote."""
 
-import collections
-import contextlib
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import weakref
 
 from . import engine, webapi
+from .ports import free_port
 from .wait import PATIENCE, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -36,23 +34,6 @@ def binary():
         raise FileNotFoundError(f"{path} is not there: build it (cmake --preset dev && "
                                 "cmake --build build/dev) or set PEAL_BIN")
     return path
-
-
-_taken = collections.deque(maxlen=200)  # UDP sockets on the ports given out, which no other test's process gets meanwhile
-
-
-def free_port():
-    """A port without a listener now; none that the kernel gives to clients, one of which could have it when a
-    center that was killed wants it back, and none that a test in another process was given."""
-    clients_from = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    for _ in range(1000):
-        with socket.socket() as s, contextlib.suppress(OSError):
-            s.bind(("127.0.0.1", random.randrange(12000, clients_from) if clients_from > 14000 else 0))
-            mark = socket.socket(type=socket.SOCK_DGRAM)
-            mark.bind(s.getsockname())
-            _taken.append(mark)
-            return s.getsockname()[1]
-    raise RuntimeError("no port is free")
 
 
 def clean_environment(**more):

@@ -17,11 +17,11 @@ import pathlib
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 
 from support import mariadb, postgres
+from support.ports import free_port
 from support.processes import alive
 from support.wait import wait_until
 
@@ -69,12 +69,6 @@ def _place(durable):
     return "/tmp"
 
 
-def _free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Server:
     """What both have in common. A context manager: started, and gone with its folder at the end."""
 
@@ -82,7 +76,7 @@ class Server:
 
     def __init__(self, durable=False, folder=None, port=None):
         self.durable = durable
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self.own_folder = folder is None  # short: a socket's path has at most 107 bytes
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix=f"peal-{self.kind[:2]}-", dir=_place(durable)))
         self.data = self.folder / "data"
