@@ -7,7 +7,7 @@
 #include "api/v1/v1.h"
 #include "base/clock.h"
 
-#define APPS_MAX 8192 /* characters */
+#define APPS_MAX 1000 /* characters; of four bytes each, encoded, they fit into a request head */
 
 static bool may(struct web_call *call, unsigned lists)
 {
