@@ -287,4 +287,4 @@ def test_the_command_tries_a_channel(v1, center, service, tmp_path):
     assert refused["outcome"] == "refused" and "410" in refused["said"]
     service.answers.append((503, b"later"))
     assert ctl("alarm", "test", name, "-o", "name", status=CTL_FAILED).stdout == "failed\n"
-    assert f"did you mean {name}" in ctl("alarm", "test", name[:-1] + "x9", status=NOT_FOUND).stderr
+    assert f"did you mean {name}" in ctl("alarm", "test", name + "x", status=NOT_FOUND).stderr

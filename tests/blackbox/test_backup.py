@@ -329,7 +329,7 @@ def test_a_server_backs_itself_up(tmp_path):
         def made():
             seen.update(backups())
             return len(seen) >= 4
-        wait_until(made, "four backups", 60)
+        wait_until(made, "four backups", 180)  # its thread has the lowest priority
         assert time.time() - center.metric("peal_backup_last_success_timestamp_seconds") < 60
         assert center.metric("peal_backup_errors_total") == 0
     last = backups()  # the oldest go behind a backup, which the stop may have been before

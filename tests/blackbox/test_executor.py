@@ -430,7 +430,7 @@ def test_what_a_script_leaves_behind_ends_with_it(center, scripts):
 
 
 def test_a_run_can_be_read_while_it_goes_on(center, scripts):
-    scripts.run_shell(1, 311, "echo one; printf half; read -t 3600 < <(sleep 3600)")
+    scripts.run_shell(1, 311, "printf 'one\nhalf'; read -t 3600 < <(sleep 3600)")
     scripts.wait_for_log(311, "one\n")
     page = scripts.log(311)
     assert page["logContent"].endswith("one\n") and page["toLineNum"] == 3  # a half line is not shown

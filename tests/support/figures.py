@@ -95,7 +95,7 @@ def counted(db):
 def check(center):
     """In one snapshot. All rows of the log must still be there."""
     with ledger.opened(center) as db:
-        db.execute("BEGIN")
+        ledger.begin_look(center, db)
         figures, log = added_up(db), counted(db)
     wrong = {key: (figures.get(key), log.get(key)) for key in figures.keys() | log.keys()
              if figures.get(key) != log.get(key)}

@@ -48,6 +48,12 @@ def opened(center, write=False):
         db.close()
 
 
+def begin_look(center, db):
+    """From here on one snapshot; that of one_look, where there is one."""
+    if center not in _kept:
+        db.execute("BEGIN")
+
+
 def rows(center, sql, *values):
     with opened(center) as db:
         return db.execute(sql, values).fetchall()
@@ -77,8 +83,7 @@ def open_runs(center):
 def check_accounts(center):
     """Everything planned is accounted for, by the totals and by the rows themselves."""
     with opened(center) as db:  # one snapshot
-        if center not in _kept:
-            db.execute("BEGIN")
+        begin_look(center, db)
         total = totals_of(db)
         live = db.execute(f"SELECT count(*) FROM peal_run WHERE phase IN {OPEN}").fetchone()[0]
         assert total["planned"] - sum(total[name] for name in ENDS) + total["found"] - live == 0, (total, live)
