@@ -55,7 +55,8 @@ class Center:
         self.data = self.folder / "data"
         self.output = self.folder / "center.log"
         self.port = free_port()
-        self.args = [*([] if "--db" in args else engine.arguments(self.data)), *args]
+        own = [*args]  # an iterator can be read once
+        self.args = [*([] if "--db" in own else engine.arguments(self.data)), *own]
         self.token = token
         self.password = password
         self.process = None
