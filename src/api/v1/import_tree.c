@@ -217,8 +217,9 @@ static void walk_done(struct walk *w)
 
 int import_order(struct import *x, int *order)
 {
-    struct walk w = { .x = x, .order = order };
+    struct walk w = { .x = x };
     bool good = true;
+    w.order = order;
     w.nodes = mem_new(NODES_MAX * sizeof(*w.nodes));
     w.stack = mem_new(NODES_MAX * sizeof(*w.stack));
     map_init(&w.by_key);
