@@ -53,8 +53,8 @@ class Failed(Exception):
 
 
 def patience_of(stage):
-    """How many times longer than alone a case may wait: what runs beside the suites gets little of the cores."""
-    return {"PEAL_TEST_PATIENCE": "3"} if stage in WAITING else {}
+    """How many times longer than alone a case may wait: whatever runs beside other stages gets little of the cores."""
+    return {"PEAL_TEST_PATIENCE": "3"} if stage in WAITING or stage in SUITES else {}
 
 
 class Stage:
@@ -571,6 +571,7 @@ STAGES = [
 
 
 # What waits most of its time, for one browser or one compiler: beside the suites.
+SUITES = {"blackbox", "interop"}
 WAITING = {"databases", "contract", "console-flows", "packages", "crash", "powercut"}
 # What only computes, whatever else goes on: in the time that the others leave. Not what is measured by time, as fuzzers are.
 COMPUTING = {"build-release", "hardening", "clang-tidy", "build-asan", "build-tsan", "build-fuzz", "simulation",

@@ -363,6 +363,6 @@ def test_a_channel_that_hangs_keeps_no_other_waiting(tmp_path, server):
 def test_a_wrong_setting_is_named_and_nothing_starts(tmp_path, args, rule):
     done = subprocess.run([str(binary()), "server", "--data", str(tmp_path / "data"), "--listen",
                            f"127.0.0.1:{free_port()}", *args], env=clean_environment(), capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=60 * PATIENCE, check=False)
     assert done.returncode != 0 and rule in done.stderr, done.stderr
     assert not (tmp_path / "data" / "peal.db").exists()

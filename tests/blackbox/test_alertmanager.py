@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 from support.center import Center, clean_environment, free_port
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 PROGRAM = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
 
@@ -37,7 +37,7 @@ def alertmanager(tmp_path):
 def alerts(url):
     """Those that are active; None: it does not answer."""
     try:
-        with urllib.request.urlopen(url + "/api/v2/alerts?active=true", timeout=10) as answer:
+        with urllib.request.urlopen(url + "/api/v2/alerts?active=true", timeout=10 * PATIENCE) as answer:
             return json.load(answer)
     except OSError:
         return None

@@ -12,7 +12,7 @@ from support import ledger
 from support.center import Center
 from support.disk import DiskErrors
 from support.v1 import CONTRACT, V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_users import make
 
 _keys = (f"again-key-{n:04}" for n in itertools.count())
@@ -179,7 +179,7 @@ class Unanswered:
             pass  # the center has been killed
 
     def over(self):
-        self.thread.join(20)
+        self.thread.join(20 * PATIENCE)
         assert not self.thread.is_alive() and self.answer is None
         return True
 

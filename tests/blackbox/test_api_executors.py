@@ -12,7 +12,7 @@ from support.center import Center, free_port
 from support.executor import Executor
 from support.stub_executor import Stub
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_users import admin, make, token
 
 _names = (f"v1-executors-{n}" for n in itertools.count())
@@ -84,7 +84,7 @@ def test_what_an_executor_works_on(v1, center):
         v1.ask("POST", f"/jobs/{job}/trigger", {})
         first = stub.wait_runs(1, job)[0]["logId"]
         wait_until(lambda: one(v1, stub.address)["open"] == 1, "the run to be accepted")
-        stub.answers["run"] = lambda body: gate.wait(30) and {"code": 200}
+        stub.answers["run"] = lambda body: gate.wait(30 * PATIENCE) and {"code": 200}
         v1.ask("POST", f"/jobs/{job}/trigger", {})
         wait_until(lambda: one(v1, stub.address)["lane"]["inFlight"] == 1, "a call without an answer")
         gate.set()

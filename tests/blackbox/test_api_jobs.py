@@ -10,7 +10,7 @@ import pytest
 from support.center import Center
 from support.stub_executor import Stub
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 _names = (f"v1-jobs-{n}" for n in itertools.count())
 
@@ -284,7 +284,7 @@ def test_the_parents_of_a_job(v1, group):
 
 def test_by_the_last_firing(v1, group, center):
     ids = [made(v1, group).json["id"] for _ in range(5)]
-    with sqlite3.connect(center.data / "peal.db", timeout=30) as db:
+    with sqlite3.connect(center.data / "peal.db", timeout=30 * PATIENCE) as db:
         for i, ms in ((0, 2000), (1, 1000), (3, 2000)):
             db.execute("UPDATE peal_due SET last_ms = ? WHERE job_id = ?", (ms, ids[i]))
     assert [j["id"] for j in v1.pages("/jobs", limit=2, group=group[1], sort="last")] == \

@@ -13,7 +13,7 @@ from support.center import Center, free_port
 from support.executor import Executor
 from support.stub_executor import Stub
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_users import make
 
 pytestmark = pytest.mark.every_engine
@@ -143,7 +143,7 @@ def test_one_that_found_another_address(v1, center):
 
 def test_one_whose_outcome_was_unknown(v1, center, stub):
     gate = threading.Event()
-    stub.answers["run"] = lambda body: gate.wait(60) and {"code": 200}
+    stub.answers["run"] = lambda body: gate.wait(60 * PATIENCE) and {"code": 200}
     run = trigger(v1, center.api().add_job(stub.group, "h"))
     until(v1, run, "unknown")
     stub.call_back(run, 500, "it ran after all")

@@ -13,7 +13,7 @@ from support.center import PASSWORD, TOKEN, Center
 from support.sse import Events
 from support.tls_center import TlsCenter
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def developer(center):
     """A user with role 0 and one group."""
     md5 = "e10adc3949ba59abbe56e057f20f883e"  # of 123456
     group = center.api().add_group("system-of-a-developer")
-    with sqlite3.connect(center.data / "peal.db", timeout=30) as db:
+    with sqlite3.connect(center.data / "peal.db", timeout=30 * PATIENCE) as db:
         db.execute("INSERT INTO xxl_job_user (username, password, role, permission) VALUES (?, ?, 0, ?)",
                    ("system-developer", md5, str(group)))
     return V1(center, "system-developer", "123456")

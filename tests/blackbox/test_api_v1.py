@@ -11,6 +11,7 @@ import pytest
 from support import webapi
 from support.center import Center
 from support.contract import Contract
+from support.wait import PATIENCE
 
 SESSION = "/api/v1/session"
 COOKIES = ("peal_session", "XXL_JOB_LOGIN_IDENTITY", "xxl_job_login_token")
@@ -316,7 +317,7 @@ def test_a_query_must_be_text(center):
 
 def test_a_large_body_is_a_problem_too(center):
     problem(ask(center, "POST", body=b" " * 5000), 413, "too_large")
-    with socket.create_connection(("127.0.0.1", center.port), timeout=20) as raw:  # only its length is sent
+    with socket.create_connection(("127.0.0.1", center.port), timeout=20 * PATIENCE) as raw:  # only its length is sent
         raw.sendall(b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n")
         head, _, body = raw.makefile("rb").read().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 413 ") and json.loads(body)["code"] == "too_large"

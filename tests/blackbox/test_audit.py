@@ -7,7 +7,7 @@ import pytest
 from support import webapi
 from support.center import Center
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_users import Client, admin, make, token
 
 
@@ -46,7 +46,7 @@ def test_edits_of_both_apis_tell_before_and_after(center):
 def test_an_optional_text_that_stays_empty_has_not_changed(center):
     form, it = center.api(), admin(center)
     job = form.add_job(form.add_group("audited-empty"), "h", jobDesc="Weekly")
-    with sqlite3.connect(center.data / "peal.db", timeout=30) as db:
+    with sqlite3.connect(center.data / "peal.db", timeout=30 * PATIENCE) as db:
         db.execute("UPDATE xxl_job_info SET alarm_email = NULL, child_jobid = NULL WHERE id = ?", (job,))
     tag = it.ask("GET", f"/jobs/{job}").headers["ETag"]
     answer = it.ask("PATCH", f"/jobs/{job}", {"name": "Monthly", "alarmEmails": [], "children": []}, If_Match=tag)

@@ -33,7 +33,7 @@ NAME = re.compile(r"peal-\d{8}T\d{6}\.\d{3}Z\.db")
 
 
 def peal(*args, **more):
-    return subprocess.run([str(binary()), *map(str, args)], capture_output=True, text=True, timeout=120,
+    return subprocess.run([str(binary()), *map(str, args)], capture_output=True, text=True, timeout=120 * PATIENCE,
                           env=clean_environment(), check=False, **more)
 
 
@@ -119,7 +119,7 @@ def test_it_ends_under_writes_and_is_one_state(full, tmp_path):
 
     def write():
         nonlocal commits
-        with contextlib.closing(sqlite3.connect(path, timeout=20)) as db:
+        with contextlib.closing(sqlite3.connect(path, timeout=20 * PATIENCE)) as db:
             db.execute("PRAGMA synchronous=OFF")
             while not stop.is_set():
                 db.execute("UPDATE twice SET n = n + 1 WHERE side = 'a'")
@@ -283,7 +283,7 @@ def test_results_that_only_the_journal_has_are_told(center, tmp_path):
     """A result was acknowledged, the database did not get it, the server was killed."""
     with center:
         center.api()
-        with contextlib.closing(sqlite3.connect(center.data / "peal.db", timeout=20)) as db:
+        with contextlib.closing(sqlite3.connect(center.data / "peal.db", timeout=20 * PATIENCE)) as db:
             db.execute("BEGIN IMMEDIATE")
             reply = center.open_api("callback", [{"logId": 1, "logDateTim": 0, "handleCode": 200, "handleMsg": "x"}])
             assert reply["code"] == 200
@@ -301,7 +301,7 @@ def test_a_terminal_sees_how_far_it_is(full, tmp_path):
     seen, terminal = pty.openpty()
     try:
         done = subprocess.run([str(binary()), "backup", str(tmp_path / "copy.db"), "--data", str(full.data)],
-                              stderr=terminal, stdout=subprocess.PIPE, env=clean_environment(), timeout=120, check=False)
+                              stderr=terminal, stdout=subprocess.PIPE, env=clean_environment(), timeout=120 * PATIENCE, check=False)
         assert done.returncode == 0
         text = os.read(seen, 65536).decode()
     finally:

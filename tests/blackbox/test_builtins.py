@@ -17,7 +17,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 from support.center import TOKEN, binary, clean_environment, free_port  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 HTTP = ("--peal.executor.http.hosts=127.0.0.1,localhost", "--peal.executor.http.private")
 
@@ -131,7 +131,7 @@ def test_each_can_be_off(tmp_path, center):
 
 def test_a_sample_that_does_not_exist_is_refused_at_start(tmp_path):
     done = subprocess.run([str(binary()), "executor", "--peal.executor.samples=demo,hello"], cwd=tmp_path,
-                          env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), capture_output=True, text=True, timeout=60)
+                          env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), capture_output=True, text=True, timeout=60 * PATIENCE)
     assert done.returncode == 2 and "peal.executor.samples: there is no hello" in done.stderr
 
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from support import webapi
 from support.center import Center, binary, clean_environment, free_port
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 SECRET = "a-token-that-is-not-shown"
 
@@ -36,7 +36,7 @@ xxl.job.logretentiondays=14
 
 
 def peal(*args, env=None):
-    return subprocess.run([str(binary()), *map(str, args)], capture_output=True, text=True, timeout=20, check=False,
+    return subprocess.run([str(binary()), *map(str, args)], capture_output=True, text=True, timeout=20 * PATIENCE, check=False,
                           env=clean_environment(**(env or {})))
 
 
@@ -212,7 +212,7 @@ def test_the_server_listens_at_the_port_of_spring(tmp_path):
         wait_until(lambda: answers(port), "it to answer at that port", 20)
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(20 * PATIENCE) == 0
 
 
 def answers(port):

@@ -5,6 +5,8 @@ import pathlib
 import re
 import subprocess
 
+from support.wait import PATIENCE
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "tests" / "vectors"
 
@@ -19,7 +21,7 @@ def binary():
 
 def peal(*args, stdin=b"", tz="UTC"):
     env = dict(os.environ, TZ=tz)
-    done = subprocess.run([binary(), *args], input=stdin, capture_output=True, env=env, timeout=60)
+    done = subprocess.run([binary(), *args], input=stdin, capture_output=True, env=env, timeout=60 * PATIENCE)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -132,7 +134,7 @@ def test_batch_answers_before_it_waits_for_more():
             p.stdin.flush()
             assert p.stdout.readline() == b"1704153600000\n"
         p.stdin.close()
-        assert p.wait(10) == 0
+        assert p.wait(10 * PATIENCE) == 0
 
 
 def test_help_teaches_and_version_tells():

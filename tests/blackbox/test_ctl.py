@@ -360,7 +360,7 @@ def complete(site, line, env=None):
     quoted = [f"'{word}'" if "'" not in word else f'"{word}"' for word in line]
     program = (f'PATH={programs}:$PATH; source {script}; COMP_WORDS=({" ".join(quoted)}); '
                f'COMP_CWORD={len(line) - 1}; _peal; printf "%s\\n" "${{COMPREPLY[@]}}"')
-    done = subprocess.run(["bash", "--norc", "-c", program], capture_output=True, text=True, check=True, timeout=60,
+    done = subprocess.run(["bash", "--norc", "-c", program], capture_output=True, text=True, check=True, timeout=60 * PATIENCE,
                           env={**site.ctl.env, **(env or {})})
     return done.stdout.split("\n")[:-1] if done.stdout.strip() else []
 
@@ -483,7 +483,7 @@ def test_a_terminal_gets_colours_of_a_log_and_nothing_else(stranger):
         assert stranger("logs", 1, "--url", fake.url).stdout == log["lines"][0] + "\n"
         ours, theirs = pty.openpty()
         subprocess.run([str(binary()), "ctl", "logs", "1", "--url", fake.url], stdout=theirs, env=stranger.env,
-                       timeout=60, check=True)
+                       timeout=60 * PATIENCE, check=True)
         os.close(theirs)
         seen = os.read(ours, 4096).decode()
         os.close(ours)

@@ -9,6 +9,7 @@ import pytest
 from support.center import Center, binary
 from support.ctl import CONFLICT, FAILED, NOT_FOUND, NOT_PERMITTED, USAGE, Ctl
 from support.v1 import V1, problem
+from support.wait import PATIENCE
 
 GLUE = "#!/bin/bash\necho one\n"
 
@@ -350,7 +351,7 @@ def test_all_that_is_configured_is_exported_without_secrets(files):
     assert re.search(r"^0 to do, ", done.stdout, re.M) and "/rules: these 2 are left as they are" in done.stderr
     # the same of the database alone, while the server has it and when it has gone
     def offline(*args, status=0):
-        done = subprocess.run([str(binary()), "export", *args], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([str(binary()), "export", *args], capture_output=True, text=True, timeout=60 * PATIENCE, check=False)
         assert done.returncode == status, done
         return done.stdout
     data = ["--data", str(files.center.data)]

@@ -213,5 +213,5 @@ def test_what_cannot_work_is_refused_with_what_mends_it(db, tmp_path):
     for command in (["backup", str(tmp_path / "out"), "--db", url], ["db", "compact", "--db", url],
                     ["restore", str(tmp_path / "in"), "--db", url]):
         done = subprocess.run([str(binary()), *command], capture_output=True, text=True, env=os.environ, check=False,
-                              timeout=60)
+                              timeout=60 * PATIENCE)
         assert done.returncode and "dump" in done.stderr, (command, done.stderr)

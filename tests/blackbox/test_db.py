@@ -14,12 +14,13 @@ import pytest
 from support import ledger
 from support.center import Center, binary, clean_environment
 from support.history import days_ago, fill
+from support.wait import PATIENCE
 
 ROWS = 20_000
 
 
 def compact(*args, **more):
-    return subprocess.run([str(binary()), "db", "compact", *args], capture_output=True, text=True, timeout=120,
+    return subprocess.run([str(binary()), "db", "compact", *args], capture_output=True, text=True, timeout=120 * PATIENCE,
                           env=clean_environment(), check=False, **more)
 
 
@@ -127,7 +128,7 @@ def test_a_terminal_sees_how_far_it_is(holed):
     seen, terminal = pty.openpty()
     try:
         done = subprocess.run([str(binary()), "db", "compact", "--data", str(holed.data)], stderr=terminal,
-                              stdout=subprocess.PIPE, env=clean_environment(), timeout=120, check=False)
+                              stdout=subprocess.PIPE, env=clean_environment(), timeout=120 * PATIENCE, check=False)
         assert done.returncode == 0
         text = os.read(seen, 65536).decode()
     finally:
@@ -139,7 +140,7 @@ def test_a_terminal_sees_how_far_it_is(holed):
 @pytest.mark.parametrize("args,text", [((), "usage"), (("shrink",), "there are compact"),
                                        (("compact", "--what",), "--what")])
 def test_bad_arguments(args, text):
-    done = subprocess.run([str(binary()), "db", *args], capture_output=True, text=True, timeout=20, check=False,
+    done = subprocess.run([str(binary()), "db", *args], capture_output=True, text=True, timeout=20 * PATIENCE, check=False,
                           env=clean_environment())
     assert done.returncode == 2 and text in done.stderr
 

@@ -12,7 +12,7 @@ import pytest
 from support import mariadb, servers, webapi
 from support.center import Center, binary
 from support.java_admin import JavaAdmin, now_ms
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from support.xxl_tables import make
 
 pytestmark = pytest.mark.skipif(mariadb.missing() is not None and not os.environ.get("CI"),
@@ -31,7 +31,7 @@ def server():
 
 
 def peal(*args):
-    got = subprocess.run([binary(), "db", *args, "--zone", "Asia/Shanghai"], capture_output=True, text=True, timeout=120)
+    got = subprocess.run([binary(), "db", *args, "--zone", "Asia/Shanghai"], capture_output=True, text=True, timeout=120 * PATIENCE)
     return got.returncode, got.stdout, got.stderr
 
 

@@ -13,7 +13,7 @@ from support import mariadb, webapi
 from support.center import Center, binary
 from support.java_admin import JavaAdmin, now_ms
 from support.puppet import Puppet
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from support.xxl_tables import make
 
 pytestmark = pytest.mark.skipif(mariadb.missing() is not None and not os.environ.get("CI"),
@@ -31,7 +31,7 @@ def server():
 
 def migrate(server, database, *args):
     got = subprocess.run([binary(), "db", "migrate", "--db", server.url(database), "--zone", ZONE, *args],
-                         capture_output=True, text=True, timeout=120)
+                         capture_output=True, text=True, timeout=120 * PATIENCE)
     return got.returncode, got.stdout, got.stderr
 
 
@@ -197,7 +197,7 @@ def test_a_zone_with_summer_time_must_be_known_to_the_server(server, tmp_path):
 
     def to_new_york():
         return subprocess.run([binary(), "db", "migrate", "--db", server.url(it.name), "--zone", zone], capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=120 * PATIENCE)
 
     done = to_new_york()
     assert done.returncode == 2 and "load the zone tables" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 from support.center import Center, binary, clean_environment
 from support.disk import SmallDisk, may_mount
 from support.v1 import V1
+from support.wait import PATIENCE
 from test_users import make, token
 
 SECRET = "a-token-of-24-characters"
@@ -19,7 +20,7 @@ SECRET = "a-token-of-24-characters"
 
 def doctor(data, *args, env=None, **more):
     return subprocess.run([str(binary()), "doctor", "--data", str(data), *args], capture_output=True, text=True,
-                          timeout=60, env=clean_environment(**(env or {})), check=False, **more)
+                          timeout=60 * PATIENCE, env=clean_environment(**(env or {})), check=False, **more)
 
 
 def found(data, *args, env=None):

@@ -18,7 +18,7 @@ from support.center import ROOT, TOKEN, Center, clean_environment  # noqa: E402 
 from support.executor import Executor  # noqa: E402
 from support.installed import Installed  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 from support.webapi import finished  # noqa: E402
 
 NEEDS = {"sharded_scan": ["-lsqlite3"], "event_loop": ["-pthread"]}
@@ -114,7 +114,7 @@ def test_hello_works_for_a_real_center(workshop, tmp_path):
                 assert "hello, center" in api.log_detail(row["id"])["logContent"]
             finally:
                 process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0, (tmp_path / "hello.log").read_text()
+            assert process.wait(60 * PATIENCE) == 0, (tmp_path / "hello.log").read_text()
 
 
 def test_hello_explains_itself_and_wants_a_token(workshop):
@@ -236,5 +236,5 @@ def test_two_executors_live_in_one_process(workshop, tmp_path, center):
                 assert center.result(11 + i)["handleMsg"] == f"of {app}"
         finally:
             process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, (tmp_path / "out").read_text()
+        assert process.wait(60 * PATIENCE) == 0, (tmp_path / "out").read_text()
     assert len(center.of("registryRemove")) == 2

@@ -16,7 +16,7 @@ from support.center import TOKEN, binary, clean_environment, free_port  # noqa: 
 from support.executor import Executor  # noqa: E402
 from support.processes import alive  # noqa: E402
 from support.standin import YES, StandinCenter, call  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 NO = {"code": 500, "msg": "not now", "content": None}
 FOR_EVER = "3600000"  # milliseconds: a test that waits for it has failed
@@ -116,7 +116,7 @@ def test_beat_takes_every_dialects_body(executor, body):
 def test_without_a_token_it_does_not_start(tmp_path):
     env = clean_environment()
     done = subprocess.run([str(binary()), "executor", "--listen", "127.0.0.1"], env=env, cwd=tmp_path,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=60 * PATIENCE)
     assert done.returncode == 2
     assert "PEAL_ACCESS_TOKEN" in done.stderr and "--insecure-no-token" in done.stderr
 
@@ -639,7 +639,7 @@ def test_settings_come_from_option_environment_and_file_in_that_order(tmp_path, 
 def test_a_wrong_setting_is_named(tmp_path, args, text):
     done = subprocess.run([str(binary()), "executor", "--listen", "127.0.0.1", "--xxl.job.executor.port=0", *args],
                           env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), cwd=tmp_path, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=60 * PATIENCE)
     assert done.returncode in (2, 3) and text in done.stderr
 
 
@@ -647,13 +647,13 @@ def test_a_port_in_use_is_said(tmp_path, executor):
     port = executor.address.rsplit(":", 1)[1].strip("/")
     done = subprocess.run([str(binary()), "executor", "--listen", "127.0.0.1", "--xxl.job.executor.port", port],
                           env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), cwd=tmp_path, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=60 * PATIENCE)
     assert done.returncode == 3 and port in done.stderr
 
 
 def test_help_teaches(tmp_path):
     done = subprocess.run([str(binary()), "executor", "--help"], env=clean_environment(), capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=60 * PATIENCE)
     assert done.returncode == 0
     for word in ("PEAL_ACCESS_TOKEN", "demoJobHandler", "--xxl.job.executor.appname, --app", "SIGTERM", os.linesep):
         assert word in done.stdout

@@ -8,7 +8,7 @@ import socket
 import pytest
 from support import webapi
 from support.stub_executor import Stub
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 PREFIXES = ["", "/xxl-job-admin", "/", "/xxl-job-admin/"]
 
@@ -142,7 +142,7 @@ def test_framings_that_clients_use(center):
     chunked += b"5\r\n" + body[:5] + b"\r\n" + f"{len(body) - 5:x}\r\n".encode() + body[5:] + b"\r\n0\r\n\r\n"
     plain = (head + f"Content-Length: {len(body)}\r\n\r\n").encode() + body
     waiting = (head + f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n").encode()
-    with socket.create_connection(("127.0.0.1", center.port), timeout=15) as s:
+    with socket.create_connection(("127.0.0.1", center.port), timeout=15 * PATIENCE) as s:
         replies = s.makefile("rb")  # one buffer for all of them: pipelined answers come together
         for request in (chunked, plain):
             for piece in (request[:30], request[30:90], request[90:]):
@@ -165,7 +165,7 @@ def read_reply(replies):
 
 def test_one_connection_may_change_sides(center):
     """A page, then an executor's call, then a probe, then a page again, on one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=15)
+    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=15 * PATIENCE)
     connection.connect()
     own = connection.sock
     for _ in range(3):

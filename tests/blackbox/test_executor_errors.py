@@ -22,7 +22,7 @@ from support.disk import DiskErrors  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.processes import children  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 FEW = 400  # calls that may fail while a disk fails: tens, of those who try again in a moment; a loop has thousands
 
@@ -123,7 +123,7 @@ class Connection:
 
     def __init__(self, executor):
         url = urllib.parse.urlsplit(executor.address)
-        self.http = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
+        self.http = http.client.HTTPConnection(url.hostname, url.port, timeout=60 * PATIENCE)
 
     def call(self, action, body):
         self.http.request("POST", "/" + action, json.dumps(body), {"XXL-JOB-ACCESS-TOKEN": TOKEN})

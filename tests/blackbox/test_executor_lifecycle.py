@@ -16,7 +16,7 @@ from support.center import TOKEN, binary, clean_environment, free_port  # noqa: 
 from support.disk import small_disk  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.standin import YES, StandinCenter, call  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 NO = {"code": 500, "msg": "not now", "content": None}
 FOR_EVER = "3600000"  # milliseconds: a test that waits for it has failed
@@ -40,7 +40,7 @@ def status(executor):
 def ask(executor, word, *args, token=TOKEN):
     """The command line's word to an executor."""
     return subprocess.run([str(binary()), "executor", word, "--url", executor.address, *args],
-                          env=clean_environment(PEAL_ACCESS_TOKEN=token), capture_output=True, text=True, timeout=60)
+                          env=clean_environment(PEAL_ACCESS_TOKEN=token), capture_output=True, text=True, timeout=60 * PATIENCE)
 
 
 # -- after kill -9 --
@@ -121,7 +121,7 @@ def test_a_run_whose_handler_is_not_there_any_more_is_reported(tmp_path, center)
 def test_two_executors_do_not_share_a_journal(tmp_path, center):
     with Executor(tmp_path, center.url) as executor:
         done = subprocess.run(executor.command, env=executor.env, cwd=tmp_path, capture_output=True, text=True,
-                              timeout=60)
+                              timeout=60 * PATIENCE)
         assert done.returncode == 3
         assert "peal.executor.journal" in done.stderr and "journal.db" in done.stderr
 
@@ -262,7 +262,7 @@ def test_operators_need_the_token_and_an_executor(tmp_path, center, word):
 
 def test_the_help_of_the_words(tmp_path):
     done = subprocess.run([str(binary()), "executor", "drain"], env=clean_environment(), capture_output=True, text=True,
-                          timeout=60)
+                          timeout=60 * PATIENCE)
     assert done.returncode == 2 and "--url" in done.stderr
 
 

@@ -22,7 +22,7 @@ from support.center import TOKEN, binary  # noqa: E402 (path just set)
 from support.executor import Executor  # noqa: E402
 from support.processes import children, state  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 HOST = binary().parent / "tests" / "peal_test_host"
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="another user takes root")
@@ -251,7 +251,7 @@ def test_centers_that_do_not_answer_do_not_hold_the_stop_up(tmp_path, silent_cen
         wait_until(lambda: "stopping: " in executor.said(), "it to begin to stop")
         if signals > 1:
             executor.terminate()
-        executor.wait(60)
+        executor.wait(60 * PATIENCE)
         said = executor.said()
         assert said.count("no answer") <= most, said
 
@@ -265,7 +265,7 @@ def test_faults_reach_the_hosts_crash_reporter_and_other_signals_do_not_come_her
         assert center.result(1)["handleMsg"] == "open: SEGV BUS FPE ILL TRAP SYS ABRT"
         if os.environ.get("PEAL_PRESET", "dev") in ("dev", "release"):  # sanitizers have a reporter of their own
             executor.run(2, 2, "faultJobHandler")
-            assert executor.process.wait(60) == -signal.SIGSEGV
+            assert executor.process.wait(60 * PATIENCE) == -signal.SIGSEGV
             assert "crash reporter: here" in executor.said()
 
 
@@ -346,7 +346,7 @@ def start_with(tmp_path, text, *args, env=None):
     path = tmp_path / "application.properties"
     path.write_text(text)
     return subprocess.run([binary(), "executor", "-c", path, "--xxl.job.executor.logpath", tmp_path / "logs", *args],
-                          capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60 * PATIENCE, check=False, cwd=tmp_path,
                           env={**os.environ, **(env or {})})
 
 

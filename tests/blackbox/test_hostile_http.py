@@ -6,12 +6,12 @@ import socket
 
 import pytest
 from support import webapi
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 
 def raw(center, data, half=False):
     """What comes back for these bytes until the center closes (or answers and waits)."""
-    with socket.create_connection(("127.0.0.1", center.port), timeout=15) as s:
+    with socket.create_connection(("127.0.0.1", center.port), timeout=15 * PATIENCE) as s:
         s.sendall(data)
         if half:
             s.shutdown(socket.SHUT_WR)
@@ -65,7 +65,7 @@ def test_a_refused_request_hides_no_second_one(center):
     """What follows a message of doubtful length is never read as a request."""
     inner = b"POST /api/registry HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
     head = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" % len(inner)
-    with socket.create_connection(("127.0.0.1", center.port), timeout=15) as s:
+    with socket.create_connection(("127.0.0.1", center.port), timeout=15 * PATIENCE) as s:
         s.sendall(head + inner)
         got = b""
         while piece := s.recv(65536):
@@ -75,7 +75,7 @@ def test_a_refused_request_hides_no_second_one(center):
 
 def test_half_a_request_that_goes_away(center):
     for data in (b"POST /api/callback HT", b"POST /api/callback HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n[{"):
-        with socket.create_connection(("127.0.0.1", center.port), timeout=15) as s:
+        with socket.create_connection(("127.0.0.1", center.port), timeout=15 * PATIENCE) as s:
             s.sendall(data)
 
 
@@ -149,7 +149,7 @@ def test_json_of_any_depth_and_size(center):
 
 
 def test_many_connections_that_say_nothing(center):
-    quiet = [socket.create_connection(("127.0.0.1", center.port), timeout=15) for _ in range(300)]
+    quiet = [socket.create_connection(("127.0.0.1", center.port), timeout=15 * PATIENCE) for _ in range(300)]
     try:
         assert center.get("/readyz")[0] == 200
         assert center.api().groups() is not None

@@ -16,7 +16,7 @@ from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
 from support.standin import YES  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 CONNECTIONS = 4
 
@@ -203,7 +203,7 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         group = api.add_group("tests")
         wait_until(lambda: api.addresses("tests"), "the address, so that runs are planned for it")
         center.stop()
-        second = (int(time.time()) + 8) * 1000
+        second = (int(time.time()) + int(8 * PATIENCE)) * 1000
         scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
         ledger.add_jobs(center, group, [("demo", "", "ONCE", scheduled, "FIRST", second)] * 100)
         before, connected, open_at_first = puppet.connected, [], []
@@ -227,7 +227,7 @@ def test_a_burst_finds_its_connections_open(tmp_path):
 
 def once_jobs(center, group, routes, handler="shardingJobHandler", in_s=6):
     """ONCE jobs on one second, written into the tables of the stopped center. Their ids."""
-    second = (int(time.time()) + in_s) * 1000
+    second = (int(time.time()) + int(in_s * PATIENCE)) * 1000
     scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
     return ledger.add_jobs(center, group, [(handler, "", "ONCE", scheduled, route, second) for route in routes])
 

@@ -9,6 +9,7 @@ import urllib.parse
 import pytest
 from support.center import Center
 from support.v1 import V1
+from support.wait import PATIENCE
 from test_users import make, token
 
 POLICY = re.compile(r'^"(token|session|login)";q=(\d+);w=60$')
@@ -17,7 +18,7 @@ STATE = re.compile(r'^"(token|session|login)";r=(\d+);t=(\d+)$')
 
 def ask(center, method, path, body=None, source="127.0.0.1", **headers):
     """(status, headers, text), from that address."""
-    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=30, source_address=(source, 0))
+    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=30 * PATIENCE, source_address=(source, 0))
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, body, headers)
     answer = connection.getresponse()

@@ -11,7 +11,7 @@ import pytest
 from support.center import TOKEN, Center, binary, clean_environment
 from support.executor import Executor
 from support.standin import StandinCenter
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 LOGFMT = re.compile(rf'ts={TIME} level=(error|warn|info|debug) module=[a-z0-9]+ msg="(?:[^"\\]|\\.)*"( repeated=\d+)?')
@@ -70,13 +70,13 @@ def test_lines_of_the_executor(tmp_path, kind):
                 wait_until(lambda: any("forged" in line for line in lines_of(stderr)), "the refused registration", 20)
             finally:
                 process.terminate()
-                assert process.wait(30) == 0
+                assert process.wait(30 * PATIENCE) == 0
     check(lines_of(stderr), RULES[kind])
 
 
 def test_why_a_server_does_not_start_is_a_line_too(tmp_path):
     done = subprocess.run([str(binary()), "server", "--listen", "127.0.0.1:0", "--data", str(tmp_path / "d"),
-                           "--log.format=json", "--zone", "Mars/Olympus"], capture_output=True, text=True, timeout=20,
+                           "--log.format=json", "--zone", "Mars/Olympus"], capture_output=True, text=True, timeout=20 * PATIENCE,
                           check=False, env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN))
     assert done.returncode == 3
     events = [json.loads(line) for line in done.stderr.splitlines()]
@@ -85,6 +85,6 @@ def test_why_a_server_does_not_start_is_a_line_too(tmp_path):
 
 @pytest.mark.parametrize("command, name", [("server", "log.format"), ("executor", "peal.executor.log.format")])
 def test_another_format_is_refused(tmp_path, command, name):
-    done = subprocess.run([str(binary()), command, f"--{name}=xml"], capture_output=True, text=True, timeout=20,
+    done = subprocess.run([str(binary()), command, f"--{name}=xml"], capture_output=True, text=True, timeout=20 * PATIENCE,
                           check=False, cwd=tmp_path, env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN))
     assert done.returncode == 2 and f"{name}" in done.stderr and "must be logfmt, text or json" in done.stderr, done

@@ -11,7 +11,7 @@ from support.center import Center
 from support.sse import Ended, open_log, lines_until
 from support.stub_executor import OK, Stub
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 START = "<br>----------- xxl-job job execute start -----------<br>----------- Param:x"
 
@@ -31,7 +31,7 @@ class Logs:
             self.under_way += 1
             self.most = max(self.most, self.under_way)
             self.asked.append((body["logId"], body["fromLineNum"]))
-        self.hang.wait(60)
+        self.hang.wait(60 * PATIENCE)
         with self.lock:
             self.under_way -= 1
         lines = self.files.get(body["logId"])

@@ -11,7 +11,7 @@ from support.proxy import Proxy
 from support.sse import Events
 from support.stub_executor import Stub
 from support.v1 import V1
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 PREFIX = "/tools/peal"
 HTML = {"Accept": "text/html"}
@@ -107,7 +107,7 @@ def test_runs_go_on_under_a_prefix(under):
 @pytest.mark.parametrize("value", ["peal", "/a//b", "/api/x", "/a b", "/" + "x" * 100])
 def test_a_prefix_that_is_none_is_refused(tmp_path, value):
     done = subprocess.run([str(binary()), "server", "--data", str(tmp_path / "d"), "--http.prefix", value],
-                          capture_output=True, env=clean_environment(), timeout=20, check=False)
+                          capture_output=True, env=clean_environment(), timeout=20 * PATIENCE, check=False)
     assert done.returncode == 2
     assert b"http.prefix" in done.stderr
     assert not (tmp_path / "d").exists()

@@ -15,7 +15,7 @@ import yaml
 from support.center import ROOT, Center, free_port
 from support.installed import Installed, command
 from support.puppet import Puppet
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 RULES = ROOT / "packaging" / "prometheus" / "alerts.yml"
 BOARDS = sorted((ROOT / "packaging" / "grafana").glob("*.json"))
@@ -164,7 +164,7 @@ def test_a_prometheus_that_scrapes_a_server_answers_each_query(tmp_path, scraped
 
     def ask(path, **query):
         url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=20 * PATIENCE) as answer:
             return json.load(answer)["data"]
 
     def value(query):
@@ -190,4 +190,4 @@ def test_a_prometheus_that_scrapes_a_server_answers_each_query(tmp_path, scraped
         assert not [name for name, r in alerts.items() if r["health"] == "err"], alerts
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(30 * PATIENCE)

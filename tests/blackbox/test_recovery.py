@@ -18,7 +18,7 @@ from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.load import Load, ended, started  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 ROUNDS = 5
 
@@ -171,7 +171,7 @@ def test_a_second_sigterm_ends_at_once_and_loses_nothing(tmp_path):
         load.wait_for_more(150)
         load.center.process.send_signal(signal.SIGTERM)
         load.center.process.send_signal(signal.SIGTERM)
-        load.center.process.wait(20)
+        load.center.process.wait(20 * PATIENCE)
         load.center._down = True
         assert load.center.process.returncode in (0, -signal.SIGTERM), load.center.tail()
         assert not re.search("level=error", load.center.tail()), load.center.tail()

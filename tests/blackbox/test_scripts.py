@@ -23,7 +23,7 @@ from support.center import TOKEN, binary, clean_environment  # noqa: E402 (path 
 from support.executor import Executor  # noqa: E402
 from support.processes import alive  # noqa: E402
 from support.standin import StandinCenter  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 ALL = "shell,python,python2,php,nodejs,powershell"
 STANDIN = '#!/bin/bash\nname=${0##*/}; echo "stand-in $name, $# arguments: <$2> <$3> <$4>"; cat "$1"\n'
@@ -155,7 +155,7 @@ def test_only_the_listed_kinds_run(tmp_path, center):
 
 def test_an_unknown_kind_is_refused_at_start(tmp_path):
     done = subprocess.run([str(binary()), "executor", "--peal.executor.glue=shell,perl"], cwd=tmp_path,
-                          env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), capture_output=True, text=True, timeout=60)
+                          env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), capture_output=True, text=True, timeout=60 * PATIENCE)
     assert done.returncode == 2 and "there is no script kind perl" in done.stderr
 
 
@@ -298,7 +298,7 @@ def refused(folder, *args, **more):
     done = subprocess.run([str(more.pop("program", binary())), "executor", "--peal.executor.glue=shell", "--listen",
                            "127.0.0.1", "--port", "0", "--logs", str(folder / "logs"), *args],
                           env=clean_environment(PEAL_ACCESS_TOKEN=TOKEN), cwd=folder, capture_output=True, text=True,
-                          timeout=60, **more)
+                          timeout=60 * PATIENCE, **more)
     assert done.returncode == 2, done
     return done.stderr
 

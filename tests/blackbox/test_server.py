@@ -19,7 +19,7 @@ from support import ledger, webapi
 from support.center import Center, binary, clean_environment, free_port
 from support.puppet import Puppet
 from support.stub_executor import Stub
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
@@ -27,7 +27,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 def server(*args, **env):
     """(status, output) of a server that is expected to refuse."""
     done = subprocess.run([str(binary()), "server", *args], env=clean_environment(**env), capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=60 * PATIENCE)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -170,7 +170,7 @@ def test_stop_does_not_wait_for_an_executor_that_says_nothing(tmp_path):
 
             def silent(_):
                 asked.set()
-                release.wait(60)
+                release.wait(60 * PATIENCE)
                 return {"code": 200}
             stub.answers["log"] = silent
 
@@ -182,7 +182,7 @@ def test_stop_does_not_wait_for_an_executor_that_says_nothing(tmp_path):
             waiting = [threading.Thread(target=detail) for _ in range(4)]
             for t in waiting:
                 t.start()
-            assert asked.wait(30)
+            assert asked.wait(30 * PATIENCE)
             assert api.groups()  # pages are still served
             center.stop()
             release.set()
@@ -195,7 +195,7 @@ def test_a_second_signal_ends_at_once(tmp_path):
         center._down = True
         center.process.send_signal(signal.SIGINT)
         center.process.send_signal(signal.SIGINT)
-        assert center.process.wait(30) == 0
+        assert center.process.wait(30 * PATIENCE) == 0
 
 
 def early_end(tmp_path, command, *before):
@@ -223,7 +223,7 @@ def early_end(tmp_path, command, *before):
         if command == "executor":
             os.close(writer)  # it goes on, and finds the signal when it takes them
             writer = None
-        return process.wait(60)
+        return process.wait(60 * PATIENCE)
     finally:
         if writer is not None:
             os.close(writer)
@@ -248,7 +248,7 @@ def test_a_signal_before_the_first_user_is_made_is_no_failure(tmp_path):
     center.launch()
     wait_until(lambda: center.answers("/livez"), "the first answer", 20, 0.005)
     center.process.send_signal(signal.SIGTERM)
-    assert center.process.wait(60) == 0
+    assert center.process.wait(60 * PATIENCE) == 0
     assert "level=error" not in center.tail() and "stopped" in center.tail()
     with center:  # what the first start did not do the second does
         assert center.get("/readyz")[0] == 200
@@ -294,7 +294,7 @@ def test_full_of_waiting_requests_is_said(tmp_path):
         center.process.send_signal(signal.SIGSTOP)
         try:
             for n in range(1300):  # of 1,300 names, so that each costs the time of a hash
-                s = socket.create_connection(("127.0.0.1", center.port), timeout=60)
+                s = socket.create_connection(("127.0.0.1", center.port), timeout=60 * PATIENCE)
                 s.sendall(f"{head}userName={n:06}&password=x".encode())
                 sockets.append(s)
             center.process.send_signal(signal.SIGCONT)
@@ -334,7 +334,7 @@ def test_environment_is_not_needed(tmp_path):
         assert json.loads(webapi.request(port, "GET", "/health")[2])["status"] == "UP"
     finally:
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(30 * PATIENCE) == 0
 
 
 def test_every_answer_is_counted_once(center):
@@ -343,7 +343,7 @@ def test_every_answer_is_counted_once(center):
         return center.metric("peal_http_requests_total")  # its own answer is not in it yet
 
     before = count()
-    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=15)
+    connection = http.client.HTTPConnection("127.0.0.1", center.port, timeout=15 * PATIENCE)
     for path in ["/toLogin"] * 5 + ["/livez"] * 3 + ["/toLogin", "/livez", "/nothing/here"]:
         connection.request("GET", path)
         assert connection.getresponse().read()

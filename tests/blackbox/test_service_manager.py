@@ -14,7 +14,7 @@ from support.center import PASSWORD, TOKEN, Center, binary, clean_environment
 from support.executor import Executor
 from support.processes import state
 from support.standin import StandinCenter
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -147,7 +147,7 @@ def test_a_server_that_does_not_start_is_not_ready(tmp_path):
     with Manager(str(tmp_path / "notify")) as manager:
         env = clean_environment(NOTIFY_SOCKET=manager.name, PEAL_ACCESS_TOKEN=TOKEN, PEAL_ADMIN_PASSWORD=PASSWORD)
         done = subprocess.run([str(binary()), "server", "--listen", "127.0.0.1:0", "--data", str(tmp_path / "d"), "--db",
-                               "sqlite:/nowhere/peal.db"], env=env, capture_output=True, timeout=20, check=False)
+                               "sqlite:/nowhere/peal.db"], env=env, capture_output=True, timeout=20 * PATIENCE, check=False)
         assert done.returncode == 3
         assert manager.next(timeout=0.001) is None
 

@@ -187,5 +187,5 @@ def test_each_layout_is_read_and_nothing_is_written(server):
     ([], "--db is missing"),
 ])
 def test_wrong_arguments_are_refused(args, says):
-    got = subprocess.run([binary(), "shadow", *args], capture_output=True, text=True, timeout=60)
+    got = subprocess.run([binary(), "shadow", *args], capture_output=True, text=True, timeout=60 * PATIENCE)
     assert got.returncode == 2 and says in got.stderr and "secret" not in got.stderr and got.stdout == ""

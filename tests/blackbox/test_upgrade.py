@@ -22,7 +22,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center, binary  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 
 class Passed(Center):
@@ -72,7 +72,7 @@ def test_what_connects_during_a_restart_is_answered_after_it(tmp_path):
         assert answers == [] and all(thread.is_alive() for thread in threads)
         center.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(20 * PATIENCE)
         assert answers == [200] * 20
 
 
@@ -117,6 +117,6 @@ def test_a_descriptor_that_does_not_listen_is_named(tmp_path):
     center.socket.close()
     center.socket = socket.socket()
     center.begin()
-    assert center.process.wait(20) != 0
+    assert center.process.wait(20 * PATIENCE) != 0
     center._down = True
     assert "descriptor 3, which was passed by LISTEN_FDS, is not a listening socket" in center.tail()

@@ -9,6 +9,7 @@ import time
 
 import executors
 from support.center import clean_environment
+from support.wait import PATIENCE
 
 
 class AdminClient:
@@ -30,7 +31,7 @@ class AdminClient:
 
     def __exit__(self, *_):
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait(20 * PATIENCE)
         self._process.stdout.close()
 
     def call(self, action, body=None, token=None):

@@ -15,7 +15,7 @@ import threading
 import time
 
 from support.center import ROOT, clean_environment, free_port
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("PEAL_INTEROP_BUILD", ROOT / "build" / "interop"))
@@ -160,7 +160,7 @@ class Executor:
             return
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(20 * PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

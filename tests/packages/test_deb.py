@@ -12,7 +12,7 @@ import subprocess
 from support import webapi
 from support.center import Center, clean_environment
 from support.installed import ROOT, command
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 from conftest import Packages
 
@@ -216,7 +216,7 @@ def test_an_executor_is_installed_and_works_once_it_is_told_its_center(packages,
         try:
             wait_until(lambda: center.metric("peal_executors") == 1, "it to register", 30)
             executor.terminate()
-            assert executor.wait(60) == 0
+            assert executor.wait(60 * PATIENCE) == 0
         finally:
             executor.kill()
         assert debian.path(f"{state}/peal-executor-logs/journal.db").exists()

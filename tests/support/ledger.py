@@ -8,7 +8,7 @@ import contextlib
 import sqlite3
 
 from . import engine
-from .wait import wait_until
+from .wait import PATIENCE, wait_until
 
 OPEN = "(1, 2, 3, 4)"  # phases of runs that have not ended: planned, sent, unknown, accepted
 # of the lost ones "found" have finished too
@@ -39,7 +39,7 @@ def opened(center, write=False):
         db = engine.opened(center.data, write)
     else:
         path = center.data / "peal.db"
-        db = sqlite3.connect(f"file:{path}?mode={'rw' if write else 'ro'}", uri=True, timeout=20)
+        db = sqlite3.connect(f"file:{path}?mode={'rw' if write else 'ro'}", uri=True, timeout=20 * PATIENCE)
     db.row_factory = sqlite3.Row
     try:
         with db:

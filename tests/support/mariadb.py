@@ -7,7 +7,7 @@ import pwd
 import shutil
 import subprocess
 
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 SQL_MODE = "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION"
 
@@ -48,7 +48,7 @@ class MariaDB:
                     parent.chmod(parent.stat().st_mode | 0o011)
         subprocess.run([program("mariadb-install-db"), "--no-defaults", f"--datadir={self.data}", f"--user={user}",
                         "--auth-root-authentication-method=normal", "--skip-test-db"],
-                       check=True, capture_output=True, timeout=300)
+                       check=True, capture_output=True, timeout=300 * PATIENCE)
         self.log = open(self.folder / "log", "w")
         self.process = subprocess.Popen(
             [program("mariadbd"), "--no-defaults", f"--datadir={self.data}", f"--user={user}", f"--socket={self.socket}",
@@ -73,7 +73,7 @@ class MariaDB:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(60)
+            self.process.wait(60 * PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -8,6 +8,7 @@ import http.server
 import threading
 
 from .standin import Server
+from .wait import PATIENCE
 
 
 class Proxy:
@@ -39,7 +40,7 @@ class Proxy:
                     return
                 path = self.path[len(proxy.prefix):] if proxy.strip else self.path
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                center = http.client.HTTPConnection("127.0.0.1", proxy.target, timeout=60)
+                center = http.client.HTTPConnection("127.0.0.1", proxy.target, timeout=60 * PATIENCE)
                 with contextlib.closing(center):
                     center.putrequest(self.command, path or "/", skip_host=True, skip_accept_encoding=True)
                     for name, value in self.headers.items():

@@ -23,7 +23,7 @@ import tempfile
 from support import mariadb, postgres
 from support.ports import free_port
 from support.processes import alive
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 
 KINDS = ("mariadb", "postgres")
 USER, PASSWORD = "peal", "a/secret:of@the?test"  # characters that a URL has to write as %XX
@@ -119,7 +119,7 @@ class Server:
                 *command]
 
     def _call(self, *command):
-        subprocess.run(self._as_account(*command), check=True, capture_output=True, timeout=300, cwd="/")
+        subprocess.run(self._as_account(*command), check=True, capture_output=True, timeout=300 * PATIENCE, cwd="/")
 
     def start(self, *extra):
         """Until it answers. extra: further arguments, of this start only."""
@@ -142,7 +142,7 @@ class Server:
         if self.process:
             pids = [self.process.pid, *self._others()]
             self.process.send_signal(number)
-            self.process.wait(120)
+            self.process.wait(120 * PATIENCE)
             # its other processes still hold its files and its port
             wait_until(lambda: not any(alive(pid) for pid in pids), f"{self.kind}'s processes to end")
             self.log.close()
@@ -247,7 +247,7 @@ class MariaDB(Server):
                    "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-flush-log-at-trx-commit=0",
                    "--innodb-log-file-size=8M"]
         if os.geteuid() == 0:
-            subprocess.run([*command, f"--user={self._account()}"], check=True, capture_output=True, timeout=300, cwd="/")
+            subprocess.run([*command, f"--user={self._account()}"], check=True, capture_output=True, timeout=300 * PATIENCE, cwd="/")
         else:
             self._call(*command)
 
@@ -369,7 +369,7 @@ class Postgres(Server):
         return subprocess.run(
             [program("postgres", "psql"), "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-F", mark, "-P", "null=\x1d",
              "-h", str(self.folder), "-p", str(self.port), "-U", "root", "-d", database or "postgres", "-c", sql],
-            capture_output=True, text=True, timeout=120, cwd="/")
+            capture_output=True, text=True, timeout=120 * PATIENCE, cwd="/")
 
     def _try(self):
         return self._psql("SELECT 1", "").returncode == 0
