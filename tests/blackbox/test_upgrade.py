@@ -83,14 +83,14 @@ def test_a_restart_under_load_refuses_no_result(tmp_path):
         center.stop()
         begin = int(time.time() * 1000) + 2000
         jobs = ledger.add_jobs(center, group, [
-            ("demo", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 1000 // 80) for i in range(80)])
+            ("demo", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 1000 // 40) for i in range(40)])
         center.start()
         with Puppet(center, "upgrade") as puppet:
             for _ in range(3):
-                puppet.wait_for_runs(len(puppet.runs()) + 60, timeout=60)
+                puppet.wait_for_runs(len(puppet.runs()) + 40, timeout=60)
                 center.stop()
                 center.start()
-            puppet.wait_for_runs(len(puppet.runs()) + 60, timeout=60)
+            puppet.wait_for_runs(len(puppet.runs()) + 40, timeout=60)
             asked = puppet.of("log")
             api = center.api()
             for job in jobs:
