@@ -122,6 +122,7 @@ def killed_with_runs_out(load):
     return {i for i, state in seen.items() if state == LEAVING}, {i for i, state in seen.items() if state == ACCEPTED}
 
 
+@pytest.mark.every_engine
 def test_after_a_kill_only_what_was_in_flight_is_in_doubt(load):
     leaving, accepted = killed_with_runs_out(load)
     out = [run for run in load.puppet.runs() if run["logId"] not in load.puppet.ended]
@@ -143,6 +144,7 @@ def test_after_a_kill_only_what_was_in_flight_is_in_doubt(load):
     load.check()
 
 
+@pytest.mark.every_engine
 def test_kills_at_any_moment_lose_and_double_nothing(load):
     seed = random.randrange(1 << 32)
     print("seed", seed)
@@ -165,6 +167,7 @@ def test_kills_at_any_moment_lose_and_double_nothing(load):
     print("asked about", asked)
 
 
+@pytest.mark.every_engine
 def test_a_kill_during_recovery_is_as_one_kill(load):
     load.center.kill()
     dice = random.Random(7)

@@ -167,7 +167,7 @@ class Puppet:
 
     def wait_for_quiet(self):
         """All that a dead center had sent has been read."""
-        wait_until(lambda: self._server.serving == 0, "every connection to come to its end", 20, 0.02)
+        wait_until(self._server.quiet, "every connection to come to its end", 20, 0.02)
 
     def register(self):
         reply = self.center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": self.app,
