@@ -10,7 +10,7 @@ struct vitals;
 
 struct vitals_now {
     bool ok;
-    char reason[512];                          /* why not; it can name files */
+    char reason[768];                          /* why not; it can name files */
     double lateness_p99_ms, commit_p99_ms;     /* of the last minute; -1: there was none */
     int64_t planned;                           /* firings ever */
     int64_t horizon_ms;                        /* planned so far ahead */

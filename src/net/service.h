@@ -10,7 +10,7 @@
 #include "base/notify.h"
 #include "net/loop.h"
 
-#define SERVICE_STATUS_MAX 640 /* with the NUL */
+#define SERVICE_STATUS_MAX 896 /* with the NUL */
 
 struct service {
     struct notify to;

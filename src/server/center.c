@@ -833,7 +833,7 @@ static const char *journal_health(struct center *c, char *text, size_t size)
 
 void center_health(struct center *c, struct center_health *ret)
 {
-    char trouble[200], journal[100];
+    char trouble[512], journal[100];
     memset(ret, 0, sizeof(*ret));
     ret->store_ok = !writer_trouble(c->writer, trouble, sizeof(trouble));
     ret->fires = c->watermark_ms > clock_wall_ms();

@@ -259,7 +259,7 @@ struct center_health {
     bool store_ok; /* the last commit succeeded */
     bool fires;    /* the watermark is ahead of the clock */
     bool draining;
-    char reason[512]; /* why not, for people */
+    char reason[768]; /* why not, for people */
 };
 void center_health(struct center *c, struct center_health *ret); /* any thread, never blocks */
 

@@ -19,6 +19,11 @@ static bool cannot_read(int e)
     return e == EIO || e == ENXIO || e == ERANGE;
 }
 
+static bool read_only(int e)
+{
+    return e == EROFS;
+}
+
 /* What the system said last about the file or its log, if it is of this sort; else 0. */
 static int said(sqlite3 *db, bool (*sort)(int e))
 {
@@ -51,8 +56,9 @@ enum err sqlerr_of(sqlite3 *db, int rc)
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return sqlerr_unreadable(db) ? ERR_IO : ERR_CORRUPT;
-    case SQLITE_IOERR: /* only ENOSPC is SQLITE_FULL */
-        return said(db, sqlerr_no_room) ? ERR_FULL : ERR_IO;
+    case SQLITE_IOERR: /* only ENOSPC is SQLITE_FULL, and only a file that cannot be opened is
+                        * SQLITE_READONLY */
+        return said(db, sqlerr_no_room) ? ERR_FULL : said(db, read_only) ? ERR_READONLY : ERR_IO;
     case SQLITE_CANTOPEN:
         return ERR_IO;
     case SQLITE_BUSY:
@@ -70,7 +76,8 @@ enum err sqlerr_of(sqlite3 *db, int rc)
 
 const char *sqlerr_text(sqlite3 *db, int rc)
 {
-    int e = sqlerr_of(db, rc) == ERR_IO ? said(db, cannot_read) : 0;
+    enum err err = sqlerr_of(db, rc);
+    int e = err == ERR_IO ? said(db, cannot_read) : err == ERR_READONLY ? said(db, read_only) : 0;
     if (e)
         return strerror(e);
     return db && sqlite3_extended_errcode(db) == rc ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
@@ -82,8 +89,9 @@ const char *sqlerr_advice(enum err err)
     case ERR_FULL:
         return "make room on its disk";
     case ERR_READONLY:
-        return "give this user write permission on the file and its folder, and check that the "
-               "disk is not mounted read-only";
+        return "give this user write permission on the file and its folder; a file system that has "
+               "become read-only by itself is damaged: the system's log says why, and it must be "
+               "checked and mounted again before the next start";
     case ERR_IO:
         return "look for disk errors in the system's log, and check the folder's permissions";
     case ERR_NOMEM:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sqlerr.h - what SQLite's result codes mean, with the two things that it does not say by itself: a
- * quota or a limit on files is a full disk, and a disk that cannot be read is not a damaged file.
+/* sqlerr.h - what SQLite's result codes mean, with the things that it does not say by itself: a
+ * quota or a limit on files is a full disk, a disk that cannot be read is not a damaged file, and a
+ * file system that takes no writes any more is read-only.
  *
  * db may be NULL, when it could not be opened. Any thread that owns the handle. */
 #ifndef PEAL_SQL_SQLERR_H

@@ -19,7 +19,7 @@ import pytest  # noqa: E402 (path just set)
 
 from support import ledger, webapi  # noqa: E402
 from support.center import Center, binary  # noqa: E402
-from support.disk import SmallDisk, SmallFiles, may_mount  # noqa: E402
+from support.disk import FailingDisk, SmallDisk, SmallFiles, may_mount  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
@@ -133,6 +133,50 @@ def test_a_disk_that_is_full_twice_loses_nothing_and_the_center_goes_on(tmp_path
 def test_files_that_may_not_grow_lose_nothing_though_the_center_is_killed_meanwhile(tmp_path):
     with SmallFiles(tmp_path) as disk:
         check_full_disk(disk, tmp_path, crash=True)
+
+
+def test_a_file_system_that_turns_read_only_stops_the_center_from_promising_and_keeps_what_it_promised(tmp_path):
+    """The kernel finds an error in the data folder's file system. What was planned is still sent; then nothing is
+    promised that could not be kept, and the reason is said. After a repair all goes on from what was acknowledged."""
+    if os.geteuid() != 0:
+        pytest.skip("a file system can be mounted by root only")
+    with FailingDisk(tmp_path) as disk:
+        center = Center(disk.folder / "center")
+        center.output = tmp_path / "center.log"
+        with center, Puppet(center, "tests") as puppet:
+            api = center.api()
+            job = each_second(api, misfireStrategy="FIRE_ALL", misfireMax=1000)
+            puppet.wait_for_runs(2)
+            puppet.automatic = False
+            seen = len(puppet.runs())
+            run = puppet.wait_for_runs(seen + 1)[seen]
+            kept = api.add_job(api.groups("tests")[0]["id"], "kept")
+            disk.fail()
+            reason = wait_for_trouble(center)
+            assert "read-only" in reason, reason
+            assert center.metric("peal_commit_errors_total") > 0
+            with pytest.raises(webapi.ApiError, match="read-only"):
+                api.add_job(api.groups("tests")[0]["id"], "not kept")
+            result = {"logId": run["logId"], "logDateTim": run["logDateTime"], "handleCode": 200, "handleMsg": "late"}
+            assert center.open_api("callback", [result])["code"] != 200, "the executor keeps it, and says it again"
+            assert "read-only" in center.tail(), center.tail()
+            center.kill()
+            puppet.wait_for_quiet()
+            disk.repair()
+            puppet.automatic = True
+            center.start()
+            for each in puppet.runs():
+                if each["logId"] not in puppet.ended:
+                    puppet.report(each)
+            puppet.wait_for_runs(len(puppet.runs()) + 3)
+            center.api().stop_job(job)
+            ledger.settle(center)
+            ledger.check_contiguous(center, job, 1)
+            ids = [run["logId"] for run in puppet.runs()]
+            assert len(ids) == len(set(ids)), "nothing ran twice"
+            names = {row["id"] for row in ledger.rows(center, "SELECT id FROM xxl_job_info")}
+            assert kept in names and len(names) == 2, names
+            ledger.check_accounts(center)
 
 
 def test_a_disk_that_is_full_at_start_is_refused_with_a_reason(tmp_path):

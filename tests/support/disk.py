@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import pathlib
 import resource
 import struct
 import subprocess
@@ -37,6 +38,40 @@ class SmallDisk:
 
     def free(self, owner):
         (self.folder / "ballast").unlink()
+
+
+class FailingDisk:
+    """An ext4 of its own, in a file. fail(): the kernel finds an error in it and lets nothing be written any more, as
+    after a bad block (errors=remount-ro). Only a check of the file system mends that: repair(), when no process has a
+    file there open."""
+
+    def __init__(self, folder):
+        self.folder, self.image = folder / "disk", folder / "image"
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        with open(self.image, "wb") as f:
+            f.truncate(128 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", str(self.image)], check=True)
+        self._mount()
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "-l", str(self.folder)], check=True)
+
+    def _mount(self):
+        subprocess.run(["mount", "-o", "loop,errors=remount-ro", str(self.image), str(self.folder)], check=True)
+
+    def fail(self):
+        device = subprocess.run(["findmnt", "-n", "-o", "SOURCE", str(self.folder)], capture_output=True, text=True,
+                                check=True).stdout.strip()
+        pathlib.Path(f"/sys/fs/ext4/{os.path.basename(device)}/trigger_fs_error").write_text("1")
+
+    def repair(self):
+        subprocess.run(["umount", str(self.folder)], check=True)
+        done = subprocess.run(["fsck.ext4", "-p", "-f", str(self.image)], capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: errors were corrected
+        self._mount()
 
 
 class SmallFiles:

@@ -18,6 +18,7 @@
 /* These stand before libc's, for SQLite too. */
 static int cannot_read; /* errno; 0: all is well */
 static off_t cannot_read_from;
+static int cannot_write;
 
 __attribute__((visibility("default"))) ssize_t pread(int fd, void *to, size_t n, off_t at)
 {
@@ -31,6 +32,21 @@ __attribute__((visibility("default"))) ssize_t pread(int fd, void *to, size_t n,
 __attribute__((visibility("default"))) ssize_t pread64(int fd, void *to, size_t n, off_t at)
 {
     return pread(fd, to, n, at);
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *from, size_t n, off_t at)
+{
+    if (cannot_write) {
+        errno = cannot_write;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, fd, from, n, at);
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *from, size_t n,
+                                                        off_t at)
+{
+    return pwrite(fd, from, n, at);
 }
 
 static char path[64];
@@ -115,6 +131,21 @@ static void what_is_damaged_is(void **state)
     }
 }
 
+/* The kernel lets nothing be written any more: SQLite calls that an I/O error. */
+static void a_file_system_that_became_read_only_is_called_so(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_it();
+    cannot_write = EROFS;
+    int rc = sqlite3_exec(db, "INSERT INTO t VALUES (2, zeroblob(100))", NULL, NULL, NULL);
+    assert_int_equal(rc & 0xff, SQLITE_IOERR);
+    assert_int_equal(sqlerr_of(db, rc), ERR_READONLY);
+    assert_string_equal(sqlerr_text(db, rc), strerror(EROFS));
+    assert_non_null(strstr(sqlerr_advice(ERR_READONLY), "file system"));
+    cannot_write = 0;
+    sqlite3_close(db);
+}
+
 /* A limit on the size of files, as a quota, is no ENOSPC. */
 static void no_room_of_any_sort_is_a_full_disk(void **state)
 {
@@ -150,6 +181,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         T(what_cannot_be_read_is_not_damaged),
         T(what_is_damaged_is),
+        T(a_file_system_that_became_read_only_is_called_so),
         T(no_room_of_any_sort_is_a_full_disk),
         T(without_a_handle_the_code_alone_speaks),
 #undef T
