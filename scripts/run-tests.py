@@ -42,7 +42,7 @@ SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events m
 SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
 MOST = 5 * CORES + 2  # as long as the cores have time left
 # files that take longest, which begin: one of them alone at the end would hold up all
-LONG = ("nomem", "flight", "fleet", "alarm_rules", "lanes", "schedule_types", "recovery", "floods", "executor",
+LONG = ("nomem", "stall", "flight", "fleet", "alarm_rules", "lanes", "schedule_types", "recovery", "floods", "executor",
         "journal", "backup", "events", "api_story", "disk", "durable", "upstream_faults", "demo", "clock")
 PYPI = ("playwright==1.65.2", "schemathesis==4.32.5")  # for tests only
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races

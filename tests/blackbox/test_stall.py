@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes stand still for a long time, and all at once nothing is as it was: nothing is lost, nothing runs twice."""
+
+import pathlib
+import random
+import signal
+import sys
+import time
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+import pytest  # noqa: E402 (path just set)
+
+from support.load import Load  # noqa: E402
+
+
+@pytest.mark.parametrize("which", ["center", "executor", "both"])
+def test_processes_that_stand_still_for_20_seconds_under_load_lose_and_double_nothing(tmp_path, which):
+    """A machine that is suspended, or a virtual one that moves: SIGSTOP at a random moment, everything stands, then goes
+    on. Executors' calls time out meanwhile, and what they were is found out afterwards."""
+    dice = random.Random()
+    with Load(tmp_path) as load:
+        stopped = {"center": [load.center.process], "executor": [load.executor.process, load.stub.process]}
+        stopped["both"] = stopped["center"] + stopped["executor"]
+        load.wait_for_more(dice.randrange(200, 800))
+        time.sleep(dice.random() / 10)
+        for process in stopped[which]:
+            process.send_signal(signal.SIGSTOP)
+        time.sleep(20)  # what the case is about
+        for process in stopped[which]:
+            process.send_signal(signal.SIGCONT)
+        load.wait_for_more(300)
+        load.finish()
+        load.check()
