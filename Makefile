@@ -50,6 +50,7 @@ bench: deps-browser console build ## the benchmarks; tables at the end, also in 
 	@$(PYTHON) bench/executor.py
 	@$(PYTHON) bench/viewers.py
 	@$(PYTHON) bench/alarms.py
+	@$(PYTHON) bench/floods.py
 	@$(PYTHON) bench/pages.py --jobs 100000 --rows 1000000
 	@$$($(PYTHON) scripts/run-tests.py --python) bench/console.py
 

@@ -18,14 +18,14 @@
 #include "base/mem.h"
 
 enum {
-    READ_SIZE = 4095,     /* one page with the buffer's NUL */
-    READ_LARGE = 65535,   /* inside a body that is longer than that */
-    OUT_BATCH = 65536,    /* answers of pipelined requests gather up to this */
-    LINGER_MS = 2000,     /* after our last byte, wait so long for the peer's end */
-    LINGER_MAX = 8 << 20, /* and take so many bytes of it: the largest body that a path takes */
-    BODY_PROGRESS = 1024, /* bytes that a body must gain in its time */
-    SLOW_MS = 1000,       /* a body that takes longer is compared with others by its speed */
-    CONNECTIONS_MAX = 4096,
+    READ_SIZE = 4095,        /* one page with the buffer's NUL */
+    READ_LARGE = 65535,      /* inside a body that is longer than that */
+    OUT_BATCH = 65536,       /* answers of pipelined requests gather up to this */
+    LINGER_MS = 2000,        /* after our last byte, wait so long for the peer's end */
+    LINGER_MAX = 8 << 20,    /* and take so many bytes of it: the largest body that a path takes */
+    BODY_PROGRESS = 1024,    /* bytes that a body must gain in its time */
+    SLOW_MS = 1000,          /* a body that takes longer is compared with others by its speed */
+    CONNECTIONS_MAX = 16384, /* idle ones take 3 KiB each, 8 KiB after a page */
     STREAMS_MAX = 2000,
     STREAM_INPUT = 65536, /* bytes that the client of a stream may send */
     TLS_FIRST_BYTE = 22,  /* of a record with a handshake */

@@ -31,7 +31,7 @@ struct httpd_request {
 };
 
 struct httpd_config {     /* 0 in a number: the default */
-    int max_connections;  /* 4096, or a quarter of the files that the process may open; then one
+    int max_connections;  /* 16384, or a quarter of the files that the process may open; then one
                              yields, see below; if none can: 503 and closed */
     int max_streams;      /* 2000, beside the connections; at most a quarter of these files */
     size_t body_max;      /* 8 MiB; above: 413 */

@@ -19,7 +19,8 @@ from support.executor import Executor
 from support.wait import PATIENCE, wait_until
 
 SANITIZED = {"asan": 3, "tsan": 4}.get(os.environ.get("PEAL_PRESET"), 1)  # times the memory of the program itself
-CONNECTIONS = 4160  # what the front holds (4,096), and the 64 that it tells so
+FILES = 16384  # that a center may open here: a quarter of them are what its front holds
+CONNECTIONS = FILES // 4 + 64  # and the 64 that it tells so
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -28,6 +29,24 @@ def descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def limited(folder, files):
+    """The binary, for PEAL_BIN, in a process that may open so many files."""
+    wrapper = folder / "few"
+    wrapper.write_text(f'#!/bin/sh\nulimit -n {files}\nexec "{binary()}" "$@"\n')
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
+@pytest.fixture(scope="module")
+def center(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("center")
+    with contextlib.ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PEAL_BIN", limited(folder, FILES))
+            it = stack.enter_context(Center(folder))
+        yield it
 
 
 @pytest.fixture
@@ -202,8 +221,9 @@ def test_connections_that_trickle_lock_nobody_out(tmp_path, center, flood, data,
         api.delete_job(job)
 
 
-def test_the_token_counts_as_long_as_it_is_asked_for(tmp_path):
+def test_the_token_counts_as_long_as_it_is_asked_for(tmp_path, monkeypatch):
     """Without a token nobody proves anything: everybody still gets a share."""
+    monkeypatch.setenv("PEAL_BIN", limited(tmp_path, FILES))
     with Center(tmp_path, args=["--insecure-no-token"], token="") as center, contextlib.ExitStack() as stack:
         for _ in range(CONNECTIONS):
             s = stack.enter_context(socket.create_connection(("127.0.0.1", center.port), timeout=60 * PATIENCE,
@@ -216,10 +236,7 @@ def test_the_token_counts_as_long_as_it_is_asked_for(tmp_path):
 
 def test_few_descriptors_are_not_all_taken(tmp_path, monkeypatch):
     """Where the process may open 1,024 files a flood of 2,000 connections leaves some for those who come next."""
-    wrapper = tmp_path / "few"
-    wrapper.write_text(f'#!/bin/sh\nulimit -n 1024\nexec "{binary()}" "$@"\n')
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PEAL_BIN", str(wrapper))
+    monkeypatch.setenv("PEAL_BIN", limited(tmp_path, 1024))
     with Center(tmp_path / "center") as center, contextlib.ExitStack() as stack:
         for n in range(2000):
             s = stack.enter_context(socket.create_connection(("127.0.0.1", center.port), timeout=60 * PATIENCE,
