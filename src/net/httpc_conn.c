@@ -30,6 +30,7 @@ void httpc_peer_unref(struct httpc_peer *p)
     if (--p->refs > 0)
         return;
     list_remove(&p->node);
+    tls_ticket_drop(&p->ticket);
     free(p->address);
     free(p->head_a);
     free(p->head_b);
@@ -392,7 +393,7 @@ static void conn_connected(struct httpc_conn *k)
         return;
     }
     if (p->c->tls || !tls_client_new(&p->c->cf.tls, &p->c->tls, NULL))
-        k->tls = tls_new(p->c->tls, k->fd.fd, p->url.host, p->numeric);
+        k->tls = tls_new(p->c->tls, k->fd.fd, p->url.host, p->numeric, &p->ticket);
     if (!k->tls) {
         httpc_conn_fail(k, ERR_FULL, "no room for a connection: TLS: %s", tls_why());
         return;

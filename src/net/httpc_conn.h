@@ -55,6 +55,7 @@ struct httpc_peer {
     struct lookup addrs; /* found[0..nfound) in the order of trial */
     int64_t resolved_ms;
     bool numeric;
+    struct tls_ticket ticket; /* for its next connection */
 };
 
 struct httpc {

@@ -30,7 +30,8 @@ struct tls_server {
 struct tls {
     SSL *ssl;
     int fd;
-    bool broken; /* nothing more may be said over it */
+    bool broken;             /* nothing more may be said over it */
+    struct tls_ticket *keep; /* the caller's; NULL: sessions are not kept */
 };
 
 static BIO_METHOD *method; /* for all connections, for good */
@@ -147,6 +148,24 @@ static bool load_trust(struct tls_client *t, const struct tls_trust *trust, stru
     return !trust->cert || load_pair(t->ctx, prefix, trust->cert, trust->key, why);
 }
 
+void tls_ticket_drop(struct tls_ticket *ticket)
+{
+    SSL_SESSION_free(ticket->session);
+    ticket->session = NULL;
+}
+
+/* A copy: OpenSSL calls a session spoilt when its connection breaks, and executors are killed. */
+static int ticket_came(SSL *ssl, SSL_SESSION *session)
+{
+    struct tls *t = SSL_get_app_data(ssl);
+    SSL_SESSION *copy = t && t->keep ? SSL_SESSION_dup(session) : NULL;
+    if (copy) {
+        tls_ticket_drop(t->keep);
+        t->keep->session = copy;
+    }
+    return 0; /* no reference was taken */
+}
+
 enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret, struct why *why)
 {
     struct tls_client *t = mem_new(sizeof(*t));
@@ -155,8 +174,11 @@ enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret, 
     t->ctx = ctx_new(TLS_client_method());
     if (!t->ctx)
         why_set(&first, "TLS: OpenSSL refuses");
-    else if (!trust || load_trust(t, trust, &first))
+    else if (!trust || load_trust(t, trust, &first)) {
+        SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+        SSL_CTX_sess_set_new_cb(t->ctx, ticket_came);
         SSL_CTX_set_verify(t->ctx, t->any ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    }
     if (first.text[0]) {
         why_set(why, "%s", first.text);
         tls_client_free(t);
@@ -197,12 +219,17 @@ static bool expect(struct tls *t, const char *host, bool literal)
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), host) == 1;
 }
 
-struct tls *tls_new(struct tls_client *client, int fd, const char *host, bool literal)
+struct tls *tls_new(struct tls_client *client, int fd, const char *host, bool literal,
+                    struct tls_ticket *ticket)
 {
     struct tls *t = conn_new(client->ctx, fd);
     if (!t)
         return NULL;
+    t->keep = ticket;
+    SSL_set_app_data(t->ssl, t);
     SSL_set_connect_state(t->ssl);
+    if (ticket && ticket->session)
+        SSL_set_session(t->ssl, ticket->session); /* refused: a whole handshake */
     if (!literal)
         SSL_set_tlsext_host_name(t->ssl, host);
     if (!client->any && !expect(t, host, literal)) {
@@ -346,7 +373,10 @@ static enum tls_result result(struct tls *t, int rc)
 enum tls_result tls_handshake(struct tls *t)
 {
     ERR_clear_error();
-    return result(t, SSL_do_handshake(t->ssl));
+    enum tls_result r = result(t, SSL_do_handshake(t->ssl));
+    if (r == TLS_FAILED && t->keep)
+        tls_ticket_drop(t->keep); /* should the session be the reason */
+    return r;
 }
 
 enum tls_result tls_read(struct tls *t, void *to, size_t size, size_t *ret_n)

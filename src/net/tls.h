@@ -50,9 +50,18 @@ MUST_CHECK enum err tls_client_new(const struct tls_trust *trust, struct tls_cli
                                    struct why *why);
 void tls_client_free(struct tls_client *t);
 
+/* The session that a server gave last: the next connection to it resumes that one, which saves both
+ * sides the certificates and their signatures (RFC 8446, 2.2). All zero: none. */
+struct tls_ticket {
+    struct ssl_session_st *session; /* owned */
+};
+void tls_ticket_drop(struct tls_ticket *ticket);
+
 /* fd stays the caller's. host: name or literal, which the certificate must be for unless any is
- * taken. NULL without memory. */
-struct tls *tls_new(struct tls_client *t, int fd, const char *host, bool literal);
+ * taken. ticket: NULL, or of this host and this client's; it is used, renewed, and dropped if the
+ * handshake fails; must outlive the connection, on its thread. NULL without memory. */
+struct tls *tls_new(struct tls_client *t, int fd, const char *host, bool literal,
+                    struct tls_ticket *ticket);
 /* Nothing more will be written: says so to the peer, once. */
 void tls_end(struct tls *t);
 /* polite: tls_end first (a clean end of an idle connection). */

@@ -27,12 +27,13 @@ def files(tmp_path_factory):
 class HttpsExecutor:
     """Says yes to everything, over TLS."""
 
-    def __init__(self, files, host="127.0.0.1"):
-        self.runs = []
+    def __init__(self, files, host="127.0.0.1", version=ssl.TLSVersion.TLSv1_3, port=0):
+        self.runs, self.resumed, self.close_each = [], [], False
         _, cert, key = files
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.maximum_version = version
         context.load_cert_chain(cert, key)
-        self._server = http.server.ThreadingHTTPServer((host, 0), self._handler())
+        self._server = http.server.ThreadingHTTPServer((host, port), self._handler())
         self._server.daemon_threads = True
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_port
@@ -42,6 +43,10 @@ class HttpsExecutor:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                executor.resumed.append(self.connection.session_reused)
 
             def log_message(self, *_):
                 pass
@@ -53,6 +58,8 @@ class HttpsExecutor:
                 reply = b'{"code":200,"msg":null}'
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(reply)))
+                if executor.close_each:
+                    self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(reply)
 
@@ -92,6 +99,29 @@ def test_an_executor_of_that_ca_is_called(tmp_path, files):
         assert [code for code, _ in run_at(center, f"https://127.0.0.1:{executor.port}/", 3)] == [200] * 3
         assert len(executor.runs) == 3
         assert [code for code, _ in run_at(center, f"https://localhost:{executor.port}/")] == [200]
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_the_next_connection_to_an_executor_resumes_its_session(tmp_path, files, version):
+    """A whole handshake costs the center half a millisecond, and the executor as much."""
+    with HttpsExecutor(files, version=version) as executor, \
+            Center(tmp_path / "c", ["--executor.ca", str(files[0])]) as center:
+        executor.close_each = True
+        assert [code for code, _ in run_at(center, f"https://127.0.0.1:{executor.port}/", 4)] == [200] * 4
+        assert executor.resumed == [False, True, True, True]
+
+
+def test_an_executor_that_has_forgotten_its_sessions_is_called(tmp_path, files):
+    """It was started again, on the same port with other keys."""
+    with Center(tmp_path / "c", ["--executor.ca", str(files[0])]) as center:
+        with HttpsExecutor(files) as executor:
+            executor.close_each = True
+            port = executor.port
+            assert [code for code, _ in run_at(center, f"https://127.0.0.1:{port}/", 2)] == [200] * 2
+        with HttpsExecutor(files, port=port) as executor:
+            executor.close_each = True
+            assert [code for code, _ in run_at(center, f"https://127.0.0.1:{port}/", 2)] == [200] * 2
+            assert executor.resumed == [False, True]
 
 
 @pytest.mark.parametrize("args", [[], ["--executor.ca", "OTHER"]])
