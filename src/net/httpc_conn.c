@@ -358,8 +358,27 @@ static bool addresses_left(const struct httpc_conn *k)
     return k->tried < k->peer->addrs.nfound;
 }
 
+/* A server that does not take a session makes a whole handshake instead (RFC 8446, 4.2.11), but
+ * some end the connection. No byte of a call has left, so the same address is tried once more. */
+static bool again_without_session(struct httpc_conn *k)
+{
+    if (!tls_offers_session(k->tls) || k->tried > k->peer->addrs.nfound)
+        return false;
+    loop_fd_remove(k->peer->c->loop, &k->fd);
+    tls_free(k->tls, false);
+    k->tls = NULL;
+    close(k->fd.fd);
+    k->fd.fd = -1;
+    k->whole = true;
+    k->tried--;
+    httpc_conn_connect(k);
+    return true;
+}
+
 static void handshake_failed(struct httpc_conn *k)
 {
+    if (again_without_session(k))
+        return;
     const char *setting = k->peer->c->cf.tls.setting, *distrust = tls_untrusted(k->tls);
     if (setting && distrust)
         httpc_conn_fail(k, ERR_NET, "the certificate is not trusted: %s (setting %s)", distrust,
@@ -393,7 +412,8 @@ static void conn_connected(struct httpc_conn *k)
         return;
     }
     if (p->c->tls || !tls_client_new(&p->c->cf.tls, &p->c->tls, NULL))
-        k->tls = tls_new(p->c->tls, k->fd.fd, p->url.host, p->numeric, &p->ticket);
+        k->tls =
+            tls_new(p->c->tls, k->fd.fd, p->url.host, p->numeric, k->whole ? NULL : &p->ticket);
     if (!k->tls) {
         httpc_conn_fail(k, ERR_FULL, "no room for a connection: TLS: %s", tls_why());
         return;

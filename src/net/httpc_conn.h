@@ -33,6 +33,7 @@ struct httpc_conn {
     uint32_t answered; /* calls that it carried to an answer */
     int tried;         /* addresses of the peer tried for this connection */
     bool broken;       /* writing failed: read what the peer may have said, then end */
+    bool whole;        /* its handshake is a whole one: the peer refused the session */
     struct buf in, out;
     size_t out_at;
     struct http_reader reader;

@@ -31,6 +31,7 @@ struct tls {
     SSL *ssl;
     int fd;
     bool broken;             /* nothing more may be said over it */
+    bool offers;             /* its handshake began with a session */
     struct tls_ticket *keep; /* the caller's; NULL: sessions are not kept */
 };
 
@@ -229,7 +230,7 @@ struct tls *tls_new(struct tls_client *client, int fd, const char *host, bool li
     SSL_set_app_data(t->ssl, t);
     SSL_set_connect_state(t->ssl);
     if (ticket && ticket->session)
-        SSL_set_session(t->ssl, ticket->session); /* refused: a whole handshake */
+        t->offers = SSL_set_session(t->ssl, ticket->session) == 1;
     if (!literal)
         SSL_set_tlsext_host_name(t->ssl, host);
     if (!client->any && !expect(t, host, literal)) {
@@ -374,9 +375,14 @@ enum tls_result tls_handshake(struct tls *t)
 {
     ERR_clear_error();
     enum tls_result r = result(t, SSL_do_handshake(t->ssl));
-    if (r == TLS_FAILED && t->keep)
+    if ((r == TLS_FAILED || r == TLS_EOF) && t->keep)
         tls_ticket_drop(t->keep); /* should the session be the reason */
     return r;
+}
+
+bool tls_offers_session(const struct tls *t)
+{
+    return t->offers;
 }
 
 enum tls_result tls_read(struct tls *t, void *to, size_t size, size_t *ret_n)

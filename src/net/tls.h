@@ -71,6 +71,9 @@ void tls_free(struct tls *t, bool polite);
 enum tls_result { TLS_OK, TLS_EOF, TLS_WANT_READ, TLS_WANT_WRITE, TLS_FAILED };
 
 enum tls_result tls_handshake(struct tls *t);
+/* Its handshake, done or not, began with the session of a ticket: should it fail, one without may
+ * succeed. */
+bool tls_offers_session(const struct tls *t);
 enum tls_result tls_read(struct tls *t, void *to, size_t size, size_t *ret_n);
 enum tls_result tls_write(struct tls *t, const void *from, size_t n, size_t *ret_n);
 /* Bytes that tls_read has without the socket: epoll does not tell of them. */

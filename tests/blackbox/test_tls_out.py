@@ -5,7 +5,9 @@ and what is said of those that are not."""
 import contextlib
 import http.server
 import json
+import socket
 import ssl
+import struct
 import subprocess
 import threading
 
@@ -24,18 +26,55 @@ def files(tmp_path_factory):
     return certificates(tmp_path_factory.mktemp("files"))
 
 
+def offers_a_session(hello):
+    """Has this ClientHello the extension pre_shared_key of TLS 1.3 (RFC 8446, 4.1.2)?"""
+    at = 5 + 4 + 2 + 32                                # record, handshake, version, random
+    at += 1 + hello[at]                                # session id
+    at += 2 + int.from_bytes(hello[at:at + 2], "big")  # cipher suites
+    at += 1 + hello[at] + 2                            # compression methods, size of the extensions
+    while at < len(hello):
+        kind, size = struct.unpack_from("!HH", hello, at)
+        if kind == 41:
+            return True
+        at += 4 + size
+    return False
+
+
+class NeverResumes(http.server.ThreadingHTTPServer):
+    """Gives sessions like any server, but ends each connection that offers one: with these bytes, then closed."""
+
+    says, context, ended = b"", None, 0
+
+    def get_request(self):
+        connection, peer = super().get_request()
+        start = connection.recv(5, socket.MSG_PEEK | socket.MSG_WAITALL)
+        size = 5 + int.from_bytes(start[3:5], "big")
+        hello = connection.recv(size, socket.MSG_PEEK | socket.MSG_WAITALL)
+        if len(hello) == size and offers_a_session(hello):
+            self.ended += 1
+            connection.recv(size, socket.MSG_WAITALL)  # what is unread makes a reset of the close
+            connection.sendall(self.says)
+            connection.close()
+            raise ConnectionAbortedError
+        return self.context.wrap_socket(connection, server_side=True), peer
+
+
 class HttpsExecutor:
     """Says yes to everything, over TLS."""
 
-    def __init__(self, files, host="127.0.0.1", version=ssl.TLSVersion.TLSv1_3, port=0):
+    def __init__(self, files, host="127.0.0.1", version=ssl.TLSVersion.TLSv1_3, port=0, ends_with=None):
         self.runs, self.resumed, self.close_each = [], [], False
         _, cert, key = files
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.maximum_version = version
         context.load_cert_chain(cert, key)
-        self._server = http.server.ThreadingHTTPServer((host, port), self._handler())
+        listener = http.server.ThreadingHTTPServer if ends_with is None else NeverResumes
+        self._server = listener((host, port), self._handler())
         self._server.daemon_threads = True
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        if ends_with is None:
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        else:
+            self._server.says, self._server.context = ends_with, context
         self.port = self._server.server_port
 
     def _handler(self):
@@ -64,6 +103,11 @@ class HttpsExecutor:
                 self.wfile.write(reply)
 
         return Handler
+
+    @property
+    def ended(self):
+        """Connections that offered a session, of one that ends those."""
+        return self._server.ended
 
     def __enter__(self):
         threading.Thread(target=self._serve, daemon=True).start()
@@ -122,6 +166,18 @@ def test_an_executor_that_has_forgotten_its_sessions_is_called(tmp_path, files):
             executor.close_each = True
             assert [code for code, _ in run_at(center, f"https://127.0.0.1:{port}/", 2)] == [200] * 2
             assert executor.resumed == [False, True]
+
+
+@pytest.mark.parametrize("ends_with", [bytes.fromhex("15030300020228"), b""], ids=["alert", "closed"])
+def test_an_executor_that_refuses_sessions_is_called(tmp_path, files, ends_with):
+    """It should make a whole handshake instead (RFC 8446, 4.2.11), but some servers end the connection: no run fails
+    by that, and none is sent twice."""
+    with HttpsExecutor(files, ends_with=ends_with) as executor, \
+            Center(tmp_path / "c", ["--executor.ca", str(files[0])]) as center:
+        executor.close_each = True
+        assert [code for code, _ in run_at(center, f"https://127.0.0.1:{executor.port}/", 4)] == [200] * 4
+        assert len({run["logId"] for run in executor.runs}) == len(executor.runs) == 4
+        assert executor.ended > 0 and not any(executor.resumed)
 
 
 @pytest.mark.parametrize("args", [[], ["--executor.ca", "OTHER"]])
