@@ -4,7 +4,7 @@
  * belongs to an earlier life changes nothing. */
 #include "sched/node.h"
 #include "base/mem.h"
-#include "sched/life.h"
+#include "model/life.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef PEAL_SCHED_SEEN_H
 #define PEAL_SCHED_SEEN_H
 
-#include "sched/life.h"
+#include "model/life.h"
 #include "sched/homes.h"
 
 #define CLUSTER_MAX 64 /* nodes of a cluster; a driver refuses to join as one more */

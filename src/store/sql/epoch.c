@@ -5,14 +5,12 @@
 #include "store/sql/epoch.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/life.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define WATCH_MS 3000
-#define WATCH_EVERY_MS 200
-#define WATCH_LOOKS 4
 #define ADOPT_ROWS 20000 /* live rows that get a new owner in one transaction */
 
 /* ---- commit ---------------------------------------------------------------------------------- */
@@ -159,11 +157,6 @@ static enum err life_read(struct sql *s, struct life *ret, struct why *why)
     return OK;
 }
 
-static bool same_life(const struct life *a, const struct life *b)
-{
-    return a->epoch == b->epoch && a->batch == b->batch && a->beat == b->beat;
-}
-
 static enum err in_use(const struct life *l, struct why *why)
 {
     why_set(why,
@@ -180,7 +173,30 @@ static void pause_ms(int ms)
     nanosleep(&t, NULL);
 }
 
-/* A life that has stood still for so long, and in so many looks, is over. */
+static enum life_sign looked(struct life_watch *w, const struct life *l)
+{
+    return life_look(w, clock_boot_ms(), LIFE_LEASE_MS, l->epoch, l->beat, l->batch);
+}
+
+/* The life that was read first is over when its numbers have stood still for long enough. */
+static enum err life_wait(struct sql *s, const struct life *first, struct why *why)
+{
+    struct life_watch w = { 0 };
+    enum life_sign sign = LIFE_QUIET;
+    (void)looked(&w, first);
+    while (sign == LIFE_QUIET) {
+        struct life now = { 0 };
+        pause_ms(LIFE_LOOK_MS);
+        enum err err = life_read(s, &now, why);
+        if (err || !now.epoch)
+            return err;
+        sign = looked(&w, &now);
+        if (sign == LIFE_MOVES)
+            return in_use(&now, why);
+    }
+    return OK;
+}
+
 enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why)
 {
     struct life first = { 0 };
@@ -191,20 +207,8 @@ enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why)
     log_info("store",
              "the last server on this database has not said that it stops (%s); looking "
              "for %d s whether it is alive",
-             first.name[0] ? first.name : "no name", WATCH_MS / 1000);
-    int64_t end_ms = clock_boot_ms() + WATCH_MS;
-    for (int looks = 0; looks < WATCH_LOOKS || clock_boot_ms() < end_ms; looks++) {
-        struct life now = { 0 };
-        pause_ms(WATCH_EVERY_MS);
-        err = life_read(s, &now, why);
-        if (err)
-            return err;
-        if (!now.epoch)
-            return OK;
-        if (!same_life(&first, &now))
-            return in_use(&now, why);
-    }
-    return OK;
+             first.name[0] ? first.name : "no name", LIFE_LEASE_MS / 1000);
+    return life_wait(s, &first, why);
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */

@@ -15,8 +15,9 @@
 extern const struct store_cluster sql_cluster; /* of store_ops */
 
 /* Before join: is the life alive that has the database? Looks for 3 s whether its beat or its
- * number of commits moves: ERR_BUSY names it. Nothing to wait for after a clean stop, or where the
- * caller knows that it has ended (options.gone_epoch). */
+ * number of commits moves (model/life.h: time in which the database did not answer does not count):
+ * ERR_BUSY names it. Nothing to wait for after a clean stop, or where the caller knows that it has
+ * ended (options.gone_epoch). */
 MUST_CHECK enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why);
 /* Once on a writing handle, after migration and when begin, commit and rollback of s->store.ops
  * work: s->node, s->epoch, s->batch. Unended epochs end, their live rows become this one's. Name:

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "sched/life.h"
+#include "model/life.h"
 #include "sched/node.h"
 
 #define ME 2
@@ -158,33 +158,6 @@ static void a_refused_node_drops_its_runs_and_joins_anew(void **state)
 }
 
 /* ---- watching -------------------------------------------------------------------------------- */
-
-static void a_life_is_over_after_3_s_that_were_seen(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *what;
-        int64_t gap_ms[16], beat[16];
-        enum life_sign last;
-    } cases[] = {
-        { "one look", { 0 }, { 1 }, LIFE_MOVES },
-        { "short of it", { 0, 600, 600, 600, 600, 599 }, { 1, 1, 1, 1, 1, 1 }, LIFE_QUIET },
-        { "enough", { 0, 600, 600, 600, 600, 600 }, { 1, 1, 1, 1, 1, 1 }, LIFE_OVER },
-        { "the watcher was away", { 0, 9000, 600, 600, 600 }, { 1, 1, 1, 1, 1 }, LIFE_QUIET },
-        { "it moved", { 0, 600, 600, 600, 600, 600 }, { 1, 1, 1, 2, 2, 2 }, LIFE_QUIET },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct life_watch w = { 0 };
-        int64_t now_ms = 77000;
-        enum life_sign sign = LIFE_OVER;
-        for (int k = 0; k < 16 && cases[i].beat[k]; k++) {
-            now_ms += cases[i].gap_ms[k];
-            sign = life_look(&w, now_ms, LIFE_LEASE_MS, 5, cases[i].beat[k], 0);
-        }
-        if (sign != cases[i].last)
-            fail_msg("%s: %d", cases[i].what, sign);
-    }
-}
 
 static void a_silent_node_is_declared_dead_by_its_beat(void **state)
 {
@@ -522,7 +495,6 @@ int main(void)
         cmocka_unit_test(nothing_leaves_beyond_the_watermark),
         cmocka_unit_test(a_beat_without_an_answer_may_have_been_written),
         cmocka_unit_test(a_refused_node_drops_its_runs_and_joins_anew),
-        cmocka_unit_test(a_life_is_over_after_3_s_that_were_seen),
         cmocka_unit_test(a_silent_node_is_declared_dead_by_its_beat),
         cmocka_unit_test(runs_of_a_living_epoch_are_not_adopted),
         cmocka_unit_test(adoption_goes_on_until_no_run_is_left),

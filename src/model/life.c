@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quiet time is a sum over reads, not the distance from the first one: a watcher that could not
  * read knows nothing of the time in between. */
-#include "sched/life.h"
+#include "model/life.h"
 
 enum life_sign life_look(struct life_watch *w, int64_t boot_ms, int64_t lease_ms, int64_t epoch,
                          int64_t beat, int64_t commits)

@@ -6,8 +6,8 @@
  * watcher's own boot clock, the watcher has seen the same numbers. Time between two reads counts
  * for LIFE_GAP_MS at most, so while the database does not answer, or the watcher is paused, no
  * server grows silent: afterwards each has the whole time to write again. Pure; one thread. */
-#ifndef PEAL_SCHED_LIFE_H
-#define PEAL_SCHED_LIFE_H
+#ifndef PEAL_MODEL_LIFE_H
+#define PEAL_MODEL_LIFE_H
 
 #include <stdint.h>
 
