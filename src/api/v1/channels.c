@@ -7,6 +7,7 @@
 #include "alarm/settings.h"
 #include "api/body.h"
 #include "api/channels.h"
+#include "api/v1/channel_json.h"
 #include "api/v1/etag.h"
 #include "api/v1/query.h"
 #include "api/v1/v1.h"
@@ -182,154 +183,12 @@ void v1_channel_get(struct web_call *call)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-struct channel_in {
-    struct slice name, kind;
-    const struct json_t *settings; /* NULL: absent */
-    bool enabled;
-    int64_t per_minute; /* -1: absent, or null */
-};
-
-static const struct body_field new_fields[] = {
-    { "name", FIELD_TEXT, offsetof(struct channel_in, name), true, 1, CHANNEL_NAME_MAX },
-    { "kind", FIELD_TEXT, offsetof(struct channel_in, kind), true, 1, 30 },
-    { "settings", FIELD_OBJECT, offsetof(struct channel_in, settings), true, 0, 0 },
-    { "enabled", FIELD_BOOL, offsetof(struct channel_in, enabled), false, 0, 0 },
-    { "perMinute", FIELD_I64_OR_NULL, offsetof(struct channel_in, per_minute), false, 1,
-      CHANNEL_PER_MINUTE_MAX },
-};
-
-static const struct body_field patch_fields[] = {
-    /* another kind has other settings: that is another channel */
-    { "name", FIELD_TEXT, offsetof(struct channel_in, name), false, 1, CHANNEL_NAME_MAX },
-    { "settings", FIELD_OBJECT, offsetof(struct channel_in, settings), false, 0, 0 },
-    { "enabled", FIELD_BOOL, offsetof(struct channel_in, enabled), false, 0, 0 },
-    { "perMinute", FIELD_I64_OR_NULL, offsetof(struct channel_in, per_minute), false, 1,
-      CHANNEL_PER_MINUTE_MAX },
-};
-
-static bool name_ok(struct slice s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f || s.p[i] == ',')
-            return false;
-    return slice_trim(s).n == s.n && s.n <= CHANNEL_NAME_MAX;
-}
-
-static bool name_taken(struct slice s)
-{
-    for (int i = 0; channel_table[i]; i++)
-        if (slice_eq_nocase(s, channel_table[i]->name))
-            return true;
-    return false;
-}
-
-static void read_name(struct slice name, struct channel_record *r, struct problem_errors *errors)
-{
-    if (!name.p)
-        return;
-    if (!name_ok(name))
-        problem_error(errors, "/name", "channel.name", NULL,
-                      "name: must have at most %d bytes, no comma, no control characters, and no "
-                      "blanks around it",
-                      CHANNEL_NAME_MAX);
-    else if (name_taken(name))
-        problem_error(errors, "/name", "channel.taken", NULL,
-                      "name: is that of a channel of the server's settings");
-    free(r->name);
-    r->name = mem_dupn(name.p, name.n);
-}
-
-static void kind_unknown(struct problem_errors *errors)
-{
-    struct buf b = BUF_INIT(1000);
-    for (int i = 0; kind_table[i]; i++)
-        buf_printf(&b, "%s%s", i ? ", " : "", kind_table[i]->name);
-    problem_error(errors, "/kind", "word", NULL, "kind: must be one of %s", buf_str(&b));
-    buf_done(&b);
-}
-
-static const struct channel_field *field_of(const struct channel_kind *k, const char *name)
-{
-    for (int i = 0; i < k->nfields; i++)
-        if (strcmp(k->fields[i].name, name) == 0)
-            return &k->fields[i];
-    return NULL;
-}
-
-/* The members of the body's settings over those that there are; null takes one away. */
-static void merge(const struct channel_kind *k, const json_t *in, struct channel_values *v,
-                  struct problem_errors *errors)
-{
-    const char *name;
-    json_t *value;
-    char pointer[BODY_POINTER_SIZE];
-    json_object_foreach((json_t *)in, name, value)
-    {
-        const struct channel_field *f = field_of(k, name);
-        body_pointer("/settings", name, pointer);
-        if (!f)
-            body_unknown_error(errors, pointer);
-        else if (!json_is_string(value) && !json_is_null(value))
-            body_type_error(errors, pointer, FIELD_TEXT_OR_NULL);
-        else
-            v->v[f->value] = json_is_string(value) && json_string_length(value)
-                                 ? json_string_value(value)
-                                 : NULL;
-    }
-}
-
-static void check_settings(const struct channel_kind *k, const struct channel_values *v,
-                           struct problem_errors *errors)
-{
-    const char *field = "";
-    struct why why = { "" };
-    char pointer[BODY_POINTER_SIZE];
-    if (!settings_check(k, v, &field, &why))
-        return;
-    body_pointer("/settings", field, pointer);
-    problem_error(errors, pointer, "channel.setting", NULL, "%s: %s", field, why.text);
-}
-
-static void read_settings(const json_t *in, struct channel_record *r, struct problem_errors *errors)
-{
-    struct settings old;
-    struct why why = { "" };
-    const struct channel_kind *k = kind_of(slice_text(r->kind));
-    if (!k) {
-        kind_unknown(errors);
-        return;
-    }
-    if (settings_read(r->kind, r->settings ? r->settings : "{}", &old, &why))
-        old = (struct settings){ .doc = NULL };
-    if (in)
-        merge(k, in, &old.values, errors);
-    if (!errors->n)
-        check_settings(k, &old.values, errors);
-    if (!errors->n) {
-        char *text = settings_text(k, &old.values);
-        free(r->settings);
-        r->settings = text;
-    }
-    settings_free(&old);
-}
-
 /* The body over what is in r. False: the call is answered. */
-static bool read_channel(struct web_call *call, const struct body_field *fields, size_t n,
-                         struct channel_record *r)
+static bool read_channel(struct web_call *call, bool is_new, struct channel_record *r)
 {
-    struct channel_in in = { .enabled = r->enabled, .per_minute = -1 };
     struct problem_errors errors;
     problem_errors_init(&errors);
-    body_fields(call->json, fields, n, &in, &errors);
-    read_name(in.name, r, &errors);
-    r->enabled = in.enabled;
-    if (in.per_minute > 0 || body_has(call->json, "perMinute"))
-        r->per_minute = in.per_minute > 0 ? (int)in.per_minute : 0;
-    if (in.kind.p && !r->kind)
-        r->kind = mem_dupn(in.kind.p, in.kind.n);
-    if (r->kind)
-        read_settings(in.settings, r, &errors);
-    bool good = errors.n == 0;
+    bool good = channel_json_read(call->json, is_new, r, &errors);
     if (!good)
         problem_fields(call, PROBLEM_INVALID, &errors);
     problem_errors_done(&errors);
@@ -363,7 +222,7 @@ void v1_channel_create(struct web_call *call)
     struct why why = { "" };
     int64_t id = 0;
     struct channel_record r = { .enabled = true };
-    if (read_channel(call, new_fields, countof(new_fields), &r)) {
+    if (read_channel(call, true, &r)) {
         enum err err = channel_add(call->center, &r, audit_new(call, "channel.create"), &id, &why);
         changed(call);
         if (err)
@@ -398,8 +257,7 @@ void v1_channel_update(struct web_call *call)
     struct why why = { "" };
     if (!find(call, &r))
         return;
-    if (etag_match(call, tag_of(&r), "the channel") &&
-        read_channel(call, patch_fields, countof(patch_fields), &r)) {
+    if (etag_match(call, tag_of(&r), "the channel") && read_channel(call, false, &r)) {
         enum err err = channel_change(call->center, &r, audit_new(call, "channel.update"), &why);
         answer_edit(call, err, &why);
     }
