@@ -187,6 +187,27 @@ static const struct ledger_write edit_write = { edit_run, edit_over };
 
 /* ---- the asker ------------------------------------------------------------------------------- */
 
+struct channel_edit *channel_edit_new(const struct channel_record *channel, struct audit *audit)
+{
+    struct channel_edit *e = mem_new(sizeof(*e));
+    atomic_init(&e->refs, 1);
+    e->act = channel->id ? ACT_CHANGE : ACT_ADD;
+    channel_record_copy(&e->channel, channel);
+    e->now_ms = clock_wall_ms();
+    e->audit = audit;
+    return e;
+}
+
+void channel_edit_free(struct channel_edit *e)
+{
+    edit_unref(e);
+}
+
+enum err channel_edit_run(struct store *s, struct channel_edit *e, struct why *why)
+{
+    return edit_run(s, e, why);
+}
+
 static enum err make(struct center *c, enum channel_act act, const struct channel_record *channel,
                      struct audit *audit, int64_t *ret_id, struct why *why)
 {

@@ -6,6 +6,12 @@
 
 #include "api/audit.h"
 
+/* A channel as a part of another transaction, as a rule is (rules.h). */
+struct channel_edit;
+struct channel_edit *channel_edit_new(const struct channel_record *channel, struct audit *audit);
+void channel_edit_free(struct channel_edit *e);
+MUST_CHECK enum err channel_edit_run(struct store *s, struct channel_edit *e, struct why *why);
+
 /* The record is copied; *ret_id is its new id. ERR_EXISTS: another has the name, or there are
  * CHANNELS_MAX. */
 MUST_CHECK enum err channel_add(struct center *c, const struct channel_record *channel,

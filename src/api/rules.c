@@ -327,6 +327,35 @@ static struct rule_edit *edit_make(struct center *c, enum rule_act act, struct a
     return e;
 }
 
+struct rule_edit *rule_edit_new(struct center *c, const struct rule_record *rule,
+                                struct audit *audit)
+{
+    struct rule_edit *e = edit_make(c, rule->id ? ACT_CHANGE : ACT_ADD, audit);
+    int64_t now_ms = e->rule.updated_ms;
+    atomic_store(&e->refs, 1);
+    rule_record_copy(&e->rule, rule);
+    e->rule.updated_ms = now_ms;
+    if (!rule->id)
+        e->rule.created_ms = now_ms;
+    return e;
+}
+
+void rule_edit_free(struct rule_edit *e)
+{
+    edit_unref(e);
+}
+
+void rule_edit_place(struct rule_edit *e, int64_t group_id, int64_t job_id)
+{
+    e->rule.group_id = group_id;
+    e->rule.job_id = job_id;
+}
+
+enum err rule_edit_run(struct store *s, struct rule_edit *e, struct why *why)
+{
+    return edit_take(s, e, why);
+}
+
 static enum err edit_do(struct center *c, struct rule_edit *e, int64_t *ret_id, struct why *why)
 {
     enum err err = center_write(c, &rule_write, e, why);

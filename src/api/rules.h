@@ -9,6 +9,17 @@
 
 #include "api/audit.h"
 
+/* A rule as a part of another transaction: it is made (id 0), or changed as by rule_change. The
+ * record is copied, audit is taken. The owner frees it when nothing runs it any more. */
+struct rule_edit;
+struct rule_edit *rule_edit_new(struct center *c, const struct rule_record *rule,
+                                struct audit *audit);
+void rule_edit_free(struct rule_edit *e);
+/* Before it is run: what the rule is about, when that was made in the same transaction. */
+void rule_edit_place(struct rule_edit *e, int64_t group_id, int64_t job_id);
+/* The writer's thread; as run of ledger/write.h. */
+MUST_CHECK enum err rule_edit_run(struct store *s, struct rule_edit *e, struct why *why);
+
 /* The record is copied; *ret_id is its new id. ERR_EXISTS: there are RULES_MAX; ERR_INVALID: its
  * group or job is not there. */
 MUST_CHECK enum err rule_add(struct center *c, const struct rule_record *rule, struct audit *audit,

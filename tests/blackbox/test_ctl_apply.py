@@ -348,7 +348,7 @@ def test_all_that_is_configured_is_exported_without_secrets(files):
     problem(v1.ask("GET", "/export?include=passwords"), 400, "malformed")
     (files.folder / "a.json").write_text(text)
     done = files.apply("--yes")
-    assert re.search(r"^0 to do, ", done.stdout, re.M) and "/rules: these 2 are left as they are" in done.stderr
+    assert re.search(r"^0 to do, ", done.stdout, re.M) and "/silences: these 2 are left as they are" in done.stderr
     # the same of the database alone, while the server has it and when it has gone
     def offline(*args, status=0):
         done = subprocess.run([str(binary()), "export", *args], capture_output=True, text=True, timeout=60 * PATIENCE, check=False)

@@ -2,8 +2,10 @@
 /* POST /import: a file as one transaction. All of it is looked at before anything is asked for; the
  * edits that come of it are a bundle, each made from what was looked at, so that what has changed
  * meanwhile refuses all of them. Jobs are made behind their groups and their children, and learn
- * the ids of both within the transaction. */
+ * the ids of both within the transaction. Channels and rules, which the scheduler does not know,
+ * are written along with the last edit. */
 #include "api/v1/import.h"
+#include "alarm/alarm.h"
 #include "api/edits.h"
 #include "api/gate.h"
 #include "api/scripts.h"
@@ -19,7 +21,8 @@
 
 /* ---- what a job learns within the transaction ------------------------------------------------ */
 
-struct part {                 /* of the edit of a job; the edits that it names are in its bundle */
+struct part {                 /* of an edit; the edits that it names are in its bundle */
+    bool is_job;              /* that is made or changed */
     const struct edit *group; /* that makes its group; NULL: it is there */
     bool says_children;
     struct part_child {
@@ -27,12 +30,15 @@ struct part {                 /* of the edit of a job; the edits that it names a
         const struct edit *made;
     } * children;
     int nchildren;
+    struct import_write *alarms; /* what is written behind it; NULL: nothing */
 };
 
 static enum err part_before(void *arg, struct edit *e, struct why *why)
 {
     const struct part *p = arg;
     struct buf list = BUF_INIT(4096);
+    if (!p->is_job)
+        return OK;
     if (p->group)
         e->job.group_id = p->group->id;
     for (int i = 0; i < p->nchildren; i++)
@@ -51,20 +57,31 @@ static enum err part_before(void *arg, struct edit *e, struct why *why)
     return ERR_INVALID;
 }
 
+static enum err part_run(struct store *s, void *arg, const struct edit_rows *rows, struct why *why)
+{
+    const struct part *p = arg;
+    (void)rows;
+    return p->alarms ? import_write_run(s, p->alarms, why) : OK;
+}
+
 static void part_done(void *arg, enum err err, const struct why *why)
 {
     struct part *p = arg;
     (void)err;
     (void)why;
+    import_write_unref(p->alarms);
     free(p->children);
     free(p);
 }
 
-static void dress(struct import *x, struct import_step *s)
+/* alarms: NULL, or what comes behind it; taken. */
+static void dress(struct import *x, struct import_step *s, struct import_write *alarms)
 {
-    static const struct edit_companion companion = { .before = part_before, .done = part_done };
-    struct part *p = s->of_job && s->action != IMPORT_DELETE ? mem_new(sizeof(*p)) : NULL;
-    if (p) {
+    static const struct edit_companion companion = { part_before, part_run, part_done };
+    struct part *p = mem_new(sizeof(*p));
+    p->alarms = alarms;
+    if (s->of_job && s->action != IMPORT_DELETE) {
+        p->is_job = true;
         p->group = s->group_step >= 0 ? x->steps[s->group_step].edit : NULL;
         p->says_children = s->says_children;
         p->children = mem_new(((size_t)s->nchildren + 1) * sizeof(*p->children));
@@ -74,14 +91,15 @@ static void dress(struct import *x, struct import_step *s)
             p->children[p->nchildren++] = (struct part_child){ c->id, made };
         }
     }
-    edit_along(x->call, s->edit, p ? &companion : NULL, p);
+    edit_along(x->call, s->edit, &companion, p);
 }
 
 /* ---- done ------------------------------------------------------------------------------------ */
 
 /* Groups, then jobs that are made, then those that change, then those that go; in *ret_steps the
  * number of each one's step. */
-static int arrange(struct import *x, const int *order, int norder, struct edit **to, int *ret_steps)
+static int arrange(struct import *x, const int *order, int norder, struct import_write *alarms,
+                   struct edit **to, int *ret_steps)
 {
     int n = 0;
     for (int i = 0; i < x->n; i++)
@@ -94,7 +112,8 @@ static int arrange(struct import *x, const int *order, int norder, struct edit *
             if (x->steps[i].of_job && x->steps[i].action == (enum import_action)action)
                 ret_steps[n++] = i;
     for (int i = 0; i < n; i++) {
-        dress(x, &x->steps[ret_steps[i]]);
+        bool last = alarms && i == n - 1;
+        dress(x, &x->steps[ret_steps[i]], last ? import_write_ref(alarms) : NULL);
         to[i] = x->steps[ret_steps[i]].edit;
     }
     for (int i = 0; i < n; i++) /* they are taken */
@@ -105,6 +124,22 @@ static int arrange(struct import *x, const int *order, int norder, struct edit *
 static const char *name_of(const struct import_step *s)
 {
     return s->name ? s->name : s->app;
+}
+
+static void alarm_refused(struct import *x, const struct import_alarm *a, enum err err)
+{
+    if (err == ERR_OVERTAKEN || err == ERR_NOTFOUND || err == ERR_EXISTS) {
+        problem(x->call, PROBLEM_CONFLICT, "nothing was changed: %s %.200s: %s",
+                a->of_rule ? "rule" : "channel", a->of_rule ? a->rule.name : a->channel.name,
+                x->why.text);
+    } else if (err == ERR_INVALID) {
+        problem_error(
+            import_fault(x, PROBLEM_INVALID, a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS, a->item),
+            "", "refused", NULL, "%s", x->why.text);
+        problem_fields(x->call, PROBLEM_INVALID, &x->errors);
+    } else {
+        problem_err(x->call, err, &x->why);
+    }
 }
 
 /* What the transaction said: nothing was changed. */
@@ -125,15 +160,34 @@ static void refused(struct import *x, const struct import_step *s, enum err err)
     }
 }
 
+/* Who watches and who sends look at rules and channels anew. */
+static void tell_alarms(struct web_call *call)
+{
+    center_alarms_changed(call->center);
+    if (call->config->alarms)
+        alarms_changed(call->config->alarms);
+}
+
 /* False: answered. */
 static bool perform(struct import *x, const int *order, int norder)
 {
     struct edit **edits = mem_new(((size_t)x->n + 1) * sizeof(struct edit *));
     int *steps = mem_new(((size_t)x->n + 1) * sizeof(*steps)), which = -1;
-    int n = arrange(x, order, norder, edits, steps);
-    enum err err = n ? center_edits(x->call->center, edits, n, &which, &x->why) : OK;
-    if (err)
+    struct import_write *alarms = x->nalarms ? import_write_new(x) : NULL;
+    int n = arrange(x, order, norder, alarms, edits, steps);
+    enum err err = OK;
+    if (n)
+        err = center_edits(x->call->center, edits, n, &which, &x->why);
+    else if (alarms)
+        err = import_write_do(x->call->center, import_write_ref(alarms), &x->why);
+    int failed = err && alarms ? import_write_failed(alarms) : -1;
+    if (failed >= 0)
+        alarm_refused(x, &x->alarms[failed], err);
+    else if (err)
         refused(x, which >= 0 ? &x->steps[steps[which]] : NULL, err);
+    else if (alarms)
+        tell_alarms(x->call);
+    import_write_unref(alarms);
     free(edits);
     free(steps);
     return !err;
@@ -177,10 +231,35 @@ static void write_step(struct import *x, struct jsonw *w, const struct import_st
     jsonw_object_end(w);
 }
 
-/* What else a file may have. */
+static void write_alarm(struct jsonw *w, const struct import_alarm *a)
+{
+    char path[40];
+    bool made = a->of_rule ? !a->rule.id : !a->channel.id;
+    const json_t *one;
+    size_t i;
+    snprintf(path, sizeof(path), "/%s/%d",
+             import_lists[a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS], a->item);
+    jsonw_object(w, NULL);
+    jsonw_text(w, "kind", a->of_rule ? "rule" : "channel");
+    jsonw_text(w, "action", actions[made ? IMPORT_MAKE : IMPORT_CHANGE]);
+    jsonw_text(w, "group", a->app);
+    jsonw_text(w, "name", a->of_rule ? a->rule.name : a->channel.name);
+    jsonw_text(w, "path", path);
+    jsonw_array(w, "changes");
+    json_array_foreach(a->changes, i, one)
+    {
+        jsonw_text(w, NULL, json_string_value(one));
+    }
+    jsonw_array_end(w);
+    jsonw_bool(w, "scheduled", false);
+    jsonw_null(w, "firings");
+    jsonw_object_end(w);
+}
+
+/* What else a file may have: users have passwords, and silences are of the moment. */
 static void write_left(struct jsonw *w, const json_t *doc)
 {
-    static const char *const lists[] = { "users", "channels", "rules", "silences" };
+    static const char *const lists[] = { "users", "silences" };
     jsonw_object(w, "left");
     for (size_t i = 0; i < countof(lists); i++)
         jsonw_i64(w, lists[i], (int64_t)json_array_size(json_object_get(doc, lists[i])));
@@ -195,13 +274,31 @@ static void answer(struct import *x, bool dry)
     jsonw_array(&w, "steps");
     for (int i = 0; i < x->n; i++)
         write_step(x, &w, &x->steps[i]);
+    for (int i = 0; i < x->nalarms; i++)
+        write_alarm(&w, &x->alarms[i]);
     jsonw_array_end(&w);
     jsonw_i64(&w, "same", x->same);
     write_left(&w, x->doc);
     jsonw_object_end(&w);
 }
 
-/* Of what would be done, and what that was made from: FNV-1a, 64 bits. */
+/* FNV-1a, 64 bits. */
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (const char *p = text; p && *p; p++)
+        h = (h ^ (unsigned char)*p) * 1099511628211U;
+    return h;
+}
+
+static uint64_t hash_json(uint64_t h, const json_t *doc)
+{
+    char *text = json_dumps(doc, JSON_COMPACT);
+    h = hash(h, text);
+    free(text);
+    return h;
+}
+
+/* Of what would be done, and what that was made from. */
 static struct etag tag_of(const struct import *x)
 {
     uint64_t h = 14695981039346656037U;
@@ -210,12 +307,15 @@ static struct etag tag_of(const struct import *x)
         char text[80];
         snprintf(text, sizeof(text), "%d %lld %lld %d", s->action, (long long)s->id,
                  (long long)s->was.version, s->item);
-        char *changes = json_dumps(s->changes, JSON_COMPACT);
-        for (const char *p = text; *p; p++)
-            h = (h ^ (unsigned char)*p) * 1099511628211U;
-        for (const char *p = changes; p && *p; p++)
-            h = (h ^ (unsigned char)*p) * 1099511628211U;
-        free(changes);
+        h = hash_json(hash(h, text), s->changes);
+    }
+    for (int i = 0; i < x->nalarms; i++) {
+        const struct import_alarm *a = &x->alarms[i];
+        char text[80];
+        snprintf(text, sizeof(text), "%d %lld %lld %d", a->of_rule,
+                 (long long)(a->of_rule ? a->rule.id : a->channel.id),
+                 (long long)(a->of_rule ? a->rule.version : a->channel.version), a->item);
+        h = hash_json(hash(h, text), a->changes);
     }
     return (struct etag){ 'i', 1, (int64_t)(h & ROUTER_ID_MAX) };
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.h - a file of groups and jobs as one change: what it lacks of what there is, as steps.
+/* import.h - a file of groups, jobs, channels and rules as one change: what there is lacks of it,
+ * as steps.
  * Private to src/api; a worker's thread, blocks on the store.
  *
  * import_world.c knows what there is, by names; import_plan.c makes the steps; import_tree.c knows
- * which jobs follow which; import.c is the operation. */
+ * which jobs follow which; import_alarms.c has the steps of channels and rules; import.c is the
+ * operation. */
 #ifndef PEAL_API_V1_IMPORT_H
 #define PEAL_API_V1_IMPORT_H
 
@@ -11,12 +13,14 @@
 #include "api/job_rules.h"
 #include "base/jsonw.h"
 #include "base/map.h"
+#include "model/channel.h"
+#include "model/rule.h"
 #include <jansson.h>
 
 #define IMPORT_STEPS_MAX 5000  /* of one import */
 #define IMPORT_JOBS_MAX 100000 /* names of jobs that it looks at */
 
-enum import_list { IMPORT_GROUPS, IMPORT_JOBS };
+enum import_list { IMPORT_GROUPS, IMPORT_JOBS, IMPORT_CHANNELS, IMPORT_RULES };
 extern const char *const import_lists[]; /* "groups" */
 
 enum import_action { IMPORT_MAKE, IMPORT_CHANGE, IMPORT_DELETE };
@@ -41,6 +45,17 @@ struct import_step {
     bool says_children;
 };
 
+struct import_alarm { /* the step of a channel or a rule */
+    bool of_rule;
+    int item;                      /* in its list of the file */
+    json_t *changes;               /* pointers of members; owned */
+    struct channel_record channel; /* as it shall be; id 0: it is made */
+    struct rule_record rule;       /* as it shall be; id 0: it is made */
+    const char *app;               /* of the file; NULL: the rule is of all */
+    int group_step; /* that makes the rule's group; -1: it is there, or there is none */
+    int job_item;   /* of the file's jobs, that makes the rule's job; else -1 */
+};
+
 struct import {
     struct web_call *call;
     const json_t *doc;
@@ -58,6 +73,11 @@ struct import {
     int64_t njobs;
     struct import_step *steps;
     int n, room;
+    struct import_alarm *alarms;
+    int nalarms;
+    struct channel_record *channels; /* that there are; nchannels */
+    struct rule_record *found_rules; /* nrules */
+    int nchannels, nrules;
     int64_t same; /* things that are as the file has them */
 };
 
@@ -79,11 +99,35 @@ struct problem_errors *import_fault(struct import *x, enum problem_kind kind, en
 /* Has the asker that permission on the group? id 0: one that the import makes. */
 bool import_may(const struct import *x, enum permission p, int64_t group_id);
 
+/* Members of want that have does not have like that, as a new object; each stands in changes, with
+ * parent ("" or a member) before it. members: only these n; 0: all. */
+json_t *import_differ(json_t *changes, const json_t *want, const json_t *have, const char *parent,
+                      const char *const *members, size_t n);
+void import_note(json_t *changes, const char *parent, const char *name);
+bool import_allowed(struct import *x, enum permission p, int64_t group_id, enum import_list list,
+                    int item);
+
 /* ---- import_plan.c --------------------------------------------------------------------------- */
 
 /* Compare all of the file; x->errors, x->err tell what is wrong. */
 void import_plan(struct import *x);
 void import_done(struct import *x);
+
+/* ---- import_alarms.c ------------------------------------------------------------------------- */
+
+/* The steps of channels and rules, behind import_plan's. */
+void import_alarms_plan(struct import *x);
+void import_alarms_done(struct import *x);
+/* All of these steps as one write; counted. failed: the step that was refused; -1: none. */
+struct import_write;
+struct import_write *import_write_new(struct import *x);
+void import_write_unref(struct import_write *w);
+struct import_write *import_write_ref(struct import_write *w);
+/* The writer's thread: behind all edits that make what the rules are about. */
+MUST_CHECK enum err import_write_run(struct store *s, struct import_write *w, struct why *why);
+int import_write_failed(const struct import_write *w);
+/* Make it by itself: there are no edits. w is unreferenced once. */
+MUST_CHECK enum err import_write_do(struct center *c, struct import_write *w, struct why *why);
 
 /* ---- import_tree.c --------------------------------------------------------------------------- */
 

@@ -22,17 +22,6 @@ static const char *text_of(const json_t *o, const char *name)
     return text ? text : "";
 }
 
-static bool allowed(struct import *x, enum permission p, int64_t group_id, enum import_list list,
-                    int item)
-{
-    if (import_may(x, p, group_id))
-        return true;
-    problem_error(import_fault(x, PROBLEM_FORBIDDEN, list, item), "", "permission", NULL,
-                  "needs the permission %s%s", permission_text(p),
-                  p < PERMISSIONS_OF_GROUPS ? " on its group" : "");
-    return false;
-}
-
 static void unclear(struct import *x, enum import_list list, int item, const char *what)
 {
     problem_error(import_fault(x, PROBLEM_CONFLICT, list, item), "", "name.unclear", NULL,
@@ -79,51 +68,12 @@ void import_done(struct import *x)
     while (x->n)
         drop_last(x);
     free(x->steps);
+    import_alarms_done(x);
     json_decref(x->groups);
     json_decref(x->file_jobs);
     json_decref(x->file_groups);
     json_decref(x->pruned);
     problem_errors_done(&x->errors);
-}
-
-/* ---- what differs ---------------------------------------------------------------------------- */
-
-static bool same(const json_t *a, const json_t *b)
-{
-    if (json_is_number(a) && json_is_number(b))
-        return json_number_value(a) == json_number_value(b);
-    return json_equal(a, b);
-}
-
-static void note(struct import_step *s, const char *parent, const char *name)
-{
-    char pointer[160];
-    snprintf(pointer, sizeof(pointer), "%s%s/%s", *parent ? "/" : "", parent, name);
-    json_array_append_new(s->changes, json_string(pointer));
-}
-
-static bool among(const char *const *members, size_t n, const char *name)
-{
-    bool found = !n;
-    for (size_t i = 0; i < n; i++)
-        found |= strcmp(members[i], name) == 0;
-    return found;
-}
-
-/* Members of want that have has not like that; members: only these. Owned. */
-static json_t *differ(struct import_step *s, const json_t *want, const json_t *have,
-                      const char *parent, const char *const *members, size_t n)
-{
-    json_t *to = json_object(), *v;
-    const char *name;
-    json_object_foreach((json_t *)want, name, v)
-    {
-        if (!among(members, n, name) || same(v, json_object_get(have, name)))
-            continue;
-        json_object_set(to, name, v);
-        note(s, parent, name);
-    }
-    return to;
 }
 
 static json_t *read_back(struct buf *b)
@@ -147,7 +97,7 @@ static json_t *group_json(const struct group_record *g)
 static void make_group(struct import *x, const json_t *want, int item)
 {
     const char *app = text_of(want, "app");
-    if (!allowed(x, PERM_EXECUTORS_WRITE, 0, IMPORT_GROUPS, item))
+    if (!import_allowed(x, PERM_EXECUTORS_WRITE, 0, IMPORT_GROUPS, item))
         return;
     struct import_step *s = add_step(x, IMPORT_MAKE, app, NULL);
     s->item = item;
@@ -169,11 +119,11 @@ static void change_group(struct import *x, const json_t *want, int item, int64_t
         return;
     group_record_copy(&e->was, &e->group);
     json_t *have = group_json(&e->group);
-    json_t *body = differ(s, want, have, "", members, countof(members));
+    json_t *body = import_differ(s->changes, want, have, "", members, countof(members));
     if (!json_object_size(body)) {
         drop_last(x);
         x->same++;
-    } else if (allowed(x, PERM_EXECUTORS_WRITE, id, IMPORT_GROUPS, item)) {
+    } else if (import_allowed(x, PERM_EXECUTORS_WRITE, id, IMPORT_GROUPS, item)) {
         if (json_object_get(body, "addressing") && json_object_get(want, "addresses"))
             json_object_set(body, "addresses", json_object_get(want, "addresses"));
         (void)!group_json_read(body, false, &e->group,
@@ -241,8 +191,8 @@ static void make_job(struct import *x, struct import_step *s, const json_t *want
         json_object_set_new(body, "groupId", json_integer(group_id));
     if (strcmp(text_of(want, "state"), "scheduled") == 0)
         json_object_set_new(body, "start", json_true());
-    if (allowed(x, PERM_JOBS_WRITE, group_id, IMPORT_JOBS, s->item) &&
-        (!script || allowed(x, PERM_SCRIPTS_WRITE, group_id, IMPORT_JOBS, s->item))) {
+    if (import_allowed(x, PERM_JOBS_WRITE, group_id, IMPORT_JOBS, s->item) &&
+        (!script || import_allowed(x, PERM_SCRIPTS_WRITE, group_id, IMPORT_JOBS, s->item))) {
         struct job_rules rules = x->rules;
         rules.group_later = true;
         rules_said(x, job_json_insert(body, &rules, &e->job,
@@ -259,11 +209,12 @@ static json_t *compare(struct import_step *s, const json_t *want)
 {
     static const char *const members[] = { "owner", "alarmEmails" };
     static const char *const objects[] = { "schedule", "task", "running" };
-    json_t *have = job_json(&s->was), *body = differ(s, want, have, "", members, countof(members));
+    json_t *have = job_json(&s->was),
+           *body = import_differ(s->changes, want, have, "", members, countof(members));
     for (size_t i = 0; i < countof(objects); i++) {
         const char *name = objects[i];
-        json_t *inner =
-            differ(s, json_object_get(want, name), json_object_get(have, name), name, NULL, 0);
+        json_t *inner = import_differ(s->changes, json_object_get(want, name),
+                                      json_object_get(have, name), name, NULL, 0);
         if (json_object_size(inner))
             json_object_set(body, name, inner);
         json_decref(inner);
@@ -283,7 +234,7 @@ static bool compare_script(struct import *x, struct import_step *s, const json_t
     else if (!*script)
         fault_of(x, s, "/script", "text.empty", "must not be empty");
     else if (strcmp(script, now ? now : "") != 0) {
-        note(s, "", "script");
+        import_note(s->changes, "", "script");
         return true;
     }
     return false;
@@ -313,7 +264,7 @@ static enum edit_kind kind_of(struct import_step *s, const json_t *want)
     const char *state = text_of(want, "state");
     if (!*state || strcmp(state, s->was.enabled ? "scheduled" : "stopped") == 0)
         return EDIT_JOB_UPDATE;
-    note(s, "", "state");
+    import_note(s->changes, "", "state");
     return *state == 's' && state[1] == 'c' ? EDIT_JOB_START : EDIT_JOB_STOP;
 }
 
@@ -326,7 +277,7 @@ static void change_job(struct import *x, struct import_step *s, const json_t *wa
     bool script = compare_script(x, s, want);
     bool edits = json_object_size(body) > 0;
     if (s->says_children && !same_children(s)) {
-        note(s, "", "children");
+        import_note(s->changes, "", "children");
         edits = true;
     } else {
         s->says_children = false;
@@ -336,9 +287,9 @@ static void change_job(struct import *x, struct import_step *s, const json_t *wa
     e->id = s->id;
     e->version = s->was.version;
     job_record_copy(&e->job, &s->was);
-    bool may = (!edits || allowed(x, PERM_JOBS_WRITE, group, IMPORT_JOBS, s->item)) &&
-               (!script || allowed(x, PERM_SCRIPTS_WRITE, group, IMPORT_JOBS, s->item)) &&
-               (!e->whole || allowed(x, PERM_RUN, group, IMPORT_JOBS, s->item));
+    bool may = (!edits || import_allowed(x, PERM_JOBS_WRITE, group, IMPORT_JOBS, s->item)) &&
+               (!script || import_allowed(x, PERM_SCRIPTS_WRITE, group, IMPORT_JOBS, s->item)) &&
+               (!e->whole || import_allowed(x, PERM_RUN, group, IMPORT_JOBS, s->item));
     if (may && json_object_size(body))
         rules_said(x, job_json_update(body, &x->rules, &e->job, &said,
                                       import_fault(x, PROBLEM_INVALID, IMPORT_JOBS, s->item),
@@ -482,8 +433,8 @@ static void index_jobs(struct import *x, const json_t *jobs)
 
 static bool go_on(struct import *x)
 {
-    if (!x->err && x->n > IMPORT_STEPS_MAX) {
-        why_set(&x->why, "more than %d groups and jobs would change: import them group by group",
+    if (!x->err && x->n + x->nalarms > IMPORT_STEPS_MAX) {
+        why_set(&x->why, "more than %d things would change: import them group by group",
                 IMPORT_STEPS_MAX);
         x->err = ERR_TOOBIG;
     }
@@ -513,5 +464,7 @@ void import_plan(struct import *x)
     }
     if (x->prune && !x->err)
         prune_all(x);
+    if (!x->err)
+        import_alarms_plan(x);
     (void)!go_on(x);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is, by names. Jobs are read a group at a time, when the file is about that group. */
+/* What there is, by names, what the asker may do with it, and how it differs from a file. Jobs are
+ * read a group at a time, when the file is about that group. */
 #include "api/v1/import.h"
 #include "base/str.h"
 #include <stdio.h>
+#include <string.h>
 
 #define PAGE 500
 
-const char *const import_lists[] = { "groups", "jobs" };
+const char *const import_lists[] = { "groups", "jobs", "channels", "rules" };
 
 static bool add_group(void *ctx, const struct group_record *g)
 {
@@ -111,4 +113,54 @@ bool import_may(const struct import *x, enum permission p, int64_t group_id)
     if (group_id || p >= PERMISSIONS_OF_GROUPS)
         return actor_may(x->call->actor, p, group_id);
     return scope_is_all(actor_scope(x->call->actor, p));
+}
+
+bool import_allowed(struct import *x, enum permission p, int64_t group_id, enum import_list list,
+                    int item)
+{
+    if (import_may(x, p, group_id))
+        return true;
+    problem_error(import_fault(x, PROBLEM_FORBIDDEN, list, item), "", "permission", NULL,
+                  "needs the permission %s%s", permission_text(p),
+                  p < PERMISSIONS_OF_GROUPS ? " on its group" : "");
+    return false;
+}
+
+/* ---- what differs ---------------------------------------------------------------------------- */
+
+static bool same(const json_t *a, const json_t *b)
+{
+    if (json_is_number(a) && json_is_number(b))
+        return json_number_value(a) == json_number_value(b);
+    return json_equal(a, b);
+}
+
+void import_note(json_t *changes, const char *parent, const char *name)
+{
+    char pointer[160];
+    snprintf(pointer, sizeof(pointer), "%s%s/%s", *parent ? "/" : "", parent, name);
+    json_array_append_new(changes, json_string(pointer));
+}
+
+static bool among(const char *const *members, size_t n, const char *name)
+{
+    bool found = !n;
+    for (size_t i = 0; i < n; i++)
+        found |= strcmp(members[i], name) == 0;
+    return found;
+}
+
+json_t *import_differ(json_t *changes, const json_t *want, const json_t *have, const char *parent,
+                      const char *const *members, size_t n)
+{
+    json_t *to = json_object(), *v;
+    const char *name;
+    json_object_foreach((json_t *)want, name, v)
+    {
+        if (!among(members, n, name) || same(v, json_object_get(have, name)))
+            continue;
+        json_object_set(to, name, v);
+        import_note(changes, parent, name);
+    }
+    return to;
 }

@@ -3,6 +3,7 @@
 #ifndef PEAL_API_V1_RULE_JSON_H
 #define PEAL_API_V1_RULE_JSON_H
 
+#include "api/front.h"
 #include "api/problem.h"
 #include "base/jsonw.h"
 #include "model/rule.h"
@@ -16,5 +17,7 @@ bool rule_json_read(const json_t *body, bool is_new, struct rule_record *r,
                     struct problem_errors *errors);
 /* Afterwards: what its kind needs, and what it has no use for. */
 void rule_json_kind(struct rule_record *r, struct problem_errors *errors);
+/* Is there a channel of that name, which rules may tell? A worker's thread, blocks on the store. */
+void rule_json_channel(struct web_call *call, struct slice name, struct problem_errors *errors);
 
 #endif

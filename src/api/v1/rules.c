@@ -143,7 +143,7 @@ static bool set_up(const struct web_call *call, struct slice name, bool *ret_by_
     return false;
 }
 
-static void check_channel(struct web_call *call, struct slice name, struct problem_errors *errors)
+void rule_json_channel(struct web_call *call, struct slice name, struct problem_errors *errors)
 {
     struct looked_for x = { .name = name };
     struct why why = { "" };
@@ -169,7 +169,7 @@ static void check_channels(struct web_call *call, const struct rule_record *r,
 {
     struct slice rest = slice_text(r->channels), one;
     while (slice_item(&rest, &one))
-        check_channel(call, one, errors);
+        rule_json_channel(call, one, errors);
 }
 
 static void check_place(struct web_call *call, const struct rule_record *r,

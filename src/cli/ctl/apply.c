@@ -23,24 +23,28 @@ static json_t *list_of(const struct desired_item *items, size_t n)
 
 static json_t *document_of(const struct desired *d)
 {
-    return json_pack("{si so so}", "peal", 1, "groups", list_of(d->groups, d->ngroups), "jobs",
-                     list_of(d->jobs, d->njobs));
+    json_t *doc = json_pack("{si}", "peal", 1);
+    for (int list = 0; list < DESIRED_LISTS; list++)
+        json_object_set_new(doc, desired_lists[list], list_of(d->items[list], d->n[list]));
+    return doc;
 }
 
 /* The item of "/jobs/17/schedule/conf", and the rest of it; NULL: it names none. */
 static const struct desired_item *item_of(const struct desired *d, const char *field,
                                           const char **ret_rest)
 {
-    bool jobs = strncmp(field, "/jobs/", 6) == 0, groups = strncmp(field, "/groups/", 8) == 0;
-    const char *number = field + (jobs ? 6 : 8);
-    char *end;
-    if ((!jobs && !groups) || *number < '0' || *number > '9')
-        return NULL;
-    unsigned long i = strtoul(number, &end, 10);
-    *ret_rest = end;
-    if (i >= (jobs ? d->njobs : d->ngroups))
-        return NULL;
-    return jobs ? &d->jobs[i] : &d->groups[i];
+    for (int list = 0; list < DESIRED_LISTS; list++) {
+        size_t n = strlen(desired_lists[list]);
+        const char *number = field + n + 2;
+        char *end;
+        if (*field != '/' || strncmp(field + 1, desired_lists[list], n) != 0 ||
+            field[n + 1] != '/' || *number < '0' || *number > '9')
+            continue;
+        unsigned long i = strtoul(number, &end, 10);
+        *ret_rest = end;
+        return i < d->n[list] ? &d->items[list][i] : NULL;
+    }
+    return NULL;
 }
 
 /* ---- refused --------------------------------------------------------------------------------- */
@@ -64,7 +68,8 @@ static void add_fault(struct buf *text, const struct desired *d, const json_t *e
 static enum ctl_exit meaning_of(const json_t *errors, enum ctl_exit status)
 {
     const char *rule = ctl_text(json_array_get(errors, 0), "rule");
-    bool missing = strcmp(rule, "group.exists") == 0 || strcmp(rule, "child.exists") == 0;
+    bool missing = strcmp(rule, "group.exists") == 0 || strcmp(rule, "child.exists") == 0 ||
+                   strcmp(rule, "job.exists") == 0;
     return missing ? CTL_NOT_FOUND : status;
 }
 
@@ -134,8 +139,9 @@ static void print_firings(const json_t *f)
 static void print_step(const json_t *s)
 {
     const char *action = ctl_text(s, "action"), *name = ctl_text(s, "name");
+    const char *group = ctl_text(s, "group");
     struct buf text = BUF_INIT(1 << 20);
-    buf_printf(&text, "%s %s %s%s%s", action, ctl_text(s, "kind"), ctl_text(s, "group"),
+    buf_printf(&text, "%s %s%s%s%s%s", action, ctl_text(s, "kind"), *group ? " " : "", group,
                *name ? " " : "", name);
     if (strcmp(action, "change") == 0)
         add_changes(&text, json_object_get(s, "changes"));

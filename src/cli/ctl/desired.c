@@ -13,16 +13,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A group's key is its app name and an empty name, which no job has. */
-static enum ctl_exit add_name(const struct ctl *c, struct desired *d, const char *app,
-                              const char *name, const char *where)
+const char *const desired_lists[DESIRED_LISTS] = { "groups", "jobs", "channels", "rules" };
+
+/* What tells the items of a list apart. */
+static char *key_of(int list, const json_t *want)
 {
     struct buf key = BUF_INIT(1 << 20);
-    buf_printf(&key, "%s\n%s", app, name);
-    const char *other = json_string_value(json_object_get(d->names, buf_str(&key)));
+    buf_printf(&key, "%s\n", desired_lists[list]);
+    if (list == DESIRED_GROUPS)
+        buf_text(&key, ctl_text(want, "app"));
+    else
+        buf_printf(&key, "%s\n%s", list == DESIRED_JOBS ? ctl_text(want, "group") : "",
+                   ctl_text(want, "name"));
+    return buf_take(&key);
+}
+
+static enum ctl_exit add_name(const struct ctl *c, struct desired *d, int list, const json_t *want,
+                              const char *where)
+{
+    char *key = key_of(list, want);
+    const char *other = json_string_value(json_object_get(d->names, key));
     if (!other)
-        json_object_set_new(d->names, buf_str(&key), json_string(where));
-    buf_done(&key);
+        json_object_set_new(d->names, key, json_string(where));
+    free(key);
     return other ? ctl_say(c, CTL_USAGE, "%s: it stands in %s, too", where, other) : CTL_DONE;
 }
 
@@ -34,18 +47,17 @@ static char *where_of(const char *path, const char *list, size_t i)
 }
 
 static enum ctl_exit add_list(const struct ctl *c, struct desired *d, const char *path,
-                              const json_t *doc, bool jobs)
+                              const json_t *doc, int list)
 {
-    const json_t *list = json_object_get(doc, jobs ? "jobs" : "groups"), *want;
-    struct desired_item **items = jobs ? &d->jobs : &d->groups;
-    size_t *n = jobs ? &d->njobs : &d->ngroups, i;
-    *items = mem_resize(*items, (*n + json_array_size(list) + 1) * sizeof(**items));
-    json_array_foreach(list, i, want)
+    const json_t *all = json_object_get(doc, desired_lists[list]), *want;
+    struct desired_item **items = &d->items[list];
+    size_t *n = &d->n[list], i;
+    *items = mem_resize(*items, (*n + json_array_size(all) + 1) * sizeof(**items));
+    json_array_foreach(all, i, want)
     {
-        char *where = where_of(path, jobs ? "jobs" : "groups", i);
+        char *where = where_of(path, desired_lists[list], i);
         (*items)[(*n)++] = (struct desired_item){ want, where };
-        enum ctl_exit status = add_name(c, d, ctl_text(want, jobs ? "group" : "app"),
-                                        jobs ? ctl_text(want, "name") : "", where);
+        enum ctl_exit status = add_name(c, d, list, want, where);
         if (status != CTL_DONE)
             return status;
     }
@@ -55,14 +67,12 @@ static enum ctl_exit add_list(const struct ctl *c, struct desired *d, const char
 /* What else export writes. */
 static void tell_left(const struct ctl *c, const char *path, const json_t *doc)
 {
-    static const char *const lists[] = { "users", "channels", "rules", "silences" };
+    static const char *const lists[] = { "users", "silences" };
     for (size_t i = 0; i < countof(lists); i++) {
         size_t n = json_array_size(json_object_get(doc, lists[i]));
         if (n)
-            ctl_say(c, CTL_DONE,
-                    "%s: /%s: these %zu are left as they are: apply takes groups and "
-                    "jobs",
-                    path, lists[i], n);
+            ctl_say(c, CTL_DONE, "%s: /%s: these %zu are left as they are: apply does not take %s",
+                    path, lists[i], n, lists[i]);
     }
 }
 
@@ -79,8 +89,10 @@ static enum ctl_exit read_file(const struct ctl *c, const char *path, struct des
         return ctl_say(c, CTL_USAGE, "%s: %s", path, why.text[0] ? why.text : err_text(err));
     json_array_append_new(d->documents, doc);
     tell_left(c, path, doc);
-    enum ctl_exit status = add_list(c, d, path, doc, false);
-    return status == CTL_DONE ? add_list(c, d, path, doc, true) : status;
+    enum ctl_exit status = CTL_DONE;
+    for (int list = 0; list < DESIRED_LISTS && status == CTL_DONE; list++)
+        status = add_list(c, d, path, doc, list);
+    return status;
 }
 
 static int is_json(const struct dirent *e)
@@ -124,12 +136,11 @@ enum ctl_exit desired_read(const struct ctl *c, const char *path, struct desired
 
 void desired_done(struct desired *d)
 {
-    for (size_t i = 0; i < d->ngroups; i++)
-        free(d->groups[i].where);
-    for (size_t i = 0; i < d->njobs; i++)
-        free(d->jobs[i].where);
-    free(d->groups);
-    free(d->jobs);
+    for (int list = 0; list < DESIRED_LISTS; list++) {
+        for (size_t i = 0; i < d->n[list]; i++)
+            free(d->items[list][i].where);
+        free(d->items[list]);
+    }
     json_decref(d->documents);
     json_decref(d->names);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desired.h - groups and jobs of files, as a center shall have them. */
+/* desired.h - groups, jobs, channels and rules of files, as a center shall have them. */
 #ifndef PEAL_CLI_CTL_DESIRED_H
 #define PEAL_CLI_CTL_DESIRED_H
 
@@ -7,16 +7,19 @@
 
 enum { DESIRED_FILES_MAX = 1000 };
 
+enum { DESIRED_GROUPS, DESIRED_JOBS, DESIRED_CHANNELS, DESIRED_RULES, DESIRED_LISTS };
+extern const char *const desired_lists[DESIRED_LISTS]; /* "groups" */
+
 struct desired_item {
-    const json_t *want; /* the group or job, of a document */
+    const json_t *want; /* the group, say, of a document */
     char *where;        /* owned: "FILE: /jobs/3" */
 };
 
 struct desired {
     json_t *documents;
     json_t *names; /* private */
-    struct desired_item *groups, *jobs;
-    size_t ngroups, njobs;
+    struct desired_item *items[DESIRED_LISTS];
+    size_t n[DESIRED_LISTS];
 };
 
 /* A file, or the files of a folder that end in .json, by name. CTL_USAGE behind a complaint. */

@@ -1283,14 +1283,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A file of groups and jobs as one change
-         * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups or jobs have one name, and if more than 5,000 groups and jobs would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
+         * A file of groups, jobs, channels and rules as one change
+         * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups, jobs or rules have one name, and if more than 5,000 things would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
          *
-         *     Groups and jobs are taken, with scripts, children and states. Users, channels, rules and silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
+         *     Groups and jobs are taken, with scripts, children and states; channels and rules of alarms by their names. Files have no secrets: those of a channel stay, and a channel that is made needs each that its file names, in `settings`. A rule may be about a group or a job that the same file makes. Users and silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
          *
          *     With `dryRun` it says the same and changes nothing; its ETag stands for what would be done and what that was made from. Given back as If-Match it makes sure that just that is done: else 412.
          *
-         *     Needs `jobs:write`: on the groups of jobs that are made, changed or deleted, for all groups where their group is made. `run` for a `state` that changes, and on the groups of children; `scripts:write` for scripts; `executors:write` for groups.
+         *     Needs `jobs:write`: on the groups of jobs that are made, changed or deleted, for all groups where their group is made. `run` for a `state` that changes, and on the groups of children; `scripts:write` for scripts; `executors:write` for groups; `system:admin` for channels and rules.
          */
         post: operations["importFile"];
         delete?: never;
@@ -4892,41 +4892,62 @@ export interface components {
             }[];
             /** @description Left as they are */
             users?: Record<string, never>[];
-            /** @description Left as they are */
-            channels?: Record<string, never>[];
-            /** @description Left as they are */
-            rules?: Record<string, never>[];
+            channels?: {
+                name: string;
+                kind: string;
+                enabled?: boolean;
+                /** @description As of a channel; what it does not have stays */
+                settings?: Record<string, never>;
+                /** @description Names of secrets that it has: a channel that is made needs them in `settings` */
+                secrets?: string[];
+                perMinute?: number | null;
+            }[];
+            rules?: {
+                name: string;
+                /** @enum {string} */
+                kind: "failed" | "recovered" | "slow" | "stopped" | "late" | "empty" | "gone" | "center";
+                /** @enum {string} */
+                level?: "info" | "warning" | "critical";
+                /** @description App name */
+                group?: string | null;
+                job?: components["schemas"]["ExportName"] | null;
+                inARow?: number | null;
+                longerMs?: number | null;
+                channels: string[];
+                /** @description As of a rule */
+                quiet?: Record<string, never> | null;
+                repeatMs?: number | null;
+                enabled?: boolean;
+            }[];
             /** @description Left as they are */
             silences?: Record<string, never>[];
         };
         ImportResult: {
             dryRun: boolean;
-            /** @description Groups and jobs in the order of the file, then those that go */
+            /** @description Groups and jobs in the order of the file, then those that go, then channels and rules */
             steps: {
                 /** @enum {string} */
-                kind: "group" | "job";
+                kind: "group" | "job" | "channel" | "rule";
                 /** @enum {string} */
                 action: "make" | "change" | "delete";
-                /** @description App name */
-                group: string;
-                /** @description Of a job */
+                /** @description App name; null: of a channel, and of a rule that stays where it is or is of all */
+                group: string | null;
+                /** @description null: of a group */
                 name: string | null;
                 /** @description Its JSON pointer into the file; null: the file does not have it */
                 path: string | null;
-                /** @description Of what changes: JSON pointers of members of the job or group */
+                /** @description Of what changes: JSON pointers of its members */
                 changes: string[];
                 /** @description The job is scheduled afterwards */
                 scheduled: boolean;
                 /** @description null: none changes */
                 firings: components["schemas"]["FiringChanges"] | null;
             }[];
-            /** @description Groups and jobs that are as the file has them */
+            /** @description Things that are as the file has them */
             same: number;
             /** @description What else the file has */
             left: {
                 users: number;
-                channels: number;
-                rules: number;
                 silences: number;
             };
         };
