@@ -116,6 +116,33 @@ def test_a_failure_goes_from_a_rule_to_a_channel_and_is_dealt_with(visit, center
     expect(page.get_by_text("Nothing is silenced.")).to_be_visible()
 
 
+def test_a_job_is_silenced_from_its_page_and_goes_by_its_name(visit, center, group):
+    v1 = V1(center)
+    job = new_job(v1, group, "Count the stock")
+    made = v1.ask("POST", "/alarm-channels", {"name": "stock", "kind": "webhook", "settings": {"url": "https://example.org/"}})
+    assert made.status == 201, made.json
+    made = v1.ask("POST", "/alarm-rules", {"name": "Stock", "kind": "failed", "jobId": job, "channels": ["stock"]})
+    assert made.status == 201, made.json
+    v = visit()
+    page = v.login("/alarms?tab=rules")
+    expect(page.get_by_text(re.compile("Count the stock fails, tell stock"))).to_be_visible()
+    page.goto(f"{v.url}/jobs/{job}")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Silence this job…").click()
+    expect(page.get_by_label("Job", exact=True)).to_have_value("Count the stock")
+    page.get_by_label("Reason").fill("It is counted by hand")
+    assert not v.axe()
+    page.get_by_role("button", name="Silence", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    end = page.get_by_role("button", name=re.compile("^End: .*Count the stock"))
+    expect(end).to_be_visible()
+    silence = next(s for s in v1.get("/alarm-silences")["items"] if s["jobId"] == job)
+    assert silence["active"] and silence["reason"] == "It is counted by hand"
+    end.click()
+    page.get_by_role("dialog").get_by_role("button", name="End").click()
+    expect(end).to_have_count(0)
+
+
 @pytest.mark.parametrize("look, options", looks())
 def test_each_tab_has_no_complaint_and_no_sideways_scrolling(visit, center, group, look, options):
     v1 = V1(center)

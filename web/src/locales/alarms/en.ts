@@ -161,6 +161,7 @@ export const messages = {
   'silences.of': 'Of what',
   'silences.group': 'Group',
   'silences.rule': 'Rule',
+  'silences.job': 'Job',
   'silences.all_groups': 'All groups',
   'silences.all_rules': 'All rules',
   'silences.from': 'From',

@@ -4,6 +4,7 @@ export const center = {
   'nav.alarms': 'Alarms',
   'nav.open_alarms': ' open',
   'job.alarm': 'Alarm for this job…',
+  'job.silence': 'Silence this job…',
   'nav.overview': 'Overview',
   'nav.upcoming': 'Upcoming',
   'nav.bad_groups': ' groups have a fault',

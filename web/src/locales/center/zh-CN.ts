@@ -5,7 +5,7 @@ import type {center as en} from './en'
 const n = (count: number) => count.toLocaleString('zh-CN')
 
 export const center = {
-  'nav.alarms': '告警', 'nav.open_alarms': ' 个告警未关闭', 'job.alarm': '为该任务设置告警…',
+  'nav.alarms': '告警', 'nav.open_alarms': ' 个告警未关闭', 'job.alarm': '为该任务设置告警…', 'job.silence': '静默该任务…',
   'nav.overview': '概览', 'nav.upcoming': '即将触发', 'nav.bad_groups': ' 个执行器异常', 'link.lost': p => `自 ${p.time} 起连接中断，${p.s} 秒后重试。所见内容可能已过时；您的修改会留在这里。`, 'link.ill': p => `调度中心异常。${p.what}`, 'link.new': '控制台有新版本。', 'link.reload': '重新加载',
   'not_permitted.title': '您无权查看此页', 'not_permitted.text': p => `需要您没有的权限：${p.what}。可由管理员授予。`,
   'palette.title': '搜索与命令', 'palette.placeholder': '搜索或执行…', 'palette.hint': '#42 打开任务 42，run:9006120 打开运行，@app 打开执行器', 'palette.choose': '选择', 'palette.open': '打开', 'palette.hits': '结果', 'palette.none': '没有结果。', 'palette.recent': '最近打开',

@@ -5,7 +5,7 @@ import type {center as en} from './en'
 const n = (count: number) => count.toLocaleString('zh-TW')
 
 export const center = {
-  'nav.alarms': '告警', 'nav.open_alarms': ' 個告警未關閉', 'job.alarm': '為此工作設定告警…',
+  'nav.alarms': '告警', 'nav.open_alarms': ' 個告警未關閉', 'job.alarm': '為此工作設定告警…', 'job.silence': '靜音此工作…',
   'nav.overview': '概觀', 'nav.upcoming': '即將觸發', 'nav.bad_groups': ' 個執行器異常', 'link.lost': p => `自 ${p.time} 起連線中斷，${p.s} 秒後重試。畫面內容可能已過時；您的修改會留在這裡。`, 'link.ill': p => `排程中心異常。${p.what}`, 'link.new': '主控台有新版本。', 'link.reload': '重新載入',
   'not_permitted.title': '您無權檢視此頁', 'not_permitted.text': p => `需要您沒有的權限：${p.what}。可由管理員授予。`,
   'palette.title': '搜尋與指令', 'palette.placeholder': '搜尋或執行…', 'palette.hint': '#42 開啟工作 42，run:9006120 開啟執行，@app 開啟執行器', 'palette.choose': '選擇', 'palette.open': '開啟', 'palette.hits': '結果', 'palette.none': '沒有結果。', 'palette.recent': '最近開啟',
