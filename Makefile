@@ -57,8 +57,9 @@ bench: deps-browser console build ## the benchmarks; tables at the end, also in 
 fuzz-long: deps-test ## each fuzzer for FUZZ_SECONDS (600); goes on where it stopped
 	@$(PYTHON) scripts/fuzz.py --seconds $(FUZZ_SECONDS) --keep
 
-soak: build ## SOAK minutes (60) under load, with kill -9
+soak: build ## SOAK minutes (60) under load, with kill -9, and as many with rows that grow too old
 	@$(PYTHON) bench/soak.py --minutes $(SOAK)
+	@$(PYTHON) bench/soak.py --minutes $(SOAK) --rate 2000 --retention
 
 crash: build deps-test ## kill -9 of an executor under load, ROUNDS (100) times
 	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash.py --rounds $(ROUNDS)
