@@ -523,7 +523,7 @@ def test_a_backup_under_load_is_restored(tmp_path):
     center = Center(tmp_path / "center").start()
     group = center.api().add_group("stock")
     center.stop()
-    begin = int(time.time() * 1000) + 2000
+    begin = int((time.time() + 2 * PATIENCE) * 1000)
     jobs = ledger.add_jobs(center, group, [
         ("demo", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 1000 // JOBS) for i in range(JOBS)])
     with center, Puppet(center, "stock") as puppet:

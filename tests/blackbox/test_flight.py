@@ -20,7 +20,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 JOBS = 60
 HEAD = struct.Struct("<QII40s40sQQ")  # magic, version, slots, boot id, recorder's id, renewals, without a word
@@ -56,7 +56,7 @@ class Load:
         self.center = Center(folder / "center", **more).start()
         group = self.center.api().add_group("stock")
         self.center.stop()
-        begin = int(time.time() * 1000) + 2000
+        begin = int((time.time() + 2 * PATIENCE) * 1000)
         self.jobs = ledger.add_jobs(self.center, group, [
             ("demo", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 1000 // jobs) for i in range(jobs)])
         self.puppet = Puppet(self.center, "stock")

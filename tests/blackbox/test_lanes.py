@@ -217,9 +217,9 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         puppet.answer = answer
         center.start()
         puppet.wait_for_runs(100)
-        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up; one for each
-        # run would be a hundred
-        assert open_at_first[0] >= 64 and connected[0] < 80, (open_at_first, connected)
+        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up, some of which
+        # are just being replaced; one for each run would be a hundred
+        assert open_at_first[0] >= 48 and connected[0] < 80, (open_at_first[:3], connected[:3])
         assert max(connected) < 64 + 90, connected
         ledger.settle(center)
         ledger.check_accounts(center)

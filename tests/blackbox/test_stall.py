@@ -11,7 +11,16 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 import pytest  # noqa: E402 (path just set)
 
+from support import ledger  # noqa: E402
 from support.load import Load  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+
+def caught_up(load):
+    """Nothing is overdue any more, neither planned nor to be planned: a stop would withdraw what is."""
+    before = int(time.time() * 1000) - 1000
+    return not ledger.number(load.center, "SELECT count(*) FROM peal_run WHERE phase = 1 AND due_ms < ?", before) and \
+        not ledger.number(load.center, "SELECT count(*) FROM peal_due WHERE next_ms > 0 AND next_ms < ?", before)
 
 
 @pytest.mark.parametrize("which", ["center", "executor", "both"])
@@ -30,5 +39,6 @@ def test_processes_that_stand_still_for_20_seconds_under_load_lose_and_double_no
         for process in stopped[which]:
             process.send_signal(signal.SIGCONT)
         load.wait_for_more(300)
+        wait_until(lambda: caught_up(load), "what fell due meanwhile to be sent", 60)
         load.finish()
         load.check()

@@ -81,7 +81,7 @@ def test_a_restart_under_load_refuses_no_result(tmp_path):
     with Passed(tmp_path / "center") as center:
         group = center.api().add_group("upgrade")
         center.stop()
-        begin = int(time.time() * 1000) + 2000
+        begin = int((time.time() + 2 * PATIENCE) * 1000)
         jobs = ledger.add_jobs(center, group, [
             ("demo", "", "FIX_RATE", "1000ms", "FIRST", begin + i * 1000 // 40) for i in range(40)])
         center.start()

@@ -9,7 +9,7 @@ from . import figures, ledger
 from .center import Center
 from .executor import Executor
 from .stub import Stub
-from .wait import wait_until
+from .wait import PATIENCE, wait_until
 
 EVERY_SECOND, TEN_A_SECOND = 260, 5  # jobs of the stub: 310 firings a second
 OF_OURS = 20                         # per-second jobs of `peal executor`
@@ -40,7 +40,7 @@ class Load:
         api = self.center.api()
         self.groups = {app: api.add_group(app) for app in ("bench", "ours", "watched")}
         self.center.stop()
-        begin = int(time.time() * 1000) + 3000
+        begin = int((time.time() + 4 * PATIENCE) * 1000)  # when executors have registered, on a slow machine too
 
         def add(app, jobs):
             return ledger.add_jobs(self.center, self.groups[app], jobs, misfire="FIRE_ALL")
