@@ -11415,8 +11415,6 @@ export interface operations {
                      *       "same": 0,
                      *       "left": {
                      *         "users": 0,
-                     *         "channels": 0,
-                     *         "rules": 0,
                      *         "silences": 0
                      *       }
                      *     }
