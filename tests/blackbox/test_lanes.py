@@ -15,7 +15,7 @@ from support import ledger  # noqa: E402
 from support.center import Center, free_port  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
-from support.standin import YES  # noqa: E402
+from support.standin import YES, waiting_at  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
 CONNECTIONS = 4
@@ -188,12 +188,6 @@ def test_when_all_addresses_are_dead_the_run_says_why_and_others_go_on(center):
         ledger.check_accounts(center)
 
 
-def connections_to(port):
-    """That are open, as the kernel has them: a listener that has no time to take them does not count less."""
-    ends = [line.split()[1:4] for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(local == f"0100007F:{port:04X}" and state == "01" for local, _, state in ends)
-
-
 @pytest.mark.every_engine
 def test_a_burst_finds_its_connections_open(tmp_path):
     """A hundred jobs on one second and one address: what is planned is known before, and so the second begins with
@@ -206,20 +200,20 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         second = (int(time.time()) + int(8 * PATIENCE)) * 1000
         scheduled = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second / 1000))
         ledger.add_jobs(center, group, [("demo", "", "ONCE", scheduled, "FIRST", second)] * 100)
-        before, connected, open_at_first = puppet.connected, [], []
+        before, connected = puppet.connected, []
 
         def answer(action, _):
             if action == "run":
-                open_at_first.extend([] if open_at_first else [connections_to(puppet.port)])
-                connected.append(puppet.connected - before)
+                # those that the executor has had no time to take count, and those that a slow machine gave up again
+                opened = puppet.connected - before + waiting_at(puppet.port)
+                connected.append(opened)
             return YES
 
         puppet.answer = answer
         center.start()
         puppet.wait_for_runs(100)
-        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up, some of which
-        # are just being replaced; one for each run would be a hundred
-        assert open_at_first[0] >= 48 and connected[0] < 80, (open_at_first[:3], connected[:3])
+        assert connected[0] >= 48, connected[:3]
+        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up
         assert max(connected) < 64 + 90, connected
         ledger.settle(center)
         ledger.check_accounts(center)

@@ -118,9 +118,6 @@ class Server:
         return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--pdeathsig=KILL",
                 *command]
 
-    def _call(self, *command):
-        subprocess.run(self._as_account(*command), check=True, capture_output=True, timeout=300 * PATIENCE, cwd="/")
-
     def start(self, *extra):
         """Until it answers. extra: further arguments, of this start only."""
         assert not self.process
@@ -244,12 +241,11 @@ class MariaDB(Server):
 
     def _install(self):
         command = [program("mariadb", "mariadb-install-db"), "--no-defaults", f"--datadir={self.data}",
-                   "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-flush-log-at-trx-commit=0",
-                   "--innodb-log-file-size=8M"]
+                   "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve",
+                   "--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M"]
         if os.geteuid() == 0:
-            subprocess.run([*command, f"--user={self._account()}"], check=True, capture_output=True, timeout=300 * PATIENCE, cwd="/")
-        else:
-            self._call(*command)
+            command.append(f"--user={self._account()}")
+        mariadb.install(command, self.data)
 
     def _arguments(self):
         quick = ["--innodb-flush-log-at-trx-commit=2",  # written at each commit, synced by and by
@@ -343,8 +339,9 @@ class Postgres(Server):
     kind, account, as_text = "postgres", "postgres", " TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
 
     def _install(self):
-        self._call(program("postgres", "initdb"), "--no-sync", "--username=root", "--auth-local=trust",
-                   "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", f"--pgdata={self.data}")
+        command = self._as_account(program("postgres", "initdb"), "--no-sync", "--username=root", "--auth-local=trust",
+                                   "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", f"--pgdata={self.data}")
+        mariadb.install(command, self.data)
 
     def _arguments(self):
         settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self.folder,
