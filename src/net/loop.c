@@ -2,7 +2,10 @@
 /* epoll for descriptors, a heap for timers, and an absolute timerfd for the wall clock, because
  * epoll's own timeout rounds up to a whole millisecond and knows nothing of clock steps.
  * The heap is lazy: a timer moved to a later time keeps its old place (key_ms) and is put right
- * when that comes up, so that a connection's timeout costs one store per request. */
+ * when that comes up, so that a connection's timeout costs one store per request.
+ * After a pause of the process or its machine, every timer has expired and every descriptor is
+ * ready: what is ready is heard first, because a connection that was made in time, or an answer
+ * that came in time, has not timed out. */
 #include "net/loop.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -17,6 +20,8 @@
 enum {
     LOOP_BATCH = 256,
     LOOK_EVERY = 32, /* descriptors: messages and the clock are looked at in between */
+    LATE_MS = 1000,  /* a timer so late tells of a pause */
+    LOOKS_MAX = 128, /* full batches ahead of late timers: 32,768 descriptors */
 };
 
 struct loop {
@@ -28,6 +33,7 @@ struct loop {
     struct epoll_event batch[LOOP_BATCH];
     int nbatch, batch_at; /* events of this iteration not yet handed out */
     struct heap timers;
+    int looks; /* batches taken since the first timer was found late */
     struct list deferred, mailboxes;
     void (*before_sleep)(void *arg);
     void *before_sleep_arg;
@@ -187,6 +193,17 @@ static int64_t first_due(struct loop *l)
     return INT64_MAX;
 }
 
+/* The first timer is late, and what became ready meanwhile has not all been heard. What was begun
+ * just before the pause gets another look too, hence one more batch at least. */
+static bool timers_wait(struct loop *l, bool batch_full)
+{
+    int64_t first = first_due(l);
+    bool late = first < INT64_MAX && l->now_ms - first > LATE_MS;
+    bool wait = late && (l->looks == 0 || (batch_full && l->looks < LOOKS_MAX));
+    l->looks = wait ? l->looks + 1 : 0;
+    return wait;
+}
+
 static void fire_timers(struct loop *l)
 {
     /* What a callback sets for now fires in the next iteration, else it could keep us here. */
@@ -333,7 +350,8 @@ void loop_iterate(struct loop *l, int max_ms)
     }
     l->nbatch = 0;
     look_around(l);
-    fire_timers(l);
+    if (!timers_wait(l, n == LOOP_BATCH))
+        fire_timers(l);
     if (l->clock_set) {
         l->clock_set = false;
         if (l->on_set)

@@ -4,7 +4,8 @@
  * An iteration is: wait in epoll; call what is ready; fire timers; run what was deferred; call the
  * before-sleep hook. Messages and the wall clock are looked at between the descriptors too: epoll
  * hands out what is ready in turn, so that under load they would wait behind thousands of sockets,
- * and with them a writer that has nothing to do meanwhile. Everything embedded here (descriptors,
+ * and with them a writer that has nothing to do meanwhile. Timers that a pause has made late fire
+ * after all that became ready during it. Everything embedded here (descriptors,
  * timers, tasks) is the caller's memory, the loop allocates nothing per use and frees nothing.
  * Inside any callback anything may be added or removed, the thing that called included. Thread:
  * every call on the loop's own thread, except loop_stop. */

@@ -26,13 +26,14 @@ def caught_up(load):
 @pytest.mark.parametrize("which", ["center", "executor", "both"])
 def test_processes_that_stand_still_for_20_seconds_under_load_lose_and_double_nothing(tmp_path, which):
     """A machine that is suspended, or a virtual one that moves: SIGSTOP at a random moment, everything stands, then goes
-    on. Executors' calls time out meanwhile, and what they were is found out afterwards. A connection that was being
-    opened has timed out, too: its run is refused with that reason, and was not sent."""
+    on. Executors' calls time out meanwhile, and what they were is found out afterwards; a connection that was being opened
+    has not: what came of it is looked at before the clock."""
     dice = random.Random()
     with Load(tmp_path) as load:
         stopped = {"center": [load.center.process], "executor": [load.executor.process, load.stub.process]}
         stopped["both"] = stopped["center"] + stopped["executor"]
-        load.may_refuse = "cannot connect: Connection timed out"
+        if which != "center":  # the executor's kernel may have had no room for another connection
+            load.may_refuse = "cannot connect: Connection timed out"
         load.wait_for_more(dice.randrange(200, 800))
         time.sleep(dice.random() / 10)
         for process in stopped[which]:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: timers in order however they were moved, deferred work, messages, descriptors that go
- * away in the middle of an iteration, and the wall-clock wake. */
+ * away in the middle of an iteration, the wall-clock wake, and timers after a pause. */
 #include "support_net.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,6 +303,81 @@ static void neither_messages_nor_the_clock_waits_behind_a_crowd(void **state)
     free(c);
 }
 
+/* --- after a pause --- */
+
+enum { WOKEN = 600 }; /* three batches */
+
+struct pause {
+    struct loop_fd fds[WOKEN];
+    struct loop_timer timer;
+    struct loop *l;
+    int heard, heard_at_fire;
+    bool drain, fired;
+};
+
+static struct pause *pause_now;
+
+static void woken_ready(struct loop_fd *f, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    if (pause_now->drain)
+        assert_int_equal(read(f->fd, &count, sizeof(count)), sizeof(count));
+    pause_now->heard++;
+}
+
+static void late_fires(struct loop_timer *t)
+{
+    struct pause *p = container_of(t, struct pause, timer);
+    p->heard_at_fire = p->heard;
+    p->fired = true;
+}
+
+static struct pause *pause_new(bool drain)
+{
+    const uint64_t one = 1;
+    struct pause *p = pause_now = mem_new(sizeof(*p));
+    *p = (struct pause){ .l = loop_new(), .timer.fire = late_fires, .drain = drain };
+    for (int i = 0; i < WOKEN; i++) {
+        p->fds[i] = (struct loop_fd){ .fd = eventfd(0, EFD_NONBLOCK),
+                                      .events = EPOLLIN,
+                                      .ready = woken_ready };
+        assert_int_equal(loop_fd_add(p->l, &p->fds[i]), OK);
+        assert_int_equal(write(p->fds[i].fd, &one, sizeof(one)), sizeof(one));
+    }
+    loop_timer_set(p->l, &p->timer, loop_now_ms(p->l) - 20000);
+    return p;
+}
+
+static void pause_free(struct pause *p)
+{
+    for (int i = 0; i < WOKEN; i++) {
+        loop_fd_remove(p->l, &p->fds[i]);
+        close(p->fds[i].fd);
+    }
+    loop_free(p->l);
+    free(p);
+}
+
+static void after_a_pause_all_that_is_ready_comes_before_late_timers(void **state)
+{
+    (void)state;
+    struct pause *p = pause_new(true);
+    iterate_while_false(p->l, &p->fired);
+    assert_int_equal(p->heard_at_fire, WOKEN);
+    pause_free(p);
+}
+
+static void late_timers_fire_although_descriptors_are_always_ready(void **state)
+{
+    (void)state;
+    struct pause *p = pause_new(false);
+    for (int i = 0; i < 200 && !p->fired; i++)
+        loop_iterate(p->l, 0);
+    assert_true(p->fired);
+    pause_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +387,8 @@ int main(void)
         cmocka_unit_test(messages_of_other_threads_arrive),
         cmocka_unit_test(the_wall_wake_comes_once_and_never_early),
         cmocka_unit_test(neither_messages_nor_the_clock_waits_behind_a_crowd),
+        cmocka_unit_test(after_a_pause_all_that_is_ready_comes_before_late_timers),
+        cmocka_unit_test(late_timers_fire_although_descriptors_are_always_ready),
     };
     return cmocka_run_group_tests_name("net.loop", tests, NULL, NULL);
 }
