@@ -121,8 +121,6 @@ static void end(struct cluster *c, struct now now)
 
 static void refused(struct cluster *c, struct now now)
 {
-    if (c->config.single) /* the fence of the next commit ends the process */
-        return;
     end(c, now);
     tell(c, CLUSTER_FORGET);
     if (c->stopping)

@@ -29,7 +29,7 @@ struct cluster_config {
     int64_t gone_epoch; /* the last life of this node, which is known to be over because this
                           process holds the lock of its data folder; 0: none */
     bool single; /* this node is the only one, which a living epoch's row guarantees: no lease,
-                    no look at others */
+                    no look at others. One that is refused stays out: its process ends. */
 };
 
 enum cluster_state {

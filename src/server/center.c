@@ -174,9 +174,11 @@ static void on_timer(struct loop_timer *t)
 
 /* Another server owns the runs that stand in this one's memory: nothing may be done about them any
  * more, and nothing can be written down. */
-static void fenced(struct center *c, const struct batch *b)
+static void fenced(struct center *c, const struct why *why)
 {
-    log_error("center", "this server stops at once: %s", b->why.text);
+    if (c->fenced)
+        return;
+    log_error("center", "this server stops at once: %s", why->text);
     c->fenced = c->finished = true;
     loop_stop(c->loop);
 }
@@ -185,7 +187,7 @@ static void batch_done(struct center *c)
 {
     struct batch *b = c->batch.batch;
     if (b->err == ERR_FENCED) {
-        fenced(c, b);
+        fenced(c, &b->why);
         return;
     }
     c->writing = false;
@@ -229,6 +231,8 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         request_open(c, l);
     else if (l->kind == MESSAGE_LOG_ASK)
         log_ask_open(c, l);
+    else if (l->kind == MESSAGE_LOST)
+        fenced(c, &c->lost_why);
     else
         zones_changed(c, l);
 }
@@ -458,6 +462,15 @@ static enum err figures_begin(struct center *c, struct store *store, struct why 
     return figures_load(c->figures, store, why);
 }
 
+/* On the node's thread. */
+static void lost(void *arg, const struct why *why)
+{
+    struct center *c = arg;
+    c->lost_why = *why;
+    c->lost.kind = MESSAGE_LOST;
+    mailbox_send(c->mailbox, &c->lost);
+}
+
 /* One that is a server's hears from now on that this process lives. */
 static enum err database_open(struct center *c, struct store **ret, struct why *why)
 {
@@ -475,7 +488,7 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
     err = store_open(c->db, &options, &s, why);
     if (err)
         return err;
-    err = node_start(c->node, s, c->config.listen, why);
+    err = node_start(c->node, s, c->config.listen, lost, c, why);
     if (err)
         store_close(s);
     else
@@ -622,6 +635,7 @@ static void drain(struct center *c)
     c->drain_until_ms = clock_boot_ms() + DRAIN_MS;
     c->draining = true;
     sched_drain(c->sched);
+    node_leave(c->node);
     if (c->passed) { /* its clients connect to the next process: nothing that they send is cut off
                       */
         c->answers_until_ms = clock_boot_ms() + ANSWERS_MS;

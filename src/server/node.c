@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread sleeps in its mailbox and beats when the time is up. Nothing depends on a beat that
- * fails: what ends this server's right to write is the fence in its commits. */
+/* The rules are those of src/sched/node.c: the thread ticks them when they say so, does their
+ * actions, and brings the answers back. They are told that this node is the only one, so there are
+ * two actions: beat, and drop everything because the beat was refused. A beat without an answer
+ * changes nothing; what ends this server's right to write is the fence in its commits. */
 #include "server/node.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -9,6 +11,7 @@
 #include "base/mem.h"
 #include "base/secret.h"
 #include "base/thread.h"
+#include "sched/node.h"
 #include "store/url.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVERY_MS 1000
+#define WAIT_MAX_MS 60000
 #define ROUND_TRIP_MS 100 /* a slower answer says nothing about clocks */
 #define SKEW_MS 250       /* more is told */
 #define LINE_MAX_BYTES 128
@@ -32,13 +35,22 @@ struct node {
     struct store *store; /* of the beat; NULL: not open */
     struct store_options options;
     struct metrics *metrics;
-    int64_t beats;
-    bool skewed, silent; /* has been told */
-    struct mailbox *in;  /* only the request to stop */
-    struct message stop;
+    struct cluster *rules; /* of the thread, once there is one */
+    bool skewed, silent;   /* has been told */
+    node_lost_fn *lost;
+    void *lost_arg;
+    struct mailbox *in;
+    struct message leave, stop;
     pthread_t thread;
-    bool started;
+    bool started, leaving;
 };
+
+enum node_message { NODE_LEAVE, NODE_STOP };
+
+static struct now node_now(void)
+{
+    return (struct now){ .wall_ms = clock_wall_ms(), .boot_ms = clock_boot_ms() };
+}
 
 /* ---- the data folder's memory ---------------------------------------------------------------- */
 
@@ -145,6 +157,7 @@ static void clock_look(struct node *n, int64_t before_us, int64_t after_us, int6
     if (clock_ms < 0 || trip_us > ROUND_TRIP_MS * 1000)
         return;
     int64_t skew_ms = clock_ms - (wall_ms - trip_us / 2000);
+    cluster_clock(n->rules, skew_ms);
     atomic_store_explicit(&n->metrics->db_skew_ms, skew_ms, memory_order_relaxed);
     bool skewed = skew_ms > SKEW_MS || skew_ms < -SKEW_MS;
     if (skewed && !n->skewed)
@@ -164,14 +177,19 @@ static enum err connected(struct node *n, struct why *why)
     return err;
 }
 
-static enum err beat_once(struct node *n, struct why *why)
+/* ERR_FENCED: the row is not this life's any more. */
+static enum err beat_send(struct node *n, const struct cluster_action *a, struct why *why)
 {
-    struct node_beat b = { .n = ++n->beats,
+    struct node_beat b = { .n = a->beat,
+                           .last = a->last,
+                           .watermark_ms = a->watermark_ms,
+                           .skew_ms = a->skew_ms,
                            .wall_ms = clock_wall_ms(),
                            .live = atomic_load_explicit(&n->metrics->open, memory_order_relaxed),
+                           .draining = a->draining,
                            .address = n->address,
                            .version = PEAL_VERSION };
-    bool ours = true;
+    bool ours = false;
     int64_t clock_ms = -1;
     enum err err = connected(n, why);
     if (err)
@@ -180,39 +198,103 @@ static enum err beat_once(struct node *n, struct why *why)
     err = n->store->ops->cluster->beat(n->store, &b, &ours, &clock_ms, why);
     if (err)
         return err;
+    if (!ours)
+        return ERR_FENCED;
     clock_look(n, before_us, clock_boot_us(), clock_wall_ms(), clock_ms);
     atomic_store_explicit(&n->metrics->db_beat_ms, clock_wall_ms(), memory_order_relaxed);
     atomic_store_explicit(&n->metrics->db_server, 1, memory_order_relaxed);
-    if (!ours)
-        why_set(why, "another server has taken the database over");
-    return ours ? OK : ERR_FENCED;
+    return OK;
 }
 
-static void beat(struct node *n)
+static void beat_tell(struct node *n, enum err err, const struct why *why)
 {
-    struct why why = { "" };
-    enum err err = beat_once(n, &why);
-    if (err && !n->silent)
+    if (err && err != ERR_FENCED && !n->silent)
         log_warn("node", "no beat: %s; a server that starts now would wait 3 s and take over",
-                 why.text);
+                 why->text);
     else if (!err && n->silent)
         log_info("node", "the database takes the beat again");
     n->silent = err != OK;
 }
 
+/* Whatever a failed beat met, it may have been written. */
+static enum err beat(struct node *n, const struct cluster_action *a, struct why *why)
+{
+    enum cluster_answer answer = CLUSTER_YES;
+    enum err err = beat_send(n, a, why);
+    if (err)
+        answer = err == ERR_FENCED ? CLUSTER_NO : CLUSTER_UNHEARD;
+    cluster_beat(n->rules, node_now(), a, answer);
+    if (n->started) /* else the start fails with it */
+        beat_tell(n, err, why);
+    return err;
+}
+
+/* ---- the rules' actions ---------------------------------------------------------------------- */
+
+/* What is due now. The error is the beat's. */
+static enum err iterate(struct node *n, struct why *why)
+{
+    struct cluster_action a;
+    enum err err = OK;
+    if (cluster_next(n->rules) <= clock_boot_ms())
+        cluster_tick(n->rules, node_now());
+    while (cluster_pop(n->rules, &a)) {
+        if (a.kind == CLUSTER_BEAT)
+            err = beat(n, &a, why);
+        else if (a.kind == CLUSTER_FORGET && n->started && !n->leaving)
+            n->lost(n->lost_arg, why);
+        /* HANDOVER is done elsewhere: the writer's last batch; the store, when it closes */
+    }
+    return err;
+}
+
+static int wait_ms(const struct node *n)
+{
+    int64_t next_ms = cluster_next(n->rules);
+    int64_t left_ms = next_ms - clock_boot_ms();
+    if (next_ms == INT64_MAX)
+        return -1; /* refused: only the request to stop can come */
+    return left_ms <= 0 ? 0 : left_ms < WAIT_MAX_MS ? (int)left_ms : WAIT_MAX_MS;
+}
+
+/* Whether the thread goes on. */
+static bool take_messages(struct node *n)
+{
+    struct list incoming;
+    bool on = true;
+    list_init(&incoming);
+    mailbox_take(n->in, &incoming);
+    for (struct list_node *l; (l = list_pop(&incoming));) {
+        struct message *m = container_of(l, struct message, node);
+        on = on && m->kind != NODE_STOP;
+        if (m->kind == NODE_LEAVE) {
+            n->leaving = true;
+            cluster_stop(n->rules, node_now());
+        }
+    }
+    return on;
+}
+
 static void *node_main(void *arg)
 {
     struct node *n = arg;
-    struct list incoming;
-    list_init(&incoming);
-    while (!mailbox_take(n->in, &incoming)) {
-        beat(n);
-        mailbox_wait(n->in, EVERY_MS);
+    while (take_messages(n)) {
+        struct why why = { "" };
+        (void)!iterate(n, &why);
+        mailbox_wait(n->in, wait_ms(n));
     }
     return NULL;
 }
 
-enum err node_start(struct node *n, struct store *store, const char *address, struct why *why)
+static void rules_make(struct node *n, int64_t node, int64_t epoch)
+{
+    const struct cluster_config config = { .single = true };
+    n->rules = cluster_new(&config);
+    cluster_joined(n->rules, node_now(), NULL, node, epoch);
+}
+
+enum err node_start(struct node *n, struct store *store, const char *address, node_lost_fn *lost,
+                    void *arg, struct why *why)
 {
     if (!n || !store->ops->cluster)
         return OK;
@@ -222,17 +304,28 @@ enum err node_start(struct node *n, struct store *store, const char *address, st
         .node = node, .epoch = epoch, .life = epoch, .password = n->password
     };
     n->address = mem_dup(address);
+    n->lost = lost;
+    n->lost_arg = arg;
     epoch_write(n, epoch);
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
-    enum err err = beat_once(n, why); /* rights and limits of connections show at the start */
+    rules_make(n, node, epoch);
+    enum err err = iterate(n, why); /* rights and limits of connections show at the start */
     if (err)
         return err;
     n->in = mailbox_new();
+    n->started = true;
     if (thread_start(&n->thread, "peal-node", 0, node_main, n))
         abort(); /* no threads at start: nothing can run */
-    n->started = true;
     return OK;
+}
+
+void node_leave(struct node *n)
+{
+    if (!n || !n->started)
+        return;
+    n->leave.kind = NODE_LEAVE;
+    mailbox_send(n->in, &n->leave);
 }
 
 void node_free(struct node *n)
@@ -240,11 +333,13 @@ void node_free(struct node *n)
     if (!n)
         return;
     if (n->started) {
+        n->stop.kind = NODE_STOP;
         mailbox_send(n->in, &n->stop);
         pthread_join(n->thread, NULL);
     }
     if (n->in)
         mailbox_free(n->in);
+    cluster_free(n->rules);
     store_close(n->store);
     if (n->fd >= 0)
         close(n->fd);

@@ -4,7 +4,9 @@
  *
  * Once a second a thread with a connection of its own writes the beat, so that a server that starts
  * sees within 3 s whether this one is alive, however long a batch takes. What the beat's answer
- * says of the database's clock is compared with this machine's. */
+ * says of the database's clock is compared with this machine's. When to beat, and what a refused
+ * beat means, is decided by the rules of a cluster (sched/node.h), which know that only one server
+ * may use a database yet. */
 #ifndef PEAL_SERVER_NODE_H
 #define PEAL_SERVER_NODE_H
 
@@ -26,10 +28,16 @@ MUST_CHECK enum err node_new(const char *data, const char *db, const char *passw
 int64_t node_gone_epoch(const struct node *n);
 /* The name: what was given, or this host's. */
 const char *node_name(const struct node *n);
-/* The database is open: remember whose life it is, and begin to beat. address: lent, "host:port".
- */
+/* The database has refused a beat, so this life is over and nothing of it can be written. On the
+ * node's thread, once at most. why: lent. */
+typedef void node_lost_fn(void *arg, const struct why *why);
+/* The database is open: remember whose life it is, and begin to beat. address: copied, "host:port".
+ * NULL for n, as of a database in a file, is fine. */
 MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,
-                               struct why *why);
+                               node_lost_fn *lost, void *arg, struct why *why);
+/* The server stops: its row says so, and a beat that is refused from now on means nothing, because
+ * the next server may have begun. Once; NULL is fine. */
+void node_leave(struct node *n);
 /* Stops and joins; the lock goes. NULL is fine. */
 void node_free(struct node *n);
 

@@ -21,7 +21,8 @@ enum message_kind {
     MESSAGE_REQUEST,
     MESSAGE_JOURNAL,
     MESSAGE_ZONES,
-    MESSAGE_LOG_ASK
+    MESSAGE_LOG_ASK,
+    MESSAGE_LOST
 };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */
@@ -55,7 +56,9 @@ struct journalling {         /* results_journal.c */
 struct center {
     struct center_config config; /* text owned */
     char *db;
-    struct node *node; /* NULL: the database is a file */
+    struct node *node;   /* NULL: the database is a file */
+    struct message lost; /* from the node: another server has taken over */
+    struct why lost_why;
     struct loop *loop;
     struct httpd *front;
     struct tls_front *tls_front;   /* NULL: the port speaks plain HTTP */

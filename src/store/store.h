@@ -695,8 +695,12 @@ struct store_rules {
 };
 
 struct node_beat {
-    int64_t n; /* one more each time */
+    int64_t n;            /* one more each time */
+    int64_t last;         /* of those that were answered the latest; 0: none */
+    int64_t watermark_ms; /* what the row has never goes back */
+    int64_t skew_ms;      /* the database's clock minus this machine's, as it was last seen */
     int64_t wall_ms, live;
+    bool draining;                 /* plans nothing any more */
     const char *address, *version; /* "host:port", of this program */
 };
 
@@ -704,8 +708,11 @@ struct node_beat {
 struct store_cluster {
     /* Of a writing handle: whose life it is. */
     void (*life)(struct store *s, int64_t *ret_node, int64_t *ret_epoch);
-    /* On a handle that was opened with options.life: this server lives. *ret_ours: its epoch has
-     * not ended; *ret_clock_ms: the database's clock, epoch milliseconds, -1 if it has none. */
+    /* On a handle that was opened with options.life: this server lives. *ret_ours: the row was this
+     * life's, nothing has declared it dead, and its number was between last and n; else nothing is
+     * written and why says what stands there. *ret_clock_ms: the database's clock, epoch
+     * milliseconds, -1 if it has none. ERR_UNHEARD does not exist here: after any error the beat
+     * may have been written or not. */
     MUST_CHECK enum err (*beat)(struct store *s, const struct node_beat *b, bool *ret_ours,
                                 int64_t *ret_clock_ms, struct why *why);
 };

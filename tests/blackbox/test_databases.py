@@ -130,7 +130,8 @@ def test_the_log_names_the_session_that_holds_a_lock(db, tmp_path):
 
 def test_who_was_taken_over_stops_by_itself(db, tmp_path):
     name, url = fresh(db)
-    first, second = center_on(tmp_path / "a", url), center_on(tmp_path / "b", url)
+    first = center_on(tmp_path / "a", url, PEAL_NODE_NAME="first")
+    second = center_on(tmp_path / "b", url, PEAL_NODE_NAME="second")
     with second:  # so that it is stopped last
         second.stop()
         first.start()
@@ -146,6 +147,7 @@ def test_who_was_taken_over_stops_by_itself(db, tmp_path):
             assert first.process.wait(60 * PATIENCE) == 3
             first._down = True
             assert "another server has opened the database" in first.tail()
+            assert db.run("SELECT name, dead FROM peal_node ORDER BY name", name) == [("first", "1"), ("second", "0")]
         with Puppet(second, "tests"):
             wait_for_ends(db, name, job, 2)
             check_books(second, db, name, job)
@@ -155,7 +157,45 @@ def test_who_was_taken_over_stops_by_itself(db, tmp_path):
         with first, Puppet(first, "tests"):
             assert "looking for" in first.output.read_text()
             wait_for_ends(db, name, job, 2)
+            assert db.run("SELECT name, dead FROM peal_node ORDER BY name", name) == [("first", "0"), ("second", "1")]
             check_books(first, db, name, job)
+
+
+def beat_of(db, name):
+    return db.number("SELECT max(beat) FROM peal_node", name)
+
+
+@pytest.mark.parametrize("change, said", [
+    ("UPDATE peal_node SET dead = 1", "declared dead"),
+    ("UPDATE peal_node SET beat = 0", "older copy"),
+    ("DELETE FROM peal_node", "taken away"),
+])
+def test_a_beat_that_the_database_refuses_ends_the_server_at_once(db, tmp_path, change, said):
+    """Also where no commit is refused: its epoch has not ended."""
+    name, url = fresh(db)
+    center = center_on(tmp_path / "a", url)
+    with center:
+        wait_until(lambda: beat_of(db, name) > 1, "a second beat", 30)
+        db.run(change, name)
+        assert center.process.wait(60 * PATIENCE) == 3
+        center._down = True
+        assert "this server stops at once" in center.tail() and said in center.tail(), center.tail()
+        center.start()  # nothing stands in the way of the next life
+        wait_until(lambda: beat_of(db, name) > 1, "a second beat of the next life", 30)
+
+
+def test_beats_that_were_not_answered_are_no_reason_to_stop(db, tmp_path):
+    name, url = fresh(db)
+    with center_on(tmp_path / "a", url) as center:
+        wait_until(lambda: beat_of(db, name) > 1, "a second beat", 30)
+        before = beat_of(db, name)
+        db.kill()
+        wait_until(lambda: "no beat: " in center.output.read_text(), "a beat without an answer", 60)
+        db.start()
+        wait_until(lambda: "takes the beat again" in center.output.read_text(), "the beat to go on", 60)
+        assert beat_of(db, name) > before
+        assert db.number("SELECT max(mark_ms) - max(wall_ms) FROM peal_node", name) > 0
+        wait_for_green(center)
 
 
 def test_the_database_goes_and_comes_back(db, tmp_path):

@@ -130,12 +130,7 @@ enum err sql_outcome(struct store *store, bool *ret_done, struct why *why)
 
 /* ---- is another one alive? ------------------------------------------------------------------- */
 
-struct life { /* the newest epoch that has not ended; epoch 0: there is none */
-    int64_t epoch, batch, beat;
-    char name[129], address[256];
-};
-
-static enum err life_read(struct sql *s, struct life *ret, struct why *why)
+enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why)
 {
     struct sql_query *q;
     bool row = false;
@@ -157,7 +152,7 @@ static enum err life_read(struct sql *s, struct life *ret, struct why *why)
     return OK;
 }
 
-static enum err in_use(const struct life *l, struct why *why)
+static enum err in_use(const struct sql_life *l, struct why *why)
 {
     why_set(why,
             "the database is in use by another server (%s%s%s); stop that one, or give this one "
@@ -173,21 +168,21 @@ static void pause_ms(int ms)
     nanosleep(&t, NULL);
 }
 
-static enum life_sign looked(struct life_watch *w, const struct life *l)
+static enum life_sign looked(struct life_watch *w, const struct sql_life *l)
 {
     return life_look(w, clock_boot_ms(), LIFE_LEASE_MS, l->epoch, l->beat, l->batch);
 }
 
 /* The life that was read first is over when its numbers have stood still for long enough. */
-static enum err life_wait(struct sql *s, const struct life *first, struct why *why)
+static enum err life_wait(struct sql *s, const struct sql_life *first, struct why *why)
 {
     struct life_watch w = { 0 };
     enum life_sign sign = LIFE_QUIET;
     (void)looked(&w, first);
     while (sign == LIFE_QUIET) {
-        struct life now = { 0 };
+        struct sql_life now = { 0 };
         pause_ms(LIFE_LOOK_MS);
-        enum err err = life_read(s, &now, why);
+        enum err err = sql_life_read(s, &now, why);
         if (err || !now.epoch)
             return err;
         sign = looked(&w, &now);
@@ -199,8 +194,8 @@ static enum err life_wait(struct sql *s, const struct life *first, struct why *w
 
 enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why)
 {
-    struct life first = { 0 };
-    enum err err = life_read(s, &first, why);
+    struct sql_life first = { 0 };
+    enum err err = sql_life_read(s, &first, why);
     s->watched = first.epoch;
     if (err || !first.epoch || first.epoch == gone_epoch)
         return err;
@@ -286,17 +281,21 @@ static enum err epoch_insert(struct sql *s, const struct watermark *last, struct
     return sql_insert(q, &s->epoch, why);
 }
 
+/* Their beats are refused from now on, as their commits are. */
 static enum err others_end(struct sql *s, struct why *why)
 {
-    return sql_change_by_id(s, "UPDATE peal_epoch SET ended = 1 WHERE ended = 0 AND epoch <> ?1",
-                            s->epoch, NULL, why);
+    enum err err = sql_change_by_id(
+        s, "UPDATE peal_epoch SET ended = 1 WHERE ended = 0 AND epoch <> ?1", s->epoch, NULL, why);
+    return err ? err
+               : sql_change_by_id(s, "UPDATE peal_node SET dead = 1 WHERE dead = 0 AND node <> ?1",
+                                  s->node, NULL, why);
 }
 
 static enum err node_put(struct sql *s, struct why *why)
 {
     struct sql_query *q;
-    enum err err =
-        sql_query(s, "UPDATE peal_node SET epoch = ?1, dead = 0 WHERE node = ?2", &q, why);
+    enum err err = sql_query(
+        s, "UPDATE peal_node SET epoch = ?1, dead = 0, beat = 0 WHERE node = ?2", &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, s->epoch);
@@ -413,50 +412,3 @@ void sql_epoch_leave(struct sql *s)
         txn->rollback(&s->store);
     s->joined = false;
 }
-
-/* ---- the beat -------------------------------------------------------------------------------- */
-
-static void life_of(struct store *store, int64_t *ret_node, int64_t *ret_epoch)
-{
-    *ret_node = sql_of(store)->node;
-    *ret_epoch = sql_of(store)->epoch;
-}
-
-static enum err clock_read(struct sql *s, int64_t *ret_ms, struct why *why)
-{
-    struct sql_query *q;
-    *ret_ms = -1;
-    if (!s->driver->clock)
-        return OK;
-    enum err err = sql_query(s, s->driver->clock, &q, why);
-    return err ? err : sql_one(q, -1, ret_ms, why);
-}
-
-static enum err beat(struct store *store, const struct node_beat *b, bool *ret_ours,
-                     int64_t *ret_clock_ms, struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    int64_t rows = 0;
-    enum err err = sql_query(s,
-                             "UPDATE peal_node SET beat = ?1, wall_ms = ?2, live = ?3, "
-                             "address = ?4, version = ?5 WHERE node = ?6 AND epoch = ?7",
-                             &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, b->n);
-    sql_bind_i64(q, 2, b->wall_ms);
-    sql_bind_i64(q, 3, b->live);
-    sql_bind_text(q, 4, b->address);
-    sql_bind_text(q, 5, b->version);
-    sql_bind_i64(q, 6, s->node);
-    sql_bind_i64(q, 7, s->epoch);
-    err = sql_change(q, &rows, why);
-    if (!err)
-        err = clock_read(s, ret_clock_ms, why);
-    if (!err)
-        *ret_ours = rows > 0;
-    return err;
-}
-
-const struct store_cluster sql_cluster = { .life = life_of, .beat = beat };

@@ -12,7 +12,14 @@
 
 #include "store/sql/sql.h"
 
-extern const struct store_cluster sql_cluster; /* of store_ops */
+extern const struct store_cluster sql_cluster; /* of store_ops; nodes.c */
+
+struct sql_life { /* the newest epoch that has not ended; epoch 0: there is none */
+    int64_t epoch, batch, beat;
+    char name[129], address[256]; /* empty: unknown */
+};
+
+MUST_CHECK enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why);
 
 /* Before join: is the life alive that has the database? Looks for 3 s whether its beat or its
  * number of commits moves (model/life.h: time in which the database did not answer does not count):

@@ -40,7 +40,8 @@ static void step(struct rig *g, int64_t ms)
     g->now.wall_ms += ms;
     cluster_tick(g->c, g->now);
     pop(g);
-    cluster_rows(g->c, g->now, &g->last[CLUSTER_LOOK], g->rows, g->n);
+    if (g->count[CLUSTER_LOOK])
+        cluster_rows(g->c, g->now, &g->last[CLUSTER_LOOK], g->rows, g->n);
     cluster_claimed(g->c, g->now, &g->last[CLUSTER_CLAIM]);
     cluster_swept(g->c, g->now, &g->last[CLUSTER_SWEEP], false);
     pop(g);
@@ -480,11 +481,29 @@ static void a_single_node_beats_and_looks_at_nobody(void **state)
         step(&g, i == 1 ? 0 : 1000);
         assert_int_equal(g.count[CLUSTER_BEAT], i);
         assert_int_equal(cluster_next(g.c), INT64_MAX);
-        beat(&g, i % 2 ? CLUSTER_UNHEARD : CLUSTER_NO);
+        beat(&g, i % 2 ? CLUSTER_UNHEARD : CLUSTER_YES);
         assert_int_equal(cluster_next(g.c), g.now.boot_ms + 1000);
-        assert_true(sends(&g)); /* the fence is what ends it */
+        assert_true(sends(&g)); /* without a lease */
     }
     assert_int_equal(g.count[CLUSTER_LOOK] + g.count[CLUSTER_FORGET], 0);
+    cluster_free(g.c);
+}
+
+static void a_single_node_that_is_refused_is_over(void **state)
+{
+    (void)state;
+    struct rig g = rig_out((struct cluster_config){ .single = true });
+    cluster_joined(g.c, g.now, NULL, ME, MINE);
+    step(&g, 0);
+    beat(&g, CLUSTER_YES);
+    step(&g, 1000);
+    beat(&g, CLUSTER_NO);
+    step(&g, 0);
+    assert_int_equal(g.count[CLUSTER_FORGET], 1);
+    assert_false(sends(&g));
+    assert_int_equal(cluster_next(g.c), INT64_MAX);
+    step(&g, 5000);
+    assert_int_equal(g.count[CLUSTER_LOOK] + g.count[CLUSTER_JOIN], 0);
     cluster_free(g.c);
 }
 
@@ -510,6 +529,7 @@ int main(void)
         cmocka_unit_test(what_no_home_has_planned_is_claimed_in_time),
         cmocka_unit_test(jobs_are_moved_when_the_list_of_nodes_changes),
         cmocka_unit_test(a_single_node_beats_and_looks_at_nobody),
+        cmocka_unit_test(a_single_node_that_is_refused_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of peal_node, on a database that several servers can open. A server writes its own only,
+ * by a connection that does nothing else, so that a slow batch does not make it look dead. */
+#include "store/sql/epoch.h"
+#include <stdio.h>
+
+static void life_of(struct store *store, int64_t *ret_node, int64_t *ret_epoch)
+{
+    *ret_node = sql_of(store)->node;
+    *ret_epoch = sql_of(store)->epoch;
+}
+
+static enum err clock_read(struct sql *s, int64_t *ret_ms, struct why *why)
+{
+    struct sql_query *q;
+    *ret_ms = -1;
+    if (!s->driver->clock)
+        return OK;
+    enum err err = sql_query(s, s->driver->clock, &q, why);
+    return err ? err : sql_one(q, -1, ret_ms, why);
+}
+
+/* A beat whose answer was lost may have been written or not, so the row may be anywhere between the
+ * last one that was answered and this one. A row that is further back is of an older copy. */
+static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_ours, struct why *why)
+{
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = sql_query(s,
+                             "UPDATE peal_node SET beat = ?1, "
+                             "mark_ms = CASE WHEN mark_ms < ?2 THEN ?2 ELSE mark_ms END, "
+                             "skew_ms = ?3, wall_ms = ?4, live = ?5, state = ?6, address = ?7, "
+                             "version = ?8 WHERE node = ?9 AND epoch = ?10 AND dead = 0 "
+                             "AND beat >= ?11 AND beat < ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, b->n);
+    sql_bind_i64(q, 2, b->watermark_ms);
+    sql_bind_i64(q, 3, b->skew_ms);
+    sql_bind_i64(q, 4, b->wall_ms);
+    sql_bind_i64(q, 5, b->live);
+    sql_bind_i64(q, 6, b->draining);
+    sql_bind_text(q, 7, b->address);
+    sql_bind_text(q, 8, b->version);
+    sql_bind_i64(q, 9, s->node);
+    sql_bind_i64(q, 10, s->epoch);
+    sql_bind_i64(q, 11, b->last);
+    err = sql_change(q, &rows, why);
+    if (!err)
+        *ret_ours = rows > 0;
+    return err;
+}
+
+struct node_row {
+    int64_t epoch, dead, beat;
+};
+
+static enum err node_row_read(struct sql *s, struct node_row *ret, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(s, "SELECT epoch, dead, beat FROM peal_node WHERE node = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->node);
+    err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    *ret = (struct node_row){ sql_i64(q, 0, 0), sql_i64(q, 1, 0), sql_i64(q, 2, 0) };
+    sql_reset(q);
+    return OK;
+}
+
+/* Why the row took no beat. That it took none is known, whatever is read now. */
+static void beat_lost(struct sql *s, const struct node_beat *b, struct why *why)
+{
+    struct node_row r = { 0 };
+    struct sql_life l = { 0 };
+    struct why unread = { "" };
+    if (node_row_read(s, &r, &unread) || sql_life_read(s, &l, &unread))
+        why_set(why, "the database takes no beat of this server any more, and does not say why: %s",
+                unread.text);
+    else if (r.epoch == s->epoch && !r.dead)
+        why_set(why,
+                "the database holds beat %lld of epoch %lld where %lld was acknowledged: it is an "
+                "older copy (a standby that was promoted, a backup that was put back)",
+                (long long)r.beat, (long long)s->epoch, (long long)b->last);
+    else if (l.epoch && l.epoch != s->epoch)
+        why_set(why,
+                "another server has opened the database and ended this one's epoch %lld: %s%s%s",
+                (long long)s->epoch, l.name[0] ? l.name : "it does not say its name",
+                l.address[0] ? " at " : "", l.address);
+    else
+        why_set(why, "this server's row of peal_node has been declared dead, or taken away");
+}
+
+static enum err beat(struct store *store, const struct node_beat *b, bool *ret_ours,
+                     int64_t *ret_clock_ms, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    bool ours = false;
+    enum err err = beat_put(s, b, &ours, why);
+    if (!err && !ours)
+        beat_lost(s, b, why);
+    else if (!err)
+        err = clock_read(s, ret_clock_ms, why);
+    if (!err)
+        *ret_ours = ours;
+    return err;
+}
+
+const struct store_cluster sql_cluster = { .life = life_of, .beat = beat };
