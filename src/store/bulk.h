@@ -11,6 +11,8 @@ enum bulk_type {
     BULK_I64,
     BULK_TEXT,
     BULK_TIME, /* a datetime of XXL-JOB's tables, as epoch milliseconds */
+    BULK_REAL,
+    BULK_BLOB,
 };
 
 struct bulk_column {
@@ -20,17 +22,20 @@ struct bulk_column {
 
 struct bulk_table {
     const char *name;
-    const struct bulk_column *columns; /* the first is the key, a number */
+    const struct bulk_column *columns; /* the primary key's come first */
     int n;
+    int nkeys; /* columns of the primary key, numbers and texts; 0 stands for 1 */
 };
 
-struct bulk_value {
+struct bulk_value { /* of the members, the one of the column's type counts */
     bool null;
     int64_t number;
-    const char *text; /* of a BULK_TEXT that is not NULL */
+    const char *text;
+    double real;
+    struct slice bytes;
 };
 
-enum { BULK_COLUMNS_MAX = 32 };
+enum { BULK_COLUMNS_MAX = 32, BULK_KEYS_MAX = 4 };
 
 struct bulk_put; /* rows on their way into one table */
 
@@ -44,8 +49,24 @@ void bulk_end(struct bulk_put *b); /* NULL is fine */
  * transaction; for tables whose key is "id" and given by the database. */
 MUST_CHECK enum err bulk_lift(struct store *s, const struct bulk_table *t, struct why *why);
 
-typedef void bulk_row_fn(void *ctx, const struct bulk_value *values);
-/* All rows, by their key. */
+/* Values are lent until the function returns; an error ends the reading. */
+typedef enum err bulk_row_fn(void *ctx, const struct bulk_value *values, struct why *why);
+
+/* A row's key; all zero: before the first row. */
+struct bulk_place {
+    bool set;
+    struct bulk_value key[BULK_KEYS_MAX];
+    char *texts[BULK_KEYS_MAX]; /* owned */
+};
+void bulk_place_done(struct bulk_place *p);
+
+/* The next rows behind *io by their key, max at most: one statement, whose cost does not grow with
+ * the table. *io is the last of them afterwards; *ret_n < max: there is none behind. ERR_INVALID
+ * also: a text holds a NUL, which not every engine can hold. */
+MUST_CHECK enum err bulk_slice(struct store *s, const struct bulk_table *t, struct bulk_place *io,
+                               int max, bulk_row_fn *fn, void *ctx, int *ret_n, struct why *why);
+/* All rows by their key, in slices: a server need not send a large table in one answer, and an
+ * engine that keeps an answer whole does not keep the table. */
 MUST_CHECK enum err bulk_each(struct store *s, const struct bulk_table *t, bulk_row_fn *fn,
                               void *ctx, struct why *why);
 

@@ -75,7 +75,7 @@ enum { LOG_TIME = 8 }; /* place of trigger_time */
 
 #define TABLE(name, columns)                                                                       \
     {                                                                                              \
-        name, columns, (int)countof(columns)                                                       \
+        name, columns, (int)countof(columns), 1                                                    \
     }
 
 struct plan_of_import {
@@ -107,7 +107,7 @@ static void make_plan(struct plan_of_import *p)
     const struct bulk_table tables[XXL_IMPORT_TABLES] = {
         [LOG] = TABLE("xxl_job_log", log_columns),
         [GROUPS] = TABLE("xxl_job_group", group_columns),
-        [JOBS] = { "xxl_job_info", p->job_columns, n },
+        [JOBS] = { "xxl_job_info", p->job_columns, n, 1 },
         [DUE] = TABLE("peal_due", due_columns),
         [SCRIPTS] = TABLE("xxl_job_logglue", script_columns),
         [USERS] = TABLE("xxl_job_user", user_columns),
@@ -283,10 +283,12 @@ struct summing {
     const struct bulk_table *table;
 };
 
-static void on_target_row(void *ctx, const struct bulk_value *values)
+static enum err on_target_row(void *ctx, const struct bulk_value *values, struct why *why)
 {
     struct summing *s = ctx;
+    (void)why;
     bulk_sum_add(&s->sum, s->table, values);
+    return OK;
 }
 
 static enum err sum_up(struct store *to, const struct bulk_table *t, struct bulk_sum *ret,
@@ -301,13 +303,16 @@ static enum err sum_up(struct store *to, const struct bulk_table *t, struct bulk
 static enum err empty(struct store *to, const struct plan_of_import *p, struct why *why)
 {
     for (int i = 0; i < XXL_IMPORT_TABLES; i++) {
-        struct bulk_sum sum;
-        enum err err = sum_up(to, &p->tables[i], &sum, why);
+        struct summing s = { .table = &p->tables[i] };
+        struct bulk_place at = { 0 };
+        int n;
+        enum err err = bulk_slice(to, s.table, &at, 1, on_target_row, &s, &n, why);
+        bulk_place_done(&at);
         if (err)
             return err;
-        if (sum.rows > 0) {
-            why_set(why, "the target is not empty: %s has %lld rows; name a new database",
-                    p->tables[i].name, (long long)sum.rows);
+        if (n > 0) {
+            why_set(why, "the target is not empty: %s has rows; name a new database",
+                    p->tables[i].name);
             return ERR_EXISTS;
         }
     }
