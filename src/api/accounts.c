@@ -54,7 +54,7 @@ static struct account *account_new(enum account_act act)
 
 static void account_unref(struct account *a)
 {
-    if (atomic_fetch_sub(&a->refs, 1) != 1)
+    if (!a || atomic_fetch_sub(&a->refs, 1) != 1)
         return;
     user_record_done(&a->user);
     token_record_done(&a->token);
@@ -259,9 +259,8 @@ static enum err run_token_delete(struct store *s, struct account *a, struct why 
     return ERR_NOTFOUND;
 }
 
-static enum err account_run(struct store *s, void *arg, struct why *why)
+enum err account_run(struct store *s, struct account *a, struct why *why)
 {
-    struct account *a = arg;
     const struct store_users *users = s->ops->users;
     enum err err;
     switch (a->act) {
@@ -297,7 +296,12 @@ static enum err account_run(struct store *s, void *arg, struct why *why)
     return ERR_INVALID;
 }
 
-static const struct ledger_write account_write = { account_run, account_done };
+static enum err write_run(struct store *s, void *arg, struct why *why)
+{
+    return account_run(s, arg, why);
+}
+
+static const struct ledger_write account_write = { write_run, account_done };
 
 /* Make the write; ret_id may be NULL. */
 static enum err account_do(struct center *c, struct account *a, int64_t *ret_id, struct why *why)
@@ -313,13 +317,52 @@ static enum err account_do(struct center *c, struct account *a, int64_t *ret_id,
 /* ---- users ------------------------------------------------------------------------------------
  */
 
-enum err account_add(struct center *c, const struct user_record *user, struct audit *audit,
-                     int64_t *ret_id, struct why *why)
+struct account *account_add_new(const struct user_record *user, struct audit *audit)
 {
     struct account *a = account_new(ACT_ADD);
     user_record_copy(&a->user, user);
     a->audit = audit;
-    return account_do(c, a, ret_id, why);
+    return a;
+}
+
+struct account *account_rights_new(int64_t user_id, int64_t version, const struct rights *rights,
+                                   struct audit *audit)
+{
+    struct account *a = account_new(ACT_CHANGE);
+    a->audit = audit;
+    a->id = user_id;
+    a->version = version;
+    a->rights = true;
+    rights_copy(&a->user.rights, rights);
+    return a;
+}
+
+void account_place(struct account *a, const struct rights *rights)
+{
+    user_record_grant(&a->user, rights);
+}
+
+void account_free(struct account *a)
+{
+    account_unref(a);
+}
+
+enum err account_add(struct center *c, const struct user_record *user, struct audit *audit,
+                     int64_t *ret_id, struct why *why)
+{
+    return account_do(c, account_add_new(user, audit), ret_id, why);
+}
+
+bool account_name_ok(struct slice name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool letter = c >= 'a' && c <= 'z';
+        bool more = i > 0 && ((c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-');
+        if (!letter && !more)
+            return false;
+    }
+    return name.n >= ACCOUNT_NAME_MIN && name.n <= ACCOUNT_NAME_MAX;
 }
 
 static enum err make_admin(struct center *c, const char *password, bool generated, struct why *why)

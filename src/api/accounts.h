@@ -41,6 +41,23 @@ MUST_CHECK enum err account_delete(struct center *c, int64_t user_id, int64_t ve
 MUST_CHECK enum err account_upgrade(struct center *c, int64_t user_id, const char *argon2,
                                     struct why *why);
 
+/* Making a user, or changing rights, as a part of a larger transaction. The record or the rights
+ * are copied, the audit is taken. */
+struct account;
+struct account *account_add_new(const struct user_record *user, struct audit *audit);
+struct account *account_rights_new(int64_t user_id, int64_t version, const struct rights *rights,
+                                   struct audit *audit);
+/* Other rights in place of those that it was made with: groups got their ids in the transaction. */
+void account_place(struct account *a, const struct rights *rights);
+/* The writer's thread; may be run again. Errors as account_add's and account_change's. */
+MUST_CHECK enum err account_run(struct store *s, struct account *a, struct why *why);
+void account_free(struct account *a); /* NULL is fine */
+
+#define ACCOUNT_NAME_MIN 4 /* characters, as the original's rule */
+#define ACCOUNT_NAME_MAX 20
+/* Letters a-z; digits, '.', '_' and '-' behind the first one. */
+bool account_name_ok(struct slice name);
+
 MUST_CHECK enum err account_log_in(struct center *c, const struct session_record *session,
                                    struct audit *audit, struct why *why);
 /* End the session of that digest; OK also when there is none. */

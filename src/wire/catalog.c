@@ -53,6 +53,7 @@ static const struct member of_user[] = {
     { "name", TEXT, .needed = true },
     { "center", TEXT, .needed = false },
     { "grants", OBJECTS, OF(of_grant) },
+    { "password", TEXT, .needed = false },
 };
 
 static const struct member of_channel[] = {

@@ -59,7 +59,7 @@ def test_rules_are_made_with_what_they_are_about(v1, app):
     made = bring(v1, whole(app), "?remark=release%207")
     assert [(s["kind"], s["action"]) for s in made["steps"]] == [
         ("group", "make"), ("job", "make"), ("channel", "make"), ("rule", "make"), ("rule", "make"), ("rule", "make")]
-    assert made["left"] == {"users": 0, "silences": 0}
+    assert made["left"] == {"silences": 0}
     assert [s["path"] for s in made["steps"][2:]] == ["/channels/0", "/rules/0", "/rules/1", "/rules/2"]
     rules, nightly = mine(v1, app, "alarm-rules"), jobs(v1, app)["nightly"]
     assert (rules["job"]["jobId"], rules["job"]["groupId"], rules["job"]["longerMs"]) == (nightly["id"], None, 60000)

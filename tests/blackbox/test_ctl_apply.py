@@ -298,6 +298,16 @@ def test_the_api_looks_and_changes_nothing(files):
     assert made.status == 201 and "n" in files.jobs()
 
 
+def test_users_of_files_are_made_and_said_to_have_no_password(files):
+    files.put({**whole(), "users": [{"name": "with-one", "password": "a password", "grants": [
+        {"role": "operator", "groups": ["first-app"]}]}, {"name": "without", "center": "auditor"}]})
+    done = files.apply("--yes").stdout
+    assert "make user with-one\n" in done
+    assert "make user without, which has no password: an administrator sets one\n" in done
+    assert V1(files.center, "with-one", "a password").ask("GET", "/session").status == 200
+    assert re.search(r"^0 to do, ", files.apply("--yes").stdout, re.M)
+
+
 # ---- all that is configured ----------------------------------------------------------------------
 
 

@@ -2,8 +2,8 @@
 /* POST /import: a file as one transaction. All of it is looked at before anything is asked for; the
  * edits that come of it are a bundle, each made from what was looked at, so that what has changed
  * meanwhile refuses all of them. Jobs are made behind their groups and their children, and learn
- * the ids of both within the transaction. Channels and rules, which the scheduler does not know,
- * are written along with the last edit. */
+ * the ids of both within the transaction. Channels, rules and users, which the scheduler does not
+ * know, are written along with the last edit. */
 #include "api/v1/import.h"
 #include "alarm/alarm.h"
 #include "api/edits.h"
@@ -30,7 +30,7 @@ struct part {                 /* of an edit; the edits that it names are in its 
         const struct edit *made;
     } * children;
     int nchildren;
-    struct import_write *alarms; /* what is written behind it; NULL: nothing */
+    struct import_write *others; /* what is written behind it; NULL: nothing */
 };
 
 static enum err part_before(void *arg, struct edit *e, struct why *why)
@@ -61,7 +61,7 @@ static enum err part_run(struct store *s, void *arg, const struct edit_rows *row
 {
     const struct part *p = arg;
     (void)rows;
-    return p->alarms ? import_write_run(s, p->alarms, why) : OK;
+    return p->others ? import_write_run(s, p->others, why) : OK;
 }
 
 static void part_done(void *arg, enum err err, const struct why *why)
@@ -69,17 +69,17 @@ static void part_done(void *arg, enum err err, const struct why *why)
     struct part *p = arg;
     (void)err;
     (void)why;
-    import_write_unref(p->alarms);
+    import_write_unref(p->others);
     free(p->children);
     free(p);
 }
 
-/* alarms: NULL, or what comes behind it; taken. */
-static void dress(struct import *x, struct import_step *s, struct import_write *alarms)
+/* others: NULL, or what comes behind it; taken. */
+static void dress(struct import *x, struct import_step *s, struct import_write *others)
 {
     static const struct edit_companion companion = { part_before, part_run, part_done };
     struct part *p = mem_new(sizeof(*p));
-    p->alarms = alarms;
+    p->others = others;
     if (s->of_job && s->action != IMPORT_DELETE) {
         p->is_job = true;
         p->group = s->group_step >= 0 ? x->steps[s->group_step].edit : NULL;
@@ -98,7 +98,7 @@ static void dress(struct import *x, struct import_step *s, struct import_write *
 
 /* Groups, then jobs that are made, then those that change, then those that go; in *ret_steps the
  * number of each one's step. */
-static int arrange(struct import *x, const int *order, int norder, struct import_write *alarms,
+static int arrange(struct import *x, const int *order, int norder, struct import_write *others,
                    struct edit **to, int *ret_steps)
 {
     int n = 0;
@@ -112,8 +112,8 @@ static int arrange(struct import *x, const int *order, int norder, struct import
             if (x->steps[i].of_job && x->steps[i].action == (enum import_action)action)
                 ret_steps[n++] = i;
     for (int i = 0; i < n; i++) {
-        bool last = alarms && i == n - 1;
-        dress(x, &x->steps[ret_steps[i]], last ? import_write_ref(alarms) : NULL);
+        bool last = others && i == n - 1;
+        dress(x, &x->steps[ret_steps[i]], last ? import_write_ref(others) : NULL);
         to[i] = x->steps[ret_steps[i]].edit;
     }
     for (int i = 0; i < n; i++) /* they are taken */
@@ -126,16 +126,19 @@ static const char *name_of(const struct import_step *s)
     return s->name ? s->name : s->app;
 }
 
-static void alarm_refused(struct import *x, const struct import_alarm *a, enum err err)
+/* A channel, a rule or a user, as import_write numbers them. */
+static void other_refused(struct import *x, int which, enum err err)
 {
+    const struct import_alarm *a = which < x->nalarms ? &x->alarms[which] : NULL;
+    const struct import_user *u = a ? NULL : &x->users[which - x->nalarms];
+    enum import_list list = u ? IMPORT_USERS : a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS;
+    const char *name = u ? u->name : a->of_rule ? a->rule.name : a->channel.name;
     if (err == ERR_OVERTAKEN || err == ERR_NOTFOUND || err == ERR_EXISTS) {
-        problem(x->call, PROBLEM_CONFLICT, "nothing was changed: %s %.200s: %s",
-                a->of_rule ? "rule" : "channel", a->of_rule ? a->rule.name : a->channel.name,
-                x->why.text);
+        problem(x->call, PROBLEM_CONFLICT, "nothing was changed: %.*s %.200s: %s",
+                (int)strlen(import_lists[list]) - 1, import_lists[list], name, x->why.text);
     } else if (err == ERR_INVALID) {
-        problem_error(
-            import_fault(x, PROBLEM_INVALID, a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS, a->item),
-            "", "refused", NULL, "%s", x->why.text);
+        problem_error(import_fault(x, PROBLEM_INVALID, list, u ? u->item : a->item), "", "refused",
+                      NULL, "%s", x->why.text);
         problem_fields(x->call, PROBLEM_INVALID, &x->errors);
     } else {
         problem_err(x->call, err, &x->why);
@@ -168,28 +171,40 @@ static void tell_alarms(struct web_call *call)
         alarms_changed(call->config->alarms);
 }
 
-/* False: answered. */
-static bool perform(struct import *x, const int *order, int norder)
+/* The edits, and behind them what else changes; others NULL: nothing. */
+static enum err carry_out(struct import *x, const int *order, int norder,
+                          struct import_write *others)
 {
     struct edit **edits = mem_new(((size_t)x->n + 1) * sizeof(struct edit *));
     int *steps = mem_new(((size_t)x->n + 1) * sizeof(*steps)), which = -1;
-    struct import_write *alarms = x->nalarms ? import_write_new(x) : NULL;
-    int n = arrange(x, order, norder, alarms, edits, steps);
+    int n = arrange(x, order, norder, others, edits, steps);
     enum err err = OK;
     if (n)
         err = center_edits(x->call->center, edits, n, &which, &x->why);
-    else if (alarms)
-        err = import_write_do(x->call->center, import_write_ref(alarms), &x->why);
-    int failed = err && alarms ? import_write_failed(alarms) : -1;
+    else if (others)
+        err = import_write_do(x->call->center, import_write_ref(others), &x->why);
+    int failed = err && others ? import_write_failed(others) : -1;
     if (failed >= 0)
-        alarm_refused(x, &x->alarms[failed], err);
+        other_refused(x, failed, err);
     else if (err)
         refused(x, which >= 0 ? &x->steps[steps[which]] : NULL, err);
-    else if (alarms)
-        tell_alarms(x->call);
-    import_write_unref(alarms);
     free(edits);
     free(steps);
+    return err;
+}
+
+/* False: answered. */
+static bool perform(struct import *x, const int *order, int norder)
+{
+    struct import_write *others = NULL;
+    enum err err = x->nalarms || x->nusers ? import_write_new(x, &others) : OK;
+    if (err)
+        problem_err(x->call, err, &x->why);
+    else
+        err = carry_out(x, order, norder, others);
+    if (!err && x->nalarms)
+        tell_alarms(x->call);
+    import_write_unref(others);
     return !err;
 }
 
@@ -197,12 +212,12 @@ static bool perform(struct import *x, const int *order, int norder)
 
 static const char *const actions[] = { "make", "change", "delete" };
 
-static void write_changes(struct jsonw *w, const struct import_step *s)
+static void write_changes(struct jsonw *w, const json_t *changes)
 {
     const json_t *one;
     size_t i;
     jsonw_array(w, "changes");
-    json_array_foreach(s->changes, i, one)
+    json_array_foreach(changes, i, one)
     {
         jsonw_text(w, NULL, json_string_value(one));
     }
@@ -221,7 +236,7 @@ static void write_step(struct import *x, struct jsonw *w, const struct import_st
     jsonw_text(w, "group", s->app);
     jsonw_text(w, "name", s->name);
     jsonw_text(w, "path", s->item >= 0 ? path : NULL);
-    write_changes(w, s);
+    write_changes(w, s->changes);
     jsonw_bool(w, "scheduled", s->now.enabled);
     if (s->of_job && other)
         consequences_firings(x->call, s->id ? &s->was : NULL,
@@ -231,38 +246,48 @@ static void write_step(struct import *x, struct jsonw *w, const struct import_st
     jsonw_object_end(w);
 }
 
-static void write_alarm(struct jsonw *w, const struct import_alarm *a)
+/* A channel, a rule or a user. */
+static void write_other(struct jsonw *w, enum import_list list, int item, bool made,
+                        const char *app, const char *name, const json_t *changes)
 {
+    static const char *const kinds[] = {
+        [IMPORT_CHANNELS] = "channel", [IMPORT_RULES] = "rule", [IMPORT_USERS] = "user"
+    };
     char path[40];
-    bool made = a->of_rule ? !a->rule.id : !a->channel.id;
-    const json_t *one;
-    size_t i;
-    snprintf(path, sizeof(path), "/%s/%d",
-             import_lists[a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS], a->item);
+    snprintf(path, sizeof(path), "/%s/%d", import_lists[list], item);
     jsonw_object(w, NULL);
-    jsonw_text(w, "kind", a->of_rule ? "rule" : "channel");
+    jsonw_text(w, "kind", kinds[list]);
     jsonw_text(w, "action", actions[made ? IMPORT_MAKE : IMPORT_CHANGE]);
-    jsonw_text(w, "group", a->app);
-    jsonw_text(w, "name", a->of_rule ? a->rule.name : a->channel.name);
+    jsonw_text(w, "group", app);
+    jsonw_text(w, "name", name);
     jsonw_text(w, "path", path);
-    jsonw_array(w, "changes");
-    json_array_foreach(a->changes, i, one)
-    {
-        jsonw_text(w, NULL, json_string_value(one));
-    }
-    jsonw_array_end(w);
+    write_changes(w, changes);
     jsonw_bool(w, "scheduled", false);
     jsonw_null(w, "firings");
     jsonw_object_end(w);
 }
 
-/* What else a file may have: users have passwords, and silences are of the moment. */
+static void write_others(const struct import *x, struct jsonw *w)
+{
+    for (int i = 0; i < x->nalarms; i++) {
+        const struct import_alarm *a = &x->alarms[i];
+        if (a->of_rule)
+            write_other(w, IMPORT_RULES, a->item, !a->rule.id, a->app, a->rule.name, a->changes);
+        else
+            write_other(w, IMPORT_CHANNELS, a->item, !a->channel.id, NULL, a->channel.name,
+                        a->changes);
+    }
+    for (int i = 0; i < x->nusers; i++) {
+        const struct import_user *u = &x->users[i];
+        write_other(w, IMPORT_USERS, u->item, !u->id, NULL, u->name, u->changes);
+    }
+}
+
+/* What else a file may have: silences are of the moment. */
 static void write_left(struct jsonw *w, const json_t *doc)
 {
-    static const char *const lists[] = { "users", "silences" };
     jsonw_object(w, "left");
-    for (size_t i = 0; i < countof(lists); i++)
-        jsonw_i64(w, lists[i], (int64_t)json_array_size(json_object_get(doc, lists[i])));
+    jsonw_i64(w, "silences", (int64_t)json_array_size(json_object_get(doc, "silences")));
     jsonw_object_end(w);
 }
 
@@ -274,8 +299,7 @@ static void answer(struct import *x, bool dry)
     jsonw_array(&w, "steps");
     for (int i = 0; i < x->n; i++)
         write_step(x, &w, &x->steps[i]);
-    for (int i = 0; i < x->nalarms; i++)
-        write_alarm(&w, &x->alarms[i]);
+    write_others(x, &w);
     jsonw_array_end(&w);
     jsonw_i64(&w, "same", x->same);
     write_left(&w, x->doc);
@@ -316,6 +340,13 @@ static struct etag tag_of(const struct import *x)
                  (long long)(a->of_rule ? a->rule.id : a->channel.id),
                  (long long)(a->of_rule ? a->rule.version : a->channel.version), a->item);
         h = hash_json(hash(h, text), a->changes);
+    }
+    for (int i = 0; i < x->nusers; i++) {
+        const struct import_user *u = &x->users[i];
+        char text[80];
+        snprintf(text, sizeof(text), "u %lld %lld %d", (long long)u->id, (long long)u->version,
+                 u->item);
+        h = hash_json(hash(h, text), u->changes);
     }
     return (struct etag){ 'i', 1, (int64_t)(h & ROUTER_ID_MAX) };
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import.h - a file of groups, jobs, channels and rules as one change: what there is lacks of it,
- * as steps.
- * Private to src/api; a worker's thread, blocks on the store.
+/* import.h - a file of groups, jobs, channels, rules and users as one change: what there is lacks
+ * of it, as steps. Private to src/api; a worker's thread, blocks on the store.
  *
  * import_world.c knows what there is, by names; import_plan.c makes the steps; import_tree.c knows
- * which jobs follow which; import_alarms.c has the steps of channels and rules; import.c is the
- * operation. */
+ * which jobs follow which; import_alarms.c and import_users.c have the steps of what the scheduler
+ * does not know, import_write.c writes these; import.c is the operation. */
 #ifndef PEAL_API_V1_IMPORT_H
 #define PEAL_API_V1_IMPORT_H
 
@@ -20,7 +19,7 @@
 #define IMPORT_STEPS_MAX 5000  /* of one import */
 #define IMPORT_JOBS_MAX 100000 /* names of jobs that it looks at */
 
-enum import_list { IMPORT_GROUPS, IMPORT_JOBS, IMPORT_CHANNELS, IMPORT_RULES };
+enum import_list { IMPORT_GROUPS, IMPORT_JOBS, IMPORT_CHANNELS, IMPORT_RULES, IMPORT_USERS };
 extern const char *const import_lists[]; /* "groups" */
 
 enum import_action { IMPORT_MAKE, IMPORT_CHANGE, IMPORT_DELETE };
@@ -56,6 +55,16 @@ struct import_alarm { /* the step of a channel or a rule */
     int job_item;   /* of the file's jobs, that makes the rule's job; else -1 */
 };
 
+struct import_user {
+    int item;        /* in its list of the file */
+    json_t *changes; /* pointers of members; owned */
+    int64_t id;      /* 0: it is made */
+    int64_t version;
+    const char *name;      /* of the file */
+    struct slice password; /* of the file, of one that is made; p NULL: it has none */
+    struct rights rights;  /* as they shall be; a group that is made is import_later of its step */
+};
+
 struct import {
     struct web_call *call;
     const json_t *doc;
@@ -75,6 +84,8 @@ struct import {
     int n, room;
     struct import_alarm *alarms;
     int nalarms;
+    struct import_user *users;
+    int nusers;
     struct channel_record *channels; /* that there are; nchannels */
     struct rule_record *found_rules; /* nrules */
     int nchannels, nrules;
@@ -106,6 +117,8 @@ json_t *import_differ(json_t *changes, const json_t *want, const json_t *have, c
 void import_note(json_t *changes, const char *parent, const char *name);
 bool import_allowed(struct import *x, enum permission p, int64_t group_id, enum import_list list,
                     int item);
+/* Has the file at most max of them? */
+bool import_fits(struct import *x, enum import_list list, size_t n, size_t max);
 
 /* ---- import_plan.c --------------------------------------------------------------------------- */
 
@@ -118,13 +131,34 @@ void import_done(struct import *x);
 /* The steps of channels and rules, behind import_plan's. */
 void import_alarms_plan(struct import *x);
 void import_alarms_done(struct import *x);
-/* All of these steps as one write; counted. failed: the step that was refused; -1: none. */
+
+/* ---- import_users.c -------------------------------------------------------------------------- */
+
+/* In place of the id of a group that this step makes, and back; < 0. */
+static inline int64_t import_later(int step)
+{
+    return -1 - (int64_t)step;
+}
+static inline int import_step_of(int64_t later)
+{
+    return (int)(-1 - later);
+}
+
+/* The steps of users, behind import_plan's. */
+void import_users_plan(struct import *x);
+void import_users_done(struct import *x);
+
+/* ---- import_write.c -------------------------------------------------------------------------- */
+
+/* The steps of channels, rules and users as one write; counted. ERR_INVALID, ERR_NOMEM: a password
+ * could not be hashed. */
 struct import_write;
-struct import_write *import_write_new(struct import *x);
+MUST_CHECK enum err import_write_new(struct import *x, struct import_write **ret);
 void import_write_unref(struct import_write *w);
 struct import_write *import_write_ref(struct import_write *w);
-/* The writer's thread: behind all edits that make what the rules are about. */
+/* The writer's thread: behind all edits that make what these are about. */
 MUST_CHECK enum err import_write_run(struct store *s, struct import_write *w, struct why *why);
+/* The step that was refused, x->alarms before x->users; -1: none. */
 int import_write_failed(const struct import_write *w);
 /* Make it by itself: there are no edits. w is unreferenced once. */
 MUST_CHECK enum err import_write_do(struct center *c, struct import_write *w, struct why *why);

@@ -4,13 +4,10 @@
  * needs them in the file's settings. Rules may be about groups and jobs that the same file makes,
  * so they are written behind these, where their ids are known. */
 #include "alarm/settings.h"
-#include "api/channels.h"
-#include "api/rules.h"
 #include "api/v1/channel_json.h"
 #include "api/v1/import.h"
 #include "api/v1/rule_json.h"
 #include "base/mem.h"
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -376,20 +373,6 @@ static void plan_rule(struct import *x, const json_t *want, int item)
     }
 }
 
-static bool fits(struct import *x, enum import_list list, size_t n, size_t max)
-{
-    const struct problem_limits limits = { 0, (int64_t)max };
-    char field[40];
-    if (n <= max)
-        return true;
-    snprintf(field, sizeof(field), "/%s", import_lists[list]);
-    x->kind = x->errors.n ? x->kind : PROBLEM_INVALID;
-    x->errors.place[0] = '\0';
-    problem_error(&x->errors, field, "list.length", &limits, "%s: at most %zu", import_lists[list],
-                  max);
-    return false;
-}
-
 void import_alarms_plan(struct import *x)
 {
     const json_t *channels = json_object_get(x->doc, "channels"), *one;
@@ -398,8 +381,8 @@ void import_alarms_plan(struct import *x)
     size_t i;
     if (!json_array_size(channels) && !json_array_size(rules))
         return;
-    if (!fits(x, IMPORT_CHANNELS, json_array_size(channels), CHANNELS_MAX) ||
-        !fits(x, IMPORT_RULES, json_array_size(rules), RULES_MAX))
+    if (!import_fits(x, IMPORT_CHANNELS, json_array_size(channels), CHANNELS_MAX) ||
+        !import_fits(x, IMPORT_RULES, json_array_size(rules), RULES_MAX))
         return;
     x->err = db->ops->alarms->channels_each(db, add_channel, x, &x->why);
     if (!x->err)
@@ -414,104 +397,4 @@ void import_alarms_plan(struct import *x)
         if (!x->err)
             plan_rule(x, one, (int)i);
     }
-}
-
-/* ---- in the transaction ---------------------------------------------------------------------- */
-
-struct part {
-    struct channel_edit *channel;   /* owned; or */
-    struct rule_edit *rule;         /* owned */
-    const struct edit *group, *job; /* that make what the rule is about; NULL: it was there */
-};
-
-struct import_write { /* counted: an asker that gives up leaves it to the writer */
-    _Atomic int refs;
-    _Atomic int failed;
-    int n;
-    struct part parts[];
-};
-
-struct import_write *import_write_new(struct import *x)
-{
-    struct import_write *w = mem_new(sizeof(*w) + (size_t)x->nalarms * sizeof(w->parts[0]));
-    atomic_init(&w->refs, 1);
-    atomic_init(&w->failed, -1);
-    for (int i = 0; i < x->nalarms; i++) {
-        const struct import_alarm *a = &x->alarms[i];
-        struct part *p = &w->parts[w->n++];
-        if (!a->of_rule) {
-            p->channel =
-                channel_edit_new(&a->channel, audit_new(x->call, a->channel.id ? "channel.update"
-                                                                               : "channel.create"));
-            continue;
-        }
-        p->rule = rule_edit_new(x->call->center, &a->rule,
-                                audit_new(x->call, a->rule.id ? "rule.update" : "rule.create"));
-        p->group = a->group_step >= 0 ? x->steps[a->group_step].edit : NULL;
-        p->job = a->job_item >= 0 ? import_maker(x, a->job_item)->edit : NULL;
-    }
-    return w;
-}
-
-struct import_write *import_write_ref(struct import_write *w)
-{
-    atomic_fetch_add(&w->refs, 1);
-    return w;
-}
-
-void import_write_unref(struct import_write *w)
-{
-    if (!w || atomic_fetch_sub(&w->refs, 1) != 1)
-        return;
-    for (int i = 0; i < w->n; i++) {
-        if (w->parts[i].channel)
-            channel_edit_free(w->parts[i].channel);
-        if (w->parts[i].rule)
-            rule_edit_free(w->parts[i].rule);
-    }
-    free(w);
-}
-
-int import_write_failed(const struct import_write *w)
-{
-    return atomic_load(&w->failed);
-}
-
-static enum err run_part(struct store *s, const struct part *p, struct why *why)
-{
-    if (p->channel)
-        return channel_edit_run(s, p->channel, why);
-    if (p->group || p->job)
-        rule_edit_place(p->rule, p->group ? p->group->id : 0, p->job ? p->job->id : 0);
-    return rule_edit_run(s, p->rule, why);
-}
-
-enum err import_write_run(struct store *s, struct import_write *w, struct why *why)
-{
-    enum err err = OK;
-    atomic_store(&w->failed, -1); /* it may be tried again */
-    for (int i = 0; i < w->n && !err; i++) {
-        err = run_part(s, &w->parts[i], why);
-        if (err)
-            atomic_store(&w->failed, i);
-    }
-    return err;
-}
-
-static enum err alone(struct store *s, void *arg, struct why *why)
-{
-    return import_write_run(s, arg, why);
-}
-
-static void alone_over(void *arg, enum err err, const struct why *why)
-{
-    (void)err;
-    (void)why;
-    import_write_unref(arg);
-}
-
-enum err import_write_do(struct center *c, struct import_write *w, struct why *why)
-{
-    static const struct ledger_write write = { alone, alone_over };
-    return center_write(c, &write, w, why);
 }

@@ -69,6 +69,7 @@ void import_done(struct import *x)
         drop_last(x);
     free(x->steps);
     import_alarms_done(x);
+    import_users_done(x);
     json_decref(x->groups);
     json_decref(x->file_jobs);
     json_decref(x->file_groups);
@@ -433,7 +434,7 @@ static void index_jobs(struct import *x, const json_t *jobs)
 
 static bool go_on(struct import *x)
 {
-    if (!x->err && x->n + x->nalarms > IMPORT_STEPS_MAX) {
+    if (!x->err && x->n + x->nalarms + x->nusers > IMPORT_STEPS_MAX) {
         why_set(&x->why, "more than %d things would change: import them group by group",
                 IMPORT_STEPS_MAX);
         x->err = ERR_TOOBIG;
@@ -466,5 +467,7 @@ void import_plan(struct import *x)
         prune_all(x);
     if (!x->err)
         import_alarms_plan(x);
+    if (!x->err)
+        import_users_plan(x);
     (void)!go_on(x);
 }

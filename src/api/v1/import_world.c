@@ -8,7 +8,7 @@
 
 #define PAGE 500
 
-const char *const import_lists[] = { "groups", "jobs", "channels", "rules" };
+const char *const import_lists[] = { "groups", "jobs", "channels", "rules", "users" };
 
 static bool add_group(void *ctx, const struct group_record *g)
 {
@@ -123,6 +123,20 @@ bool import_allowed(struct import *x, enum permission p, int64_t group_id, enum 
     problem_error(import_fault(x, PROBLEM_FORBIDDEN, list, item), "", "permission", NULL,
                   "needs the permission %s%s", permission_text(p),
                   p < PERMISSIONS_OF_GROUPS ? " on its group" : "");
+    return false;
+}
+
+bool import_fits(struct import *x, enum import_list list, size_t n, size_t max)
+{
+    const struct problem_limits limits = { 0, (int64_t)max };
+    char field[40];
+    if (n <= max)
+        return true;
+    snprintf(field, sizeof(field), "/%s", import_lists[list]);
+    x->kind = x->errors.n ? x->kind : PROBLEM_INVALID;
+    x->errors.place[0] = '\0';
+    problem_error(&x->errors, field, "list.length", &limits, "%s: at most %zu", import_lists[list],
+                  max);
     return false;
 }
 

@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAME_MIN 4
-#define NAME_MAX 20
-
 /* ---- writing ------------------------------------------------------------------------------------
  */
 
@@ -146,7 +143,8 @@ struct user_in {
 
 #define NAME_FIELD                                                                                 \
     {                                                                                              \
-        "name", FIELD_TEXT, offsetof(struct user_in, name), true, NAME_MIN, NAME_MAX               \
+        "name", FIELD_TEXT, offsetof(struct user_in, name), true, ACCOUNT_NAME_MIN,                \
+            ACCOUNT_NAME_MAX                                                                       \
     }
 #define PASSWORD_FIELD(required)                                                                   \
     {                                                                                              \
@@ -167,22 +165,10 @@ static const struct body_field new_fields[] = { NAME_FIELD, PASSWORD_FIELD(true)
 static const struct body_field patch_fields[] = { PASSWORD_FIELD(false), CENTER_FIELD,
                                                   GRANTS_FIELD };
 
-static bool name_ok(struct slice name)
-{
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-        bool letter = c >= 'a' && c <= 'z';
-        bool more = i > 0 && ((c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-');
-        if (!letter && !more)
-            return false;
-    }
-    return true;
-}
-
 static void check(const struct user_in *in, struct problem_errors *errors)
 {
     struct why why = { "" };
-    if (in->name.p && !name_ok(in->name))
+    if (in->name.p && !account_name_ok(in->name))
         problem_error(errors, "/name", "user.name", NULL,
                       "name: must begin with a letter a-z; a-z, 0-9, '.', '_' and '-' follow");
     if (in->password.p && password_check(in->password, PASSWORD_BYTES_MAX, &why))

@@ -136,7 +136,17 @@ static void print_firings(const json_t *f)
     }
 }
 
-static void print_step(const json_t *s)
+/* A user that is made without a password cannot log in. */
+static bool has_no_password(const struct desired *d, const json_t *step)
+{
+    const char *rest;
+    const struct desired_item *item = item_of(d, ctl_text(step, "path"), &rest);
+    return strcmp(ctl_text(step, "kind"), "user") == 0 &&
+           strcmp(ctl_text(step, "action"), "make") == 0 && item &&
+           !json_object_get(item->want, "password");
+}
+
+static void print_step(const struct desired *d, const json_t *s)
 {
     const char *action = ctl_text(s, "action"), *name = ctl_text(s, "name");
     const char *group = ctl_text(s, "group");
@@ -147,12 +157,14 @@ static void print_step(const json_t *s)
         add_changes(&text, json_object_get(s, "changes"));
     else if (json_is_true(json_object_get(s, "scheduled")))
         buf_text(&text, ", and start it");
+    if (has_no_password(d, s))
+        buf_text(&text, ", which has no password: an administrator sets one");
     ctl_put(stdout, buf_str(&text));
     buf_done(&text);
     print_firings(json_object_get(s, "firings"));
 }
 
-static void print(const struct ctl *c, const json_t *result)
+static void print(const struct ctl *c, const struct desired *d, const json_t *result)
 {
     const json_t *steps = json_object_get(result, "steps"), *one;
     size_t i;
@@ -162,7 +174,7 @@ static void print(const struct ctl *c, const json_t *result)
     }
     json_array_foreach(steps, i, one)
     {
-        print_step(one);
+        print_step(d, one);
     }
     printf("%zu to do, %" PRId64 " as they are to be\n", json_array_size(steps),
            ctl_i64(result, "same"));
@@ -197,7 +209,7 @@ static enum ctl_exit apply(struct ctl *c, const struct desired *d)
     struct ctl_answer told, done = { .body = NULL };
     enum ctl_exit status = import(c, d, doc, NULL, &told);
     if (status == CTL_DONE) {
-        print(c, told.body);
+        print(c, d, told.body);
         fflush(stdout);
         if (json_array_size(json_object_get(told.body, "steps")) && !ctl_flag(c, "--dry-run"))
             status = ctl_confirm(c, "Do it?") ? import(c, d, doc, told.etag, &done) : CTL_USAGE;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const desired_lists[DESIRED_LISTS] = { "groups", "jobs", "channels", "rules" };
+const char *const desired_lists[DESIRED_LISTS] = { "groups", "jobs", "channels", "rules", "users" };
 
 /* What tells the items of a list apart. */
 static char *key_of(int list, const json_t *want)
@@ -67,13 +67,11 @@ static enum ctl_exit add_list(const struct ctl *c, struct desired *d, const char
 /* What else export writes. */
 static void tell_left(const struct ctl *c, const char *path, const json_t *doc)
 {
-    static const char *const lists[] = { "users", "silences" };
-    for (size_t i = 0; i < countof(lists); i++) {
-        size_t n = json_array_size(json_object_get(doc, lists[i]));
-        if (n)
-            ctl_say(c, CTL_DONE, "%s: /%s: these %zu are left as they are: apply does not take %s",
-                    path, lists[i], n, lists[i]);
-    }
+    size_t n = json_array_size(json_object_get(doc, "silences"));
+    if (n)
+        ctl_say(c, CTL_DONE,
+                "%s: /silences: these %zu are left as they are: apply does not take silences", path,
+                n);
 }
 
 static enum ctl_exit read_file(const struct ctl *c, const char *path, struct desired *d)

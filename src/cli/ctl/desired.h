@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desired.h - groups, jobs, channels and rules of files, as a center shall have them. */
+/* desired.h - groups, jobs, channels, rules and users of files, as a center shall have them. */
 #ifndef PEAL_CLI_CTL_DESIRED_H
 #define PEAL_CLI_CTL_DESIRED_H
 
@@ -7,7 +7,14 @@
 
 enum { DESIRED_FILES_MAX = 1000 };
 
-enum { DESIRED_GROUPS, DESIRED_JOBS, DESIRED_CHANNELS, DESIRED_RULES, DESIRED_LISTS };
+enum {
+    DESIRED_GROUPS,
+    DESIRED_JOBS,
+    DESIRED_CHANNELS,
+    DESIRED_RULES,
+    DESIRED_USERS,
+    DESIRED_LISTS
+};
 extern const char *const desired_lists[DESIRED_LISTS]; /* "groups" */
 
 struct desired_item {

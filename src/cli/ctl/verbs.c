@@ -336,7 +336,7 @@ static const struct ctl_verb verbs[] = {
       .text = "JSON in an order that only names decide: the same while nothing has changed. With\n"
               "the newest script of each job; without secrets and results. Users with their\n"
               "rights, and what is set up for alarms, are in it where --include says so. apply\n"
-              "takes groups and jobs, and leaves these.",
+              "takes all of it but silences.",
       .examples = "peal ctl export > jobs.json\n"
                   "peal ctl export --group ops-agent > jobs/ops-agent.json",
       OPTIONS(export_options),
@@ -344,9 +344,10 @@ static const struct ctl_verb verbs[] = {
       .run = ctl_export },
     { .words = "apply",
       .args = "",
-      .line = "make groups and jobs as files say",
-      .text = "Groups are found by their app name, jobs by group and name. What a file does not\n"
-              "say of them stays. The center looks at all of it by all rules first; when one is\n"
+      .line = "make groups, jobs, alarms and users as files say",
+      .text = "Groups are found by their app name, jobs by group and name, channels, rules and\n"
+              "users by name. What a file does not say of them stays. The center looks at all of "
+              "it by all rules first; when one is\n"
               "broken nothing changes, and file, member and rule are told. A second time there\n"
               "is nothing to do.",
       .examples = "peal ctl apply -f jobs --dry-run\n"

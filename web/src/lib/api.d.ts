@@ -1283,14 +1283,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A file of groups, jobs, channels and rules as one change
+         * A file of groups, jobs, channels, rules and users as one change
          * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups, jobs or rules have one name, and if more than 5,000 things would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
          *
-         *     Groups and jobs are taken, with scripts, children and states; channels and rules of alarms by their names. Files have no secrets: those of a channel stay, and a channel that is made needs each that its file names, in `settings`. A rule may be about a group or a job that the same file makes. Users and silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
+         *     Groups and jobs are taken, with scripts, children and states; channels and rules of alarms by their names. Files have no secrets: those of a channel stay, and a channel that is made needs each that its file names, in `settings`. A rule may be about a group or a job that the same file makes. Users are taken by their names, with `center` and `grants`; the last administrator stays one, and the asker's own rights cannot be changed. A user that is made has the `password` of the file; without it the user cannot log in until an administrator sets one (`PATCH /users/{id}`). A user that is there keeps its password, and the file's is not looked at. Silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
          *
          *     With `dryRun` it says the same and changes nothing; its ETag stands for what would be done and what that was made from. Given back as If-Match it makes sure that just that is done: else 412.
          *
-         *     Needs `jobs:write`: on the groups of jobs that are made, changed or deleted, for all groups where their group is made. `run` for a `state` that changes, and on the groups of children; `scripts:write` for scripts; `executors:write` for groups; `system:admin` for channels and rules.
+         *     Needs `jobs:write`: on the groups of jobs that are made, changed or deleted, for all groups where their group is made. `run` for a `state` that changes, and on the groups of children; `scripts:write` for scripts; `executors:write` for groups; `system:admin` for channels and rules; `users:admin` for users.
          */
         post: operations["importFile"];
         delete?: never;
@@ -4890,8 +4890,19 @@ export interface components {
                 /** @description The newest version; null says nothing of it */
                 script?: string | null;
             }[];
-            /** @description Left as they are */
-            users?: Record<string, never>[];
+            users?: {
+                /** @description Of a user that is made: 4 to 20 of a-z, 0-9, ., _ and -, a letter first */
+                name: string;
+                center?: components["schemas"]["Center"];
+                grants?: {
+                    /** @enum {string} */
+                    role: "viewer" | "operator" | "editor" | "developer";
+                    /** @description App names; null: all */
+                    groups: string[] | null;
+                }[];
+                /** @description Of a user that is made; at most 100 users of an import have one */
+                password?: string;
+            }[];
             channels?: {
                 name: string;
                 kind: string;
@@ -4924,13 +4935,13 @@ export interface components {
         };
         ImportResult: {
             dryRun: boolean;
-            /** @description Groups and jobs in the order of the file, then those that go, then channels and rules */
+            /** @description Groups and jobs in the order of the file, then those that go, then channels, rules and users */
             steps: {
                 /** @enum {string} */
-                kind: "group" | "job" | "channel" | "rule";
+                kind: "group" | "job" | "channel" | "rule" | "user";
                 /** @enum {string} */
                 action: "make" | "change" | "delete";
-                /** @description App name; null: of a channel, and of a rule that stays where it is or is of all */
+                /** @description App name; null: of a channel or a user, and of a rule that stays where it is or is of all */
                 group: string | null;
                 /** @description null: of a group */
                 name: string | null;
@@ -4947,7 +4958,6 @@ export interface components {
             same: number;
             /** @description What else the file has */
             left: {
-                users: number;
                 silences: number;
             };
         };
@@ -11414,7 +11424,6 @@ export interface operations {
                      *       ],
                      *       "same": 0,
                      *       "left": {
-                     *         "users": 0,
                      *         "silences": 0
                      *       }
                      *     }
