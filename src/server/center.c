@@ -474,20 +474,24 @@ static void lost(void *arg, const struct why *why)
 /* One that is a server's hears from now on that this process lives. */
 static enum err database_open(struct center *c, struct store **ret, struct why *why)
 {
-    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->config.node_name,
-                            &c->metrics, &c->node, why);
+    node_name_choose(c->config.node_name, c->node_name);
+    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->node_name, &c->metrics,
+                            &c->node, why);
     if (err)
         return err;
     const struct store_options options = { .node = 1,
                                            .epoch = 1,
                                            .start_deadline_ms = c->config.start_deadline_ms,
                                            .password = c->config.db_password,
-                                           .node_name = node_name(c->node),
+                                           .node_name = c->node_name,
                                            .gone_epoch = node_gone_epoch(c->node) };
     struct store *s;
     err = store_open(c->db, &options, &s, why);
     if (err)
         return err;
+    c->metrics.node = (struct metric_node){ c->node_name, options.node, options.epoch };
+    if (s->ops->cluster)
+        s->ops->cluster->life(s, &c->metrics.node.node, &c->metrics.node.epoch);
     err = node_start(c->node, s, c->config.listen, lost, c, why);
     if (err)
         store_close(s);
@@ -789,6 +793,11 @@ struct zones *center_zones(struct center *c)
 const char *center_zone_name(const struct center *c)
 {
     return c->zone_name;
+}
+
+const char *center_listen(const struct center *c)
+{
+    return c->config.listen;
 }
 
 const char *center_token(const struct center *c)

@@ -82,6 +82,7 @@ struct loop *center_loop(struct center *c);
 struct httpd *center_front(struct center *c);
 struct zones *center_zones(struct center *c);             /* any thread */
 const char *center_zone_name(const struct center *c);     /* any thread */
+const char *center_listen(const struct center *c);        /* "host:port"; any thread */
 const char *center_token(const struct center *c);         /* any thread */
 int64_t center_start_deadline_ms(const struct center *c); /* of jobs that do not say; any thread */
 int center_last_year(const struct center *c);             /* bound of cron searches; any thread */

@@ -162,6 +162,39 @@ static void backups_write(struct metrics *m, struct buf *out)
             atomic_load_explicit(&m->backup_errors, relaxed));
 }
 
+/* A text as the value of a label. */
+static void label_text(struct buf *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '\n')
+            buf_text(out, "\\n");
+        else if (*p == '"' || *p == '\\')
+            buf_printf(out, "\\%c", *p);
+        else
+            buf_char(out, *p);
+    }
+}
+
+static void node_write(struct metrics *m, struct buf *out)
+{
+    if (m->node.name) {
+        head(out, "peal_node_info", "gauge", "This server among those of its database.");
+        buf_printf(out, "peal_node_info{node=\"%lld\",epoch=\"%lld\",name=\"",
+                   (long long)m->node.node, (long long)m->node.epoch);
+        label_text(out, m->node.name);
+        buf_text(out, "\"} 1\n");
+    }
+    if (get(&m->db_server) == 0)
+        return;
+    counter(out, "peal_node_beats_total", "Beats that the database took.",
+            atomic_load_explicit(&m->beats, relaxed));
+    counter(out, "peal_node_beat_errors_total",
+            "Beats that it did not take, or of which no answer came.",
+            atomic_load_explicit(&m->beat_errors, relaxed));
+    gauge(out, "peal_node_beat_seconds", "Round trip of the last beat that it took.",
+          get(&m->beat_us) / 1e6);
+}
+
 static void database_write(struct metrics *m, struct buf *out)
 {
     if (get(&m->db_server) == 0)
@@ -242,6 +275,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     channels_write(m, out);
     backups_write(m, out);
     database_write(m, out);
+    node_write(m, out);
     counter(out, "peal_http_requests_total", "Requests answered.",
             atomic_load_explicit(&m->http_requests, relaxed));
 }

@@ -29,6 +29,11 @@ struct metric_channel { /* an alarm channel: what tries came to */
     _Atomic uint64_t outcomes[DELIVERIES];
 };
 
+struct metric_node {  /* this server among those of its database; before there are threads */
+    const char *name; /* lent for good; NULL: not known yet */
+    int64_t node, epoch;
+};
+
 struct metrics {
     struct histogram lateness;             /* the send's write() minus the scheduled time */
     struct histogram phase[METRIC_PHASES]; /* sent to answered, answered to finished, a commit, a
@@ -47,6 +52,9 @@ struct metrics {
     _Atomic uint64_t db_conflicts, db_unheard; /* of these errors */
     _Atomic int64_t db_server;                 /* 1: the database is a server's, and what follows */
     _Atomic int64_t db_skew_ms, db_beat_ms; /* its clock minus ours; wall: the last beat it took */
+    struct metric_node node;
+    _Atomic uint64_t beats, beat_errors; /* that the database took, and all others */
+    _Atomic int64_t beat_us;             /* round trip of the last one it took */
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;

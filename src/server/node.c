@@ -28,7 +28,7 @@
 
 struct node {
     char *db, *password, *address;
-    char name[129];
+    char name[NODE_NAME_SIZE];
     char key[65]; /* of the database's URL, for the file */
     int fd;       /* node.lock */
     int64_t gone_epoch;
@@ -102,15 +102,15 @@ static enum err lock(struct node *n, const char *data, struct why *why)
     return err;
 }
 
-static void name_take(struct node *n, const char *name)
+void node_name_choose(const char *given, char ret[NODE_NAME_SIZE])
 {
     char host[65] = "";
-    if (!name || !*name) {
+    if (!given || !*given) {
         if (gethostname(host, sizeof(host) - 1) || !host[0])
             snprintf(host, sizeof(host), "peal");
-        name = host;
+        given = host;
     }
-    text_copy(n->name, sizeof(n->name), slice_text(name));
+    text_copy(ret, NODE_NAME_SIZE, slice_text(given));
 }
 
 enum err node_new(const char *data, const char *db, const char *password, const char *name,
@@ -124,7 +124,7 @@ enum err node_new(const char *data, const char *db, const char *password, const 
     n->db = mem_dup(db);
     n->password = mem_dup(password);
     n->metrics = metrics;
-    name_take(n, name);
+    text_copy(n->name, sizeof(n->name), slice_text(name));
     key_of(db, n->key);
     enum err err = lock(n, data, why);
     if (err) {
@@ -139,11 +139,6 @@ enum err node_new(const char *data, const char *db, const char *password, const 
 int64_t node_gone_epoch(const struct node *n)
 {
     return n ? n->gone_epoch : 0;
-}
-
-const char *node_name(const struct node *n)
-{
-    return n ? n->name : NULL;
 }
 
 /* ---- the beat -------------------------------------------------------------------------------- */
@@ -200,7 +195,9 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
         return err;
     if (!ours)
         return ERR_FENCED;
-    clock_look(n, before_us, clock_boot_us(), clock_wall_ms(), clock_ms);
+    int64_t after_us = clock_boot_us();
+    clock_look(n, before_us, after_us, clock_wall_ms(), clock_ms);
+    atomic_store_explicit(&n->metrics->beat_us, after_us - before_us, memory_order_relaxed);
     atomic_store_explicit(&n->metrics->db_beat_ms, clock_wall_ms(), memory_order_relaxed);
     atomic_store_explicit(&n->metrics->db_server, 1, memory_order_relaxed);
     return OK;
@@ -224,6 +221,8 @@ static enum err beat(struct node *n, const struct cluster_action *a, struct why 
     if (err)
         answer = err == ERR_FENCED ? CLUSTER_NO : CLUSTER_UNHEARD;
     cluster_beat(n->rules, node_now(), a, answer);
+    atomic_fetch_add_explicit(err ? &n->metrics->beat_errors : &n->metrics->beats, 1,
+                              memory_order_relaxed);
     if (n->started) /* else the start fails with it */
         beat_tell(n, err, why);
     return err;

@@ -17,6 +17,10 @@
 
 struct node;
 
+#define NODE_NAME_SIZE 129
+
+/* The name: what was given, or this host's. given: NULL or empty for none. */
+void node_name_choose(const char *given, char ret[NODE_NAME_SIZE]);
 /* Before the database is opened: take node.lock of the data folder (ERR_BUSY: another process has
  * it). NULL in *ret for a database in a file, which has a lock of its own. Texts are copied;
  * metrics are borrowed. */
@@ -26,8 +30,6 @@ MUST_CHECK enum err node_new(const char *data, const char *db, const char *passw
 /* The epoch that the last process with this folder had on this database, 0: none is known. It has
  * ended, because the lock is ours. */
 int64_t node_gone_epoch(const struct node *n);
-/* The name: what was given, or this host's. */
-const char *node_name(const struct node *n);
 /* The database has refused a beat, so this life is over and nothing of it can be written. On the
  * node's thread, once at most. why: lent. */
 typedef void node_lost_fn(void *arg, const struct why *why);

@@ -56,7 +56,8 @@ struct journalling {         /* results_journal.c */
 struct center {
     struct center_config config; /* text owned */
     char *db;
-    struct node *node;   /* NULL: the database is a file */
+    struct node *node; /* NULL: the database is a file */
+    char node_name[NODE_NAME_SIZE];
     struct message lost; /* from the node: another server has taken over */
     struct why lost_why;
     struct loop *loop;

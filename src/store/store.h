@@ -704,6 +704,18 @@ struct node_beat {
     const char *address, *version; /* "host:port", of this program */
 };
 
+struct node_record { /* what the database knows of a server; texts are lent by the walk */
+    int64_t node, epoch;
+    int64_t beat;          /* of that life; 0: none yet, and what follows is of an earlier one */
+    int64_t wall_ms, live; /* when it was sent, by that server's clock; open runs in its memory */
+    int64_t skew_ms;       /* as in node_beat; of the first beat it is 0 */
+    bool draining;
+    bool ended, dead; /* that life; dead: another server has found out, it did not say so itself */
+    const char *name, *address, *version; /* empty: unknown */
+};
+
+typedef bool node_row_fn(void *ctx, const struct node_record *r);
+
 /* On a database that several servers can open. */
 struct store_cluster {
     /* Of a writing handle: whose life it is. */
@@ -715,6 +727,11 @@ struct store_cluster {
      * may have been written or not. */
     MUST_CHECK enum err (*beat)(struct store *s, const struct node_beat *b, bool *ret_ours,
                                 int64_t *ret_clock_ms, struct why *why);
+    /* Servers that have opened the database and whose epoch is below that, the newest life first,
+     * at most limit, and how many there are in all. Any handle. */
+    MUST_CHECK enum err (*nodes_page)(struct store *s, int64_t below_epoch, int64_t limit,
+                                      node_row_fn *fn, void *ctx, int64_t *ret_total,
+                                      struct why *why);
 };
 
 struct store_ops {

@@ -95,6 +95,17 @@ def test_what_names_files_and_weak_settings_is_for_administrators(developer):
     problem(developer.ask("GET", "/system/settings"), 403, "forbidden")
 
 
+def test_a_database_in_a_file_has_one_server(v1, developer, center):
+    node, = developer.get("/nodes")["items"]  # any user
+    assert node == {"id": 1, "name": node["name"], "epoch": 1, "state": "up", "self": True,
+                    "address": f"127.0.0.1:{center.port}", "version": v1.get("/system")["version"], "runs": node["runs"],
+                    "beatAt": None, "beatMs": None, "skewMs": None, "startedAt": v1.get("/system")["startedAt"],
+                    "startedMs": v1.get("/system")["startedMs"]}
+    assert node["name"] and node["runs"] >= 0
+    assert f'peal_node_info{{node="1",epoch="1",name="{node["name"]}"}} 1' in center.get("/metrics")[2].decode()
+    problem(v1.ask("GET", "/nodes?x=1"), 400, "malformed")
+
+
 # -- settings --
 
 def test_each_setting_with_value_and_origin(tmp_path):

@@ -258,6 +258,13 @@ def test_a_wait_that_is_too_long(site, ctl):
     ctl("run", "kill", 999999999, "--yes", status=NOT_FOUND)
 
 
+def test_nodes(site, ctl):
+    node, = ctl.json("node", "list")
+    assert node["self"] is True and node["address"] == f"127.0.0.1:{site.center.port}"
+    header, row = ctl("node", "list").stdout.splitlines()
+    assert header.split()[:3] == ["NAME", "STATE", "SELF"] and row.split()[:2] == [node["name"], "up"]
+
+
 def test_executors(site, ctl):
     assert ctl("executor", "list", "-o", "name").stdout.split() == [e["address"] for e in ctl.json("executor", "list")]
     row = ctl("executor", "list", "--group", "tools", "--state", "up").stdout.splitlines()[1]

@@ -16,6 +16,7 @@ import pytest  # noqa: E402 (path just set)
 from support import servers  # noqa: E402
 from support.center import Center, binary, clean_environment  # noqa: E402
 from support.puppet import Puppet  # noqa: E402
+from support.v1 import V1, problem  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
 
@@ -196,6 +197,42 @@ def test_beats_that_were_not_answered_are_no_reason_to_stop(db, tmp_path):
         assert beat_of(db, name) > before
         assert db.number("SELECT max(mark_ms) - max(wall_ms) FROM peal_node", name) > 0
         wait_for_green(center)
+
+
+def nodes(center):
+    return V1(center).get("/nodes")["items"]
+
+
+def test_the_servers_of_a_database_are_listed(db, tmp_path):
+    name, url = fresh(db)
+    first = center_on(tmp_path / "a", url, PEAL_NODE_NAME='first "one"')
+    second = center_on(tmp_path / "b", url, PEAL_NODE_NAME="second")
+    with first:
+        wait_until(lambda: beat_of(db, name) > 1, "a second beat", 30)
+        node, = nodes(first)
+        assert node["name"] == 'first "one"' and node["state"] == "up" and node["self"] is True
+        assert node["address"] == f"127.0.0.1:{first.port}" and node["runs"] == 0 and abs(node["skewMs"]) < 5000
+        assert node["startedMs"] <= node["beatMs"]
+        wait_until(lambda: nodes(first)[0]["beatMs"] > node["beatMs"], "the next beat to be shown", 30)
+        labels = f'node="{node["id"]}",epoch="{node["epoch"]}",name="first \\"one\\""'
+        assert f"peal_node_info{{{labels}}} 1\n" in first.get("/metrics")[2].decode()
+        assert first.metric("peal_node_beats_total") > 1 and first.metric("peal_node_beat_errors_total") == 0
+        assert first.metric("peal_node_beat_seconds") > 0
+    with second:
+        now, before = nodes(second)
+        assert (now["name"], now["state"], now["self"]) == ("second", "up", True)
+        assert (before["id"], before["state"], before["self"]) == (node["id"], "stopped", False)
+        assert before["startedAt"] is None and before["beatMs"] >= node["beatMs"]
+        problem(V1(second).ask("GET", "/nodes?state=up"), 400, "malformed")
+        assert [n["name"] for n in V1(second).pages("/nodes", limit=1)] == ["second", 'first "one"']
+        second.kill()
+    with first:
+        assert [(n["name"], n["state"]) for n in nodes(first)] == [('first "one"', "up"), ("second", "dead")]
+        done = subprocess.run([str(binary()), "ctl", "node", "list", "-o", "name", "--url", first.url, "--token-file", "-"],
+                              input=V1(first).ask("POST", "/tokens", {"name": "nodes", "permissions": ["read"],
+                                                                      "groups": None}).json["secret"], capture_output=True, text=True, check=False, timeout=60 * PATIENCE,
+                              env=clean_environment())
+        assert (done.stdout, done.stderr) == ('first "one"\nsecond\n', "")
 
 
 def test_the_database_goes_and_comes_back(db, tmp_path):

@@ -149,6 +149,8 @@ static const struct ctl_option executor_list_options[] = {
     LIMIT_OPTION,
 };
 
+static const struct ctl_option node_list_options[] = { LIMIT_OPTION };
+
 static const struct ctl_option alarm_list_options[] = {
     { .name = "--all", .help = "also those that were closed in the last 30 days" },
     LIMIT_OPTION,
@@ -307,6 +309,14 @@ static const struct ctl_verb verbs[] = {
       OPTIONS(executor_list_options),
       .word = CTL_WORD_NONE,
       .run = ctl_executor_list },
+    { .words = "node list",
+      .args = "",
+      .line = "servers of the database: state, beat, clock",
+      .text = "The newest life first. One at a time uses a database: the first is the one that\n"
+              "answers, the others have stopped or died.",
+      OPTIONS(node_list_options),
+      .word = CTL_WORD_NONE,
+      .run = ctl_node_list },
     { .words = "alarm list",
       .args = "",
       .line = "alarms that rules have found, and that are open",

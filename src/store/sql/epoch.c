@@ -281,14 +281,18 @@ static enum err epoch_insert(struct sql *s, const struct watermark *last, struct
     return sql_insert(q, &s->epoch, why);
 }
 
-/* Their beats are refused from now on, as their commits are. */
+/* Those that did not say that they stop. Their beats are refused from now on, as their commits are.
+ */
 static enum err others_end(struct sql *s, struct why *why)
 {
-    enum err err = sql_change_by_id(
-        s, "UPDATE peal_epoch SET ended = 1 WHERE ended = 0 AND epoch <> ?1", s->epoch, NULL, why);
+    enum err err = sql_change_by_id(s,
+                                    "UPDATE peal_node SET dead = 1 WHERE node <> ?1 AND epoch IN "
+                                    "(SELECT epoch FROM peal_epoch WHERE ended = 0)",
+                                    s->node, NULL, why);
     return err ? err
-               : sql_change_by_id(s, "UPDATE peal_node SET dead = 1 WHERE dead = 0 AND node <> ?1",
-                                  s->node, NULL, why);
+               : sql_change_by_id(s,
+                                  "UPDATE peal_epoch SET ended = 1 WHERE ended = 0 AND epoch <> ?1",
+                                  s->epoch, NULL, why);
 }
 
 static enum err node_put(struct sql *s, struct why *why)

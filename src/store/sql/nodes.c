@@ -110,4 +110,56 @@ static enum err beat(struct store *store, const struct node_beat *b, bool *ret_o
     return err;
 }
 
-const struct store_cluster sql_cluster = { .life = life_of, .beat = beat };
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool node_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    char name[129], address[256], version[33];
+    struct node_record r = { .node = sql_i64(q, 0, 0),
+                             .epoch = sql_i64(q, 1, 0),
+                             .beat = sql_i64(q, 2, 0),
+                             .wall_ms = sql_i64(q, 3, 0),
+                             .live = sql_i64(q, 4, 0),
+                             .skew_ms = sql_i64(q, 5, 0),
+                             .draining = sql_i64(q, 6, 0) != 0,
+                             .dead = sql_i64(q, 7, 0) != 0,
+                             .ended = sql_i64(q, 8, 1) != 0,
+                             .name = name,
+                             .address = address,
+                             .version = version };
+    sql_text_copy(q, 9, name, sizeof(name));
+    sql_text_copy(q, 10, address, sizeof(address));
+    sql_text_copy(q, 11, version, sizeof(version));
+    return (*(node_row_fn **)fn)(ctx, &r);
+}
+
+static enum err nodes_count(struct sql *s, int64_t *ret, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(s, "SELECT count(*) FROM peal_node", &q, why);
+    return err ? err : sql_one(q, 0, ret, why);
+}
+
+static enum err nodes_page(struct store *store, int64_t below_epoch, int64_t limit, node_row_fn *fn,
+                           void *ctx, int64_t *ret_total, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    enum err err = nodes_count(s, ret_total, why);
+    if (!err)
+        err = sql_query(s,
+                        "SELECT n.node, n.epoch, n.beat, n.wall_ms, n.live, n.skew_ms, n.state, "
+                        "n.dead, e.ended, n.name, n.address, n.version FROM peal_node n "
+                        "LEFT JOIN peal_epoch e ON e.epoch = n.epoch WHERE n.epoch < ?1 "
+                        "ORDER BY n.epoch DESC LIMIT ?2",
+                        &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, below_epoch);
+    sql_bind_i64(q, 2, limit);
+    return sql_rows(q, node_lend, &fn, ctx, why);
+}
+
+const struct store_cluster sql_cluster = { .life = life_of,
+                                           .beat = beat,
+                                           .nodes_page = nodes_page };

@@ -1299,6 +1299,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Servers of the database
+         * @description Those that have opened it, the newest life first. One at a time uses a database: the first is the one that answers. A database in a file has no other.
+         *
+         *     Needs `read`.
+         */
+        get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/system": {
         parameters: {
             query?: never;
@@ -5048,6 +5070,105 @@ export interface components {
                 untilMs: number;
                 reason: string;
             }[];
+        };
+        Node: {
+            /**
+             * Format: int64
+             * @description Number of the name in this database
+             */
+            id: number;
+            /** @description Setting `node.name`, or the host's */
+            name: string;
+            /**
+             * Format: int64
+             * @description Number of its last life
+             */
+            epoch: number;
+            /**
+             * @description `draining`: it is stopping; `stopped`: it said so; `dead`: it did not, and another server took the database over
+             * @enum {string}
+             */
+            state: "up" | "draining" | "stopped" | "dead";
+            /** @description The server that answers */
+            self: boolean;
+            /** @description It listens there: setting `listen` */
+            address: string | null;
+            /** @description Of its program */
+            version: string | null;
+            /** @description Open runs in its memory, at its last beat */
+            runs: number | null;
+            /**
+             * Format: date-time
+             * @description Its last beat, by its own clock, RFC 3339 in UTC with milliseconds; null if it has none, as where the database is a file
+             */
+            beatAt: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            beatMs: number | null;
+            /**
+             * Format: int64
+             * @description The database's clock minus its machine's
+             */
+            skewMs: number | null;
+            /**
+             * Format: date-time
+             * @description Its process began, RFC 3339 in UTC with milliseconds; only of the server that answers
+             */
+            startedAt: string | null;
+            /**
+             * Format: int64
+             * @description The same instant in milliseconds since 1970
+             */
+            startedMs: number | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "id": 1,
+         *           "name": "db-host-1",
+         *           "epoch": 42,
+         *           "state": "up",
+         *           "self": true,
+         *           "address": "10.0.3.4:8080",
+         *           "version": "1.0.0",
+         *           "runs": 812,
+         *           "beatAt": "2026-11-21T14:32:08.000Z",
+         *           "beatMs": 1795271528000,
+         *           "skewMs": -3,
+         *           "startedAt": "2026-11-19T06:00:00.000Z",
+         *           "startedMs": 1795068000000
+         *         },
+         *         {
+         *           "id": 2,
+         *           "name": "db-host-2",
+         *           "epoch": 41,
+         *           "state": "dead",
+         *           "self": false,
+         *           "address": "10.0.3.5:8080",
+         *           "version": "1.0.0",
+         *           "runs": 807,
+         *           "beatAt": "2026-11-19T05:59:41.000Z",
+         *           "beatMs": 1795067981000,
+         *           "skewMs": 1,
+         *           "startedAt": null,
+         *           "startedMs": null
+         *         }
+         *       ],
+         *       "page": {
+         *         "next": null,
+         *         "total": {
+         *           "value": 2,
+         *           "exact": true
+         *         }
+         *       }
+         *     }
+         */
+        NodeList: {
+            items: components["schemas"]["Node"][];
+            page: components["schemas"]["Page"];
         };
         /**
          * @example {
@@ -11439,6 +11560,83 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page before said `next` */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Servers */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "db-host-1",
+                     *           "epoch": 42,
+                     *           "state": "up",
+                     *           "self": true,
+                     *           "address": "10.0.3.4:8080",
+                     *           "version": "1.0.0",
+                     *           "runs": 812,
+                     *           "beatAt": "2026-11-21T14:32:08.000Z",
+                     *           "beatMs": 1795271528000,
+                     *           "skewMs": -3,
+                     *           "startedAt": "2026-11-19T06:00:00.000Z",
+                     *           "startedMs": 1795068000000
+                     *         },
+                     *         {
+                     *           "id": 2,
+                     *           "name": "db-host-2",
+                     *           "epoch": 41,
+                     *           "state": "dead",
+                     *           "self": false,
+                     *           "address": "10.0.3.5:8080",
+                     *           "version": "1.0.0",
+                     *           "runs": 807,
+                     *           "beatAt": "2026-11-19T05:59:41.000Z",
+                     *           "beatMs": 1795067981000,
+                     *           "skewMs": 1,
+                     *           "startedAt": null,
+                     *           "startedMs": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "next": null,
+                     *         "total": {
+                     *           "value": 2,
+                     *           "exact": true
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NodeList"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
