@@ -219,7 +219,8 @@ void alarms_stop(struct alarms *a)
 
 void alarms_changed(struct alarms *a)
 {
-    keeper_changed(a->keeper);
+    if (a->keeper) /* it was started */
+        keeper_changed(a->keeper);
 }
 
 void alarms_resent(struct alarms *a, int64_t id)

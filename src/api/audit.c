@@ -24,6 +24,8 @@ struct audit {
 
 static const char *via_of(const struct web_call *call)
 {
+    if (call->by_hand)
+        return "cli";
     if (!call->match.table->problems)
         return "form_api";
     return call->token.id ? "token" : "console";

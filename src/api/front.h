@@ -85,6 +85,7 @@ struct web_call {
     struct user_record user;
     struct idem *idem; /* of its Idempotency-Key; NULL: none, or the operation takes none. Owned */
     int64_t idem_item; /* of several things that the call makes, the one that is asked for */
+    bool by_hand;      /* on this machine's command line, by no user (offline.h) */
     struct slice reason; /* that the body gives for the change, for the audit; p NULL: none */
     struct actor *actor; /* what the user may do; NULL without a login. Owned */
 

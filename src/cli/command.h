@@ -31,6 +31,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_executor(int argc, char **argv);
 int cmd_health(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_server(int argc, char **argv);
 int cmd_shadow(int argc, char **argv);

@@ -21,6 +21,7 @@ static const struct command commands[] = {
     { "restore", "put a backup in the place of a stopped center's database", cmd_restore },
     { "shadow", "what Peal would do beside a live XXL-JOB", cmd_shadow },
     { "export", "what is configured in a database, as a file", cmd_export },
+    { "import", "files into the database of a stopped center", cmd_import },
     { "db", "shrink a database file; check and import XXL-JOB's", cmd_db },
     { "help", "this list, or the help of one command", cmd_help },
     { "version", "the version of this binary", cmd_version },

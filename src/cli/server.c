@@ -509,6 +509,24 @@ static struct backups_config backups_of(const struct config *c)
                                     .keep = (int)config_int(c, "backup.keep") };
 }
 
+void server_center(const struct config *c, struct center_config *ret)
+{
+    *ret = (struct center_config){
+        .listen = config_text(c, "listen"),
+        .data = config_text(c, "data"),
+        .db = config_text(c, "db"),
+        .db_password = config_text(c, "db.password"),
+        .node_name = config_text(c, "node.name"),
+        .executor_ca = config_text(c, "executor.ca"),
+        .recorder = config_text(c, "recorder"),
+        .zone = config_text(c, "zone"),
+        .misfire_threshold_ms = config_int(c, "misfire.threshold"),
+        .start_deadline_ms = config_int(c, "start.deadline"),
+        .lane_connections = (int)config_int(c, "lane.connections"),
+        .lane_queue = (int)config_int(c, "lane.queue"),
+    };
+}
+
 static int serve(const struct config *config, const struct api_config *api_config,
                  struct tls_server *tls)
 {
@@ -522,25 +540,13 @@ static int serve(const struct config *config, const struct api_config *api_confi
         alarms_free(alarms);
         return complain(why.text);
     }
-    const struct center_config cc = {
-        .listen = config_text(config, "listen"),
-        .tls = tls,
-        .data = config_text(config, "data"),
-        .db = config_text(config, "db"),
-        .db_password = config_text(config, "db.password"),
-        .node_name = config_text(config, "node.name"),
-        .executor_ca = config_text(config, "executor.ca"),
-        .recorder = config_text(config, "recorder"),
-        .token = token,
-        .zone = config_text(config, "zone"),
-        .misfire_threshold_ms = config_int(config, "misfire.threshold"),
-        .start_deadline_ms = config_int(config, "start.deadline"),
-        .lane_connections = (int)config_int(config, "lane.connections"),
-        .lane_queue = (int)config_int(config, "lane.queue"),
-        .retention = retention_rules(config),
-        .backups = backups_of(config),
-        .alarm_channels = alarms_for_all(alarms),
-    };
+    struct center_config cc;
+    server_center(config, &cc);
+    cc.tls = tls;
+    cc.token = token;
+    cc.retention = retention_rules(config);
+    cc.backups = backups_of(config);
+    cc.alarm_channels = alarms_for_all(alarms);
     if (!token[0])
         log_warn("server", "no access token: anybody who can connect can act as an executor");
     if (server_token_known(token))

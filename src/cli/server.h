@@ -18,6 +18,9 @@ MUST_CHECK enum err server_config_read(const struct config_table *table, int arg
 void server_foreign(struct config_table *ret);
 /* Settings whose values are words, a path and the like. ERR_INVALID: why names the setting. */
 MUST_CHECK enum err server_settings_check(const struct config *c, struct why *why);
+/* A center by these settings, without what is the server's own: token, tls, alarms. Borrows. */
+struct center_config;
+void server_center(const struct config *c, struct center_config *ret);
 /* Does the token stand in XXL-JOB's configuration files and on its pages? */
 bool server_token_known(const char *token);
 

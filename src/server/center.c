@@ -401,6 +401,8 @@ static enum err load(struct center *c, struct store *store, struct planner *plan
         c->metrics.totals[i] = totals.n[i];
     recorder_make(c, &watermark);
     sched_started(c->sched, l.now);
+    if (c->config.still) /* as at a stop: edits are still written */
+        sched_drain(c->sched);
     if (l.runs)
         log_info("center", "%d runs were open when the last process ended; they go on", l.runs);
     return OK;
@@ -568,6 +570,8 @@ static enum err net_new(struct center *c, struct why *why)
         listener = tls_front_httpd(c->tls_front);
     }
     int passed = 0;
+    if (c->config.still)
+        return OK;
     err = httpd_inherit(listener, &passed, why);
     c->passed = passed > 0;
     if (err)

@@ -39,7 +39,8 @@ struct center_config {
     int64_t start_deadline_ms;         /* of jobs that do not say */
     int lane_connections, lane_queue;  /* see sched.h */
     const char *const *alarm_channels; /* see batch.h; borrowed for good */
-    struct retention_rules retention;  /* of the log */
+    bool still; /* nothing fires, is planned or listens: edits are all that it makes */
+    struct retention_rules retention; /* of the log */
     struct backups_config backups;
 };
 

@@ -188,7 +188,7 @@ static enum ctl_exit import(struct ctl *c, const struct desired *d, const json_t
 {
     struct buf path = BUF_INIT(400);
     buf_text(&path, "/import");
-    ctl_query(&path, "remark", "peal ctl apply");
+    ctl_query(&path, "remark", c->program ? "peal import" : "peal ctl apply");
     ctl_query(&path, "dryRun", etag ? NULL : "true");
     ctl_query(&path, "prune", ctl_flag(c, "--prune") ? "true" : NULL);
     struct ctl_ask ask = { .method = "POST",
@@ -220,15 +220,20 @@ static enum ctl_exit apply(struct ctl *c, const struct desired *d)
     return status;
 }
 
-enum ctl_exit ctl_apply(struct ctl *c)
+enum ctl_exit ctl_apply_files(struct ctl *c, const char *path)
 {
     struct desired d;
-    const char *path = ctl_option(c, "--file");
-    if (!path)
-        return ctl_say(c, CTL_USAGE, "--file is missing: a file or a folder");
     enum ctl_exit status = desired_read(c, path, &d);
     if (status == CTL_DONE)
         status = apply(c, &d);
     desired_done(&d);
     return status;
+}
+
+enum ctl_exit ctl_apply(struct ctl *c)
+{
+    const char *path = ctl_option(c, "--file");
+    if (!path)
+        return ctl_say(c, CTL_USAGE, "--file is missing: a file or a folder");
+    return ctl_apply_files(c, path);
 }

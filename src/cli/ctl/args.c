@@ -16,7 +16,7 @@ enum ctl_exit ctl_say(const struct ctl *c, enum ctl_exit status, const char *for
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    fprintf(stderr, "peal ctl %s: ", c->verb->words);
+    fprintf(stderr, "%s %s: ", c->program ? c->program : "peal ctl", c->verb->words);
     struct slice rest = slice_text(text), line;
     while (slice_cut(&rest, '\n', &line)) { /* a center's words, or a file's, are in it */
         struct buf b = BUF_INIT(3 * sizeof(text));
@@ -97,8 +97,9 @@ int ctl_options_in_front(const struct ctl_table *t, int argc, char **argv)
 
 static enum ctl_exit wrong(const struct ctl *c, const char *problem, const char *arg, size_t n)
 {
-    return ctl_say(c, CTL_USAGE, "%s %.*s; peal ctl %s --help explains", problem,
-                   (int)(n < 200 ? n : 200), arg, c->verb->words);
+    return ctl_say(c, CTL_USAGE, "%s %.*s; %s %s --help explains", problem,
+                   (int)(n < 200 ? n : 200), arg, c->program ? c->program : "peal ctl",
+                   c->verb->words);
 }
 
 static enum ctl_exit keep(struct ctl *c, int at, const char *value)

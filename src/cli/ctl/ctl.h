@@ -79,8 +79,14 @@ struct ctl_values { /* of one option; borrowed from argv */
 };
 
 struct ctl_http; /* http.h */
+struct ctl_ask;
+struct ctl_answer;
 
 struct ctl {
+    const char *program; /* before the verb's words in messages; NULL: "peal ctl" */
+    /* Answers in place of a center that listens; body: JSON. NULL: over HTTP. */
+    void (*local)(void *arg, const struct ctl_ask *ask, const char *body, struct ctl_answer *ret);
+    void *local_arg;
     const struct ctl_table *table;
     const struct ctl_verb *verb;
     const struct ctl_option *options[CTL_OPTIONS_MAX];
@@ -151,6 +157,8 @@ enum ctl_exit ctl_alarm_test(struct ctl *c);
 enum ctl_exit ctl_audit(struct ctl *c);
 enum ctl_exit ctl_export(struct ctl *c);
 enum ctl_exit ctl_apply(struct ctl *c);
+/* With the files at path. (apply.c) */
+enum ctl_exit ctl_apply_files(struct ctl *c, const char *path);
 enum ctl_exit ctl_completion(struct ctl *c);
 enum ctl_exit ctl_complete(struct ctl *c);
 enum ctl_exit ctl_man(struct ctl *c);

@@ -302,7 +302,11 @@ enum ctl_exit ctl_ask(struct ctl *c, const struct ctl_ask *ask, struct ctl_answe
     secret_token(key, sizeof(key), 16);
     char *body = ask->body ? json_dumps(ask->body, JSON_COMPACT) : NULL;
     memset(ret, 0, sizeof(*ret));
-    struct attempt a = attempt(c, ask, body, key, ret);
+    struct attempt a = { .code = CURLE_OK };
+    if (c->local)
+        c->local(c->local_arg, ask, body, ret);
+    else
+        a = attempt(c, ask, body, key, ret);
     for (int n = 1; n < TRIES && once_more(c, ask, &a, &pause_ms); n++) {
         (void)ctl_pause(c, pause_ms);
         a = attempt(c, ask, body, key, ret);
