@@ -18,6 +18,7 @@ static const char help_text[] =
     "                       [--zone NAME] [--log-zone NAME]\n"
     "       peal db import --from mysql://USER@HOST/DATABASE [--data DIR | --db URL] [--stopped]\n"
     "                      [--history DAYS] [--dry-run] [--zone NAME] [--log-zone NAME]\n"
+    "       peal db move --from URL [--data DIR | --db URL] [--dry-run]\n"
     "\n"
     "compact writes the database anew without the room that deleted rows have left, and puts the\n"
     "new file in the old one's place. The server must be stopped. The disk must have room for the\n"
@@ -41,9 +42,18 @@ static const char help_text[] =
     "All of it or nothing is there afterwards. Jobs that run there run in Peal as soon as its\n"
     "server starts: stop the Java admins first (a live one is refused), or use --stopped.\n"
     "\n"
+    "move copies a database of Peal into an empty one, on the same or another engine, reads both "
+    "again\n"
+    "and compares them. Stop its server first. Called again it goes on where it was cut off, and "
+    "no\n"
+    "server starts on the new database before that. Then start the server with the new --db and "
+    "the\n"
+    "data folder that it had.\n"
+    "\n"
     "  --data DIR        the server's data folder (peal-data); the file is peal.db in it\n"
     "  --db sqlite:FILE  the file, if it is elsewhere\n"
-    "  --from URL        of XXL-JOB's database, also as its jdbc:mysql: URL with user=NAME; the\n"
+    "  --from URL        move: of Peal's database, also sqlite:FILE. import: of XXL-JOB's,\n"
+    "                    also as its jdbc:mysql: URL with user=NAME; the\n"
     "                    password in it, in PEAL_DB_PASSWORD, or by password-file=FILE\n"
     "  --zone NAME       of cron expressions: the Java admins' own (this machine's)\n"
     "  --log-zone NAME   of datetimes: serverTimezone of their JDBC URL (--zone's)\n"
@@ -52,7 +62,7 @@ static const char help_text[] =
     "  --history DAYS    the log of that many days, too; it goes first, the rest when it is there\n"
     "  --indexes         add indexes that XXL-JOB has not: jobs by next time, the log by job\n"
     "  --anyway          the other sessions on the database are no Java admins\n"
-    "  --dry-run         import: do all of it and undo it; migrate: say what would be done\n";
+    "  --dry-run         import, move: do all of it and undo it; migrate: say what would be done\n";
 
 static int complain(const char *problem)
 {
@@ -96,7 +106,7 @@ static char *url_of(const char *data, bool make)
 
 static int run(const char *what, struct db_args *a, const char *data)
 {
-    bool import = strcmp(what, "import") == 0;
+    bool import = strcmp(what, "import") == 0, move = strcmp(what, "move") == 0;
     if (strcmp(what, "check") == 0) {
         a->from = a->to;
         return a->from ? db_check(a) : complain("check wants --db mysql://USER@HOST/DATABASE");
@@ -105,15 +115,17 @@ static int run(const char *what, struct db_args *a, const char *data)
         a->from = a->to;
         return a->from ? db_migrate(a) : complain("migrate wants --db mysql://USER@HOST/DATABASE");
     }
-    if (!import && strcmp(what, "compact") != 0)
-        return complain("there are compact, check, migrate and import");
+    if (!import && !move && strcmp(what, "compact") != 0)
+        return complain("there are compact, check, migrate, import and move");
+    if (move && !a->from)
+        return complain("move wants --from URL, of the database that there is");
     if (import && !a->from)
         return complain("import wants --from mysql://USER@HOST/DATABASE");
-    char *made = a->to ? NULL : url_of(data, import);
+    char *made = a->to ? NULL : url_of(data, import || move);
     if (!a->to && !made)
         return EXIT_FAILED;
     a->to = a->to ? a->to : made;
-    int status = import ? db_import(a) : compact(a->to);
+    int status = import ? db_import(a) : move ? db_move(a) : compact(a->to);
     free(made);
     return status;
 }
@@ -139,6 +151,6 @@ int cmd_db(int argc, char **argv)
         return help ? EXIT_DONE : EXIT_USAGE;
     }
     if (n != 1)
-        return complain("one of compact, check, migrate and import is wanted");
+        return complain("one of compact, check, migrate, import and move is wanted");
     return run(argv[1], &a, data);
 }

@@ -16,5 +16,7 @@ struct db_args {           /* NULL: not given */
 int db_check(const struct db_args *a);
 int db_import(const struct db_args *a);
 int db_migrate(const struct db_args *a);
+/* Between databases of Peal. */
+int db_move(const struct db_args *a);
 
 #endif

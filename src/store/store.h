@@ -31,8 +31,16 @@ struct store {
     bool md5_passwords; /* xxl_job_user is of XXL-JOB up to 3.1: MD5, later ones have SHA-256 */
 };
 
+/* A handle that is no server's: whole tables are read or written by it (bulk.h). */
+enum store_bulk {
+    STORE_SERVED,
+    STORE_BULK_READ,  /* writes nothing; the schema must be this release's */
+    STORE_BULK_WRITE, /* makes the schema; commits say nothing, as there is no life of a server */
+};
+
 struct store_options {
     bool read_only;            /* a handle for pages */
+    enum store_bulk bulk;      /* not STORE_SERVED: ERR_BUSY while a server uses the database */
     int64_t node, epoch;       /* owner of the live runs that this handle adds */
     int64_t start_deadline_ms; /* of jobs whose row has none; 0: the column's default */
     /* Of a database server: the password, if the URL says none; the node's name, by which the next

@@ -15,6 +15,7 @@ enum {
     IDLE_MS = 5000, /* a connection that was silent for so long is tried before it is used */
     READ_S = 12,
     PAGE_READ_S = 5,
+    BULK_READ_S = 60, /* of a slice of a table */
     BEAT_READ_S = 2,
     INDEX_READ_S = 86400, /* an index of a long log is made in one statement */
     WAIT_S = 10,          /* wait_timeout of the writer */
@@ -29,10 +30,11 @@ static const char *of_path(const char *path)
 static void set_options(struct mydb *s, MYSQL *db)
 {
     unsigned connect_s = (unsigned)s->url.connect_timeout_s;
-    unsigned io_s = s->read_only ? PAGE_READ_S
-                    : s->beats   ? BEAT_READ_S
-                    : s->adopt   ? INDEX_READ_S
-                                 : READ_S;
+    unsigned io_s = s->sql.bulk    ? BULK_READ_S
+                    : s->read_only ? PAGE_READ_S
+                    : s->beats     ? BEAT_READ_S
+                    : s->adopt     ? INDEX_READ_S
+                                   : READ_S;
     /* The library takes "localhost" for a socket in its own place, whatever the port is. */
     unsigned protocol = s->url.socket[0] ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     my_bool on = 1, off = 0;
@@ -58,13 +60,14 @@ static enum err session_set(struct mydb *s, MYSQL *db, struct why *why)
              "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT%s', "
              "time_zone = '+00:00', innodb_lock_wait_timeout = 2, wait_timeout = %d, "
              "autocommit = 1, %s = %s, %s = %d",
-             s->maria ? "" : ",TIME_TRUNCATE_FRACTIONAL", s->read_only ? PAGE_WAIT_S : WAIT_S,
+             s->maria ? "" : ",TIME_TRUNCATE_FRACTIONAL",
+             s->read_only || s->sql.bulk ? PAGE_WAIT_S : WAIT_S,
              s->maria ? "tx_isolation" : "transaction_isolation",
              s->read_only ? "'REPEATABLE-READ'" : "'READ-COMMITTED'",
              s->maria ? "max_statement_time" : "max_execution_time",
-             !s->read_only ? 0
-             : s->maria    ? 1
-                           : 1000);
+             !s->read_only || s->sql.bulk ? 0
+             : s->maria                   ? 1
+                                          : 1000);
     return mysql_real_query(db, text, strlen(text))
                ? my_fail(s, mysql_errno(db), mysql_error(db), why)
                : OK;

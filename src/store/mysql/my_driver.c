@@ -457,6 +457,9 @@ static void page_end(struct sql *sql, bool own)
 const struct sql_driver my_driver = {
     .contains = "instr(lower(%s), lower(?%d)) > 0",
     .among = "json_contains(?%2$d, cast(%1$s AS char))",
+    .last_id = "SELECT auto_increment - 1 FROM information_schema.tables "
+               "WHERE table_schema = database() AND table_name = '%s'",
+    .next_id = { "ALTER TABLE %1$s AUTO_INCREMENT = %2$lld" },
     .least = "least",
     .bytes_of = "coalesce(length(%s), 0)",
     .by_index = "%.0s",

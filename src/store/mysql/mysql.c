@@ -64,8 +64,8 @@ static enum err my_commit(struct store *store, const struct commit *c, struct wh
         why_set(why, "%s", s->lost_text);
         return s->lost;
     }
-    enum err err = my_ledger_flush(s, why);
-    if (!err)
+    enum err err = s->sql.bulk ? OK : my_ledger_flush(s, why);
+    if (!err && !s->sql.bulk)
         err = sql_epoch_flush(&s->sql, c, why);
     if (!err)
         err = still_there(s, why);
@@ -194,7 +194,7 @@ static enum err open_handle(struct mydb *s, const struct db_url *u,
 {
     pthread_once(&library_once, library_init);
     s->url = *u;
-    s->read_only = options && options->read_only;
+    s->read_only = options && (options->read_only || options->bulk == STORE_BULK_READ);
     s->beats = options && options->life;
     db_url_text(u, s->name, sizeof(s->name));
     formats_make(s);
@@ -218,12 +218,24 @@ static enum err begin_life(struct mydb *s, const struct store_options *options, 
     return err || !s->adopted.is ? err : my_adopted_take(s, why);
 }
 
+/* Moments of such tables are of the admins' zone there, and it is XXL-JOB's as well. */
+static enum err bulk_begin_with(struct mydb *s, struct why *why)
+{
+    if (s->adopted.is) {
+        why_set(why, "%s has the tables of an XXL-JOB in place, which stay there", s->name);
+        return ERR_INVALID;
+    }
+    return sql_epoch_watch(&s->sql, 0, why);
+}
+
 enum err mysql_open(const struct db_url *u, const struct store_options *options, struct store **ret,
                     struct why *why)
 {
     struct mydb *s = mem_new(sizeof(*s));
     enum err err = open_handle(s, u, options, why);
-    if (!err && !s->read_only && !s->beats)
+    if (!err && s->sql.bulk)
+        err = bulk_begin_with(s, why);
+    else if (!err && !s->read_only && !s->beats)
         err = begin_life(s, options, why);
     if (err) {
         my_close(&s->sql.store);

@@ -392,6 +392,10 @@ const struct sql_driver pg_driver = {
     .among = "%s = ANY (translate(?%d::text, '[]', '{}')::bigint[])",
     .lift = "SELECT setval(pg_get_serial_sequence('%1$s', 'id'), max(id)) FROM %1$s "
             "HAVING max(id) IS NOT NULL",
+    .last_id = "SELECT last_value FROM pg_sequences WHERE schemaname = current_schema() AND "
+               "sequencename = '%s_id_seq'",
+    .next_id = { "SELECT setval(pg_get_serial_sequence('%1$s', 'id'), greatest(%2$lld - 1, 1), "
+                 "%2$lld > 1)" }, /* pg_sequences does not show what has not been given yet */
     .least = "least",
     .ms_of = "(extract(epoch FROM %s) * 1000)::bigint",
     .time_of = "(timestamptz 'epoch' + %s * interval '1 millisecond')",

@@ -143,6 +143,11 @@ static enum err configure(struct pg *s, struct why *why)
     snprintf(text, sizeof(text), s->read_only ? SETTINGS READER : SETTINGS WRITER,
              s->read_only ? 10 : 5);
     enum err err = pg_exec(s, text, why);
+    if (!err && s->sql.bulk)
+        err = pg_exec(s,
+                      "SET statement_timeout = '60s'; "
+                      "SET idle_in_transaction_session_timeout = '60s'",
+                      why);
     return err ? err : pg_session_name(s, why);
 }
 

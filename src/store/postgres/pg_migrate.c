@@ -104,7 +104,10 @@ enum err pg_migrate(struct pg *s, struct why *why)
         err = apply_all(s, why);
     /* the lock goes with the connection as well */
     if (s->db &&
-        pg_exec(s, UNLOCK "; SET statement_timeout = '10s'; SET lock_timeout = '2s'", &ignored))
+        pg_exec(s,
+                s->sql.bulk ? UNLOCK "; SET statement_timeout = '60s'; SET lock_timeout = '2s'"
+                            : UNLOCK "; SET statement_timeout = '10s'; SET lock_timeout = '2s'",
+                &ignored))
         pg_hang_up(s);
     s->wait_ms = wait_ms;
     return err;

@@ -16,6 +16,7 @@ enum {
     WRITER_MS = 12000, /* for one answer */
     READER_MS = 5000,
     BEAT_MS = 1500,
+    BULK_MS = 60000, /* of a slice of a table */
 };
 
 /* ---- transactions ---------------------------------------------------------------------------- */
@@ -83,8 +84,10 @@ static enum err pg_commit(struct store *store, const struct commit *c, struct wh
     static const struct commit nothing;
     struct pg *s = pg_of(store);
     assert(s->in_transaction);
-    enum err err = s->lost ? s->lost : pg_spans_flush(s, why);
-    if (!err)
+    enum err err = s->lost ? s->lost : OK;
+    if (!err && !s->sql.bulk)
+        err = pg_spans_flush(s, why);
+    if (!err && !s->sql.bulk)
         err = sql_epoch_flush(&s->sql, c ? c : &nothing, why);
     if (err) {
         if (s->lost)
@@ -186,8 +189,12 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
     struct pg *s = mem_new(sizeof(*s));
     s->url = *url;
     db_url_text(url, s->name, sizeof(s->name));
-    s->read_only = options && options->read_only;
-    s->wait_ms = s->read_only ? READER_MS : options && options->life ? BEAT_MS : WRITER_MS;
+    enum store_bulk bulk = options ? options->bulk : STORE_SERVED;
+    s->read_only = bulk == STORE_BULK_READ || (options && options->read_only);
+    s->wait_ms = bulk                       ? BULK_MS
+                 : s->read_only             ? READER_MS
+                 : options && options->life ? BEAT_MS
+                                            : WRITER_MS;
     s->floor_ms = INT64_MIN;
     s->taken = -1;
     map_init(&s->prepared);
@@ -197,9 +204,9 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
     bool begins = !s->read_only && !(options && options->life);
     if (!err)
         err = begins ? pg_migrate(s, why) : pg_schema_check(s, why);
-    if (!err && begins)
+    if (!err && (begins || bulk))
         err = sql_epoch_watch(&s->sql, options ? options->gone_epoch : 0, why);
-    if (!err && begins)
+    if (!err && begins && !bulk)
         err = sql_epoch_join(&s->sql, node_name(options), why);
     if (!err && begins)
         err = pg_session_name(s, why);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/life.h"
+#include "store/sql/tables.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -310,7 +311,9 @@ static enum err node_put(struct sql *s, struct why *why)
 static enum err epoch_begin(struct sql *s, const char *name, struct why *why)
 {
     struct watermark last = { 0 };
-    enum err err = node_take(s, name, &s->node, why);
+    enum err err = sql_move_ended(s, why);
+    if (!err)
+        err = node_take(s, name, &s->node, why);
     if (!err)
         err = last_life(s, &last, why);
     if (!err)

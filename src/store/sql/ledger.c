@@ -219,6 +219,21 @@ enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+enum err sql_move_ended(struct sql *s, struct why *why)
+{
+    struct sql_query *q;
+    int64_t n = 0;
+    enum err err =
+        sql_query(s, "SELECT count(*) FROM peal_seq WHERE name = '" SQL_MOVE_FROM "'", &q, why);
+    if (!err)
+        err = sql_one(q, 0, &n, why);
+    if (err || n == 0)
+        return err;
+    why_set(why, "a move into this database has begun and has not ended, so it has a part of the "
+                 "other one's rows: finish it with the same peal db move, or drop the database");
+    return ERR_INVALID;
+}
+
 /* The last log id that was given. A server engine counts them itself, and what has been deleted
  * since was not open. */
 static enum err last_id(struct sql *s, int64_t *ret, struct why *why)

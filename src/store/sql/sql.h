@@ -25,6 +25,9 @@ struct sql_driver {
     const char *among;
     /* A statement: the table's (%s) next id is behind all that are there. NULL: it always is. */
     const char *lift;
+    /* A statement: the last id that the table (%s) has given, 0 or NULL: none. Statements: its next
+     * id is that number (%1$s, %2$lld); not within a transaction. */
+    const char *last_id, *next_id[2];
     const char *least; /* the function that gives the smallest of its arguments */
     /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN} and {by INDEX} are written, with %s: see
      * below. */
@@ -91,8 +94,9 @@ struct sql { /* an engine's handle begins with it */
     int64_t node, epoch;            /* owner of the rows that this handle adds */
     int64_t batch;                  /* the epoch's last commit that was heard: epoch.h */
     int64_t watched;                /* the epoch that was found to stand still, 0: none */
-    bool joined;                    /* the epoch is this handle's own */
-    bool leaving;                   /* and ends with the commit under way */
+    enum store_bulk bulk;
+    bool joined;  /* the epoch is this handle's own */
+    bool leaving; /* and ends with the commit under way */
 };
 
 struct sql_query {

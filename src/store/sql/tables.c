@@ -11,6 +11,7 @@ enum err sql_init(struct sql *s, const struct store_ops *ops, const struct sql_d
     s->start_deadline_ms = options && options->start_deadline_ms > 0
                                ? options->start_deadline_ms
                                : job_columns[JOB_COLUMN_start_deadline_ms].number;
+    s->bulk = options ? options->bulk : STORE_SERVED;
     s->node = options ? options->node : 0;
     s->epoch = options ? options->epoch : 0;
     map_init(&s->queries);

@@ -132,6 +132,12 @@ MUST_CHECK enum err sql_watermark_get(struct store *store, struct watermark *ret
 MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
                                    struct why *why);
 MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
+/* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
+ * database it comes from, and that one's last commit. No server may begin on such a part. */
+#define SQL_MOVE_FROM "move"
+#define SQL_MOVE_BATCH "move-batch"
+/* ERR_INVALID: a move has begun. Before a server's life begins. */
+MUST_CHECK enum err sql_move_ended(struct sql *s, struct why *why);
 
 /* logs_page.c, log_clean.c, purge.c, runs_page.c: for engines whose index on the log by job has
  * chunks of 4,096 ids, and that have peal_log_span. */

@@ -70,7 +70,9 @@ static enum err sqlite_commit(struct store *store, const struct commit *c, struc
     static const struct commit nothing;
     struct sqlite *s = sqlite_of(store);
     assert(s->in_transaction);
-    enum err err = s->lost ? s->lost : sqlite_ledger_flush(s, c ? c : &nothing, why);
+    enum err err = s->lost ? s->lost : OK;
+    if (!err && !s->sql.bulk)
+        err = sqlite_ledger_flush(s, c ? c : &nothing, why);
     if (err) {
         why_set(why, "%s", s->lost_text);
         return err;
@@ -288,16 +290,16 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
     struct sqlite *s = mem_new(sizeof(*s));
     s->path = mem_dup(path);
     s->lock_fd = -1;
-    s->read_only = options && options->read_only;
+    s->read_only = options && (options->read_only || options->bulk == STORE_BULK_READ);
     map_init(&s->statements);
     enum err err = sql_init(&s->sql, &store_sqlite_ops, &sqlite_driver, options, why);
-    if (!err && !s->read_only && !in_memory(s))
+    if (!err && (!s->read_only || s->sql.bulk) && !in_memory(s))
         err = sqlite_lock(s->path, &s->lock_fd, why);
     if (!err)
         err = open_file(s, why);
     if (!err)
         err = s->read_only ? sqlite_schema_check(s, why) : sqlite_migrate(s, why);
-    if (!err && !s->read_only)
+    if (!err && !s->read_only && !s->sql.bulk)
         err = sqlite_ledger_open(s, why);
     if (err) {
         sqlite_close(&s->sql.store);

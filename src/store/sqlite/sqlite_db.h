@@ -66,7 +66,7 @@ enum err sqlite_schema_check(struct sqlite *s, struct why *why);
 /* What is written at a transaction's end: the id counter and the spans, which it keeps in memory,
  * and the row of peal_epoch with its new number and what the commit says. */
 enum err sqlite_ledger_flush(struct sqlite *s, const struct commit *c, struct why *why);
-/* The id counter may not lie below ids that stand in the tables. */
+/* The id counter may not lie below ids that stand in the tables. ERR_INVALID: sql_move_ended. */
 enum err sqlite_ledger_open(struct sqlite *s, struct why *why);
 
 /* ---- statements ------------------------------------------------------------------------------ */

@@ -136,6 +136,9 @@ int sqlite_functions_add(sqlite3 *db)
 const struct sql_driver sqlite_driver = {
     .contains = "peal_has(%s, ?%d)",
     .among = "%s IN (SELECT value FROM json_each(?%d))",
+    .last_id = "SELECT seq FROM sqlite_sequence WHERE name = '%s'",
+    .next_id = { "DELETE FROM sqlite_sequence WHERE name = '%1$s'",
+                 "INSERT INTO sqlite_sequence (name, seq) VALUES ('%1$s', %2$lld - 1)" },
     .least = "min",
     .ms_of = "%s",
     .time_of = "%s",

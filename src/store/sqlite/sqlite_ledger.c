@@ -135,7 +135,9 @@ enum err sqlite_ledger_open(struct sqlite *s, struct why *why)
 {
     sqlite3_stmt *q;
     int64_t last = 0, largest = 0;
-    enum err err = sql_get(s, "SELECT value FROM peal_seq WHERE name = 'log'", &q, why);
+    enum err err = sql_move_ended(&s->sql, why);
+    if (!err)
+        err = sql_get(s, "SELECT value FROM peal_seq WHERE name = 'log'", &q, why);
     if (!err)
         err = sql_number(s, q, 0, &last, why);
     if (!err)
