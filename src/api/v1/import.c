@@ -126,19 +126,35 @@ static const char *name_of(const struct import_step *s)
     return s->name ? s->name : s->app;
 }
 
-/* A channel, a rule or a user, as import_write numbers them. */
+struct other { /* a channel, a rule or a user */
+    enum import_list list;
+    const char *name;
+    int item;
+};
+
+/* As import_write numbers them. */
+static struct other other_of(const struct import *x, int which)
+{
+    if (which >= x->nalarms) {
+        const struct import_user *u = &x->users[which - x->nalarms];
+        return (struct other){ IMPORT_USERS, u->name, u->item };
+    }
+    const struct import_alarm *a = &x->alarms[which];
+    if (a->of_rule)
+        return (struct other){ IMPORT_RULES, a->rule.name, a->item };
+    return (struct other){ IMPORT_CHANNELS, a->channel.name, a->item };
+}
+
 static void other_refused(struct import *x, int which, enum err err)
 {
-    const struct import_alarm *a = which < x->nalarms ? &x->alarms[which] : NULL;
-    const struct import_user *u = a ? NULL : &x->users[which - x->nalarms];
-    enum import_list list = u ? IMPORT_USERS : a->of_rule ? IMPORT_RULES : IMPORT_CHANNELS;
-    const char *name = u ? u->name : a->of_rule ? a->rule.name : a->channel.name;
+    struct other o = other_of(x, which);
+    const char *list = import_lists[o.list];
     if (err == ERR_OVERTAKEN || err == ERR_NOTFOUND || err == ERR_EXISTS) {
         problem(x->call, PROBLEM_CONFLICT, "nothing was changed: %.*s %.200s: %s",
-                (int)strlen(import_lists[list]) - 1, import_lists[list], name, x->why.text);
+                (int)strlen(list) - 1, list, o.name, x->why.text);
     } else if (err == ERR_INVALID) {
-        problem_error(import_fault(x, PROBLEM_INVALID, list, u ? u->item : a->item), "", "refused",
-                      NULL, "%s", x->why.text);
+        problem_error(import_fault(x, PROBLEM_INVALID, o.list, o.item), "", "refused", NULL, "%s",
+                      x->why.text);
         problem_fields(x->call, PROBLEM_INVALID, &x->errors);
     } else {
         problem_err(x->call, err, &x->why);
