@@ -96,6 +96,8 @@ def test_what_changes_and_what_stays(v1, app):
     assert (rules["all"]["inARow"], rules["all"]["level"], rules["all"]["repeatMs"]) == (2, "critical", 3600000)
     assert rules["all"]["groupId"] == rules["group"]["groupId"] and rules["job"]["jobId"] is None
     assert rules["group"]["version"] == was["group"]["version"]
+    file["channels"][0]["settings"]["secret"] = None  # it has none
+    assert bring(v1, file)["steps"] == []
 
 
 def test_an_error_in_a_rule_changes_nothing(v1, app):
