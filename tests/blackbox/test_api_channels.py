@@ -126,6 +126,12 @@ def test_a_channel_is_made_changed_and_deleted(v1, service):
     problem(v1.ask("GET", path), 404, "not_found")
 
 
+@pytest.mark.parametrize(("to", "target"), [("a@example.org", "a@example.org"),
+                                            ("a@example.org, b@example.org,c@example.org", "a@example.org +2")])
+def test_the_target_of_mails_is_who_gets_them(v1, to, target):
+    assert made(v1, "mail", to=to).json["target"] == target
+
+
 def test_bad_channels_are_refused_by_field_and_change_nothing(v1, service):
     before = v1.get("/alarm-channels")
 

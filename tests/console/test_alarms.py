@@ -129,7 +129,7 @@ def test_a_job_is_silenced_from_its_page_and_goes_by_its_name(visit, center, gro
     page.goto(f"{v.url}/jobs/{job}")
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Silence this job…").click()
-    expect(page.get_by_label("Job", exact=True)).to_have_value("Count the stock")
+    expect(page.get_by_label("Job", exact=True)).to_have_text("Count the stock")
     page.get_by_label("Reason").fill("It is counted by hand")
     assert not v.axe()
     page.get_by_role("button", name="Silence", exact=True).click()

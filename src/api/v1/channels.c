@@ -19,13 +19,38 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void write_settings(struct jsonw *w, const struct settings *s)
+/* The first address, and how many there are behind it. */
+static void write_addresses(struct jsonw *w, const char *addresses)
 {
-    int n = s->kind ? s->kind->nfields : 0;
+    struct slice rest = slice_text(addresses), first = { "", 0 }, one;
+    struct buf target = BUF_INIT(8192);
+    int n = 0;
+    while (slice_item(&rest, &one))
+        if (n++ == 0)
+            first = one;
+    buf_slice(&target, first);
+    if (n > 1)
+        buf_printf(&target, " +%d", n - 1);
+    jsonw_text(w, "target", buf_str(&target));
+    buf_done(&target);
+}
+
+static void write_target(struct jsonw *w, const struct settings *s)
+{
     const char *url = s->values.v[CHANNEL_URL];
+    if (s->kind && s->kind->by_mail) {
+        write_addresses(w, s->values.v[CHANNEL_TO]);
+        return;
+    }
     char *target = http_url_target(url ? url : s->kind && s->kind->url ? s->kind->url : "");
     jsonw_text(w, "target", target);
     free(target);
+}
+
+static void write_settings(struct jsonw *w, const struct settings *s)
+{
+    int n = s->kind ? s->kind->nfields : 0;
+    write_target(w, s);
     jsonw_object(w, "settings");
     for (int i = 0; i < n; i++)
         if (!s->kind->fields[i].secret && s->values.v[s->kind->fields[i].value])

@@ -4275,7 +4275,7 @@ export interface components {
              * @description Messages that the limit kept back since the last one that was sent
              */
             held: number;
-            /** @description Scheme and host of where it sends to */
+            /** @description Scheme and host of where it sends to; of mails the first address, and how many others: a@example.org +2 */
             target: string;
             settings: components["schemas"]["ChannelSettings"];
             /** @description Names of the secret settings that are set */

@@ -139,7 +139,7 @@ export const messages = {
   'rules.repeat.never': 'Never',
   'rules.repeat.every': (p: {span: string}) => `Every ${p.span}`,
   'rules.enabled': 'The rule is on',
-  'rules.turned': 'A change of when, of which jobs or of who is told ends the open alarms of this rule. Nothing is told of that.',
+  'rules.turned': 'This change ends the open alarms of the rule: it looks for something else, looks at other jobs, or is off. Nothing is told of that.',
   'rules.delete': 'Delete',
   'rules.delete.title': (p: {name: string}) => `Delete the rule ${p.name}?`,
   'rules.delete.text': 'Its open alarms go with it. Nothing is told of that.',
@@ -154,7 +154,7 @@ export const messages = {
   'rules.who.group': (p: {group: string}) => `a job of ${p.group}`,
   'rules.who.job': (p: {job: string}) => p.job,
   'rules.say': (p: {when: string, channels: string, repeat: string, from: string, to: string}) =>
-    `When ${p.when}, tell ${p.channels || '…'}${p.repeat ? `, and again every ${p.repeat} while it lasts` : ''}${p.from ? `; not between ${p.from} and ${p.to}` : ''}.`,
+    `When ${p.when}, tell ${p.channels || '…'}${p.repeat ? `, and again every ${p.repeat} while it lasts` : ''}${p.from ? `; not between ${p.from} and ${p.to}` : ''}${p.channels || p.repeat || p.from ? '.' : ''}`,
 
   'silences.new': 'New silence',
   'silences.none': 'Nothing is silenced.',
