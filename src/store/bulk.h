@@ -39,9 +39,11 @@ enum { BULK_COLUMNS_MAX = 32, BULK_KEYS_MAX = 4 };
 
 struct bulk_put; /* rows on their way into one table */
 
-/* Within a transaction. ERR_INVALID: the engine keeps no tables. */
+/* For the rows of one table, over several transactions if there are many: a server remembers each
+ * beginning until the connection ends. ERR_INVALID: the engine keeps no tables. */
 MUST_CHECK enum err bulk_begin(struct store *s, const struct bulk_table *t, struct bulk_put **ret,
                                struct why *why);
+/* Within a transaction. */
 MUST_CHECK enum err bulk_row(struct bulk_put *b, const struct bulk_value *values, struct why *why);
 void bulk_end(struct bulk_put *b); /* NULL is fine */
 

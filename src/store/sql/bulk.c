@@ -40,7 +40,7 @@ enum err bulk_begin(struct store *s, const struct bulk_table *t, struct bulk_put
                    i + 1);
     buf_char(&text, ')');
     struct sql_query *q;
-    err = sql_query_once(sql_of(s), buf_str(&text), &q, why);
+    err = sql_query_own(sql_of(s), buf_str(&text), &q, why);
     buf_done(&text);
     if (err)
         return err;

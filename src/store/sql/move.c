@@ -299,11 +299,7 @@ static enum err copy_slice(struct walk *w, struct bulk_place *at, int *ret_n, st
     enum err err = m->to->ops->txn->begin(m->to, why);
     if (err)
         return err;
-    err = bulk_begin(m->to, &w->t->bulk, &w->put, why);
-    if (!err)
-        err = bulk_slice(m->from, &w->t->bulk, at, SLICE_ROWS, on_row, w, ret_n, why);
-    bulk_end(w->put);
-    w->put = NULL;
+    err = bulk_slice(m->from, &w->t->bulk, at, SLICE_ROWS, on_row, w, ret_n, why);
     return end(m, err, why);
 }
 
@@ -336,11 +332,14 @@ static enum err copy_table(const struct move *m, const struct move_table *t, str
     struct bulk_place at = { 0 };
     int n = SLICE_ROWS;
     enum err err = go_on(&w, &at, why);
+    if (!err)
+        err = bulk_begin(m->to, &t->bulk, &w.put, why);
     while (!err && n == SLICE_ROWS) {
         err = copy_slice(&w, &at, &n, why);
         if (!err)
             tell(&w, MOVE_COPY);
     }
+    bulk_end(w.put);
     bulk_place_done(&at);
     m->ret->copied += w.sum.rows;
     return err;

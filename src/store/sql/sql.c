@@ -87,6 +87,12 @@ enum err sql_query_once(struct sql *s, const char *text, struct sql_query **ret,
     return prepare(s, text, false, ret, why);
 }
 
+enum err sql_query_own(struct sql *s, const char *text, struct sql_query **ret, struct why *why)
+{
+    *ret = NULL;
+    return prepare(s, text, true, ret, why);
+}
+
 void sql_query_end(struct sql_query *q)
 {
     if (q)

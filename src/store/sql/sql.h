@@ -122,6 +122,10 @@ MUST_CHECK enum err sql_query(struct sql *s, const char *text, struct sql_query 
 /* One that is composed and used once; release with sql_query_end (NULL is fine). */
 MUST_CHECK enum err sql_query_once(struct sql *s, const char *text, struct sql_query **ret,
                                    struct why *why);
+/* The same of one that is used many times: a server prepares it, and forgets it with the connection
+ * only. */
+MUST_CHECK enum err sql_query_own(struct sql *s, const char *text, struct sql_query **ret,
+                                  struct why *why);
 void sql_query_end(struct sql_query *q);
 /* Run a statement without rows, to its end. */
 MUST_CHECK enum err sql_do(struct sql_query *q, struct why *why);
