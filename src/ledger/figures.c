@@ -119,10 +119,18 @@ static void delta_note(struct figures *f, int64_t n, size_t bytes)
     f->delta_bytes += bytes;
 }
 
+/* A node that has the database after another one, or under another name, goes on from what that has
+ * counted: batches are numbered on, so the row through the last of them is the one. */
 static bool load_stat(void *ctx, const struct job_stat_row *r)
 {
     struct figures *f = ctx;
-    tallies_job(&f->all, r->job_id, r->through)->stat = *r->stat;
+    struct job_tally *j = tallies_find_job(&f->all, r->job_id);
+    if (j && r->through <= j->tally.through)
+        return true;
+    if (!j)
+        j = tallies_job(&f->all, r->job_id, r->through);
+    j->tally.through = r->through;
+    j->stat = *r->stat;
     return true;
 }
 

@@ -541,6 +541,7 @@ struct store_figures {
                                           bool *ret_more, struct why *why);
     MUST_CHECK enum err (*job_stats_put)(struct store *s, const struct job_stat_row *rows, int n,
                                          struct why *why);
+    /* Of all nodes. */
     MUST_CHECK enum err (*job_stats_each)(struct store *s, job_stat_row_fn *fn, void *ctx,
                                           struct why *why);
     /* Insert, or replace that of the day. */

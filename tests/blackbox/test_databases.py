@@ -162,6 +162,36 @@ def test_who_was_taken_over_stops_by_itself(db, tmp_path):
             check_books(first, db, name, job)
 
 
+def ended_badly(db, name, job):
+    """Runs of the job that nothing took, and those that are not over."""
+    return (db.number(f"SELECT count(*) FROM xxl_job_log WHERE job_id = {job} AND trigger_code = 500", name),
+            db.number(f"SELECT count(*) FROM peal_run WHERE job_id = {job}", name))
+
+
+def test_a_server_of_another_name_goes_on_from_what_is_known_of_jobs(db, tmp_path):
+    """A machine is replaced: its host's name is the node's. Failures in a row count on, and counts do not fall."""
+    name, url = fresh(db)
+    job, seen = None, 0
+    for node in ("first", "second", "first"):
+        with center_on(tmp_path / node, url, PEAL_NODE_NAME=node) as center:
+            v1, api = V1(center), center.api()
+
+            def failures(v1=v1):
+                streak = v1.get(f"/jobs/{job}")["streak"]
+                return streak["count"] if streak else 0
+            if job:
+                assert failures() == seen
+                api.start_job(job)
+            else:
+                job = each_second(api)  # its group has no executor
+            wait_until(lambda failures=failures, seen=seen: failures() >= seen + 2, "two more failures in a row", 60)
+            api.stop_job(job)
+            wait_until(lambda: ended_badly(db, name, job)[1] == 0, "nothing to be under way")
+            wait_until(lambda failures=failures: failures() == ended_badly(db, name, job)[0], "each to count once")
+            seen = failures()
+    assert db.number("SELECT count(DISTINCT node) FROM peal_job_stat", name) == 2
+
+
 def beat_of(db, name):
     return db.number("SELECT max(beat) FROM peal_node", name)
 
