@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a center reaches a database server, and what it says when it does not: refusals in each language, TLS, hosts of a
 URL, localhost. Each with the advice that mends it."""
+import re
 import subprocess
 
 import pytest
@@ -96,3 +97,46 @@ def test_the_next_host_is_used_when_the_first_is_dead(db, tmp_path):
 def test_localhost_with_a_port_is_that_port(db, tmp_path):
     """libmariadb by itself would take a socket in its own place."""
     works(tmp_path, db.jobs.replace("127.0.0.1", "localhost", 1))
+
+
+def user_of(db, name):
+    """A user without rights beyond connecting, its database, and its URL."""
+    db.run(f"CREATE DATABASE {name}{db.as_text}")
+    if db.kind == "mariadb":
+        db.run(f"CREATE USER '{name}'@'127.0.0.%' IDENTIFIED BY '{servers.PASSWORD}'")
+    else:
+        db.run(f"CREATE ROLE {name} LOGIN PASSWORD '{servers.PASSWORD}'")
+    return db.url(name).replace(f"{servers.USER}:", f"{name}:", 1)
+
+
+def grant_in(said):
+    """The statement that mends it."""
+    found = re.search(r"mends it with: (GRANT [^\n]*)", said)
+    assert found, said
+    return found[1].strip()
+
+
+def test_missing_rights_are_refused_with_the_statement_that_grants_them(db, tmp_path):
+    name = "lacking"
+    url = user_of(db, name)
+    tables = f"{name}.*" if db.kind == "mariadb" else "ALL TABLES IN SCHEMA public"
+    user = f"'{name}'@'127.0.0.%'" if db.kind == "mariadb" else name
+    if db.kind == "mariadb":  # the login alone is refused without any; then there is no host to name
+        said = said_at_start(tmp_path, url)
+        assert f"ON `{name}`.* TO '{name}'@'%'" in grant_in(said), said
+        db.run(f"GRANT SELECT ON {tables} TO {user}")
+    said = said_at_start(tmp_path, url)
+    assert "CREATE command denied" in said if db.kind == "mariadb" else "may not create tables in schema public" in said, said
+    db.run(grant_in(said), name)
+    works(tmp_path, url)
+    # tables of another owner, of which it may only read
+    if db.kind == "mariadb":
+        db.run(f"REVOKE INSERT ON {tables} FROM {user}")
+    else:
+        for table, in db.run("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+                             name):
+            db.run(f"ALTER TABLE {table} OWNER TO root; GRANT SELECT ON {table} TO {user}", name)
+    said = said_at_start(tmp_path, url)
+    assert "INSERT command denied" in said if db.kind == "mariadb" else "may not read and write peal_" in said, said
+    db.run(grant_in(said), name)
+    works(tmp_path, url)

@@ -73,10 +73,21 @@ static enum err session_set(struct mydb *s, MYSQL *db, struct why *why)
                : OK;
 }
 
-/* A standby would refuse the first write: the next host may be the primary server. */
+/* The account is USER@HOST, and only USER may have an @ in it. */
+static void account_set(struct mydb *s, const char *account)
+{
+    const char *at = account ? strrchr(account, '@') : NULL;
+    s->account[0] = 0;
+    if (at)
+        snprintf(s->account, sizeof(s->account), "'%.*s'@'%s'", (int)(at - account), account,
+                 at + 1);
+}
+
+/* A standby would refuse the first write: the next host may be the primary server. The account is
+ * asked for in the same round trip: errors about rights name it. */
 static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
 {
-    static const char text[] = "SELECT @@global.read_only";
+    static const char text[] = "SELECT @@global.read_only, current_user()";
     if (s->read_only)
         return OK;
     MYSQL_RES *rows = NULL;
@@ -84,6 +95,7 @@ static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
         return my_fail(s, mysql_errno(db), mysql_error(db), why);
     MYSQL_ROW row = mysql_fetch_row(rows);
     bool refused = row && row[0] && strcmp(row[0], "0") != 0;
+    account_set(s, row ? row[1] : NULL);
     mysql_free_result(rows);
     return refused ? my_fail(s, 1290, "the server is read-only", why) : OK;
 }

@@ -56,7 +56,8 @@ struct mydb {
     MYSQL *db;           /* NULL: there is no connection */
     uint64_t generation; /* of the connection: statements of another one are prepared again */
     bool maria;
-    int64_t used_ms; /* boot time of the last answer */
+    char account[400]; /* that the server takes us for, 'USER'@'HOST'; empty: not known */
+    int64_t used_ms;   /* boot time of the last answer */
 
     bool in_transaction, in_page;
     int64_t page_end_ms; /* boot time; 0: none */

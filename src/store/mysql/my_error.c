@@ -12,16 +12,16 @@ static const struct {
     unsigned code;
     enum err err;
 } classes[] = {
-    { 1213, ERR_CONFLICT },                     /* deadlock */
-    { 1020, ERR_CONFLICT },                     /* the row has changed since it was read */
-    { 1205, ERR_BUSY },                         /* lock wait; only the statement is undone */
-    { 3572, ERR_BUSY },     { 1040, ERR_BUSY }, /* too many connections, and of this user */
-    { 1203, ERR_BUSY },     { 1226, ERR_BUSY },    { 1290, ERR_READONLY }, { 1792, ERR_READONLY },
-    { 1836, ERR_READONLY }, { 1114, ERR_FULL },    { 1021, ERR_FULL },     { 3, ERR_FULL },
-    { 1044, ERR_INVALID },  { 1045, ERR_INVALID }, { 1049, ERR_INVALID },  { 1142, ERR_INVALID },
-    { 1146, ERR_INVALID },  { 1698, ERR_INVALID }, { 1298, ERR_INVALID },  { 1062, ERR_EXISTS },
-    { 1969, ERR_TIMEOUT },  { 3024, ERR_TIMEOUT }, { 1317, ERR_TIMEOUT },  { TOO_LONG, ERR_TOOBIG },
-    { 1264, ERR_TOOBIG },   { 1153, ERR_TOOBIG },
+    { 1213, ERR_CONFLICT },                       /* deadlock */
+    { 1020, ERR_CONFLICT },                       /* the row has changed since it was read */
+    { 1205, ERR_BUSY },                           /* lock wait; only the statement is undone */
+    { 3572, ERR_BUSY },       { 1040, ERR_BUSY }, /* too many connections, and of this user */
+    { 1203, ERR_BUSY },       { 1226, ERR_BUSY },    { 1290, ERR_READONLY }, { 1792, ERR_READONLY },
+    { 1836, ERR_READONLY },   { 1114, ERR_FULL },    { 1021, ERR_FULL },     { 3, ERR_FULL },
+    { 1044, ERR_INVALID },    { 1045, ERR_INVALID }, { 1049, ERR_INVALID },  { 1142, ERR_INVALID },
+    { 1143, ERR_INVALID },    { 1146, ERR_INVALID }, { 1698, ERR_INVALID },  { 1298, ERR_INVALID },
+    { 1062, ERR_EXISTS },     { 1969, ERR_TIMEOUT }, { 3024, ERR_TIMEOUT },  { 1317, ERR_TIMEOUT },
+    { TOO_LONG, ERR_TOOBIG }, { 1264, ERR_TOOBIG },  { 1153, ERR_TOOBIG },
 };
 
 bool my_gone(unsigned code)
@@ -68,15 +68,36 @@ static const char *advice(unsigned code, enum err err)
     }
 }
 
+/* The server's text says which right is missing, of which table. Its account in that text has the
+ * client's address in place of the host that GRANT wants. */
+static bool lacks_right(unsigned code)
+{
+    return code == 1044 || code == 1142 || code == 1143;
+}
+
+static void advise_grant(const struct mydb *s, char *to, size_t size)
+{
+    char guess[sizeof(s->account)];
+    snprintf(guess, sizeof(guess), "'%.300s'@'%%'", s->url.user);
+    snprintf(to, size,
+             "an administrator of the server mends it with: GRANT SELECT, INSERT, UPDATE, DELETE, "
+             "CREATE, ALTER, INDEX ON `%s`.* TO %s",
+             s->url.database, s->account[0] ? s->account : guess);
+}
+
 enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *why)
 {
     enum err err = my_class(code);
     struct why full = { "" };
+    char grant[512];
     /* XXL-JOB's older releases have shorter columns than the rules of edits know: an edit, which
      * has a savepoint, is refused then, and its transaction goes on */
     if (code == TOO_LONG && s->adopted.is && s->has_saved) {
         err = ERR_INVALID;
         why_set(&full, "longer than its column in this release of XXL-JOB: %.300s", text);
+    } else if (lacks_right(code)) {
+        advise_grant(s, grant, sizeof(grant));
+        why_set(&full, "database %s: %.200s (%u); %s", s->name, text, code, grant);
     } else {
         why_set(&full, "database %s: %.300s (%u); %s", s->name, text, code, advice(code, err));
     }

@@ -45,6 +45,68 @@ static enum err check_applied(struct pg *s, const struct sql_migrations *m, int6
     return err || !there ? err : sql_migrations_check(&s->sql, m, ret_applied, why);
 }
 
+/* The server's word for each missing right is the same code (42501), and its text has a language:
+ * what is missing is asked for, before anything is written. */
+static enum err may_create(struct pg *s, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(
+        &s->sql,
+        "SELECT coalesce(has_schema_privilege(current_schema()::text, 'CREATE'), false)::int, "
+        "quote_ident(coalesce(current_schema(), 'public')), quote_ident(current_user)",
+        &q, why);
+    if (!err)
+        err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    char schema[200], user[200];
+    bool may = sql_int(q, 0, 0) != 0;
+    sql_text_copy(q, 1, schema, sizeof(schema));
+    sql_text_copy(q, 2, user, sizeof(user));
+    sql_reset(q);
+    if (may)
+        return OK;
+    why_set(why,
+            "database %s: user %s may not create tables in schema %s; its owner mends it with: "
+            "GRANT USAGE, CREATE ON SCHEMA %s TO %s",
+            s->name, user, schema, schema, user);
+    return ERR_INVALID;
+}
+
+/* The same of the tables that are there, and of the sequences of ids. */
+static enum err may_write(struct pg *s, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(
+        &s->sql,
+        "SELECT relname, quote_ident(current_schema()), quote_ident(current_user) FROM pg_class "
+        "WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^(peal|xxl_job)_' "
+        "AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(oid, 'SELECT') "
+        "AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') "
+        "AND has_table_privilege(oid, 'DELETE') WHEN 'S' THEN has_sequence_privilege(oid, "
+        "'SELECT') "
+        "AND has_sequence_privilege(oid, 'USAGE') AND has_sequence_privilege(oid, 'UPDATE') "
+        "ELSE true END ORDER BY relkind DESC, relname LIMIT 1",
+        &q, why);
+    if (!err)
+        err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    char table[200], schema[200], user[200];
+    sql_text_copy(q, 0, table, sizeof(table));
+    sql_text_copy(q, 1, schema, sizeof(schema));
+    sql_text_copy(q, 2, user, sizeof(user));
+    sql_reset(q);
+    why_set(why,
+            "database %s: user %s may not read and write %s; its owner mends it with: "
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s; "
+            "GRANT SELECT, USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA %s TO %s",
+            s->name, user, table, schema, user, schema, user);
+    return ERR_INVALID;
+}
+
 static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
 {
     enum err err = pg_exec(s, "BEGIN; SET LOCAL statement_timeout = 0", why);
@@ -86,9 +148,13 @@ static enum err apply_all(struct pg *s, struct why *why)
 {
     struct sql_migrations m = migrations_of(s);
     int64_t applied = 0;
-    enum err err = check_applied(s, &m, &applied, why);
+    enum err err = may_write(s, why);
+    if (!err)
+        err = check_applied(s, &m, &applied, why);
     if (!err && applied == 0)
         err = check_empty(s, why);
+    if (!err && applied < m.n)
+        err = may_create(s, why);
     while (!err && applied < m.n)
         err = apply(s, &m, ++applied, why);
     return err;
