@@ -82,7 +82,8 @@ static enum err may_write(struct pg *s, struct why *why)
     enum err err = sql_query(
         &s->sql,
         "SELECT relname, quote_ident(current_schema()), quote_ident(current_user) FROM pg_class "
-        "WHERE relnamespace = current_schema()::regnamespace AND relname ~ '^(peal|xxl_job)_' "
+        "WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) "
+        "AND relname ~ '^(peal|xxl_job)_' "
         "AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(oid, 'SELECT') "
         "AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE') "
         "AND has_table_privilege(oid, 'DELETE') WHEN 'S' THEN has_sequence_privilege(oid, "
