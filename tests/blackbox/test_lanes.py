@@ -213,8 +213,8 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         center.start()
         puppet.wait_for_runs(100)
         assert connected[0] >= 48, connected[:3]
-        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up
-        assert max(connected) < 64 + 90, connected
+        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up, all if need be
+        assert max(connected) < 64 + 64 + 100, connected
         ledger.settle(center)
         ledger.check_accounts(center)
 

@@ -89,7 +89,7 @@ enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *wh
 {
     enum err err = my_class(code);
     struct why full = { "" };
-    char grant[512];
+    char grant[1024];
     /* XXL-JOB's older releases have shorter columns than the rules of edits know: an edit, which
      * has a savepoint, is refused then, and its transaction goes on */
     if (code == TOO_LONG && s->adopted.is && s->has_saved) {
