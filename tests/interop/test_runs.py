@@ -11,9 +11,10 @@ import html
 import pytest
 
 import executors
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from support.webapi import ApiError, finished
 
+LONG = str(int(2000 * PATIENCE))  # ms of a run that is looked at, or met by others, while it sleeps
 UNICODE = "a=1&b=2, 中文 é 😀 \"quoted\" 'single' <b>\\n</b> \\ %41 + ;\ttab\nnext line\u2028 end"
 # 64 KiB of UTF-8 exactly, of characters of one to four bytes
 LARGE = "a" + "é中😀" * ((64 * 1024 - 1) // 9)
@@ -143,10 +144,10 @@ def test_timeout(api, executor, library, new_job):
 
 def test_serial_execution(api, executor, library, new_job):
     job = new_job("sleepJobHandler", executorBlockStrategy="SERIAL_EXECUTION")
-    first = trigger(api, job, "1000")
+    first = trigger(api, job, LONG)
     wait_started(executor, first)
     second = trigger(api, job, "10")
-    check(result(api, job, first), 200, "slept 1000")
+    check(result(api, job, first), 200, f"slept {LONG}")
     last = result(api, job, second)
     if not library.queues:
         refused(last, library.busy)
@@ -159,16 +160,16 @@ def test_serial_execution(api, executor, library, new_job):
 
 def test_discard_later(api, executor, library, new_job):
     job = new_job("sleepJobHandler", executorBlockStrategy="DISCARD_LATER")
-    first = trigger(api, job, "1000")
+    first = trigger(api, job, LONG)
     wait_started(executor, first)
     refused(run(api, job, "10"), library.busy)
-    check(result(api, job, first), 200, "slept 1000")
+    check(result(api, job, first), 200, f"slept {LONG}")
     assert len(executor.trace(first, "end")) == 1
 
 
 def test_cover_early(api, executor, library, new_job):
     job = new_job("sleepJobHandler", executorBlockStrategy="COVER_EARLY")
-    first = trigger(api, job, "3000")
+    first = trigger(api, job, LONG)
     wait_started(executor, first)
     second = trigger(api, job, "500")
     last = result(api, job, second)
@@ -178,7 +179,7 @@ def test_cover_early(api, executor, library, new_job):
         assert [e["event"] for e in executor.trace(first)] == ["start", "interrupted"]
     elif library.name == "node":
         refused(last, library.busy)
-        check(result(api, job, first), 200, "slept 3000")
+        check(result(api, job, first), 200, f"slept {LONG}")
     else:
         # Go ends the first run, but reports its "cancelled" under the second one's log id. The second
         # run's own result then is a repeat, which changes nothing; nobody ever reports the first one.
@@ -212,14 +213,14 @@ def test_kill(api, executor, library, new_job):
 
 def test_rolling_log_of_a_running_run(api, executor, library, new_job):
     job = new_job("sleepJobHandler")
-    log_id = trigger(api, job, "1500")
+    log_id = trigger(api, job, LONG)
     wait_started(executor, log_id)
     wait_until(lambda: row_of(api, job, log_id)["triggerCode"] == 200, "the run to be accepted")
     if library.name == "go":
         detail = api.log_detail(log_id)
         assert detail["logContent"] == executors.GO_LOG  # its log is a fixed text
         assert detail["end"] is True
-        check(result(api, job, log_id), 200, "slept 1500")
+        check(result(api, job, log_id), 200, f"slept {LONG}")
         return
 
     def page(text):
@@ -233,7 +234,7 @@ def test_rolling_log_of_a_running_run(api, executor, library, new_job):
     early = wait_until(lambda: page("before the sleep"), "the log's first lines")
     assert "after the sleep" not in early["logContent"]
     assert early["end"] is False and early["fromLineNum"] == 1
-    check(result(api, job, log_id), 200, "slept 1500")
+    check(result(api, job, log_id), 200, f"slept {LONG}")
     wait_until(lambda: page("after the sleep"), "the log's last lines")
     if library.rolling:
         # Line by line as the console does it: the next page starts after the last line seen, until the end.
@@ -313,11 +314,11 @@ class TestTwoExecutors:
         """By /idleBeat, which every library answers per job."""
         job = new_job("sleepJobHandler", executorRouteStrategy="BUSYOVER",
                       executorBlockStrategy="DISCARD_LATER")
-        first = trigger(api, job, "1500")
+        first = trigger(api, job, LONG)
         wait_until(lambda: any(e.trace(first, "start") for e in both.values()), "the first run to start")
         second = trigger(api, job, "10")
         assert [result(api, job, log)["executorAddress"] for log in (first, second)] == list(both)
-        check(row_of(api, job, first), 200, "slept 1500")
+        check(row_of(api, job, first), 200, f"slept {LONG}")
         check(row_of(api, job, second), 200, "slept 10")
 
 
