@@ -204,17 +204,20 @@ def test_a_burst_finds_its_connections_open(tmp_path):
 
         def answer(action, _):
             if action == "run":
-                # those that the executor has had no time to take count, and those that a slow machine gave up again
-                opened = puppet.connected - before + waiting_at(puppet.port)
-                connected.append(opened)
+                # at the first run those count, too, that the executor has had no time to take. To look for them takes long
+                # where other tests have thousands of connections: only once
+                waiting = 0 if connected else waiting_at(puppet.port)
+                connected.append(puppet.connected - before + waiting)
             return YES
 
         puppet.answer = answer
         center.start()
         puppet.wait_for_runs(100)
         assert connected[0] >= 48, connected[:3]
-        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up, all if need be
-        assert max(connected) < 64 + 64 + 100, connected
+        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up. One that is so
+        # slow that calls time out opens more, to ask what became of them.
+        asked = puppet.of("idleBeat") or puppet.of("log")
+        assert asked or max(connected) < 64 + 90, connected
         ledger.settle(center)
         ledger.check_accounts(center)
 
