@@ -113,6 +113,16 @@ static void from_columns(struct steps *s, const struct log_record *r, enum log_o
 /* ---- what was kept -----------------------------------------------------------------------------
  */
 
+/* A run by hand is due when it is asked for, and is often planned within that millisecond: due is
+ * added first, since steps of one time keep the order of the calls. */
+static void add_plan(struct steps *s, const struct story *story)
+{
+    int64_t planned = story_at(story, STORY_PLANNED);
+    add(s, "due", story->due_ms * 1000, true);
+    if (planned >= 0)
+        add(s, "planned", planned, true);
+}
+
 /* One after the other, the first that is known. */
 static int64_t first_of(int64_t a, int64_t b, int64_t c)
 {
@@ -124,7 +134,6 @@ static void add_sending(struct steps *s, const struct log_record *r, const struc
     int64_t due = story->due_ms * 1000, taken = story_at(story, STORY_DUE);
     int64_t sent = story_at(story, STORY_SENT);
     int64_t ready = taken > due ? taken : due;
-    add(s, "due", due, true);
     if (story->reroutes)
         add(s, "rerouted", first_of(sent, taken, due), true)->times = story->reroutes;
     if (sent < 0)
@@ -154,11 +163,9 @@ static void add_answer(struct steps *s, const struct log_record *r, const struct
 static void from_story(struct steps *s, const struct log_record *r, const struct story *story,
                        enum log_outcome o)
 {
-    int64_t planned = story_at(story, STORY_PLANNED), ended = story_at(story, STORY_ENDED);
-    int64_t written = story_at(story, STORY_WRITTEN);
+    int64_t ended = story_at(story, STORY_ENDED), written = story_at(story, STORY_WRITTEN);
     int64_t handled = r->handle_ms >= 0 ? r->handle_ms * 1000 : -1;
-    if (planned >= 0)
-        add(s, "planned", planned, true);
+    add_plan(s, story);
     add_sending(s, r, story);
     add_answer(s, r, story, o);
     add_end(s, r, o, first_of(ended, handled, story->due_ms * 1000));
