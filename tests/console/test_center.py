@@ -162,6 +162,10 @@ def test_the_audit_says_who_did_what_with_before_and_after(visit, v1, job):
 def test_the_system_tells_health_settings_with_origin_and_no_secret(visit, center):
     page = visit().login("/system")
     expect(page.get_by_text("The database takes writes")).to_be_visible()
+    servers = page.get_by_role("region", name="Servers of this database").get_by_role("row")
+    expect(servers).to_have_count(2)  # the head, and a database in a file has one
+    for text in ("this server", "Up", f":{center.port}"):
+        expect(servers.nth(1)).to_contain_text(text)
     page.get_by_role("tab", name="Settings").click()
     page.get_by_label("Search keys, values, texts").fill("token")
     row = page.get_by_role("row", name=re.compile("^token"))

@@ -20,7 +20,7 @@ import {messages as alarmsTw} from '../src/locales/alarms/zh-TW'
 
 /** The sources that may use the texts of an area: its screens, and what only they are made of. */
 const AREAS = [
-  {name: 'admin', texts: [admin, adminCn, adminTw], files: /\/(views\/(Audit|Users?|System|Me)|parts\/(AuditRows|Grants|RoleMatrix|Tokens|UserNew))\.vue$/},
+  {name: 'admin', texts: [admin, adminCn, adminTw], files: /\/(views\/(Audit|Users?|System|Me)|parts\/(AuditRows|Grants|RoleMatrix|Servers|Tokens|UserNew))\.vue$/},
   {name: 'alarms', texts: [alarms, alarmsCn, alarmsTw], files: /\/(views\/Alarms?\.vue|parts\/alarms\/\w+\.vue|lib\/alarms\.ts)$/},
 ]
 const sources = import.meta.glob<string>('../src/{app,views,parts,lib}/**/*.{vue,ts}', {query: '?raw', import: 'default', eager: true})

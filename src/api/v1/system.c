@@ -42,7 +42,8 @@ static void write_database(struct jsonw *w, const char *kind, const struct store
     jsonw_object(w, "database");
     jsonw_text(w, "kind", kind);
     jsonw_i64(w, "bytes", f->bytes);
-    jsonw_i64(w, "walBytes", f->log_bytes);
+    if (strcmp(kind, "sqlite") == 0) /* a server's log is of all its databases */
+        jsonw_i64(w, "walBytes", f->log_bytes);
     if (f->oldest_ms >= 0)
         jsonw_i64(w, "oldestLogMs", f->oldest_ms);
     else

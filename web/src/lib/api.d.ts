@@ -5226,7 +5226,10 @@ export interface components {
                 kind: "sqlite" | "mysql" | "postgresql";
                 /** Format: int64 */
                 bytes: number;
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description What is written ahead of the file; only where the database is one
+                 */
                 walBytes?: number;
                 /** Format: int64 */
                 logRows?: number;
