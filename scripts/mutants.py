@@ -5,7 +5,7 @@
   mutants.py                   all of tests/mutants/*.txt; goes on where it was stopped
   mutants.py NAME...           these, whatever an earlier run said
   mutants.py --survivors       those that the last run found alive, again
-  mutants.py --simulation      only those that the simulation must find alone
+  mutants.py --simulation      only those that a simulation must find alone
   mutants.py --check           only see that each one's text is still found (a second)
   mutants.py --show NAME...    print them as patches
 
@@ -14,7 +14,8 @@ The list is made of blocks, separated by blank lines:
     == name-of-the-mutant
     breaks: the promise that it breaks
     blackbox: test_disk.py test_journal.py::test_name     files or cases that are tried last (optional)
-    by: simulation                                        it must be found by the simulation alone (optional)
+    by: simulation                                        it must be found by that simulation alone (optional);
+                                                          of several nodes: nodes
     in: function
     - text that is there now
     + text in its place
@@ -22,8 +23,8 @@ The list is made of blocks, separated by blank lines:
 `in` names a function, a struct, a table, a macro or a constant of an enum, wherever in src/ it stands. Spaces, line
 ends and comments do not matter in the text; it must be found once. More pairs and more `in` lines may follow.
 
-A mutant is tried on the unit tests of its layer and of those above it, then on the simulation, then on the black-box
-cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
+A mutant is tried on the unit tests of its layer and of those above it, then on the simulations (of one server, of
+several nodes), then on the black-box cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
 that hangs has found it. One that no test finds has survived, and fails the command. Copies, builds and results are kept
 in build/mutants; a result holds for one mutant and one state of the sources and tests.
 """
@@ -48,6 +49,7 @@ HOME = os.path.join(ROOT, "build", "mutants")
 RECORD = os.path.join(HOME, "results.json")
 TABLE = os.path.join(HOME, "table.md")
 SEEDS, SEEDS_ALONE = 300, 1000
+SIMULATIONS = {"simulation": "peal_sim", "nodes": "peal_sim_nodes"}  # by what a mutant is found: its program
 LIMIT_UNIT, LIMIT_SIM, LIMIT_CASE, LIMIT_FILE = 100, 600, 200, 400  # seconds; generous: two mutants share the machine
 COUNTS = ("src/", "include/", "cmake/", "tests/", "CMakeLists.txt", "CMakePresets.json")  # what a result depends on
 COUNTS_NOT = ("tests/mutants/", "tests/fuzz/", "tests/interop/", "tests/structure/")
@@ -85,7 +87,7 @@ class NoSuchCase(Bad):
 
 class Mutant:
     def __init__(self, name, where):
-        self.name, self.where, self.breaks, self.blackbox, self.alone = name, where, "", [], False
+        self.name, self.where, self.breaks, self.blackbox, self.alone = name, where, "", [], None
         self.changes = []  # [name of the definition, old lines, new lines]
 
     def text(self):
@@ -108,8 +110,10 @@ def read_list(path):
                 now.breaks = line.partition(":")[2].strip()
             elif line.startswith("blackbox:"):
                 now.blackbox += line.partition(":")[2].split()
-            elif line.strip() == "by: simulation":
-                now.alone = True
+            elif line.startswith("by:"):
+                now.alone = line.partition(":")[2].strip()
+                if now.alone not in SIMULATIONS:
+                    raise Bad(f"{where}: by one of {', '.join(SIMULATIONS)}")
             elif line.startswith("in:"):
                 definition = line.partition(":")[2].strip()
             elif line[0] in "-+" and definition:
@@ -279,7 +283,7 @@ class Bench:
         self.tree = os.path.join(HOME, str(number), "tree")
         self.build = os.path.join(self.tree, "build", "dev")
         self.log_path = os.path.join(HOME, str(number), "log")
-        self.sound_sim = os.path.join(HOME, str(number), "sound_sim")
+        self.sound = os.path.join(HOME, str(number), "sound_")
         self.files, self.alone, self.code, self.memory = files, alone, None, in_memory()
         os.makedirs(self.tree, exist_ok=True)
 
@@ -330,11 +334,15 @@ class Bench:
         self.code = Code(self.tree)
         self.must(["cmake", "--preset", "dev", "-DCMAKE_BUILD_TYPE=Mutants", "-DPEAL_WERROR=OFF",
                    "-DCMAKE_C_FLAGS=-O1 -g1 -w"], "cmake")
-        self.make(["peal_sim"] if self.alone else ["all"], "the sound sources")
-        shutil.copy(self.program("sim/peal_sim"), self.sound_sim)
+        self.make(list(SIMULATIONS.values()) if self.alone else ["all"], "the sound sources")
+        for name in SIMULATIONS.values():
+            shutil.copy(self.simulation(name), self.sound + name)
 
     def program(self, name):
         return os.path.join(self.build, "tests", name)
+
+    def simulation(self, name):
+        return self.program(os.path.join(name.removeprefix("peal_"), name))
 
     def make(self, targets, what):
         self.must(["ninja", "-C", self.build, "-j", "1", *targets], f"{what}: cannot be built")
@@ -356,18 +364,18 @@ class Bench:
         case = re.search(r"\[  FAILED  \] (?:\d+ test\(s\).*\n)?(?:\[  FAILED  \] )?(\w+)", out)
         return "takes too long" if status is None else case[1] if case else f"exit status {status}"
 
-    def simulate(self, seeds):
+    def simulate(self, name, seeds):
         """A seed that the sound sources fail as well says nothing: on to the next."""
         first = 1
         while first <= seeds:
-            status, out = self.run([self.program("sim/peal_sim"), "--seeds", f"{first}..{seeds}"], LIMIT_SIM)
+            status, out = self.run([self.simulation(name), "--seeds", f"{first}..{seeds}"], LIMIT_SIM)
             if status == 0:
                 return None
             if status is None:
                 return "takes too long"
-            said = out.splitlines()[0] if out else f"exit status {status}"
+            said = " ".join(" ".join(out.splitlines()[:2]).split()) or f"exit status {status}"
             seed = re.match(r"seed (\d+)", said)
-            if not seed or self.run([self.sound_sim, "--seed", seed[1]], LIMIT_SIM)[0] == 0:
+            if not seed or self.run([self.sound + name, "--seed", seed[1]], LIMIT_SIM)[0] == 0:
                 return said[:110]
             print(f"mutants: the sound sources fail too: {said[:150]}", file=sys.stderr)
             first = int(seed[1]) + 1
@@ -386,13 +394,13 @@ class Bench:
         """What fails only now and then has found nothing. A seed of the simulation fails always; what found the mutant
         in an earlier run need not prove it again."""
         first = test(name)
-        if name == "simulation" or (name, first) == before:
+        if name in SIMULATIONS or (name, first) == before:
             return first
         return first if not first or first == "takes too long" else test(name)
 
     def see_sound(self, step):
         """What fails without the mistake as well has found nothing. Once a test; the simulation sees to it itself."""
-        if step.name in SOUND or step.name == "simulation":
+        if step.name in SOUND or step.name in SIMULATIONS:
             return
         self.make(step.targets, "the sound sources")
         if self.twice(step.test, step.name):
@@ -401,16 +409,18 @@ class Bench:
 
     def steps(self, mutant, layers, before):
         """What is tried, in this order; before: what found it in an earlier run, and the detail."""
-        simulation = Step(["peal_sim"], lambda _: self.simulate(SEEDS_ALONE if mutant.alone else SEEDS), "simulation")
+        seeds = SEEDS_ALONE if mutant.alone else SEEDS
+        simulations = [Step([program], lambda _, program=program: self.simulate(program, seeds), name)
+                       for name, program in SIMULATIONS.items() if mutant.alone in (None, name)]
         if mutant.alone:
-            return [simulation]
+            return simulations
         steps = []
         layer = max(layers, key=lambda name: len(WATCHERS.get(name, [])))
         for watcher in WATCHERS.get(layer, []):
             programs = self.unit_programs(watcher)
             steps += [Step(programs, self.unit, program) for program in programs]
         if layers <= SIMULATED:
-            steps.append(simulation)
+            steps += simulations
         steps += [Step(PROCESSES, self.blackbox, case) for case in mutant.blackbox]
         by, detail = before
         first = [step for step in steps if step.name == by]

@@ -24,6 +24,21 @@ static void kill_one(struct world *w, struct snode *n)
     elsewhere(w, between(w, 50, 12000), n, back, NULL);
 }
 
+static void clock_step(struct world *w, struct snode *n)
+{
+    n->wall_off = between(w, -2000, 2000);
+    say(w, "the clock of node %d is off by %lld ms", n->place + 1, (long long)n->wall_off);
+}
+
+/* As a machine that was moved: without its network, and with another clock. */
+static void cut_off(struct world *w, struct snode *n, int64_t ms)
+{
+    say(w, "node %d is cut off for %lld ms", n->place + 1, (long long)ms);
+    n->cut_ms = w->t + ms;
+    if (dice_chance(&w->dice, 300000))
+        clock_step(w, n);
+}
+
 static void trouble(struct world *w, struct snode *n)
 {
     int64_t ms = between(w, 50, dice_chance(&w->dice, 300000) ? 15000 : 3000);
@@ -38,8 +53,7 @@ static void trouble(struct world *w, struct snode *n)
         n->paused_ms = w->t + ms;
         return;
     case 2:
-        say(w, "node %d is cut off for %lld ms", n->place + 1, (long long)ms);
-        n->cut_ms = w->t + ms;
+        cut_off(w, n, ms);
         return;
     case 3:
         say(w, "node %d is asked to stop", n->place + 1);
@@ -50,8 +64,7 @@ static void trouble(struct world *w, struct snode *n)
         cluster_drain(n->c, dice_chance(&w->dice, 500000));
         return;
     case 5:
-        n->wall_off = between(w, -2000, 2000);
-        say(w, "the clock of node %d is off by %lld ms", n->place + 1, (long long)n->wall_off);
+        clock_step(w, n);
         return;
     default:
         say(w, "the database is away for %lld ms", (long long)ms);

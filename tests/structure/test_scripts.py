@@ -293,8 +293,9 @@ cat >build/dev/tests/unit_executor_a <<END
 #!/bin/bash
 if grep -q return.NULL $PWD/src/executor/a.c; then echo '[  FAILED  ] a_case'; exit 1; fi
 END
-echo 'exit 0' >build/dev/tests/sim/peal_sim
-chmod +x build/dev/tests/unit_executor_a build/dev/tests/sim/peal_sim
+mkdir -p build/dev/tests/sim_nodes
+for sim in sim/peal_sim sim_nodes/peal_sim_nodes; do echo "exit 0" >build/dev/tests/$sim; chmod +x build/dev/tests/$sim; done
+chmod +x build/dev/tests/unit_executor_a
 """
 
 
