@@ -62,6 +62,8 @@ static const struct config_row rows[] = {
       0, 0 },
     { "node.name", NULL, CONFIG_TEXT, NULL, "NAME",
       "of this server in a database that is a server's (default: the host's name)", 0, 0 },
+    { "node.cluster", NULL, CONFIG_FLAG, "false", NULL,
+      "being built, not for use: several servers on one database", 0, 0 },
     { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
       "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
       "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
@@ -517,6 +519,7 @@ void server_center(const struct config *c, struct center_config *ret)
         .db = config_text(c, "db"),
         .db_password = config_text(c, "db.password"),
         .node_name = config_text(c, "node.name"),
+        .cluster = config_flag(c, "node.cluster"),
         .executor_ca = config_text(c, "executor.ca"),
         .recorder = config_text(c, "recorder"),
         .zone = config_text(c, "zone"),

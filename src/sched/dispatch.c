@@ -198,7 +198,7 @@ static void fire(struct sched *s, struct now now, struct run *r)
 {
     if (run_withdraw_outdated(s, now, r) || replanned(s, now, r))
         return;
-    if (r->due_ms > s->watermark_ms) {
+    if (r->due_ms > s->watermark_ms || !send_leased(s, now, r)) {
         run_wait_for(s, r, WAIT_WATERMARK);
         list_push(&s->beyond, &r->place);
         s->wanted = true;

@@ -192,6 +192,11 @@ bool cluster_may_send(const struct cluster *c, struct now now, int64_t due_ms)
     return now.boot_ms < cluster_lease_ms(c) && due_ms <= c->watermark_ms;
 }
 
+int64_t cluster_watermark_ms(const struct cluster *c)
+{
+    return c->watermark_ms;
+}
+
 static bool epoch_lives(const void *ctx, int64_t epoch)
 {
     const struct cluster *c = ctx;

@@ -149,6 +149,8 @@ bool cluster_may_send(const struct cluster *c, struct now now, int64_t due_ms);
 bool cluster_may_plan(const struct cluster *c);
 /* Boot time up to which runs may leave; INT64_MIN: not at all. */
 int64_t cluster_lease_ms(const struct cluster *c);
+/* What falls due up to here may leave; INT64_MIN: nothing. */
+int64_t cluster_watermark_ms(const struct cluster *c);
 /* This machine's clock is wrong: more than skew_ms from the database's, with which another living
  * node agrees. */
 bool cluster_odd(const struct cluster *c);

@@ -94,6 +94,7 @@ struct sched *sched_new(const struct sched_config *config)
     list_init(&s->kills);
     s->next = batch_new();
     s->seq = 1;
+    s->lease_boot_ms = s->lease_mark_ms = INT64_MAX;
     s->plan_next_ms = NEVER_MS;
     return s;
 }

@@ -114,6 +114,13 @@ struct action {
 
 bool sched_pop(struct sched *s, struct action *ret);
 
+/* This center is one of several on its database: from the call on runs leave only before that boot
+ * time, and only what falls due up to mark_ms; both may grow. Before sched_started and whenever
+ * they have changed. */
+void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t mark_ms);
+/* Another center may have left what is due: the next batch looks for it. */
+void sched_claim(struct sched *s);
+
 /* May this /run leave? To be asked once for each CALL_RUN, immediately before its first byte can be
  * written: from a yes on the run counts as sent, whatever becomes of this process. False: nothing
  * of it may leave, the call ends with CALL_AGAIN. */

@@ -40,6 +40,11 @@ void send_call(struct sched *s, struct run *r)
              });
 }
 
+bool send_leased(const struct sched *s, struct now now, const struct run *r)
+{
+    return now.boot_ms < s->lease_boot_ms && r->due_ms <= s->lease_mark_ms;
+}
+
 static void send_run(struct sched *s, struct now now, struct run *r)
 {
     run_move(s, now, r, PHASE_SENT);
@@ -55,7 +60,7 @@ static void send_run(struct sched *s, struct now now, struct run *r)
 static bool may_leave(const struct sched *s, struct now now, const struct run *r)
 {
     return r->phase == PHASE_SENT && !(r->flags & (RUN_CLOSED | RUN_ENDING)) && !run_outdated(r) &&
-           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms;
+           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms && send_leased(s, now, r);
 }
 
 bool send_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket)

@@ -9,6 +9,8 @@ struct lane;
 struct run;
 
 bool send_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket); /* sched.h */
+/* Whether this center's lease lets it leave now (sched_lease). */
+bool send_leased(const struct sched *s, struct now now, const struct run *r);
 void send_call(struct sched *s, struct run *r); /* ticket, place in the lane */
 void lane_pump(struct sched *s, struct now now, struct lane *lane);
 void lane_enqueue(struct sched *s, struct now now, struct run *r);

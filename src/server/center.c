@@ -214,6 +214,18 @@ static void batch_done(struct center *c)
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
 
+/* What the node's rules have said since the last time. */
+static void node_said(struct center *c)
+{
+    struct node_says says;
+    atomic_store(&c->is_woken, false);
+    if (!node_takes(c->node, &says))
+        return;
+    sched_lease(c->sched, center_now(), says.lease_ms, says.watermark_ms);
+    if (says.claim)
+        sched_claim(c->sched);
+}
+
 static void zones_changed(struct center *c, struct message *l)
 {
     sched_zones_changed(c->sched);
@@ -233,6 +245,8 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         log_ask_open(c, l);
     else if (l->kind == MESSAGE_LOST)
         fenced(c, &c->lost_why);
+    else if (l->kind == MESSAGE_NODE)
+        node_said(c);
     else
         zones_changed(c, l);
 }
@@ -473,12 +487,21 @@ static void lost(void *arg, const struct why *why)
     mailbox_send(c->mailbox, &c->lost);
 }
 
+/* On the node's thread. */
+static void woken(void *arg)
+{
+    struct center *c = arg;
+    c->woken.kind = MESSAGE_NODE;
+    if (!atomic_exchange(&c->is_woken, true))
+        mailbox_send(c->mailbox, &c->woken);
+}
+
 /* One that is a server's hears from now on that this process lives. */
 static enum err database_open(struct center *c, struct store **ret, struct why *why)
 {
     node_name_choose(c->config.node_name, c->node_name);
-    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->node_name, &c->metrics,
-                            &c->node, why);
+    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->node_name,
+                            c->config.cluster, &c->metrics, &c->node, why);
     if (err)
         return err;
     const struct store_options options = { .node = 1,
@@ -486,6 +509,7 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
                                            .start_deadline_ms = c->config.start_deadline_ms,
                                            .password = c->config.db_password,
                                            .node_name = c->node_name,
+                                           .shared = c->config.cluster,
                                            .gone_epoch = node_gone_epoch(c->node) };
     struct store *s;
     err = store_open(c->db, &options, &s, why);
@@ -494,7 +518,8 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
     c->metrics.node = (struct metric_node){ c->node_name, options.node, options.epoch };
     if (s->ops->cluster)
         s->ops->cluster->life(s, &c->metrics.node.node, &c->metrics.node.epoch);
-    err = node_start(c->node, s, c->config.listen, lost, c, why);
+    const struct node_hooks hooks = { .lost = lost, .woken = woken, .arg = c };
+    err = node_start(c->node, s, c->config.listen, &hooks, why);
     if (err)
         store_close(s);
     else
@@ -518,6 +543,7 @@ static enum err core_new(struct center *c, struct why *why)
     s.lane_queue = c->config.lane_queue;
     s.spare_connections = spare_connections();
     c->sched = sched_new(&s);
+    node_said(c); /* among others nothing leaves without a lease */
     struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms,
                                 s.seed + 1 };
     struct planner *planner = planner_new(&p);

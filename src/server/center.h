@@ -32,6 +32,7 @@ struct center_config {
     const char *db;          /* as store_open's; NULL: peal.db in the data folder */
     const char *db_password; /* if db is a server's and does not say it; NULL */
     const char *node_name;   /* in such a database; NULL: the host's */
+    bool cluster;            /* others of other names may have that database, too */
     const char *token;       /* access token, both directions; "" = none (said in the log) */
     const char *recorder;    /* folder of the flight recorder, "none"; NULL: as flight_file.h */
     const char *zone;        /* server's zone by name; NULL or "": the system's */

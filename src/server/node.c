@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules are those of src/sched/node.c: the thread ticks them when they say so, does their
- * actions, and brings the answers back. They are told that this node is the only one, so there are
- * two actions: beat, and drop everything because the beat was refused. A beat without an answer
- * changes nothing; what ends this server's right to write is the fence in its commits. */
+ * actions, and brings the answers back. A node that has the database alone is told so: there are
+ * two actions then, to beat, and to drop everything because the beat was refused. A beat without an
+ * answer changes nothing; what ends this server's right to write is the fence in its commits.
+ *
+ * The rules belong to this thread. What the scheduler must know of them (how long it may send, what
+ * it shall plan) is published under a lock, and the scheduler is woken. A lease that it reads late
+ * is shorter than the true one. */
 #include "server/node.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -37,8 +41,11 @@ struct node {
     struct metrics *metrics;
     struct cluster *rules; /* of the thread, once there is one */
     bool skewed, silent;   /* has been told */
-    node_lost_fn *lost;
-    void *lost_arg;
+    bool shared;           /* with other servers */
+    bool out;              /* this life is over: nothing is looked at any more */
+    struct node_hooks hooks;
+    pthread_mutex_t lock;
+    struct node_says says; /* under the lock */
     struct mailbox *in;
     struct message leave, stop;
     pthread_t thread;
@@ -114,13 +121,21 @@ void node_name_choose(const char *given, char ret[NODE_NAME_SIZE])
 }
 
 enum err node_new(const char *data, const char *db, const char *password, const char *name,
-                  struct metrics *metrics, struct node **ret, struct why *why)
+                  bool shared, struct metrics *metrics, struct node **ret, struct why *why)
 {
     *ret = NULL;
+    if (!db_url_is(db) && shared)
+        why_set(why,
+                "node.cluster needs a database that several servers can open (mysql://, "
+                "postgres://); %s is a file",
+                db);
     if (!db_url_is(db))
-        return OK;
+        return shared ? ERR_INVALID : OK;
     struct node *n = mem_new(sizeof(*n));
     n->fd = -1;
+    n->shared = shared;
+    n->says.lease_ms = n->says.watermark_ms = INT64_MIN;
+    pthread_mutex_init(&n->lock, NULL);
     n->db = mem_dup(db);
     n->password = mem_dup(password);
     n->metrics = metrics;
@@ -182,6 +197,7 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
                            .wall_ms = clock_wall_ms(),
                            .live = atomic_load_explicit(&n->metrics->open, memory_order_relaxed),
                            .draining = a->draining,
+                           .shared = n->shared,
                            .address = n->address,
                            .version = PEAL_VERSION };
     bool ours = false;
@@ -206,8 +222,9 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
 static void beat_tell(struct node *n, enum err err, const struct why *why)
 {
     if (err && err != ERR_FENCED && !n->silent)
-        log_warn("node", "no beat: %s; a server that starts now would wait 3 s and take over",
-                 why->text);
+        log_warn("node", "no beat: %s; %s", why->text,
+                 n->shared ? "without one for 2 s nothing is sent"
+                           : "a server that starts now would wait 3 s and take over");
     else if (!err && n->silent)
         log_info("node", "the database takes the beat again");
     n->silent = err != OK;
@@ -228,28 +245,154 @@ static enum err beat(struct node *n, const struct cluster_action *a, struct why 
     return err;
 }
 
+/* ---- the others ------------------------------------------------------------------------------ */
+
+struct looked {
+    const struct node *n;
+    struct cluster_row rows[CLUSTER_MAX];
+    int count;
+};
+
+static bool take_life(void *ctx, const struct life_record *r)
+{
+    struct looked *l = ctx;
+    l->rows[l->count++] = (struct cluster_row){ .node = r->node,
+                                                .epoch = r->epoch,
+                                                .beat = r->beat,
+                                                .watermark_ms = r->watermark_ms,
+                                                .heir = r->heir,
+                                                .skew_ms = r->skew_ms,
+                                                .weight = HOMES_WEIGHT,
+                                                .ended = r->ended,
+                                                .clean = r->clean,
+                                                .draining = r->draining,
+                                                .namesake = r->node == l->n->options.node };
+    return l->count < CLUSTER_MAX;
+}
+
+/* The nodes, or what is left of epochs that have ended. */
+static void look(struct node *n, const struct cluster_action *a)
+{
+    struct looked l = { .n = n };
+    struct why why = { "" };
+    enum err err = connected(n, &why);
+    if (!err) {
+        const struct store_cluster *t = n->store->ops->cluster;
+        err = (a->kind == CLUSTER_LOOK ? t->lives_each : t->orphans_each)(n->store, CLUSTER_MAX,
+                                                                          take_life, &l, &why);
+    }
+    if (err)
+        cluster_failed(n->rules, node_now(), a); /* the beat tells why */
+    else if (a->kind == CLUSTER_LOOK)
+        cluster_rows(n->rules, node_now(), a, l.rows, l.count);
+    else
+        cluster_orphans(n->rules, node_now(), a, l.rows, l.count);
+}
+
+static void declare(struct node *n, const struct cluster_action *a)
+{
+    struct why why = { "" };
+    bool done = false;
+    enum err err = connected(n, &why);
+    if (!err)
+        err = n->store->ops->cluster->declare(n->store, a->node, a->epoch, a->beat, &done, &why);
+    if (err)
+        log_warn("node", "cannot end epoch %lld of node %lld, which is silent: %s",
+                 (long long)a->epoch, (long long)a->node, why.text);
+    else if (done)
+        log_warn("node", "node %lld is silent: its epoch %lld has been ended", (long long)a->node,
+                 (long long)a->epoch);
+    cluster_declared(n->rules, node_now(), a,
+                     err    ? CLUSTER_UNHEARD
+                     : done ? CLUSTER_YES
+                            : CLUSTER_NO);
+}
+
+/* ---- what the scheduler is told -------------------------------------------------------------- */
+
+/* Those that are new since the last time. claim: it shall look for what is due. */
+static void publish(struct node *n, bool claim)
+{
+    int64_t lease_ms = cluster_lease_ms(n->rules), watermark_ms = cluster_watermark_ms(n->rules);
+    pthread_mutex_lock(&n->lock);
+    struct node_says *s = &n->says;
+    bool wake = claim || s->lease_ms != lease_ms || s->watermark_ms != watermark_ms;
+    s->lease_ms = lease_ms;
+    s->watermark_ms = watermark_ms;
+    s->claim |= claim;
+    pthread_mutex_unlock(&n->lock);
+    if (wake && n->started)
+        n->hooks.woken(n->hooks.arg);
+}
+
+bool node_takes(struct node *n, struct node_says *ret)
+{
+    if (!n || !n->shared)
+        return false;
+    pthread_mutex_lock(&n->lock);
+    *ret = n->says;
+    n->says.claim = false;
+    pthread_mutex_unlock(&n->lock);
+    return true;
+}
+
 /* ---- the rules' actions ---------------------------------------------------------------------- */
+
+static void lost(struct node *n, const struct why *why)
+{
+    if (n->out || !n->started || n->leaving)
+        return;
+    n->out = true;
+    n->hooks.lost(n->hooks.arg, why);
+}
+
+/* A single life ends by the writer's last batch, and by the store when it closes; so does this one
+ * when the server stops. */
+static void handover(struct node *n)
+{
+    struct why why = { "" };
+    if (n->leaving)
+        return;
+    why_set(&why, "this machine's clock is more than 1 s from the database's, with which other "
+                  "servers agree: let it follow a time server");
+    lost(n, &why);
+}
 
 /* What is due now. The error is the beat's. */
 static enum err iterate(struct node *n, struct why *why)
 {
     struct cluster_action a;
     enum err err = OK;
-    if (cluster_next(n->rules) <= clock_boot_ms())
+    bool claim = false;
+    if (!n->out && cluster_next(n->rules) <= clock_boot_ms())
         cluster_tick(n->rules, node_now());
-    while (cluster_pop(n->rules, &a)) {
+    while (!n->out && cluster_pop(n->rules, &a)) {
         if (a.kind == CLUSTER_BEAT)
             err = beat(n, &a, why);
-        else if (a.kind == CLUSTER_FORGET && n->started && !n->leaving)
-            n->lost(n->lost_arg, why);
-        /* HANDOVER is done elsewhere: the writer's last batch; the store, when it closes */
+        else if (a.kind == CLUSTER_LOOK || a.kind == CLUSTER_ORPHANS)
+            look(n, &a);
+        else if (a.kind == CLUSTER_DECLARE)
+            declare(n, &a);
+        else if (a.kind == CLUSTER_ADOPT) /* nothing takes runs over yet */
+            cluster_adopted(n->rules, node_now(), &a, 0, true);
+        else if (a.kind == CLUSTER_SWEEP) /* jobs have no homes yet: every node plans all */
+            cluster_swept(n->rules, node_now(), &a, false);
+        else if (a.kind == CLUSTER_HANDOVER)
+            handover(n);
+        else if (a.kind == CLUSTER_FORGET)
+            lost(n, why);
+        if (a.kind == CLUSTER_CLAIM) {
+            cluster_claimed(n->rules, node_now(), &a);
+            claim = true;
+        }
     }
+    publish(n, claim);
     return err;
 }
 
 static int wait_ms(const struct node *n)
 {
-    int64_t next_ms = cluster_next(n->rules);
+    int64_t next_ms = n->out ? INT64_MAX : cluster_next(n->rules);
     int64_t left_ms = next_ms - clock_boot_ms();
     if (next_ms == INT64_MAX)
         return -1; /* refused: only the request to stop can come */
@@ -287,24 +430,23 @@ static void *node_main(void *arg)
 
 static void rules_make(struct node *n, int64_t node, int64_t epoch)
 {
-    const struct cluster_config config = { .single = true };
+    const struct cluster_config config = { .single = !n->shared };
     n->rules = cluster_new(&config);
     cluster_joined(n->rules, node_now(), NULL, node, epoch);
 }
 
-enum err node_start(struct node *n, struct store *store, const char *address, node_lost_fn *lost,
-                    void *arg, struct why *why)
+enum err node_start(struct node *n, struct store *store, const char *address,
+                    const struct node_hooks *hooks, struct why *why)
 {
     if (!n || !store->ops->cluster)
         return OK;
     int64_t node, epoch;
     store->ops->cluster->life(store, &node, &epoch);
     n->options = (struct store_options){
-        .node = node, .epoch = epoch, .life = epoch, .password = n->password
+        .node = node, .epoch = epoch, .life = epoch, .password = n->password, .shared = n->shared
     };
     n->address = mem_dup(address);
-    n->lost = lost;
-    n->lost_arg = arg;
+    n->hooks = *hooks;
     epoch_write(n, epoch);
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
@@ -342,6 +484,7 @@ void node_free(struct node *n)
     store_close(n->store);
     if (n->fd >= 0)
         close(n->fd);
+    pthread_mutex_destroy(&n->lock);
     if (n->password)
         explicit_bzero(n->password, strlen(n->password));
     free(n->password);

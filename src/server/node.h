@@ -5,8 +5,9 @@
  * Once a second a thread with a connection of its own writes the beat, so that a server that starts
  * sees within 3 s whether this one is alive, however long a batch takes. What the beat's answer
  * says of the database's clock is compared with this machine's. When to beat, and what a refused
- * beat means, is decided by the rules of a cluster (sched/node.h), which know that only one server
- * may use a database yet. */
+ * beat means, is decided by the rules of a cluster (sched/node.h). Without node.cluster they know
+ * that this server has the database alone. With it, the thread looks at the other nodes as well,
+ * and ends those that are silent. */
 #ifndef PEAL_SERVER_NODE_H
 #define PEAL_SERVER_NODE_H
 
@@ -22,21 +23,37 @@ struct node;
 /* The name: what was given, or this host's. given: NULL or empty for none. */
 void node_name_choose(const char *given, char ret[NODE_NAME_SIZE]);
 /* Before the database is opened: take node.lock of the data folder (ERR_BUSY: another process has
- * it). NULL in *ret for a database in a file, which has a lock of its own. Texts are copied;
- * metrics are borrowed. */
+ * it). NULL in *ret for a database in a file, which has a lock of its own. shared: other servers
+ * may have the database as well (ERR_INVALID for a file). Texts are copied; metrics are borrowed.
+ */
 MUST_CHECK enum err node_new(const char *data, const char *db, const char *password,
-                             const char *name, struct metrics *metrics, struct node **ret,
-                             struct why *why);
+                             const char *name, bool shared, struct metrics *metrics,
+                             struct node **ret, struct why *why);
 /* The epoch that the last process with this folder had on this database, 0: none is known. It has
  * ended, because the lock is ours. */
 int64_t node_gone_epoch(const struct node *n);
-/* The database has refused a beat, so this life is over and nothing of it can be written. On the
- * node's thread, once at most. why: lent. */
-typedef void node_lost_fn(void *arg, const struct why *why);
+
+/* Called on the node's thread. */
+struct node_hooks {
+    /* The database has refused a beat, or the machine's clock is wrong: this life is over and
+     * nothing may be sent in it. Once at most. why: lent. */
+    void (*lost)(void *arg, const struct why *why);
+    void (*woken)(void *arg); /* node_takes has something new; only where the database is shared */
+    void *arg;
+};
+
+struct node_says {
+    int64_t lease_ms;     /* boot clock: until then runs may be sent, */
+    int64_t watermark_ms; /* which fall due up to here */
+    bool claim;           /* look for what is due: another node may have left it */
+};
+
+/* Any thread: what is to be done, once each. False: this server has the database alone. */
+bool node_takes(struct node *n, struct node_says *ret);
 /* The database is open: remember whose life it is, and begin to beat. address: copied, "host:port".
  * NULL for n, as of a database in a file, is fine. */
 MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,
-                               node_lost_fn *lost, void *arg, struct why *why);
+                               const struct node_hooks *hooks, struct why *why);
 /* The server stops: its row says so, and a beat that is refused from now on means nothing, because
  * the next server may have begun. Once; NULL is fine. */
 void node_leave(struct node *n);

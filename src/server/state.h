@@ -22,7 +22,8 @@ enum message_kind {
     MESSAGE_JOURNAL,
     MESSAGE_ZONES,
     MESSAGE_LOG_ASK,
-    MESSAGE_LOST
+    MESSAGE_LOST,
+    MESSAGE_NODE
 };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */
@@ -60,6 +61,8 @@ struct center {
     char node_name[NODE_NAME_SIZE];
     struct message lost; /* from the node: another server has taken over */
     struct why lost_why;
+    struct message woken; /* from the node: it has something new */
+    _Atomic bool is_woken;
     struct loop *loop;
     struct httpd *front;
     struct tls_front *tls_front;   /* NULL: the port speaks plain HTTP */

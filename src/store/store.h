@@ -47,7 +47,10 @@ struct store_options {
      * life finds it again. NULL: PEAL_DB_PASSWORD of the environment; "peal". */
     const char *password, *node_name;
     int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
-    int64_t life;       /* > 0: a further handle of the life of that node and epoch, for its beat */
+    /* Other servers may have the same database, each under a name of its own (and each with this
+     * set). Not with a file: ERR_INVALID. */
+    bool shared;
+    int64_t life; /* > 0: a further handle of the life of that node and epoch, for its beat */
 };
 
 struct log_record { /* one row of xxl_job_log; text owned, NULL = NULL */
@@ -710,6 +713,7 @@ struct node_beat {
     int64_t skew_ms;      /* the database's clock minus this machine's, as it was last seen */
     int64_t wall_ms, live;
     bool draining;                 /* plans nothing any more */
+    bool shared;                   /* as in store_options */
     const char *address, *version; /* "host:port", of this program */
 };
 
@@ -724,6 +728,16 @@ struct node_record { /* what the database knows of a server; texts are lent by t
 };
 
 typedef bool node_row_fn(void *ctx, const struct node_record *r);
+
+struct life_record { /* a node's newest life, or one that has ended and has runs */
+    int64_t node, epoch, beat;
+    int64_t watermark_ms; /* what falls due later was not sent in it */
+    int64_t heir;         /* 0: none */
+    int64_t skew_ms;
+    bool ended, clean, draining;
+};
+
+typedef bool life_row_fn(void *ctx, const struct life_record *r);
 
 /* On a database that several servers can open. */
 struct store_cluster {
@@ -741,6 +755,17 @@ struct store_cluster {
     MUST_CHECK enum err (*nodes_page)(struct store *s, int64_t below_epoch, int64_t limit,
                                       node_row_fn *fn, void *ctx, int64_t *ret_total,
                                       struct why *why);
+    /* The newest life of each node, at most limit of them, the newest first. Any handle. */
+    MUST_CHECK enum err (*lives_each)(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
+                                      struct why *why);
+    /* Lives that have ended and still own live runs. Looks at all of these. Any handle. */
+    MUST_CHECK enum err (*orphans_each)(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
+                                        struct why *why);
+    /* End that life of a node, unless its beat is another by now, and name this handle's epoch as
+     * its heir. On a handle that was opened with options.life. *ret_done: this has ended it. After
+     * an error it may have been ended or not, and the same may be asked again. */
+    MUST_CHECK enum err (*declare)(struct store *s, int64_t node, int64_t epoch, int64_t beat,
+                                   bool *ret_done, struct why *why);
 };
 
 struct store_ops {

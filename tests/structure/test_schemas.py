@@ -13,6 +13,8 @@ ENGINES = sorted(folder.name for folder in STORE.iterdir() if (folder / "schema"
 # (table, column; "*": all of it): where it is
 ONLY = {
     ("peal_epoch", "ended"): "servers: a file has one epoch, which its lock ends",
+    ("peal_epoch", "heir"): "servers: of a life that another one has ended",
+    ("peal_epoch", "began_ms"): "servers: a file's only server knows it",
     ("peal_node", "*"): "servers: those that have used the database",
     ("peal_info", "*"): "servers: how the tables came there",
     ("sqlite_sequence", "*"): "sqlite: its own",
@@ -47,6 +49,8 @@ def of_server(engine):
         text = re.sub(r"--[^\n]*", "", path.read_text())
         for statement in text.split(";"):
             statement = statement.strip()
+            if asked := re.match(r"SET @\w+ = .*?'(ALTER TABLE [^']*)'", statement, re.S):  # only where it lacks them
+                statement = asked[1]
             if made := re.match(r"CREATE TABLE (?:IF NOT EXISTS )?[`\"]?(\w+)[`\"]?\s*\(", statement):
                 depth, end = 1, 0
                 for end, c in enumerate(statement[made.end():]):  # the bracket that ends the columns

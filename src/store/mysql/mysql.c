@@ -208,11 +208,16 @@ static enum err open_handle(struct mydb *s, const struct db_url *u,
 
 static enum err begin_life(struct mydb *s, const struct store_options *options, struct why *why)
 {
+    if (s->adopted.is && s->sql.shared) {
+        why_set(why, "%s has the tables of an XXL-JOB in place, which one server alone may use",
+                s->name);
+        return ERR_INVALID;
+    }
     enum err err = s->adopted.is ? my_adopted_spans(s, why) : OK;
     if (!err)
         err = my_ledger_open(s, why);
     if (!err)
-        err = sql_epoch_watch(&s->sql, options ? options->gone_epoch : 0, why);
+        err = sql_epoch_watch(&s->sql, node_name(options), options ? options->gone_epoch : 0, why);
     if (!err)
         err = sql_epoch_join(&s->sql, node_name(options), why);
     return err || !s->adopted.is ? err : my_adopted_take(s, why);
@@ -225,7 +230,7 @@ static enum err bulk_begin_with(struct mydb *s, struct why *why)
         why_set(why, "%s has the tables of an XXL-JOB in place, which stay there", s->name);
         return ERR_INVALID;
     }
-    return sql_epoch_watch(&s->sql, 0, why);
+    return sql_epoch_watch(&s->sql, "", 0, why);
 }
 
 enum err mysql_open(const struct db_url *u, const struct store_options *options, struct store **ret,

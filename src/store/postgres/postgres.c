@@ -205,7 +205,7 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
     if (!err)
         err = begins ? pg_migrate(s, why) : pg_schema_check(s, why);
     if (!err && (begins || bulk))
-        err = sql_epoch_watch(&s->sql, options ? options->gone_epoch : 0, why);
+        err = sql_epoch_watch(&s->sql, node_name(options), options ? options->gone_epoch : 0, why);
     if (!err && begins && !bulk)
         err = sql_epoch_join(&s->sql, node_name(options), why);
     if (!err && begins)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Epochs in texts that server engines share. Numbers of commits go on from one epoch to the next,
  * because bytes of peal_delta and the flight recorder are told apart by them; totals are sums over
- * all epochs; watermark and recorder are those of the newest. */
+ * all epochs; watermark and recorder are those of the newest.
+ *
+ * Where several servers share the database, a life follows that of its own name, and those that
+ * run beside it are left alone. Numbers of its commits begin at a place of their own then. */
 #include "store/sql/epoch.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#define BATCH_BITS 36    /* commits of one life among others */
 #define ADOPT_ROWS 20000 /* live rows that get a new owner in one transaction */
 
 /* ---- commit ---------------------------------------------------------------------------------- */
@@ -131,6 +135,38 @@ enum err sql_outcome(struct store *store, bool *ret_done, struct why *why)
 
 /* ---- is another one alive? ------------------------------------------------------------------- */
 
+/* Lives that have not ended and cannot be beside this one: all. Where servers share the database:
+ * one of the same name (?1), and those that have it alone. Sums move with each of them. */
+#define ALONE                                                                                      \
+    "FROM peal_epoch e LEFT JOIN peal_node n ON n.node = e.node WHERE e.ended = 0 AND "            \
+    "(?1 = '' OR n.name = ?1 OR coalesce(n.state, 0) < 2) "
+
+static enum err life_rows(struct sql *s, const char *name, struct sql_life *ret, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err =
+        sql_query(s,
+                  "SELECT e.epoch, n.name, n.address, "
+                  "(SELECT count(*) " ALONE "), (SELECT sum(e.batch) " ALONE "), "
+                  "(SELECT sum(n.beat) " ALONE ") " ALONE "ORDER BY e.epoch DESC LIMIT 1",
+                  &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    ret->epoch = sql_i64(q, 0, 0);
+    sql_text_copy(q, 1, ret->name, sizeof(ret->name));
+    sql_text_copy(q, 2, ret->address, sizeof(ret->address));
+    ret->count = sql_i64(q, 3, 0);
+    ret->batch = sql_i64(q, 4, 0);
+    ret->beat = sql_i64(q, 5, 0);
+    sql_reset(q);
+    return OK;
+}
+
 enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why)
 {
     struct sql_query *q;
@@ -153,8 +189,14 @@ enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why)
     return OK;
 }
 
-static enum err in_use(const struct sql_life *l, struct why *why)
+static enum err in_use(const struct sql *s, const char *name, const struct sql_life *l,
+                       struct why *why)
 {
+    if (s->shared && strcmp(l->name, name) == 0) {
+        why_set(why, "node name %s is in use at %s; give this server another --node.name", name,
+                l->address[0] ? l->address : "an address that is not known");
+        return ERR_BUSY;
+    }
     why_set(why,
             "the database is in use by another server (%s%s%s); stop that one, or give this one "
             "another --db",
@@ -175,7 +217,8 @@ static enum life_sign looked(struct life_watch *w, const struct sql_life *l)
 }
 
 /* The life that was read first is over when its numbers have stood still for long enough. */
-static enum err life_wait(struct sql *s, const struct sql_life *first, struct why *why)
+static enum err life_wait(struct sql *s, const char *name, const struct sql_life *first,
+                          struct why *why)
 {
     struct life_watch w = { 0 };
     enum life_sign sign = LIFE_QUIET;
@@ -183,36 +226,37 @@ static enum err life_wait(struct sql *s, const struct sql_life *first, struct wh
     while (sign == LIFE_QUIET) {
         struct sql_life now = { 0 };
         pause_ms(LIFE_LOOK_MS);
-        enum err err = sql_life_read(s, &now, why);
+        enum err err = life_rows(s, s->shared ? name : "", &now, why);
         if (err || !now.epoch)
             return err;
         sign = looked(&w, &now);
         if (sign == LIFE_MOVES)
-            return in_use(&now, why);
+            return in_use(s, name, &now, why);
     }
     return OK;
 }
 
-enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why)
+enum err sql_epoch_watch(struct sql *s, const char *name, int64_t gone_epoch, struct why *why)
 {
     struct sql_life first = { 0 };
-    enum err err = sql_life_read(s, &first, why);
+    enum err err = life_rows(s, s->shared ? name : "", &first, why);
     s->watched = first.epoch;
-    if (err || !first.epoch || first.epoch == gone_epoch)
+    if (err || !first.epoch || (first.epoch == gone_epoch && first.count == 1))
         return err;
     log_info("store",
              "the last server on this database has not said that it stops (%s); looking "
              "for %d s whether it is alive",
              first.name[0] ? first.name : "no name", LIFE_LEASE_MS / 1000);
-    return life_wait(s, &first, why);
+    return life_wait(s, name, &first, why);
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
+/* One life of a name begins at a time. */
 static enum err node_find(struct sql *s, const char *name, int64_t *ret, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(s, "SELECT node FROM peal_node WHERE name = ?1", &q, why);
+    enum err err = sql_query(s, "SELECT node FROM peal_node WHERE name = ?1 FOR UPDATE", &q, why);
     if (err)
         return err;
     sql_bind_text(q, 1, name);
@@ -237,24 +281,62 @@ static enum err node_take(struct sql *s, const char *name, int64_t *ret, struct 
     return err ? err : node_find(s, name, ret, why);
 }
 
+/* The newest life: nothing begins beside this one. ended: it cannot be in the way. */
+static enum err newest_lock(struct sql *s, int64_t *ret_epoch, bool *ret_ended, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(
+        s, "SELECT epoch, ended FROM peal_epoch ORDER BY epoch DESC LIMIT 1 FOR UPDATE", &q, why);
+    *ret_epoch = 0;
+    *ret_ended = true;
+    if (!err)
+        err = sql_next(q, &row, why);
+    if (err || !row)
+        return err;
+    *ret_epoch = sql_i64(q, 0, 0);
+    *ret_ended = sql_i64(q, 1, 0) != 0;
+    sql_reset(q);
+    return OK;
+}
+
+/* Has a life begun since this one looked that it cannot be beside? */
+static enum err moment_check(struct sql *s, const char *name, struct why *why)
+{
+    struct sql_life now = { 0 };
+    int64_t epoch = 0;
+    bool ended = true;
+    enum err err = newest_lock(s, &epoch, &ended, why);
+    if (!err && s->shared) {
+        err = life_rows(s, name, &now, why);
+        epoch = now.epoch;
+        ended = !now.epoch;
+    }
+    if (err || ended || epoch == s->watched)
+        return err;
+    why_set(why, "another server has opened the database at the same moment");
+    return ERR_BUSY;
+}
+
 /* The last life's number of commits, and how far its runs may have left. */
 static enum err last_life(struct sql *s, struct watermark *ret, struct why *why)
 {
     struct sql_query *q;
     bool row = false;
     enum err err = sql_query(s,
-                             "SELECT watermark_ms, clean, recorder, renewals, batch, ended, epoch "
-                             "FROM peal_epoch ORDER BY epoch DESC LIMIT 1 FOR UPDATE",
+                             s->shared ? "SELECT watermark_ms, clean, recorder, renewals, batch "
+                                         "FROM peal_epoch WHERE node = ?1 ORDER BY epoch DESC "
+                                         "LIMIT 1"
+                                       : "SELECT watermark_ms, clean, recorder, renewals, batch "
+                                         "FROM peal_epoch ORDER BY epoch DESC LIMIT 1",
                              &q, why);
-    if (!err)
-        err = sql_next(q, &row, why);
+    if (err)
+        return err;
+    if (s->shared)
+        sql_bind_i64(q, 1, s->node);
+    err = sql_next(q, &row, why);
     if (err || !row)
         return err;
-    if (!sql_i64(q, 5, 0) && sql_i64(q, 6, 0) != s->watched) {
-        why_set(why, "another server has opened the database at the same moment");
-        sql_reset(q);
-        return ERR_BUSY;
-    }
     ret->until_ms = sql_i64(q, 0, 0);
     ret->clean = sql_i64(q, 1, 0) == 1;
     sql_text_copy(q, 2, ret->recorder, sizeof(ret->recorder));
@@ -269,7 +351,7 @@ static enum err epoch_insert(struct sql *s, const struct watermark *last, struct
     struct sql_query *q;
     enum err err = sql_query(s,
                              "INSERT INTO peal_epoch (node, batch, watermark_ms, clean, recorder, "
-                             "renewals) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                             "renewals, began_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                              &q, why);
     if (err)
         return err;
@@ -279,6 +361,7 @@ static enum err epoch_insert(struct sql *s, const struct watermark *last, struct
     sql_bind_i64(q, 4, last->clean);
     sql_bind_text(q, 5, last->recorder);
     sql_bind_i64(q, 6, last->renewals);
+    sql_bind_i64(q, 7, clock_wall_ms());
     return sql_insert(q, &s->epoch, why);
 }
 
@@ -296,15 +379,55 @@ static enum err others_end(struct sql *s, struct why *why)
                                   s->epoch, NULL, why);
 }
 
-static enum err node_put(struct sql *s, struct why *why)
+/* The same of those that this life cannot be beside; it is their heir. */
+static enum err namesakes_end(struct sql *s, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(
-        s, "UPDATE peal_node SET epoch = ?1, dead = 0, beat = 0 WHERE node = ?2", &q, why);
+    enum err err = sql_query(s,
+                             "UPDATE peal_epoch SET ended = 1, heir = ?1 WHERE ended = 0 AND "
+                             "epoch <> ?1 AND (node = ?2 OR node IN (SELECT node FROM peal_node "
+                             "WHERE state < 2))",
+                             &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, s->epoch);
     sql_bind_i64(q, 2, s->node);
+    err = sql_do(q, why);
+    return err ? err
+               : sql_change_by_id(s,
+                                  "UPDATE peal_node SET dead = 1 WHERE node <> ?1 AND state < 2 "
+                                  "AND epoch IN (SELECT epoch FROM peal_epoch WHERE heir IS NOT "
+                                  "NULL)",
+                                  s->node, NULL, why);
+}
+
+static enum err node_put(struct sql *s, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(
+        s, "UPDATE peal_node SET epoch = ?1, dead = 0, beat = 0, state = ?3 WHERE node = ?2", &q,
+        why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    sql_bind_i64(q, 2, s->node);
+    sql_bind_i64(q, 3, sql_node_state(s->shared, false));
+    return sql_do(q, why);
+}
+
+/* No other life has these numbers. */
+static enum err batch_place(struct sql *s, struct watermark *last, struct why *why)
+{
+    struct sql_query *q;
+    int64_t from = s->epoch << BATCH_BITS;
+    if (!s->shared || last->batch >= from)
+        return OK;
+    enum err err = sql_query(s, "UPDATE peal_epoch SET batch = ?2 WHERE epoch = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    sql_bind_i64(q, 2, from);
+    last->batch = from;
     return sql_do(q, why);
 }
 
@@ -315,11 +438,15 @@ static enum err epoch_begin(struct sql *s, const char *name, struct why *why)
     if (!err)
         err = node_take(s, name, &s->node, why);
     if (!err)
+        err = moment_check(s, name, why);
+    if (!err)
         err = last_life(s, &last, why);
     if (!err)
         err = epoch_insert(s, &last, why);
     if (!err)
-        err = others_end(s, why);
+        err = batch_place(s, &last, why);
+    if (!err)
+        err = s->shared ? namesakes_end(s, why) : others_end(s, why);
     if (!err)
         err = node_put(s, why);
     s->batch = last.batch;
@@ -345,8 +472,11 @@ static enum err slice_adopt(struct sql *s, int64_t after_id, int64_t end_id, str
 {
     struct sql_query *q;
     enum err err = sql_query(s,
-                             "UPDATE peal_run SET node = ?1, epoch = ?2 "
-                             "WHERE log_id > ?3 AND log_id <= ?4 AND epoch <> ?2",
+                             s->shared ? "UPDATE peal_run SET node = ?1, epoch = ?2 "
+                                         "WHERE log_id > ?3 AND log_id <= ?4 AND epoch IN (SELECT "
+                                         "epoch FROM peal_epoch WHERE node = ?1 AND ended = 1)"
+                                       : "UPDATE peal_run SET node = ?1, epoch = ?2 "
+                                         "WHERE log_id > ?3 AND log_id <= ?4 AND epoch <> ?2",
                              &q, why);
     if (err)
         return err;

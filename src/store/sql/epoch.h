@@ -16,6 +16,7 @@ extern const struct store_cluster sql_cluster; /* of store_ops; nodes.c */
 
 struct sql_life { /* the newest epoch that has not ended; epoch 0: there is none */
     int64_t epoch, batch, beat;
+    int64_t count;                /* of sql_epoch_watch: how many lives they are the sums of */
     char name[129], address[256]; /* empty: unknown */
 };
 
@@ -24,15 +25,23 @@ MUST_CHECK enum err sql_life_read(struct sql *s, struct sql_life *ret, struct wh
 /* Before join: is the life alive that has the database? Looks for 3 s whether its beat or its
  * number of commits moves (model/life.h: time in which the database did not answer does not count):
  * ERR_BUSY names it. Nothing to wait for after a clean stop, or where the caller knows that it has
- * ended (options.gone_epoch). */
-MUST_CHECK enum err sql_epoch_watch(struct sql *s, int64_t gone_epoch, struct why *why);
+ * ended (options.gone_epoch). On a shared
+ * database that life is one of the same name, or one that has the database alone. */
+MUST_CHECK enum err sql_epoch_watch(struct sql *s, const char *name, int64_t gone_epoch,
+                                    struct why *why);
 /* Once on a writing handle, after migration and when begin, commit and rollback of s->store.ops
- * work: s->node, s->epoch, s->batch. Unended epochs end, their live rows become this one's. Name:
- * of the node, 1 to 128 bytes. */
+ * work: s->node, s->epoch, s->batch. Unended epochs end, their live rows become this one's; on a
+ * shared database those that sql_epoch_watch looked at end, and rows of this name's earlier lives
+ * become this one's. Name: of the node, 1 to 128 bytes. */
 MUST_CHECK enum err sql_epoch_join(struct sql *s, const char *name, struct why *why);
 /* In commit, the last statement before COMMIT: the fence, the totals, the watermark. ERR_FENCED:
  * the epoch has ended, or the database is an older copy of itself. */
 MUST_CHECK enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why);
+/* peal_node.state: 1, it plans nothing any more; 2, it has the database together with others. */
+static inline int sql_node_state(bool shared, bool draining)
+{
+    return (shared ? 2 : 0) + draining;
+}
 /* The server has said that it committed. */
 static inline void sql_epoch_committed(struct sql *s)
 {

@@ -8,12 +8,17 @@
 #include <assert.h>
 #include <string.h>
 
+/* Of what several servers have, a statement asks for one life's: ?1. */
 static enum err number_of(struct sql *s, const char *text, int64_t *ret, struct why *why)
 {
     struct sql_query *q;
     enum err err = sql_query(s, text, &q, why);
+    if (!err && s->shared)
+        sql_bind_i64(q, 1, s->epoch);
     return err ? err : sql_one(q, 0, ret, why);
 }
+
+#define OF_NODE "epoch IN (SELECT epoch FROM peal_epoch WHERE node = ?1)"
 
 /* Behind what is there, should another program have taken the row with the number away. */
 static enum err delta_add(struct store *store, struct slice ends, int64_t *ret_n, struct why *why)
@@ -21,22 +26,27 @@ static enum err delta_add(struct store *store, struct slice ends, int64_t *ret_n
     struct sql *s = sql_of(store);
     struct sql_query *q;
     int64_t batch = 0, last = 0;
-    enum err err =
-        number_of(s,
-                  s->driver->epochs ? "SELECT batch FROM peal_epoch WHERE batch < 9007199254740992 "
-                                      "ORDER BY epoch DESC LIMIT 1"
-                                    : "SELECT batch FROM peal_epoch WHERE epoch = 1 AND "
-                                      "batch < 9007199254740992",
-                  &batch, why);
+    enum err err = number_of(s,
+                             s->shared ? "SELECT batch FROM peal_epoch WHERE epoch = ?1"
+                             : s->driver->epochs
+                                 ? "SELECT batch FROM peal_epoch WHERE batch < 9007199254740992 "
+                                   "ORDER BY epoch DESC LIMIT 1"
+                                 : "SELECT batch FROM peal_epoch WHERE epoch = 1 AND "
+                                   "batch < 9007199254740992",
+                             &batch, why);
     if (!err)
-        err = number_of(s, "SELECT max(n) FROM peal_delta WHERE n < 9007199254740992", &last, why);
+        err = number_of(s,
+                        s->shared ? "SELECT max(n) FROM peal_delta WHERE epoch = ?1"
+                                  : "SELECT max(n) FROM peal_delta WHERE n < 9007199254740992",
+                        &last, why);
     if (!err)
-        err = sql_query(s, "INSERT INTO peal_delta (n, epoch, ends) VALUES (?1, 1, ?2)", &q, why);
+        err = sql_query(s, "INSERT INTO peal_delta (n, epoch, ends) VALUES (?1, ?2, ?3)", &q, why);
     if (err)
         return err;
     int64_t n = 1 + (batch > last ? batch : last);
     sql_bind_i64(q, 1, n);
-    sql_bind_blob(q, 2, ends);
+    sql_bind_i64(q, 2, s->shared ? s->epoch : 1);
+    sql_bind_blob(q, 3, ends);
     err = sql_do(q, why);
     if (!err)
         *ret_n = n;
@@ -52,14 +62,28 @@ static enum err deltas_each(struct store *store, delta_row_fn *fn, void *ctx, st
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = sql_query(s, "SELECT n, ends FROM peal_delta ORDER BY n", &q, why);
+    enum err err =
+        sql_query(s,
+                  s->shared ? "SELECT n, ends FROM peal_delta WHERE " OF_NODE " ORDER BY n"
+                            : "SELECT n, ends FROM peal_delta ORDER BY n",
+                  &q, why);
+    if (!err && s->shared)
+        sql_bind_i64(q, 1, s->node);
     return err ? err : sql_rows(q, delta_lend, &fn, ctx, why);
 }
 
 static enum err deltas_drop(struct store *store, int64_t through, struct why *why)
 {
-    return sql_change_by_id(sql_of(store), "DELETE FROM peal_delta WHERE n <= ?1", through, NULL,
-                            why);
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    if (!s->shared)
+        return sql_change_by_id(s, "DELETE FROM peal_delta WHERE n <= ?1", through, NULL, why);
+    enum err err = sql_query(s, "DELETE FROM peal_delta WHERE " OF_NODE " AND n <= ?2", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->node);
+    sql_bind_i64(q, 2, through);
+    return sql_do(q, why);
 }
 
 /* In the order of enum outcome, without its first. */

@@ -260,13 +260,15 @@ enum err sql_watermark_get(struct store *store, struct watermark *ret, struct wh
     struct sql_query *q;
     struct watermark m = { 0 };
     bool row = false;
-    enum err err =
-        sql_query(s,
-                  s->driver->epochs ? "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
-                                      "peal_epoch ORDER BY epoch DESC LIMIT 1"
-                                    : "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
-                                      "peal_epoch WHERE epoch = 1",
-                  &q, why);
+    enum err err = sql_query(s,
+                             s->driver->epochs && !s->shared
+                                 ? "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
+                                   "peal_epoch ORDER BY epoch DESC LIMIT 1"
+                                 : "SELECT watermark_ms, clean, recorder, renewals, batch FROM "
+                                   "peal_epoch WHERE epoch = ?1",
+                             &q, why);
+    if (!err && (s->shared || !s->driver->epochs))
+        sql_bind_i64(q, 1, s->shared ? s->epoch : 1);
     if (!err)
         err = sql_next(q, &row, why);
     if (err)
@@ -370,18 +372,22 @@ static bool runs_lend(struct sql_query *q, void *fn, void *ctx)
     return more;
 }
 
+#define RUNS                                                                                       \
+    "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "          \
+    "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "   \
+    "r.choices, l.job_group, l.executor_handler, l.executor_param, "                               \
+    "{ms l.trigger_time}, t.kind, t.high, t.low FROM peal_run r "                                  \
+    "LEFT JOIN xxl_job_log l ON l.id = r.log_id "                                                  \
+    "LEFT JOIN peal_trace t ON t.log_id = r.log_id "
+
 enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why)
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
     enum err err = sql_query(
-        s,
-        "SELECT r.log_id, r.job_id, r.kind, r.moment_ms, r.shard, r.shard_total, r.attempt, "
-        "r.cause, r.phase, r.doubted, r.broadcast, r.retries_left, r.due_ms, r.version, r.address, "
-        "r.choices, l.job_group, l.executor_handler, l.executor_param, "
-        "{ms l.trigger_time}, t.kind, t.high, t.low FROM peal_run r "
-        "LEFT JOIN xxl_job_log l ON l.id = r.log_id "
-        "LEFT JOIN peal_trace t ON t.log_id = r.log_id ORDER BY r.log_id",
-        &q, why);
+        s, s->shared ? RUNS "WHERE r.epoch = ?1 ORDER BY r.log_id" : RUNS "ORDER BY r.log_id", &q,
+        why);
+    if (!err && s->shared)
+        sql_bind_i64(q, 1, s->epoch);
     return err ? err : sql_rows(q, runs_lend, &fn, ctx, why);
 }

@@ -40,7 +40,7 @@ static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_our
     sql_bind_i64(q, 3, b->skew_ms);
     sql_bind_i64(q, 4, b->wall_ms);
     sql_bind_i64(q, 5, b->live);
-    sql_bind_i64(q, 6, b->draining);
+    sql_bind_i64(q, 6, sql_node_state(b->shared, b->draining));
     sql_bind_text(q, 7, b->address);
     sql_bind_text(q, 8, b->version);
     sql_bind_i64(q, 9, s->node);
@@ -86,6 +86,11 @@ static void beat_lost(struct sql *s, const struct node_beat *b, struct why *why)
                 "the database holds beat %lld of epoch %lld where %lld was acknowledged: it is an "
                 "older copy (a standby that was promoted, a backup that was put back)",
                 (long long)r.beat, (long long)s->epoch, (long long)b->last);
+    else if (s->shared && r.dead)
+        why_set(why,
+                "another server has found no beat of this one for 3 s, ended its epoch %lld and "
+                "taken its runs over",
+                (long long)s->epoch);
     else if (l.epoch && l.epoch != s->epoch)
         why_set(why,
                 "another server has opened the database and ended this one's epoch %lld: %s%s%s",
@@ -121,7 +126,7 @@ static bool node_lend(struct sql_query *q, void *fn, void *ctx)
                              .wall_ms = sql_i64(q, 3, 0),
                              .live = sql_i64(q, 4, 0),
                              .skew_ms = sql_i64(q, 5, 0),
-                             .draining = sql_i64(q, 6, 0) != 0,
+                             .draining = sql_i64(q, 6, 0) & 1,
                              .dead = sql_i64(q, 7, 0) != 0,
                              .ended = sql_i64(q, 8, 1) != 0,
                              .name = name,
@@ -160,6 +165,90 @@ static enum err nodes_page(struct store *store, int64_t below_epoch, int64_t lim
     return sql_rows(q, node_lend, &fn, ctx, why);
 }
 
+/* ---- what the rules of a cluster look at ------------------------------------------------------
+ */
+
+static bool life_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    const struct life_record r = { .node = sql_i64(q, 0, 0),
+                                   .epoch = sql_i64(q, 1, 0),
+                                   .beat = sql_i64(q, 2, 0),
+                                   .watermark_ms = sql_i64(q, 3, 0) > sql_i64(q, 4, 0)
+                                                       ? sql_i64(q, 3, 0)
+                                                       : sql_i64(q, 4, 0),
+                                   .skew_ms = sql_i64(q, 5, 0),
+                                   .draining = sql_i64(q, 6, 0) & 1,
+                                   .ended = sql_i64(q, 7, 1) != 0,
+                                   .clean = sql_i64(q, 8, 0) == 1,
+                                   .heir = sql_i64(q, 9, 0) };
+    return (*(life_row_fn **)fn)(ctx, &r);
+}
+
+/* A beat says less than the watermark where the life had the database alone. */
+#define LIFE "n.beat, n.mark_ms, e.watermark_ms, n.skew_ms, n.state, e.ended, e.clean, e.heir FROM "
+
+static enum err lives_each(struct store *store, int64_t limit, life_row_fn *fn, void *ctx,
+                           struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT n.node, n.epoch, " LIFE "peal_node n LEFT JOIN peal_epoch e "
+                             "ON e.epoch = n.epoch ORDER BY n.epoch DESC LIMIT ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, limit);
+    return sql_rows(q, life_lend, &fn, ctx, why);
+}
+
+static enum err orphans_each(struct store *store, int64_t limit, life_row_fn *fn, void *ctx,
+                             struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT e.node, e.epoch, " LIFE "peal_epoch e LEFT JOIN peal_node n "
+                             "ON n.node = e.node WHERE e.ended = 1 AND e.epoch IN (SELECT epoch "
+                             "FROM peal_run) ORDER BY e.epoch LIMIT ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, limit);
+    return sql_rows(q, life_lend, &fn, ctx, why);
+}
+
+/* From the first statement on no beat of that life is taken, so the second one may come as much
+ * later as it likes, and by whomever. */
+static enum err declare(struct store *store, int64_t node, int64_t epoch, int64_t beat,
+                        bool *ret_done, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = sql_query(
+        s, "UPDATE peal_node SET dead = 1 WHERE node = ?1 AND epoch = ?2 AND beat = ?3", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, node);
+    sql_bind_i64(q, 2, epoch);
+    sql_bind_i64(q, 3, beat);
+    err = sql_change(q, &rows, why);
+    *ret_done = false;
+    if (err || !rows)
+        return err;
+    err = sql_query(s, "UPDATE peal_epoch SET ended = 1, heir = ?1 WHERE epoch = ?2 AND ended = 0",
+                    &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    sql_bind_i64(q, 2, epoch);
+    err = sql_change(q, &rows, why);
+    *ret_done = !err && rows > 0;
+    return err;
+}
+
 const struct store_cluster sql_cluster = { .life = life_of,
                                            .beat = beat,
-                                           .nodes_page = nodes_page };
+                                           .nodes_page = nodes_page,
+                                           .lives_each = lives_each,
+                                           .orphans_each = orphans_each,
+                                           .declare = declare };
