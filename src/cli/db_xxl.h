@@ -9,13 +9,15 @@ struct db_args {           /* NULL: not given */
     const char *from, *to; /* URLs */
     const char *zone, *log_zone;
     const char *history; /* days of the log */
-    bool stopped, live, dry, indexes, anyway;
+    bool stopped, live, dry, indexes, anyway, selftest, json;
 };
 
 /* All return the exit status. */
 int db_check(const struct db_args *a);
 int db_import(const struct db_args *a);
 int db_migrate(const struct db_args *a);
+/* Of a database server, with or without tables. */
+int db_selftest(const struct db_args *a);
 /* Between databases of Peal. */
 int db_move(const struct db_args *a);
 

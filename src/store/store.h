@@ -36,6 +36,8 @@ enum store_bulk {
     STORE_SERVED,
     STORE_BULK_READ,  /* writes nothing; the schema must be this release's */
     STORE_BULK_WRITE, /* makes the schema; commits say nothing, as there is no life of a server */
+    STORE_BULK_BARE,  /* of a database server: connected, and no table is looked at; ERR_BUSY never
+                       */
 };
 
 struct store_options {

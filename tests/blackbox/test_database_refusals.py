@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a center reaches a database server, and what it says when it does not: refusals in each language, TLS, hosts of a
 URL, localhost. Each with the advice that mends it."""
-import re
 import subprocess
 
 import pytest
@@ -10,7 +9,8 @@ from support import servers
 from support.center import Center, binary, clean_environment
 from support.mailserver import certificates
 from support.postgres_refusal import refusing
-from support.wait import PATIENCE
+from support.rights import grant_in, user_of
+from support.wait import PATIENCE, wait_until
 
 RIGHTS = "see that the user, its password and its rights on the database are right"
 CONNECTIONS = "too many connections (max_connections)"
@@ -99,23 +99,6 @@ def test_localhost_with_a_port_is_that_port(db, tmp_path):
     works(tmp_path, db.jobs.replace("127.0.0.1", "localhost", 1))
 
 
-def user_of(db, name):
-    """A user without rights beyond connecting, its database, and its URL."""
-    db.run(f"CREATE DATABASE {name}{db.as_text}")
-    if db.kind == "mariadb":
-        db.run(f"CREATE USER '{name}'@'127.0.0.%' IDENTIFIED BY '{servers.PASSWORD}'")
-    else:
-        db.run(f"CREATE ROLE {name} LOGIN PASSWORD '{servers.PASSWORD}'")
-    return db.url(name).replace(f"{servers.USER}:", f"{name}:", 1)
-
-
-def grant_in(said):
-    """The statement that mends it."""
-    found = re.search(r"mends it with: (GRANT [^\n]*)", said)
-    assert found, said
-    return found[1].strip()
-
-
 def test_missing_rights_are_refused_with_the_statement_that_grants_them(db, tmp_path):
     name = "lacking"
     url = user_of(db, name)
@@ -140,3 +123,44 @@ def test_missing_rights_are_refused_with_the_statement_that_grants_them(db, tmp_
     assert "INSERT command denied" in said if db.kind == "mariadb" else "may not read and write peal_" in said, said
     db.run(grant_in(said), name)
     works(tmp_path, url)
+    if db.kind == "mariadb":  # asked for before it is needed
+        db.run(f"REVOKE DELETE ON {tables} FROM {user}")
+        said = said_at_start(tmp_path, url)
+        assert "DELETE command denied" in said and "GRANT SELECT, INSERT, UPDATE, DELETE" in grant_in(said), said
+        assert "ready" not in said, said
+
+
+def test_a_database_that_the_user_may_not_enter_is_refused_with_the_grant(db, tmp_path):
+    name = "closed"
+    url = user_of(db, name)
+    if db.kind == "postgres":
+        db.run(f"REVOKE CONNECT ON DATABASE {name} FROM PUBLIC; GRANT USAGE, CREATE ON SCHEMA public TO {name}", name)
+    said = said_at_start(tmp_path, url)
+    assert "(42501)" in said if db.kind == "postgres" else "(1044)" in said, said
+    db.run(grant_in(said).replace("'%'", "'127.0.0.%'"), name)
+    works(tmp_path, url)
+
+
+def test_a_server_that_takes_no_writes_is_refused_at_start(db, tmp_path):
+    url = db.create("quiet")
+    db.read_only(True)
+    try:
+        said = said_at_start(tmp_path, url)
+    finally:
+        db.read_only(False)
+    assert "read-only" in said and "name the primary" in said, said
+    works(tmp_path, url)
+
+
+@pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")
+def test_a_standby_is_refused_and_the_primary_beside_it_is_used(tmp_path):
+    lacks = servers.missing("postgres")
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
+    with servers.open("postgres") as primary, servers.standby_of(primary) as standby:
+        url = primary.create("jobs")
+        wait_until(lambda: standby.run("SELECT 1 FROM pg_database WHERE datname = 'jobs'"), "the database on the standby", 60)
+        other = url.replace(f":{primary.port}/", f":{standby.port}/")
+        said = said_at_start(tmp_path, other)
+        assert "read-only" in said and "name the primary, or all servers, in the URL" in said, said
+        works(tmp_path, url.replace(f"127.0.0.1:{primary.port}", f"127.0.0.1:{standby.port},127.0.0.1:{primary.port}"))

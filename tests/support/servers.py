@@ -438,3 +438,18 @@ class Postgres(Server):
                                 "is_identity = 'YES'"):
             link.run(f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "
                      f"greatest((SELECT max({column}) FROM {table}), 1))")
+
+
+@contextlib.contextmanager
+def standby_of(primary):
+    """A hot standby of a Postgres, started: it reads, and takes no writes."""
+    with contextlib.ExitStack() as stack:
+        standby = Postgres()
+        stack.callback(standby.__exit__)
+        if os.geteuid() == 0:
+            shutil.chown(standby.folder, standby._account())
+        command = [program("postgres", "pg_basebackup"), "-h", str(primary.folder), "-p", str(primary.port), "-U", "root",
+                   "-D", str(standby.data), "-R", "-c", "fast"]
+        subprocess.run(standby._as_account(*command), check=True, capture_output=True, timeout=300 * PATIENCE, cwd="/")
+        standby.start()
+        yield standby

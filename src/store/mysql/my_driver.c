@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
+#include "store/sql/selftest.h"
 #include <assert.h>
 #include <mysql.h>
 #include <stdio.h>
@@ -466,6 +467,7 @@ const struct sql_driver my_driver = {
     .counts_tables = false,
     .epochs = true,
     .clock = "SELECT cast(unix_timestamp(now(3)) * 1000 AS signed)",
+    .selftest = &my_selftest,
     .prepare = prepare,
     .finalize = finalize,
     .bind_null = null_bind,

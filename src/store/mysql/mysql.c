@@ -91,7 +91,7 @@ static void my_rollback(struct store *store)
     s->in_transaction = false;
     s->lost = OK;
     s->now = s->begun;
-    if (waited)
+    if (waited && !s->sql.bulk)
         my_blocker_tell(s);
 }
 
@@ -201,6 +201,8 @@ static enum err open_handle(struct mydb *s, const struct db_url *u,
     enum err err = sql_init(&s->sql, &store_mysql_ops, &s->driver, options, why);
     if (!err)
         err = my_ready(s, why);
+    if (err || s->sql.bulk == STORE_BULK_BARE)
+        return err;
     if (!err)
         err = s->read_only || s->beats ? my_schema_check(s, why) : my_migrate(s, why);
     return err ? err : my_adopted_read(s, why);
@@ -226,6 +228,8 @@ static enum err begin_life(struct mydb *s, const struct store_options *options, 
 /* Moments of such tables are of the admins' zone there, and it is XXL-JOB's as well. */
 static enum err bulk_begin_with(struct mydb *s, struct why *why)
 {
+    if (s->sql.bulk == STORE_BULK_BARE)
+        return OK;
     if (s->adopted.is) {
         why_set(why, "%s has the tables of an XXL-JOB in place, which stay there", s->name);
         return ERR_INVALID;

@@ -141,6 +141,9 @@ extern const struct sql_driver pg_driver;
 
 /* pg_migrate.c */
 enum err pg_migrate(struct pg *s, struct why *why);
+/* ERR_INVALID: the user may not make tables in the schema, or not write those of Peal that are
+ * there; why has the GRANT. */
+enum err pg_rights(struct pg *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 enum err pg_schema_check(struct pg *s, struct why *why);
 

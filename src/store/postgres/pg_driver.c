@@ -6,6 +6,7 @@
  * one of them has been read, the rest is taken off the connection and kept. */
 #include "base/mem.h"
 #include "store/postgres/pg.h"
+#include "store/sql/selftest.h"
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -404,6 +405,7 @@ const struct sql_driver pg_driver = {
     .counts_tables = false,
     .epochs = true,
     .clock = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
+    .selftest = &pg_selftest,
     .prepare = prepare,
     .finalize = finalize,
     .bind_null = null_bind,

@@ -199,10 +199,17 @@ static const char *advice_of(const char *said, const char *state, enum err err)
                : pg_advice(err);
 }
 
+/* The only right that the server looks at before there is a session. */
+static void advise_connect(const struct pg *s, char *to, size_t size)
+{
+    snprintf(to, size, "its owner mends it with: GRANT CONNECT ON DATABASE \"%s\" TO \"%s\"",
+             s->url.database, s->url.user);
+}
+
 /* Why there is no connection. */
 static enum err refused(struct pg *s, struct why *why)
 {
-    char said[200], state[6], text[300];
+    char said[200], state[6], text[300], grant[400];
     struct slice rest = slice_trim(slice_text(s->db ? PQerrorMessage(s->db) : "")), line;
     if (!slice_cut(&rest, '\n', &line))
         line = slice_text("there is no memory for a connection");
@@ -212,7 +219,9 @@ static enum err refused(struct pg *s, struct why *why)
     if (err == ERR_STORE)
         err = class_by_words(said);
     snprintf(text, sizeof(text), state[0] ? "%s (%s)" : "%s", said, state);
-    err = pg_fail_with(s, err, text, advice_of(said, state, err), why);
+    advise_connect(s, grant, sizeof(grant));
+    bool denied = strcmp(state, "42501") == 0;
+    err = pg_fail_with(s, err, text, denied ? grant : advice_of(said, state, err), why);
     pg_hang_up(s);
     return err;
 }

@@ -108,6 +108,12 @@ static enum err may_write(struct pg *s, struct why *why)
     return ERR_INVALID;
 }
 
+enum err pg_rights(struct pg *s, struct why *why)
+{
+    enum err err = may_create(s, why);
+    return err ? err : may_write(s, why);
+}
+
 static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
 {
     enum err err = pg_exec(s, "BEGIN; SET LOCAL statement_timeout = 0", why);

@@ -60,7 +60,7 @@ static void pg_rollback(struct store *store)
     s->floor_ms = INT64_MIN;
     if (s->db && pg_exec(s, "ROLLBACK", &ignored))
         pg_hang_up(s); /* the server rolls back what nobody commits */
-    if (waited)
+    if (waited && !s->sql.bulk)
         pg_blocker_tell(s);
 }
 
@@ -201,6 +201,10 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
     enum err err = sql_init(&s->sql, &store_postgres_ops, &pg_driver, options, why);
     if (!err)
         err = pg_ready(s, why);
+    if (!err && bulk == STORE_BULK_BARE) {
+        *ret = &s->sql.store;
+        return OK;
+    }
     bool begins = !s->read_only && !(options && options->life);
     if (!err)
         err = begins ? pg_migrate(s, why) : pg_schema_check(s, why);

@@ -40,6 +40,7 @@ struct sql_driver {
      * none. */
     const char *job_more, *job_more_value;
     const char *clock; /* a statement: the server's time, epoch milliseconds; NULL: none */
+    const struct sql_selftest *selftest; /* selftest.h; NULL: no server */
 
     /* kept: it will be used again. */
     enum err (*prepare)(struct sql *s, const char *text, bool kept, void **ret, struct why *why);
