@@ -125,14 +125,22 @@ void job_record_copy(struct job_record *to, const struct job_record *from)
             *job_text(to, c) = mem_dup(text_of(from, c));
 }
 
+/* A row of another program has no word where it would stand for the default. */
+static const char *meant(const struct job_record *r, const struct job_column *c)
+{
+    const char *text = text_of(r, c);
+    if (c->type == JOB_WORD && (!text || !text[0]))
+        text = c->text;
+    return text ? text : "";
+}
+
 static bool same(const struct job_record *a, const struct job_record *b, const struct job_column *c)
 {
     if (c->type == JOB_REAL)
         return *(const double *)member(a, c) == *(const double *)member(b, c);
     if (c->type < JOB_TEXT)
         return job_number(a, c) == job_number(b, c);
-    const char *x = text_of(a, c), *y = text_of(b, c);
-    return strcmp(x ? x : "", y ? y : "") == 0;
+    return strcmp(meant(a, c), meant(b, c)) == 0;
 }
 
 unsigned job_record_changes(const struct job_record *before, const struct job_record *after)

@@ -104,7 +104,8 @@ static void a_change_says_what_it_does_to_planned_rows(void **state)
         job_record_done(&b);
     }
     job_record_copy(&b, &a);
-    b.zone = mem_dup(""); /* no text and no characters are the same */
+    b.zone = mem_dup(""); /* no text and no characters are the same, and no word is the default */
+    b.dst = mem_dup("xxl");
     assert_int_equal(job_record_changes(&a, &b), 0);
     job_record_done(&b);
     job_record_done(&a);
