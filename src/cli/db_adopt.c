@@ -78,6 +78,13 @@ static enum err say(struct xxl_source *s, const struct db_args *a, struct why *w
         return err;
     printf("XXL-JOB %s; datetimes in %s\n", layout_text(l), zone_name(s->log_zone));
     layout_warnings(l, on_warning, NULL);
+    if (a->live)
+        puts("Java admins go on scheduling beside Peal");
+    if (a->live && !l->registry_unique)
+        on_warning(NULL, "Java admins up to 2.4.2 write jobs back as they have read them, so that "
+                         "a stop may be undone; 2.5 and later do not");
+    if (a->live && !l->due_index && !a->indexes)
+        on_warning(NULL, "each scan reads all jobs: --indexes adds an index for it");
     puts(l->ours ? "tables of Peal are there: what is missing of them is added"
                  : "tables of Peal are added; those of XXL-JOB stay as they are");
     printf("%" PRId64 " jobs keep their next scheduled times, about %" PRId64
@@ -90,10 +97,10 @@ static enum err say(struct xxl_source *s, const struct db_args *a, struct why *w
     return OK;
 }
 
-static struct mysql_zone zone_of(const struct zone *z)
+static struct mysql_zone zone_of(const struct zone *z, bool beside)
 {
     struct zone_span span = zone_span_at(z, LONG_AGO_S);
-    return (struct mysql_zone){ zone_name(z), span.end_s >= LONG_AFTER_S, span.offset };
+    return (struct mysql_zone){ beside, zone_name(z), span.end_s >= LONG_AFTER_S, span.offset };
 }
 
 /* A server that was killed could not do it. */
@@ -124,13 +131,13 @@ int db_migrate(const struct db_args *a)
         err = layout_usable(&s.layout, &why);
     if (!err)
         err = say(&s, a, &why);
-    if (!err && !a->dry && !a->anyway)
+    if (!err && !a->dry && !a->anyway && !a->live)
         err = no_others(&s, &why);
     if (!err && !a->dry) {
-        struct mysql_zone zone = zone_of(s.log_zone);
+        struct mysql_zone zone = zone_of(s.log_zone, a->live);
         err = mysql_adopt(&s.url, &zone, a->indexes, &why);
     }
-    if (!err && !a->dry)
+    if (!err && !a->dry && !a->live)
         err = give_back(&s, a->from, &why);
     if (!err)
         puts(a->dry ? "nothing was written" : "done: start the server with this --db");

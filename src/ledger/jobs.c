@@ -7,11 +7,18 @@
 #include "ledger/internal.h"
 #include <stdlib.h>
 
+/* Only what recurs waits for what another program may have planned. */
+static int64_t begins_ms(const struct txn *t, const struct job *j)
+{
+    bool recurs = j->schedule.type == SCHEDULE_CRON || j->schedule.type == SCHEDULE_FIX_RATE;
+    return t->b->now_ms + (recurs ? t->store->start_ahead_ms : 0);
+}
+
 /* First scheduled time by the record's schedule from now on; ERR_INVALID says why there is none. */
 static enum err first_scheduled(struct txn *t, struct job_record *r, struct why *why)
 {
     struct job *j = planner_keep(t->planner, r);
-    int64_t next = j->fault ? NEVER_MS : plan_first(j, t->b->now_ms);
+    int64_t next = j->fault ? NEVER_MS : plan_first(j, begins_ms(t, j));
     enum err err = OK;
     if (j->fault) {
         why_set(why, "%s", j->fault);

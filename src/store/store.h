@@ -29,6 +29,9 @@
 struct store {
     const struct store_ops *ops; /* the implementation's struct begins with this one */
     bool md5_passwords; /* xxl_job_user is of XXL-JOB up to 3.1: MD5, later ones have SHA-256 */
+    /* A schedule that begins, or that changes, has its first scheduled time so far behind now at
+     * least: what is due sooner may be on its way in another program that works on the tables. */
+    int64_t start_ahead_ms;
 };
 
 /* A handle that is no server's: whole tables are read or written by it (bulk.h). */

@@ -75,8 +75,14 @@ class JavaAdmin:
                 if error.code not in (1205, 1213):
                     raise
                 db.run("ROLLBACK")
-            if now_ms() - began < 1000:
-                self.stopping.wait(((1000 if found else 5000) - now_ms() % 1000) / 1000)
+            self.rest(found, began)
+
+    def rest(self, found, began):
+        if now_ms() - began < 1000:
+            self.stopping.wait(((1000 if found else 5000) - now_ms() % 1000) / 1000)
+
+    def late(self, job, moment, following):
+        """It was late with that one, and leaves out those between the two."""
 
     def _scan_locked(self, db):
         now = now_ms()
@@ -88,9 +94,11 @@ class JavaAdmin:
                 if misfire == "FIRE_ONCE_NOW":
                     self.start(self.fire, job, "MISFIRE", moment)
                 following = self.next_after(kind, conf, now)
+                self.late(job, moment - 1, following)
             elif now >= moment:
                 self.start(self.fire, job, "CRON", moment)
                 following = self.next_after(kind, conf, now)
+                self.late(job, moment, following)
             else:
                 with self.lock:
                     self.ring.setdefault(moment // 1000, []).append((job, moment))

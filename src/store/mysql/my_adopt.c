@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XXL-JOB's own database, in place: one of the two works on it at a time.
+/* XXL-JOB's own database, in place: one of the two works on it at a time, unless the migration was
+ * told that Java admins go on (my_beside.c).
  *
  * While Peal has it, the truth of a job's next time is peal_due, and xxl_job_info says of every
  * running job that it is due in the year 2100: a Java admin that is started by mistake finds
@@ -21,14 +22,14 @@
 #include <string.h>
 
 enum {
-    JAVA_MS = 10000,    /* a job that XXL-JOB has fired so lately says that an admin is at work */
+    JAVA_MS = 10000,      /* a job that XXL-JOB has fired so lately says that an admin is at work */
+    JAVA_AHEAD_MS = 5000, /* what is due so soon may be on its way in a Java admin */
     JOBS_SLICE = 20000, /* ids of one statement, which must end before the connection's patience */
     LOG_SLICE = 50000,
     TEXT_MAX = 1024 * 1024,
 };
 
-/* Where no Java admin looks: 2100-01-01. */
-#define PARKED "4102444800000"
+#define PARKED MY_PARKED
 #define SLOT_MS "600000"
 
 /* What a clean stop says to XXL-JOB: the first time that has not been fired, whether planned or
@@ -37,10 +38,6 @@ enum {
     "CASE WHEN i.trigger_status <> 1 THEN 0 ELSE least(coalesce(d.next_ms, " PARKED "), "          \
     "coalesce((SELECT min(r.moment_ms) FROM peal_run r WHERE r.job_id = i.id AND r.kind = 0 AND "  \
     "r.phase = 1 AND r.doubted = 0), " PARKED ")) END"
-/* Jobs that XXL-JOB can schedule; the others stay parked. */
-#define JAVA_KNOWS                                                                                 \
-    "i.schedule_type IN ('CRON', 'FIX_RATE') AND (i.schedule_type = 'CRON' OR i.schedule_conf "    \
-    "REGEXP '^[0-9]+$') AND coalesce(p.zone, '') = ''"
 #define CHANGED                                                                                    \
     "i.trigger_next_time <> " PARKED " AND i.trigger_next_time <> " GIVEN                          \
     " AND (i.trigger_status = 1 OR d.next_ms IS NOT NULL)"
@@ -81,9 +78,11 @@ static void on_table(void *ctx, const struct slice *v)
 static void on_info(void *ctx, const struct slice *v)
 {
     struct my_adopted *a = ctx;
-    if (slice_eq(v[0], "mode"))
+    if (slice_eq(v[0], "mode")) {
         a->is = true;
-    else if (slice_eq(v[0], "zone"))
+        a->beside = slice_eq(v[1], "beside");
+    }
+    if (slice_eq(v[0], "zone"))
         text_copy(a->zone, sizeof(a->zone), v[1]);
     else if (slice_eq(v[0], "zone_offset_s"))
         a->has_offset = v[1].p && parse_i64(v[1], &a->offset_s);
@@ -186,8 +185,12 @@ enum err my_adopted_read(struct mydb *s, struct why *why)
         formats_by_offset(s);
     else
         formats_by_name(s);
-    s->driver.job_more = "trigger_next_time";
-    s->driver.job_more_value = PARKED;
+    if (s->adopted.beside) { /* the next time is written with each write of a job */
+        s->sql.store.start_ahead_ms = JAVA_AHEAD_MS;
+    } else {
+        s->driver.job_more = "trigger_next_time";
+        s->driver.job_more_value = PARKED;
+    }
     sql_job_texts_free(&s->sql); /* nothing of them was prepared yet */
     return sql_job_texts_new(&s->sql, why);
 }
@@ -233,6 +236,11 @@ static enum err info_put(struct mydb *s, const char *name, const char *value, st
     return sql_do(q, why);
 }
 
+static const char *mode_text(bool beside)
+{
+    return beside ? "beside" : "own";
+}
+
 static enum err mark(struct mydb *s, struct why *why)
 {
     char offset[24];
@@ -240,7 +248,19 @@ static enum err mark(struct mydb *s, struct why *why)
     enum err err = info_put(s, "zone", s->adopt->name, why);
     if (!err && s->adopt->has_offset)
         err = info_put(s, "zone_offset_s", offset, why);
-    return err ? err : info_put(s, "mode", "own", why); /* the last: now it counts */
+    /* the last: now it counts */
+    return err ? err : info_put(s, "mode", mode_text(s->adopt->beside), why);
+}
+
+/* A server that has had the tables to itself may have planned what a Java admin would plan, too. */
+static enum err mode_check(const struct mydb *s, const struct my_adopted *now, struct why *why)
+{
+    if (!now->is || now->beside == s->adopt->beside)
+        return OK;
+    why_set(why,
+            "database %s: an earlier migration was called %s --beside, and that cannot be changed",
+            s->name, now->beside ? "with" : "without");
+    return ERR_INVALID;
 }
 
 enum err my_adopt_mark(struct mydb *s, bool ours, struct why *why)
@@ -264,6 +284,9 @@ enum err my_adopt_mark(struct mydb *s, bool ours, struct why *why)
                 s->name, now.zone, s->adopt->name);
         return ERR_INVALID;
     }
+    err = mode_check(s, &now, why);
+    if (err)
+        return err;
     if (ours && !now.is) {
         why_set(why, "database %s was made by Peal: a server opens it as it is", s->name);
         return ERR_EXISTS;
@@ -272,6 +295,12 @@ enum err my_adopt_mark(struct mydb *s, bool ours, struct why *why)
         err = my_exec(s,
                       "CREATE TABLE IF NOT EXISTS peal_info (name varchar(64) NOT NULL PRIMARY "
                       "KEY, value varchar(255)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC "
+                      "DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+                      why);
+    if (!err && s->adopt->beside)
+        err = my_exec(s,
+                      "CREATE TABLE IF NOT EXISTS peal_beside (job_id int NOT NULL PRIMARY KEY, "
+                      "digest char(32) NOT NULL) ENGINE=InnoDB ROW_FORMAT=DYNAMIC "
                       "DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
                       why);
     return err || now.is ? err : mark(s, why);
@@ -440,7 +469,7 @@ enum err my_adopted_give(struct mydb *s, int64_t *ret_n, struct why *why)
         "UPDATE xxl_job_info i JOIN peal_due d ON d.job_id = i.id LEFT JOIN peal_job p ON "
         "p.job_id = i.id SET i.trigger_last_time = d.last_ms, i.trigger_next_time = " GIVEN ", "
         "i.glue_updatetime = coalesce(i.glue_updatetime, i.update_time, i.add_time) "
-        "WHERE i.id BETWEEN ?1 AND ?2 AND i.trigger_next_time = " PARKED " AND " JAVA_KNOWS,
+        "WHERE i.id BETWEEN ?1 AND ?2 AND i.trigger_next_time = " PARKED " AND " MY_JAVA_KNOWS,
     };
     struct store *store = &s->sql.store;
     *ret_n = 0;

@@ -9,6 +9,7 @@
 #include <errmsg.h>
 #include <mysql.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -84,10 +85,11 @@ static void account_set(struct mydb *s, const char *account)
 }
 
 /* A standby would refuse the first write: the next host may be the primary server. The account is
- * asked for in the same round trip: errors about rights name it. */
+ * asked for in the same round trip: errors about rights name it; so is the distance of ids. */
 static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
 {
-    static const char text[] = "SELECT @@global.read_only, current_user()";
+    static const char text[] = "SELECT @@global.read_only, current_user(), "
+                               "@@session.auto_increment_increment";
     if (s->read_only)
         return OK;
     MYSQL_RES *rows = NULL;
@@ -96,6 +98,7 @@ static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
     MYSQL_ROW row = mysql_fetch_row(rows);
     bool refused = row && row[0] && strcmp(row[0], "0") != 0;
     account_set(s, row ? row[1] : NULL);
+    s->id_step = row && row[2] ? strtoll(row[2], NULL, 10) : 1;
     mysql_free_result(rows);
     return refused ? my_fail(s, 1290, "the server is read-only", why) : OK;
 }

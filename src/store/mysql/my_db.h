@@ -33,6 +33,7 @@ struct my_counts {  /* what a rollback, or the undoing of a savepoint, puts back
 /* XXL-JOB's own tables, in place: what its release and its admins' zone make different. */
 struct my_adopted {
     bool is;                   /* peal_info says so */
+    bool beside;               /* Java admins go on scheduling meanwhile: my_beside.c */
     bool due_index, log_index; /* as in struct layout */
     bool renamed;              /* job_desc and title are called name */
     int64_t param_chars;       /* most characters of xxl_job_log.executor_param */
@@ -60,12 +61,14 @@ struct mydb {
     int64_t used_ms;   /* boot time of the last answer */
 
     bool in_transaction, in_page;
+    bool plan_locked;    /* this transaction keeps Java admins from scanning */
     int64_t page_end_ms; /* boot time; 0: none */
     enum err lost;       /* the transaction cannot be committed any more, and why */
     char lost_text[512];
     int64_t
         blocker_ms; /* boot time when the log was last told which session held a lock; 0: never */
     int64_t changes, inserted; /* of the statement that ran last */
+    int64_t id_step;           /* between the ids that the server gives to rows of one INSERT */
 
     struct my_counts now, begun, saved;
     bool has_saved;
@@ -130,6 +133,41 @@ MUST_CHECK enum err my_adopted_take(struct mydb *s, struct why *why);
 /* They go on where Peal stands. *ret_n: how many jobs. */
 MUST_CHECK enum err my_adopted_give(struct mydb *s, int64_t *ret_n, struct why *why);
 
+/* A scheduled time that no Java admin looks at: 2100-01-01. */
+#define MY_PARKED "4102444800000"
+/* A condition of i (xxl_job_info) and p (peal_job): a job that XXL-JOB can schedule. The others
+ * stay parked. */
+#define MY_JAVA_KNOWS                                                                              \
+    "(i.schedule_type IN ('CRON', 'FIX_RATE') AND (i.schedule_type = 'CRON' OR i.schedule_conf "   \
+    "REGEXP '^[0-9]+$') AND coalesce(p.zone, '') = '')"
+
+/* ---- my_beside.c ----------------------------------------------------------------------------- */
+
+/* All of these are of a handle with adopted.beside, and within a transaction but for the first one.
+ * Errors are those of statements, and ERR_BUSY where a Java admin has scanned for too long. */
+
+/* A life begins beside Java admins, once it has joined: which jobs there are, and where they stand.
+ * ERR_INVALID: the lock row is missing. */
+MUST_CHECK enum err my_beside_begin(struct mydb *s, struct why *why);
+/* No Java admin scans from here to the end of the transaction. */
+MUST_CHECK enum err my_beside_lock(struct mydb *s, struct why *why);
+/* store_runs.due_take, by XXL-JOB's columns. The next one is always said to be behind until_ms:
+ * what a Java admin does meanwhile is not known. */
+MUST_CHECK enum err my_beside_take(struct mydb *s, int64_t from_ms, int64_t until_ms, int max,
+                                   struct due_row *rows, int *ret_n, int64_t *ret_next_ms,
+                                   struct why *why);
+/* What peal_due says of these jobs is written to XXL-JOB's columns, of those that run. */
+MUST_CHECK enum err my_beside_put(struct mydb *s, const struct due_row *rows, int n,
+                                  struct why *why);
+/* peal_due says where every job stands, as XXL-JOB's columns do. */
+MUST_CHECK enum err my_beside_sync(struct mydb *s, struct why *why);
+
+/* The functions of store_catalog that write jobs, on any handle. */
+enum err my_job_insert(struct store *store, struct job_record *r, struct why *why);
+enum err my_job_update(struct store *store, const struct job_record *r, struct why *why);
+enum err my_jobs_stop(struct store *store, const struct job_stop *stops, int n, int64_t now_ms,
+                      struct why *why);
+
 /* ---- my_ledger.c ----------------------------------------------------------------------------- */
 
 extern const int my_sizes[MY_SIZES];
@@ -144,6 +182,8 @@ MUST_CHECK enum err my_ledger_flush(struct mydb *s, struct why *why);
 enum err my_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
                      struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
 enum err my_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);
+enum err my_due_each(struct store *s, bool rate, int64_t after_id, int max, struct due_row *rows,
+                     int *ret_n, struct why *why);
 enum err my_runs_add(struct store *s, struct run_row *rows, int n, struct why *why);
 
 /* ---- my_change.c ----------------------------------------------------------------------------- */

@@ -5,7 +5,11 @@
  * prepared once. There is one writer, so log ids are counted here and given with the rows: live row
  * and log row need no answer of the other, and a transaction that is rolled back gives its ids
  * again. The column is AUTO_INCREMENT all the same: an id that is given raises what the server
- * would give next, and at start that is where ids go on. */
+ * would give next, and at start that is where ids go on.
+ *
+ * XXL-JOB's own tables are another matter: a Java admin may insert log rows at any time. There the
+ * server gives the ids, so log rows go first. All rows of one statement have ids with the same
+ * distance: the server knows their number before it begins, and takes that many at once. */
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
 #include "store/shared.h"
@@ -61,6 +65,8 @@ enum err my_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int
 {
     struct mydb *s = my_of(store);
     struct sql_query *q;
+    if (s->adopted.beside && s->in_transaction)
+        return my_beside_take(s, from_ms, until_ms, max, rows, ret_n, ret_next_ms, why);
     enum err err =
         sql_query(&s->sql,
                   "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
@@ -143,7 +149,15 @@ enum err my_due_put(struct store *store, const struct due_row *rows, int n, stru
             err = sql_do(q, why);
         done += my_sizes[size];
     }
-    return err;
+    return err || !s->adopted.beside ? err : my_beside_put(s, rows, n, why);
+}
+
+enum err my_due_each(struct store *store, bool rate, int64_t after_id, int max,
+                     struct due_row *rows, int *ret_n, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    enum err err = s->adopted.beside ? my_beside_sync(s, why) : OK;
+    return err ? err : sql_due_each(store, rate, after_id, max, rows, ret_n, why);
 }
 
 /* ---- log ids --------------------------------------------------------------------------------- */
@@ -273,6 +287,11 @@ static const char *rows_text(char **texts, int size, const char *head, const cha
     return texts[size];
 }
 
+static int64_t id_step(const struct mydb *s)
+{
+    return s->adopted.is ? s->id_step : 1;
+}
+
 static int live_bind(struct mydb *s, struct sql_query *q, int i, const struct run_row *r,
                      int64_t id)
 {
@@ -310,8 +329,8 @@ static enum err insert(struct sql_query *q, bool *ret_exists, struct why *why)
     return err;
 }
 
-static enum err live_insert(struct mydb *s, const struct run_row *rows, int size, bool *ret_exists,
-                            struct why *why)
+static enum err live_insert(struct mydb *s, const struct run_row *rows, int size, int64_t first_id,
+                            bool *ret_exists, struct why *why)
 {
     struct sql_query *q;
     enum err err = sql_query(
@@ -325,7 +344,7 @@ static enum err live_insert(struct mydb *s, const struct run_row *rows, int size
     if (err)
         return err;
     for (int i = 0, at = 1; i < my_sizes[size]; i++)
-        at = live_bind(s, q, at, &rows[i], s->now.log_id + i);
+        at = live_bind(s, q, at, &rows[i], first_id + i * id_step(s));
     return insert(q, ret_exists, why);
 }
 
@@ -340,8 +359,9 @@ static const char *log_row_text(const struct mydb *s, char row[LOG_ROW_MAX])
     return row;
 }
 
-static enum err log_insert(struct mydb *s, const struct run_row *rows, int size, bool *ret_exists,
-                           struct why *why)
+/* first_id 0: the server gives the ids. */
+static enum err log_insert(struct mydb *s, const struct run_row *rows, int size, int64_t first_id,
+                           bool *ret_exists, struct why *why)
 {
     char row[LOG_ROW_MAX];
     struct sql_query *q;
@@ -359,7 +379,7 @@ static enum err log_insert(struct mydb *s, const struct run_row *rows, int size,
     char(*sharding)[24] = mem_new((size_t)my_sizes[size] * sizeof(*sharding));
     for (int i = 0, at = 1; i < my_sizes[size]; i++) {
         const struct run_row *r = &rows[i];
-        sql_bind_i64(q, at++, s->now.log_id + i);
+        sql_bind_unless(q, at++, first_id ? first_id + i : 0, 0);
         sql_bind_i64(q, at++, r->group_id);
         sql_bind_i64(q, at++, r->job_id);
         sql_bind_text(q, at++, r->address);
@@ -408,22 +428,53 @@ static enum err live_exists(struct mydb *s, const struct run_row *r, bool *ret, 
     return err;
 }
 
-/* So many rows at once; *ret_done is false where something of them exists: nothing is written. */
+/* So many rows at once; *ret_exists: something of them does, and nothing is written. */
+static enum err insert_counted(struct mydb *s, const struct run_row *rows, int size,
+                               int64_t *ret_first, bool *ret_exists, struct why *why)
+{
+    bool live = false, log = false;
+    int64_t first = s->now.log_id;
+    enum err err = live_insert(s, rows, size, first, &live, why);
+    if (!err && !live)
+        err = log_insert(s, rows, size, first, &log, why);
+    if (!err && log)
+        err = live_take_back(s, my_sizes[size], why);
+    *ret_exists = live || log;
+    *ret_first = first;
+    if (!err && !*ret_exists)
+        s->now.log_id += my_sizes[size];
+    return err;
+}
+
+/* The same where the server gives the ids. */
+static enum err insert_shared(struct mydb *s, const struct run_row *rows, int size,
+                              int64_t *ret_first, bool *ret_exists, struct why *why)
+{
+    bool never;
+    enum err err = log_insert(s, rows, size, 0, &never, why);
+    int64_t first = s->inserted;
+    if (!err)
+        err = live_insert(s, rows, size, first, ret_exists, why);
+    for (int i = 0; !err && *ret_exists && i < my_sizes[size]; i++)
+        err = sql_change_by_id(&s->sql, "DELETE FROM xxl_job_log WHERE id = ?1",
+                               first + i * id_step(s), NULL, why);
+    *ret_first = first;
+    return err;
+}
+
+/* *ret_done is false where something of them exists. */
 static enum err rows_add(struct mydb *s, struct run_row *rows, int size, bool *ret_done,
                          struct why *why)
 {
-    int n = my_sizes[size];
-    bool live = false, log = false;
-    enum err err = live_insert(s, rows, size, &live, why);
-    if (!err && !live)
-        err = log_insert(s, rows, size, &log, why);
-    if (!err && log)
-        err = live_take_back(s, n, why);
-    *ret_done = !live && !log;
-    if (err || !*ret_done)
+    int64_t first = 0;
+    bool exists = false;
+    enum err err = s->adopted.is ? insert_shared(s, rows, size, &first, &exists, why)
+                                 : insert_counted(s, rows, size, &first, &exists, why);
+    *ret_done = !exists;
+    if (err || exists)
         return err;
-    for (int i = 0; !err && i < n; i++) {
-        rows[i].log_id = s->now.log_id++;
+    for (int i = 0; !err && i < my_sizes[size]; i++) {
+        rows[i].log_id = first + i * id_step(s);
         err = span_note(s, run_log_ms(rows[i].kind, rows[i].scheduled_ms, rows[i].due_ms),
                         rows[i].log_id, why);
     }

@@ -25,6 +25,7 @@ static enum err my_begin(struct store *store, struct why *why)
     if (err)
         return err;
     s->in_transaction = true;
+    s->plan_locked = false;
     s->has_saved = false;
     s->lost = OK;
     s->lost_text[0] = '\0';
@@ -140,7 +141,7 @@ static void give_back(struct mydb *s)
 {
     struct why why = { "" };
     int64_t n = 0;
-    if (!s->adopted.is || !s->sql.joined)
+    if (!s->adopted.is || s->adopted.beside || !s->sql.joined)
         return;
     if (my_adopted_give(s, &n, &why))
         log_warn("store",
@@ -222,7 +223,9 @@ static enum err begin_life(struct mydb *s, const struct store_options *options, 
         err = sql_epoch_watch(&s->sql, node_name(options), options ? options->gone_epoch : 0, why);
     if (!err)
         err = sql_epoch_join(&s->sql, node_name(options), why);
-    return err || !s->adopted.is ? err : my_adopted_take(s, why);
+    if (err || !s->adopted.is)
+        return err;
+    return s->adopted.beside ? my_beside_begin(s, why) : my_adopted_take(s, why);
 }
 
 /* Moments of such tables are of the admins' zone there, and it is XXL-JOB's as well. */
@@ -298,7 +301,7 @@ static const struct store_txn txn = {
 static const struct store_runs runs = {
     .due_take = my_due_take,
     .due_put = my_due_put,
-    .due_each = sql_due_each,
+    .due_each = my_due_each,
     .runs_add = my_runs_add,
     .runs_change = my_runs_change,
     .runs_each = sql_runs_each,
@@ -328,12 +331,41 @@ static const struct store_pages pages = {
     .facts = my_facts,
 };
 
+/* As sql_catalog, but that Java admins may have to be told of a job's next scheduled time. */
+static const struct store_catalog catalog = {
+    .job_get = sql_job_get,
+    .jobs_get = sql_jobs_get,
+    .jobs_stop = my_jobs_stop,
+    .job_insert = my_job_insert,
+    .job_update = my_job_update,
+    .job_delete = sql_job_delete,
+    .scripts_each = sql_scripts_each,
+    .script_get = sql_script_get,
+    .script_add = sql_script_add,
+    .group_get = sql_group_get,
+    .groups_get = sql_groups_get,
+    .group_jobs = sql_group_jobs,
+    .job_parents = sql_job_parents,
+    .groups_each = sql_groups_each,
+    .group_insert = sql_group_insert,
+    .group_update = sql_group_update,
+    .group_delete = sql_group_delete,
+    .group_token_get = sql_group_token_get,
+    .group_token_put = sql_group_token_put,
+    .group_tokens_each = sql_group_tokens_each,
+    .group_moved_put = sql_group_moved_put,
+    .group_moved_each = sql_group_moved_each,
+    .registry_each = sql_registry_each,
+    .registry_put = sql_registry_put,
+    .registry_delete = sql_registry_delete,
+};
+
 const struct store_ops store_mysql_ops = {
     .name = "mysql",
     .close = my_close,
     .txn = &txn,
     .runs = &runs,
-    .catalog = &sql_catalog,
+    .catalog = &catalog,
     .users = &sql_users,
     .pages = &pages,
     .figures = &sql_figures,

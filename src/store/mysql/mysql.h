@@ -11,8 +11,9 @@
 MUST_CHECK enum err mysql_open(const struct db_url *u, const struct store_options *options,
                                struct store **ret, struct why *why);
 
-/* The zone of an XXL-JOB database's datetimes. */
+/* What a migration says of an XXL-JOB database: the zone of its datetimes, and who schedules. */
 struct mysql_zone {
+    bool beside; /* Java admins go on scheduling while a server of Peal works on it */
     const char *name;
     bool has_offset; /* it has had one offset for long, and keeps it */
     int64_t offset_s;

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A center and a Java admin schedule on one database at the same time. Each scheduled time is fired by one of them: judged
+by what the executor has seen, and by the tables. As a program it does the same for longer: --seconds 1800."""
+import argparse
+import calendar
+import contextlib
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from support import mariadb, webapi
+from support.center import Center, binary
+from support.java_admin import JavaAdmin, now_ms
+from support.puppet import Puppet
+from support.wait import PATIENCE, wait_until
+from support.xxl_tables import make
+
+pytestmark = pytest.mark.skipif(mariadb.missing() is not None and not os.environ.get("CI"),
+                                reason="no MariaDB server here (apt-get install mariadb-server)")
+ZONE, ZONE_S = "Asia/Shanghai", 8 * 3600
+PARKED = 4_102_444_800_000
+STEADY, EDITED, PARKED_JOB = range(1, 9), range(11, 15), 21
+SECONDS = 12
+PAUSES = [0.001] * 40 + [1, 2, 3, 3]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with tempfile.TemporaryDirectory(prefix="peal-beside-") as folder, mariadb.MariaDB(folder + "/db") as it:
+        yield it
+
+
+def ms(wall):
+    return (calendar.timegm(time.strptime(wall[:19], "%Y-%m-%d %H:%M:%S")) - ZONE_S) * 1000
+
+
+class QuickAdmin(JavaAdmin):
+    """Scans in bursts, as fast as it can, with pauses in which the center comes first. Says which scheduled times it leaves
+    out because it was late, as XXL-JOB does."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.left_out = []  # (job, behind, before)
+
+    def rest(self, found, began):
+        self.stopping.wait(random.choice(PAUSES))
+
+    def late(self, job, moment, following):
+        self.left_out.append((job, moment, following))
+
+
+class Shared:
+    """An installation whose jobs fire each second or two, and one that XXL-JOB does not know."""
+
+    def __init__(self, server, name, layout="3.4"):
+        self.server, self.name = server, name
+        self.db = server.connect("")
+        make(self.db, name, layout)
+        self.db.run("USE mysql")
+        first = now_ms() // 1000 * 1000 + 6000
+        for job in (*STEADY, *EDITED):
+            self.job(job, "CRON", f"0/{1 + job % 2} * * * * ?", first // 2000 * 2000)
+        self.job(PARKED_JOB, "FIX_RATE", "1500ms", 0, running=0)
+
+    def job(self, job, kind, conf, following, running=1):
+        self.run("INSERT INTO NAME.xxl_job_info (id, job_group, job_desc, author, schedule_type, schedule_conf, glue_type, "
+                 "executor_handler, executor_route_strategy, executor_block_strategy, trigger_status, trigger_next_time) "
+                 "VALUES (%s, 1, '任务', 'us', %s, %s, 'BEAN', 'demo', 'FIRST', 'SERIAL_EXECUTION', %s, %s)", job, kind, conf,
+                 running, following)
+
+    def run(self, sql, *values):
+        return self.db.run(sql.replace("NAME", self.name), *values)
+
+    def migrate(self, *args):
+        got = subprocess.run([binary(), "db", "migrate", "--db", self.server.url(self.name), "--zone", ZONE, *args],
+                             capture_output=True, text=True, timeout=120 * PATIENCE)
+        return got.returncode, got.stdout, got.stderr
+
+    def java(self):
+        return QuickAdmin(lambda: self.server.connect(self.name), ZONE_S)
+
+    def center(self, folder):
+        return Center(folder, ["--db", self.server.url(self.name), "--zone", ZONE], password="123456")
+
+    # ---- judging
+
+    def fired(self, puppet):
+        """job -> the scheduled times that were fired, by XXL-JOB's rows and by what the executor was told."""
+        found = {}
+        for job, wall in self.run("SELECT job_id, trigger_time FROM NAME.xxl_job_log WHERE trigger_msg LIKE %s",
+                                  "%Cron触发%"):
+            found.setdefault(int(job), []).append(ms(wall))
+        rows = {int(log): (int(job), ms(wall)) for log, job, wall in self.run(
+            "SELECT id, job_id, trigger_time FROM NAME.xxl_job_log WHERE trigger_msg IS NULL OR trigger_msg NOT LIKE %s",
+            "%触发%")}
+        told = set()
+        for call in list(puppet.calls):
+            if call.action == "run":
+                assert call.body["logId"] not in told, call
+                told.add(call.body["logId"])
+                job, at = rows.get(call.body["logId"], (None, None))
+                assert job == call.body["jobId"], call
+                found.setdefault(job, []).append(at)
+        return found
+
+    def missing(self, puppet, java, first, last):
+        """Of the jobs that nobody edits: scheduled times that were neither fired nor said to be left out."""
+        fired, gone = self.fired(puppet), set()
+        skips = [(int(job), int(begin), int(end)) for job, begin, end in
+                 self.run("SELECT job_id, from_ms, to_ms FROM NAME.peal_skip")]
+        for job in STEADY:
+            every = (1 + job % 2) * 1000
+            for at in range(-(-first // every) * every, last, every):
+                skipped = any(j == job and begin <= at <= end for j, begin, end in skips)
+                left_out = any(j == job and behind < at < before for j, behind, before in java.left_out)
+                if at not in fired.get(job, ()) and not skipped and not left_out:
+                    gone.add((job, at))
+        return gone
+
+    def check_once(self, puppet):
+        for job, times in self.fired(puppet).items():
+            if job != PARKED_JOB:  # two of its times may lie in one second
+                twice = sorted({at for at in times if times.count(at) > 1})
+                assert not twice, (job, twice)
+
+
+def people(it, java, stopping):
+    """Stop, start, change and trigger jobs in XXL-JOB, each in a transaction that has the job's row first."""
+    db, n = it.server.connect(it.name), 0
+    with contextlib.closing(db):
+        while not stopping.wait(0.3):
+            job = EDITED[n % len(EDITED)]
+            db.run("START TRANSACTION")
+            status = int(db.run("SELECT trigger_status FROM xxl_job_info WHERE id = %s FOR UPDATE", job)[0][0])
+            if n % 3 == 0 and status:
+                java.set_conf(db, job, "CRON", f"0/{1 + n % 2} * * * * ?")
+            else:
+                java.set_running(db, job, not status)
+            db.run("COMMIT")
+            java.trigger(db, job, "MANUAL", now_ms())
+            n += 1
+
+
+def both_at_work(it, folder, seconds):
+    status, out, err = it.migrate("--beside", "--indexes")
+    assert (status, err) == (0, "") and "go on scheduling" in out
+    stopping = threading.Event()
+    with it.center(folder) as center, Puppet(center, "app") as puppet, it.java() as java:
+        api = webapi.WebApi(center.port, "3.3", "admin", "123456")
+        office = threading.Thread(target=java._guard, args=(lambda _db: people(it, java, stopping),))
+        office.start()
+        first = now_ms() + 10_000  # the first jobs are due by then, for both
+        api.start_job(PARKED_JOB)
+        until = time.monotonic() + seconds
+        wait_until(lambda: now_ms() > first, "the time that is judged to begin", 60)
+        while time.monotonic() < until:
+            api.call("/jobinfo/update", **{**changed(api, STEADY[0]), "executorParam": str(now_ms())})
+            stopping.wait(1)
+        last = now_ms()
+
+        def all_fired():
+            gone = it.missing(puppet, java, first, last)
+            assert not gone, sorted(gone)
+            return True
+
+        wait_until(all_fired, "each scheduled time to be fired", 40)
+        stopping.set()
+        office.join()
+        wait_until(lambda: sum(call.action == "run" and call.body["jobId"] == PARKED_JOB for call in puppet.calls) > 3,
+                   "runs of the job that XXL-JOB does not know", 60)
+        assert it.run("SELECT trigger_next_time FROM NAME.xxl_job_info WHERE id = %s", PARKED_JOB) == [(str(PARKED),)]
+    it.check_once(puppet)
+    fired = it.fired(puppet)
+    by_java = int(it.run("SELECT count(*) FROM NAME.xxl_job_log WHERE trigger_msg LIKE %s", "%Cron触发%")[0][0])
+    by_peal = sum(call.action == "run" and call.body["jobId"] != PARKED_JOB for call in puppet.calls)
+    assert by_java and by_peal, (by_java, by_peal)
+    return by_java, by_peal, sum(map(len, fired.values()))
+
+
+def changed(api, job):
+    keep = ("id", "jobGroup", "jobDesc", "author", "alarmEmail", "scheduleType", "scheduleConf", "misfireStrategy",
+            "executorRouteStrategy", "executorHandler", "executorParam", "executorBlockStrategy", "executorTimeout",
+            "executorFailRetryCount", "glueType", "childJobId")
+    row = next(row for row in api.pages("/jobinfo/pageList", jobGroup=1, triggerStatus=-1) if row["id"] == job)
+    return {name: "" if row.get(name) is None else row[name] for name in keep}
+
+
+def test_each_scheduled_time_is_fired_by_one_of_them(server, tmp_path):
+    it = Shared(server, "mixed")
+    both_at_work(it, tmp_path, SECONDS)
+    it.db.close()
+
+
+def test_what_is_refused(server, tmp_path):
+    it = Shared(server, "refused")
+    assert it.migrate("--beside")[0] == 0
+    status, _, err = it.migrate()
+    assert status == 2 and "with --beside" in err
+    it.run("DELETE FROM NAME.xxl_job_lock")
+    center = it.center(tmp_path)
+    center.launch()
+    wait_until(lambda: center.process.poll() is not None, "the center to give up", 60)
+    assert "INSERT INTO xxl_job_lock (lock_name) VALUES ('schedule_lock')" in center.output.read_text()
+    it.db.close()
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__)
+    args.add_argument("--seconds", type=float, default=1800)
+    with tempfile.TemporaryDirectory(prefix="peal-beside-") as folder, mariadb.MariaDB(folder + "/db") as it:
+        print("fired by Java, by Peal, in all:", *both_at_work(Shared(it, "mixed"), pathlib.Path(folder), args.parse_args().seconds))
+
+
+if __name__ == "__main__":
+    main()
