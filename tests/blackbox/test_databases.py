@@ -324,3 +324,22 @@ def test_what_cannot_work_is_refused_with_what_mends_it(db, tmp_path):
         done = subprocess.run([str(binary()), *command], capture_output=True, text=True, env=os.environ, check=False,
                               timeout=60 * PATIENCE)
         assert done.returncode and "dump" in done.stderr, (command, done.stderr)
+
+
+@pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")
+def test_the_first_error_of_a_transaction_is_the_one_that_is_told(tmp_path):
+    """On PostgreSQL every statement behind it fails as well, and says only that (25P02)."""
+    lacks = servers.missing("postgres")
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
+    with servers.open("postgres") as db:
+        url = db.create("jobs").replace(f":{servers.WRITTEN}@", "@")
+        with center_on(tmp_path, url) as center:
+            api = center.api()
+            db.run(f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM {servers.USER}", "jobs")  # also of their owner
+            answer = api.raw("/jobgroup/insert", appname="tests", title="tests", addressType="0", addressList="")
+            assert answer["code"] == 500 and "permission denied for sequence" in answer["msg"], answer
+            assert "25P02" not in center.tail(400), center.tail()
+            assert center.get("/readyz")[0] == 200  # the edit alone was refused
+            db.run(f"GRANT SELECT, USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA public TO {servers.USER}", "jobs")
+            assert api.add_group("tests") > 0

@@ -103,7 +103,8 @@ void pg_blocker_tell(struct pg *s);
 
 enum err pg_class(const char *sqlstate);
 const char *pg_advice(enum err err);
-/* What the result says, or without one the connection. */
+/* What the result says, or without one the connection. Behind a statement that has failed, what was
+ * said of that one. */
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why);
 /* The same with a text of our own. */
 enum err pg_fail_as(struct pg *s, enum err err, const char *text, struct why *why);

@@ -83,10 +83,20 @@ static void first_line(const char *from, char *to, size_t size)
     text_copy(to, size, line);
 }
 
+/* All that the server says to statements behind the one that has failed. */
+static bool says_failed_before(const char *state)
+{
+    return state && strcmp(state, "25P02") == 0;
+}
+
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
 {
     char text[300], said[200];
     const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+    if (s->in_transaction && s->lost && says_failed_before(state)) {
+        why_set(why, "%s", s->lost_text);
+        return s->lost;
+    }
     const char *primary = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     if (!primary)
         primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
