@@ -2,7 +2,7 @@
 /* internal.h - one transaction, shared by the files of this folder only.
  *
  * They point downward: txn.c calls edits.c, spawns.c, planning.c and figures.c; the first jobs.c;
- * it groups.c, rows.c, alarms.c, stories.c and ends.c. */
+ * it groups.c, adopt.c, rows.c, alarms.c, stories.c and ends.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
@@ -61,6 +61,9 @@ void txn_rows_of(struct txn *t, struct job *j, const struct spawn *spawn);
 enum err txn_rows_add(struct txn *t);
 void txn_rows_cut(struct txn *t, int n); /* forget those behind the first n */
 void txn_rows_drop(struct txn *t);
+
+/* adopt.c */
+enum err adopt_run(struct txn *t); /* what the batch asks for */
 
 /* ends.c */
 void txn_end(struct txn *t, const struct run_change *c); /* of one that was written */

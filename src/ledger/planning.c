@@ -2,6 +2,7 @@
 /* planning.c - looks ahead: jobs that are due within the horizon, and sweeps over all of a kind, a
  * slice a transaction. */
 #include "ledger/internal.h"
+#include "sched/node.h"
 
 #define SLICE_JOBS 500 /* jobs of one planning slice */
 
@@ -46,6 +47,8 @@ enum err plan_slice(struct txn *t)
     struct batch *b = t->b;
     int64_t behind_ms = planner_behind(t->planner, b->now_ms);
     planner_slice(t->planner);
+    if (t->ops->cluster)
+        t->ops->cluster->share(t->store, &b->share, b->now_ms + CLUSTER_CLAIM_MS);
     b->njobs_planned = 0;
     enum err err = plan_range(t, behind_ms, b->plan_until_ms, b->plan_max_rows);
     int most = t->rows.n + 1 + b->plan_max_rows / 4;

@@ -111,7 +111,9 @@ static enum err commit(struct txn *t)
 static enum err body(struct txn *t)
 {
     struct batch *b = t->b;
-    enum err err = registry_run(t);
+    enum err err = adopt_run(t);
+    if (!err)
+        err = registry_run(t);
     if (!err)
         err = groups_put_lists(t);
     if (!err)
@@ -149,6 +151,7 @@ static void undo(struct planner *planner, struct batch *b)
         job_unref(b->planned[i].job);
     }
     b->nplanned = b->nends = 0;
+    batch_adopted_drop(b);
     for (int i = 0; i < b->nedits; i++) {
         struct edit *e = b->edits[i];
         if (e->kind <= EDIT_JOB_DELETE && e->id)

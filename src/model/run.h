@@ -73,6 +73,20 @@ struct run_row {
     struct trace_root trace;
 };
 
+/* Which jobs are planned here, and which by other nodes: their ids modulo the number of nodes. A
+ * node that finds a job unplanned shortly before its time plans it, whosever it is. */
+struct share {
+    int nodes; /* 0, 1: all are planned here */
+    int place; /* of this one, from 0 on; -1: none are */
+};
+
+struct adoption {         /* a slice of an ended epoch's runs gets another owner */
+    int64_t epoch;        /* 0: none */
+    int64_t watermark_ms; /* what was due later was not sent */
+    bool clean;           /* nothing that is planned was */
+    int max;              /* rows */
+};
+
 struct run_trace { /* which trace a run belongs to */
     int64_t log_id;
     struct trace_root root;

@@ -45,6 +45,15 @@ struct batch *batch_new(void)
     return b;
 }
 
+void batch_adopted_drop(struct batch *b)
+{
+    for (int i = 0; i < b->nadopted; i++) {
+        run_row_done(&b->adopted[i].row);
+        job_unref(b->adopted[i].job);
+    }
+    b->nadopted = 0;
+}
+
 void batch_free(struct batch *b)
 {
     if (!b)
@@ -76,6 +85,8 @@ void batch_free(struct batch *b)
         job_unref(b->planned[i].job);
     }
     free(b->planned);
+    batch_adopted_drop(b);
+    free(b->adopted);
     free(b->ends);
     free(b);
 }

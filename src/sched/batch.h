@@ -5,9 +5,9 @@
  * gathered as one batch (group commit). A batch that fails as a whole is kept and tried again
  * unchanged, so nothing that memory believes is ever taken back; a single edit, or a bundle of
  * edits, may fail alone.
- * Order of effect inside the transaction: views, registry, changes, late results, edits, spawns,
- * delays, planning, writes of the driver, totals, watermark. The batch owns everything that it
- * points to. */
+ * Order of effect inside the transaction: views, adoption, registry, changes, late results, edits,
+ * spawns, delays, planning, writes of the driver, totals, watermark. The batch owns everything that
+ * it points to. */
 #ifndef PEAL_SCHED_BATCH_H
 #define PEAL_SCHED_BATCH_H
 
@@ -148,12 +148,15 @@ struct batch {
     struct delay *delays;
     int ndelays;
     int64_t plan_until_ms; /* 0: no planning in this one */
+    bool claims;           /* only what is due before long, whosever it is: no look ahead */
+    struct share share;    /* of the jobs that are planned here */
     int plan_max_rows;
     enum sweep sweep;           /* a look at all jobs of a kind, a slice a batch */
     int64_t sweep_from;         /* behind this job id */
     uint32_t sweep_no;          /* the scheduler's, to tell an outdated slice */
     int64_t sweep_ms;           /* SWEEP_REBASE: those that wait beyond this time */
     bool forget_jobs;           /* zones have changed: parse every job anew */
+    struct adoption adopt;      /* of another node's runs */
     struct watermark watermark; /* until_ms 0: leave */
     bool clean;                 /* what is planned on disk after this one has not been sent */
     struct totals
@@ -168,6 +171,9 @@ struct batch {
     struct why why;
     struct planned *planned;
     int nplanned, cplanned;
+    struct planned *adopted; /* rows that were another node's */
+    int nadopted;
+    bool adopt_left;      /* and it has more */
     struct run_end *ends; /* of the runs that ended, in the order in which they were written */
     int nends;
     int64_t ends_no;    /* under which the figures keep them; 0: there are none, or none are kept */
@@ -182,5 +188,6 @@ struct batch {
 
 struct batch *batch_new(void);
 void batch_free(struct batch *b);
+void batch_adopted_drop(struct batch *b); /* the transaction that took them is gone */
 
 #endif

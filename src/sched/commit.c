@@ -6,9 +6,11 @@
 #include "sched/edit.h"
 #include "sched/end.h"
 #include "sched/job.h"
+#include "sched/node.h"
 #include "sched/outbox.h"
 #include "sched/result.h"
 #include "sched/run.h"
+#include "sched/share.h"
 #include "sched/state.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -43,6 +45,12 @@ static bool want_plan(const struct sched *s, struct now now)
     int64_t ahead = s->horizon_ms - now.wall_ms;
     return ahead < s->config.horizon_ms / 2 &&
            s->plan_next_ms <= now.wall_ms + s->config.horizon_ms;
+}
+
+/* What other centers have left; a look ahead finds it as well. */
+static bool want_claims(const struct sched *s)
+{
+    return s->claims && !s->draining && !commit_full(s) && s->born;
 }
 
 static bool want_watermark(const struct sched *s, struct now now)
@@ -147,9 +155,10 @@ struct batch *commit_take(struct sched *s, struct now now)
 {
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
-    bool plan = want_plan(s, now), watermark = want_watermark(s, now);
+    bool plan = want_plan(s, now), claims = !plan && want_claims(s),
+         watermark = want_watermark(s, now);
     bool clean = commit_wants_clean(s), last = clean || (s->draining && !list_empty(&s->lazy));
-    if (!plan && !watermark && !last && !s->wanted)
+    if (!plan && !claims && !watermark && !last && !s->wanted)
         return NULL;
     groups_refresh(s, now);
     if (clean)
@@ -165,8 +174,13 @@ struct batch *commit_take(struct sched *s, struct now now)
     b->plan_max_rows = s->config.plan_max_rows;
     if (plan) {
         b->plan_until_ms = now.wall_ms + s->config.horizon_ms;
-        s->replan = false;
+        s->replan = s->claims = false;
+    } else if (claims) {
+        b->plan_until_ms = now.wall_ms + CLUSTER_CLAIM_MS;
+        b->claims = true;
+        s->claims = false;
     }
+    b->share = s->share;
     for (int kind = SWEEP_REBASE; kind <= SWEEP_ZONES && !b->sweep; kind++) {
         if (!s->sweeping[kind])
             continue;
@@ -272,7 +286,8 @@ static void plan_done(struct sched *s, const struct batch *b)
 {
     if (b->ndelays) /* next scheduled times that the last look ahead did not know */
         s->replan = true;
-    if (!b->plan_until_ms)
+    s->claims |= b->claims && b->plan_more;
+    if (!b->plan_until_ms || b->claims)
         return;
     s->plan_next_ms = b->plan_next_ms;
     if (b->plan_more)
@@ -310,6 +325,7 @@ void commit_done(struct sched *s, struct now now, struct batch *b)
         if (r)
             broadcast_entered(s, now, r);
     }
+    share_adopted(s, now, b);
     for (int i = 0; i < b->nedits; i++) /* after what was planned under the old version */
         edit_done(s, now, b->edits[i]);
     b->nedits = 0;

@@ -59,6 +59,7 @@ enum flight_known {
     FLIGHT_KNOWS_UNSENT,
     FLIGHT_KNOWS_LEFT, /* may have arrived */
     FLIGHT_KNOWS_ACCEPTED,
+    FLIGHT_NOT_ASKED, /* the row itself says all: what is planned has not been sent */
 };
 
 struct flight_said {

@@ -311,6 +311,15 @@ int64_t cluster_home(const struct cluster *c, int64_t job_id)
     return home_of(job_id, c->homes, c->nhomes);
 }
 
+int cluster_place(const struct cluster *c, int *ret_nodes)
+{
+    int at = c->nhomes - 1;
+    *ret_nodes = c->nhomes;
+    while (at >= 0 && c->homes[at].node != c->node)
+        at--;
+    return at;
+}
+
 int cluster_others(const struct cluster *c, int64_t *ret)
 {
     int n = 0;

@@ -156,6 +156,8 @@ int64_t cluster_watermark_ms(const struct cluster *c);
 bool cluster_odd(const struct cluster *c);
 /* Whether the job's home is this node, by what was read last. */
 int64_t cluster_home(const struct cluster *c, int64_t job_id);
+/* How many nodes have homes, and the place of this one among them; -1: it has none. */
+int cluster_place(const struct cluster *c, int *ret_nodes);
 /* Numbers of the homes that CLAIM means: 0, and each other node that the database knows. ret has
  * room for CLUSTER_MAX + 1. */
 int cluster_others(const struct cluster *c, int64_t *ret);

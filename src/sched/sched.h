@@ -118,8 +118,13 @@ bool sched_pop(struct sched *s, struct action *ret);
  * time, and only what falls due up to mark_ms; both may grow. Before sched_started and whenever
  * they have changed. */
 void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t mark_ms);
+/* Which jobs are planned here from now on. */
+void sched_share(struct sched *s, const struct share *share);
 /* Another center may have left what is due: the next batch looks for it. */
 void sched_claim(struct sched *s);
+/* The next batch takes a slice of another center's runs over; they go on here when it is done, as
+ * those of the last life do at a start. One at a time: not again before that batch is done. */
+void sched_adopt(struct sched *s, const struct adoption *a);
 
 /* May this /run leave? To be asked once for each CALL_RUN, immediately before its first byte can be
  * written: from a yes on the run counts as sent, whatever becomes of this process. False: nothing

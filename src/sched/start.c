@@ -78,6 +78,17 @@ void start_run(struct sched *s, struct now now, const struct run_row *row, struc
     }
 }
 
+void start_retry(struct sched *s, struct run *r)
+{
+    struct run *cause = r ? run_retried(s, (enum kind)r->kind, r->cause) : NULL;
+    if (!cause || cause->phase != PHASE_LOST)
+        return;
+    if (run_never_left(r))
+        run_leave(s, cause); /* its retry waits: that decides, not the clock */
+    else
+        run_close_lost(s, cause); /* its retry may have left */
+}
+
 void start_done(struct sched *s, struct now now)
 {
     s->watermark_ms = INT64_MIN; /* nothing leaves before the first commit */
@@ -89,14 +100,6 @@ void start_done(struct sched *s, struct now now)
     for (size_t i = 0; map_next(&s->groups, &i, &value);)
         group_stale(s, value);
     groups_refresh(s, now);
-    for (size_t i = 0; map_next(&s->runs, &i, &value);) {
-        struct run *r = value;
-        struct run *cause = run_retried(s, (enum kind)r->kind, r->cause);
-        if (!cause || cause->phase != PHASE_LOST)
-            continue;
-        if (run_never_left(r))
-            run_leave(s, cause); /* its retry waits: that decides, not the clock */
-        else
-            run_close_lost(s, cause); /* its retry may have left */
-    }
+    for (size_t i = 0; map_next(&s->runs, &i, &value);)
+        start_retry(s, value);
 }

@@ -207,6 +207,11 @@ static void batch_done(struct center *c)
         c->on_alarm(c->on_alarm_arg);
     if (c->watcher)
         c->watcher->committed(c->watcher_arg, c->sched, b);
+    if (b->adopt.epoch)
+        node_adopted(c->node, b->nadopted, b->adopt_left);
+    if (b->nadopted)
+        log_info("center", "%d runs of epoch %lld are this server's now", b->nadopted,
+                 (long long)b->adopt.epoch);
     results_committed(c, b);
     sched_batch_done(c->sched, center_now(), b);
     requests_written(c, &c->batch.writes);
@@ -222,8 +227,11 @@ static void node_said(struct center *c)
     if (!node_takes(c->node, &says))
         return;
     sched_lease(c->sched, center_now(), says.lease_ms, says.watermark_ms);
+    sched_share(c->sched, &says.share);
     if (says.claim)
         sched_claim(c->sched);
+    if (says.adopt.epoch)
+        sched_adopt(c->sched, &says.adopt);
 }
 
 static void zones_changed(struct center *c, struct message *l)

@@ -29,6 +29,7 @@
 #define ROUND_TRIP_MS 100 /* a slower answer says nothing about clocks */
 #define SKEW_MS 250       /* more is told */
 #define LINE_MAX_BYTES 128
+#define ADOPT_ROWS 1000 /* of another node, in one transaction */
 
 struct node {
     char *db, *password, *address;
@@ -46,13 +47,17 @@ struct node {
     struct node_hooks hooks;
     pthread_mutex_t lock;
     struct node_says says; /* under the lock */
+    struct cluster_action adopting;
+    struct message adopted; /* the answer: */
+    int64_t taken;
+    bool left;
     struct mailbox *in;
     struct message leave, stop;
     pthread_t thread;
     bool started, leaving;
 };
 
-enum node_message { NODE_LEAVE, NODE_STOP };
+enum node_message { NODE_LEAVE, NODE_STOP, NODE_ADOPTED };
 
 static struct now node_now(void)
 {
@@ -311,15 +316,20 @@ static void declare(struct node *n, const struct cluster_action *a)
 /* ---- what the scheduler is told -------------------------------------------------------------- */
 
 /* Those that are new since the last time. claim: it shall look for what is due. */
-static void publish(struct node *n, bool claim)
+static void publish(struct node *n, bool claim, const struct cluster_action *adopt)
 {
     int64_t lease_ms = cluster_lease_ms(n->rules), watermark_ms = cluster_watermark_ms(n->rules);
     pthread_mutex_lock(&n->lock);
     struct node_says *s = &n->says;
-    bool wake = claim || s->lease_ms != lease_ms || s->watermark_ms != watermark_ms;
+    struct share share = { .nodes = 0 };
+    share.place = cluster_place(n->rules, &share.nodes);
+    bool wake = claim || adopt->epoch || s->lease_ms != lease_ms || s->watermark_ms != watermark_ms;
     s->lease_ms = lease_ms;
     s->watermark_ms = watermark_ms;
+    s->share = share;
     s->claim |= claim;
+    if (adopt->epoch)
+        s->adopt = (struct adoption){ adopt->epoch, adopt->watermark_ms, adopt->clean, ADOPT_ROWS };
     pthread_mutex_unlock(&n->lock);
     if (wake && n->started)
         n->hooks.woken(n->hooks.arg);
@@ -332,6 +342,7 @@ bool node_takes(struct node *n, struct node_says *ret)
     pthread_mutex_lock(&n->lock);
     *ret = n->says;
     n->says.claim = false;
+    n->says.adopt.epoch = 0;
     pthread_mutex_unlock(&n->lock);
     return true;
 }
@@ -364,6 +375,7 @@ static enum err iterate(struct node *n, struct why *why)
     struct cluster_action a;
     enum err err = OK;
     bool claim = false;
+    struct cluster_action adopt = { .epoch = 0 };
     if (!n->out && cluster_next(n->rules) <= clock_boot_ms())
         cluster_tick(n->rules, node_now());
     while (!n->out && cluster_pop(n->rules, &a)) {
@@ -373,8 +385,8 @@ static enum err iterate(struct node *n, struct why *why)
             look(n, &a);
         else if (a.kind == CLUSTER_DECLARE)
             declare(n, &a);
-        else if (a.kind == CLUSTER_ADOPT) /* nothing takes runs over yet */
-            cluster_adopted(n->rules, node_now(), &a, 0, true);
+        else if (a.kind == CLUSTER_ADOPT)
+            adopt = n->adopting = a;
         else if (a.kind == CLUSTER_SWEEP) /* jobs have no homes yet: every node plans all */
             cluster_swept(n->rules, node_now(), &a, false);
         else if (a.kind == CLUSTER_HANDOVER)
@@ -386,7 +398,7 @@ static enum err iterate(struct node *n, struct why *why)
             claim = true;
         }
     }
-    publish(n, claim);
+    publish(n, claim, &adopt);
     return err;
 }
 
@@ -409,6 +421,8 @@ static bool take_messages(struct node *n)
     for (struct list_node *l; (l = list_pop(&incoming));) {
         struct message *m = container_of(l, struct message, node);
         on = on && m->kind != NODE_STOP;
+        if (m->kind == NODE_ADOPTED)
+            cluster_adopted(n->rules, node_now(), &n->adopting, n->taken, n->left);
         if (m->kind == NODE_LEAVE) {
             n->leaving = true;
             cluster_stop(n->rules, node_now());
@@ -459,6 +473,14 @@ enum err node_start(struct node *n, struct store *store, const char *address,
     if (thread_start(&n->thread, "peal-node", 0, node_main, n))
         abort(); /* no threads at start: nothing can run */
     return OK;
+}
+
+void node_adopted(struct node *n, int64_t taken, bool left)
+{
+    n->taken = taken;
+    n->left = left;
+    n->adopted.kind = NODE_ADOPTED;
+    mailbox_send(n->in, &n->adopted);
 }
 
 void node_leave(struct node *n)

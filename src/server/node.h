@@ -43,9 +43,11 @@ struct node_hooks {
 };
 
 struct node_says {
-    int64_t lease_ms;     /* boot clock: until then runs may be sent, */
-    int64_t watermark_ms; /* which fall due up to here */
-    bool claim;           /* look for what is due: another node may have left it */
+    struct share share;    /* of the jobs that are planned here */
+    int64_t lease_ms;      /* boot clock: until then runs may be sent, */
+    int64_t watermark_ms;  /* which fall due up to here */
+    bool claim;            /* look for what is due: another node may have left it */
+    struct adoption adopt; /* of whose runs a slice is to be taken over; then node_adopted */
 };
 
 /* Any thread: what is to be done, once each. False: this server has the database alone. */
@@ -54,6 +56,8 @@ bool node_takes(struct node *n, struct node_says *ret);
  * NULL for n, as of a database in a file, is fine. */
 MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,
                                const struct node_hooks *hooks, struct why *why);
+/* The scheduler's thread: the slice is taken. taken: rows; left: that epoch has more. */
+void node_adopted(struct node *n, int64_t taken, bool left);
 /* The server stops: its row says so, and a beat that is refused from now on means nothing, because
  * the next server may have begun. Once; NULL is fine. */
 void node_leave(struct node *n);

@@ -771,6 +771,13 @@ struct store_cluster {
      * an error it may have been ended or not, and the same may be asked again. */
     MUST_CHECK enum err (*declare)(struct store *s, int64_t node, int64_t epoch, int64_t beat,
                                    bool *ret_done, struct why *why);
+    /* From now on due_take passes over jobs of other nodes whose next_ms lies behind claim_ms. */
+    void (*share)(struct store *s, const struct share *share, int64_t claim_ms);
+    /* In a transaction: runs of an ended life become this handle's, those that no other transaction
+     * holds; fn gets them, by id. What may have left in that life is in doubt then. *ret_left: that
+     * life has runs still. */
+    MUST_CHECK enum err (*runs_adopt)(struct store *s, const struct adoption *a, run_row_fn *fn,
+                                      void *ctx, bool *ret_left, struct why *why);
 };
 
 struct store_ops {

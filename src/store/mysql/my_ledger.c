@@ -60,6 +60,11 @@ static enum err due_behind(struct mydb *s, int64_t ms, int64_t job_id, int64_t *
 }
 
 /* Where most jobs are due, the server would rather sort the whole table than go by the index. */
+#define TAKEN                                                                                      \
+    "SELECT job_id, next_ms, last_ms, planned_until_ms, version "                                  \
+    "FROM peal_due FORCE INDEX (i_due_next) WHERE next_ms BETWEEN ?1 AND ?2 "
+#define BEHIND "ORDER BY next_ms, job_id LIMIT ?3 FOR UPDATE SKIP LOCKED"
+
 enum err my_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
                      struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
 {
@@ -67,14 +72,17 @@ enum err my_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int
     struct sql_query *q;
     if (s->adopted.beside && s->in_transaction)
         return my_beside_take(s, from_ms, until_ms, max, rows, ret_n, ret_next_ms, why);
-    enum err err =
-        sql_query(&s->sql,
-                  "SELECT job_id, next_ms, last_ms, planned_until_ms, version "
-                  "FROM peal_due FORCE INDEX (i_due_next) WHERE next_ms BETWEEN ?1 AND ?2 "
-                  "ORDER BY next_ms, job_id LIMIT ?3 FOR UPDATE SKIP LOCKED",
-                  &q, why);
+    bool shares = s->sql.share.nodes > 1;
+    enum err err = sql_query(
+        &s->sql, shares ? TAKEN "AND (job_id % ?4 = ?5 OR next_ms <= ?6) " BEHIND : TAKEN BEHIND,
+        &q, why);
     if (err)
         return err;
+    if (shares) {
+        sql_bind_i64(q, 4, s->sql.share.nodes);
+        sql_bind_i64(q, 5, s->sql.share.place);
+        sql_bind_i64(q, 6, s->sql.claim_ms);
+    }
     sql_bind_i64(q, 1, from_ms);
     sql_bind_i64(q, 2, until_ms);
     sql_bind_i64(q, 3, max);

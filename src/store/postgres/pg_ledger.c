@@ -34,22 +34,32 @@ static int64_t floor_take(struct pg *s, int64_t from_ms)
     return s->floor_ms > from_ms ? s->floor_ms : from_ms;
 }
 
+#define TAKEN                                                                                      \
+    "WITH taken AS (SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due "     \
+    "WHERE next_ms >= ?1 AND next_ms <= ?2 "
+#define BEHIND                                                                                     \
+    "ORDER BY next_ms, job_id LIMIT ?3 "                                                           \
+    "FOR UPDATE SKIP LOCKED) SELECT * FROM taken UNION ALL (SELECT NULL, next_ms, 0, 0, 0 FROM "   \
+    "peal_due "                                                                                    \
+    "WHERE next_ms > ?2 AND next_ms >= ?1 ORDER BY next_ms, job_id LIMIT 1)"
+
 enum err pg_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
                      struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
 {
     struct pg *s = pg_of(store);
     struct sql_query *q;
+    bool shares = s->sql.share.nodes > 1;
     /* the row behind the last one that was taken tells the next scheduled time */
     enum err err = sql_query(
-        &s->sql,
-        "WITH taken AS (SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due "
-        "WHERE next_ms >= ?1 AND next_ms <= ?2 ORDER BY next_ms, job_id LIMIT ?3 "
-        "FOR UPDATE SKIP LOCKED) SELECT * FROM taken UNION ALL (SELECT NULL, next_ms, 0, 0, 0 FROM "
-        "peal_due "
-        "WHERE next_ms > ?2 AND next_ms >= ?1 ORDER BY next_ms, job_id LIMIT 1)",
+        &s->sql, shares ? TAKEN "AND (job_id % ?4 = ?5 OR next_ms <= ?6) " BEHIND : TAKEN BEHIND,
         &q, why);
     if (err)
         return err;
+    if (shares) {
+        sql_bind_i64(q, 4, s->sql.share.nodes);
+        sql_bind_i64(q, 5, s->sql.share.place);
+        sql_bind_i64(q, 6, s->sql.claim_ms);
+    }
     sql_bind_i64(q, 1, floor_take(s, from_ms));
     sql_bind_i64(q, 2, until_ms);
     sql_bind_i64(q, 3, (int64_t)max + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of planning and the ledger is not paid with every firing, on any engine that speaks SQL:
  * sweeps, skips, late results, counters, and what a server reads when it starts. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "store/shared.h"
 #include "store/sql/tables.h"
@@ -390,4 +391,18 @@ enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct wh
     if (!err && s->shared)
         sql_bind_i64(q, 1, s->epoch);
     return err ? err : sql_rows(q, runs_lend, &fn, ctx, why);
+}
+
+enum err sql_runs_listed(struct sql *s, const char *ids, run_row_fn *fn, void *ctx, struct why *why)
+{
+    struct buf text = BUF_INIT(1 << 16);
+    struct sql_query *q;
+    buf_printf(&text, RUNS "WHERE r.log_id IN (%s) ORDER BY r.log_id", ids);
+    enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    buf_done(&text);
+    if (err)
+        return err;
+    err = sql_rows(q, runs_lend, &fn, ctx, why);
+    sql_query_end(q);
+    return err;
 }

@@ -2,6 +2,7 @@
 /* The rows of peal_node, on a database that several servers can open. A server writes its own only,
  * by a connection that does nothing else, so that a slow batch does not make it look dead. */
 #include "store/sql/epoch.h"
+#include "store/sql/tables.h"
 #include <stdio.h>
 
 static void life_of(struct store *store, int64_t *ret_node, int64_t *ret_epoch)
@@ -246,9 +247,18 @@ static enum err declare(struct store *store, int64_t node, int64_t epoch, int64_
     return err;
 }
 
+static void share_put(struct store *store, const struct share *share, int64_t claim_ms)
+{
+    struct sql *s = sql_of(store);
+    s->share = *share;
+    s->claim_ms = claim_ms;
+}
+
 const struct store_cluster sql_cluster = { .life = life_of,
                                            .beat = beat,
                                            .nodes_page = nodes_page,
                                            .lives_each = lives_each,
                                            .orphans_each = orphans_each,
-                                           .declare = declare };
+                                           .declare = declare,
+                                           .share = share_put,
+                                           .runs_adopt = sql_runs_adopt };

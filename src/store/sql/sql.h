@@ -96,9 +96,11 @@ struct sql { /* an engine's handle begins with it */
     int64_t batch;                  /* the epoch's last commit that was heard: epoch.h */
     int64_t watched;                /* the epoch that was found to stand still, 0: none */
     enum store_bulk bulk;
-    bool shared;  /* with servers of other names */
-    bool joined;  /* the epoch is this handle's own */
-    bool leaving; /* and ends with the commit under way */
+    struct share share;
+    int64_t claim_ms; /* see store_cluster.share */
+    bool shared;      /* with servers of other names */
+    bool joined;      /* the epoch is this handle's own */
+    bool leaving;     /* and ends with the commit under way */
 };
 
 struct sql_query {

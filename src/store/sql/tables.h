@@ -132,6 +132,13 @@ MUST_CHECK enum err sql_watermark_get(struct store *store, struct watermark *ret
 MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
                                    struct why *why);
 MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
+/* Those with these ids (numbers with commas), by id. */
+MUST_CHECK enum err sql_runs_listed(struct sql *s, const char *ids, run_row_fn *fn, void *ctx,
+                                    struct why *why);
+/* adopt.c */
+MUST_CHECK enum err sql_runs_adopt(struct store *store, const struct adoption *a, run_row_fn *fn,
+                                   void *ctx, bool *ret_left, struct why *why);
+/* ledger.c */
 /* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
  * database it comes from, and that one's last commit. No server may begin on such a part. */
 #define SQL_MOVE_FROM "move"

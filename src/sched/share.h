@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share.h - a center that has its database together with others. */
+#ifndef PEAL_SCHED_SHARE_H
+#define PEAL_SCHED_SHARE_H
+
+#include "sched/sched.h"
+
+/* A batch is done: the runs that it took from another center. */
+void share_adopted(struct sched *s, struct now now, const struct batch *b);
+
+#endif
