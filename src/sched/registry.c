@@ -194,7 +194,8 @@ void registry_load(struct sched *s, struct now now, const struct registry_record
     if (a) { /* while the center was away no beat could arrive: all get the full time */
         a->beat_ms = now.boot_ms;
         a->lane->beat_ms = now.boot_ms;
-        a->stored_ms = now.boot_ms;
+        if (a->stored_ms < 0)
+            a->stored_ms = now.boot_ms;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cron/rfc3339.h"
 #include "net/tls.h"
+#include "server/beside.h"
 #include "server/state.h"
 #include <errno.h>
 #include <stdio.h>
@@ -255,6 +256,8 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         fenced(c, &c->lost_why);
     else if (l->kind == MESSAGE_NODE)
         node_said(c);
+    else if (l->kind == MESSAGE_BESIDE)
+        beside_heard(c->sched, center_now(), l);
     else
         zones_changed(c, l);
 }
@@ -572,7 +575,8 @@ static enum err core_new(struct center *c, struct why *why)
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err)
-        c->maintenance = maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES);
+        c->maintenance = maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES,
+                                         MESSAGE_BESIDE);
     if (!err)
         err = results_replay(c, why);
     if (!err)
@@ -746,6 +750,8 @@ void center_free(struct center *c)
             request_refuse(l);
         else if (l->kind == MESSAGE_LOG_ASK)
             log_ask_refuse(l);
+        else if (l->kind == MESSAGE_BESIDE)
+            beside_drop(l);
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }

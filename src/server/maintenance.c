@@ -7,11 +7,13 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "server/beside.h"
 #include <stdlib.h>
 
 #define EVERY_MS 1000
 #define ZONES_EVERY 60 /* rounds */
 #define RUNS_EVERY 30
+#define BESIDE_EVERY 3
 
 struct maintenance {
     struct store *reader;
@@ -21,6 +23,7 @@ struct maintenance {
     struct figures *figures;
     struct mailbox *tell;
     int kind;
+    struct beside *beside; /* NULL: no other program schedules on these tables */
     pthread_t thread;
 };
 
@@ -55,6 +58,8 @@ static void *maintenance_main(void *arg)
             look_at_zones(t);
         if (round % RUNS_EVERY == 0)
             look_at_runs(t);
+        if (t->beside && round % BESIDE_EVERY == 1)
+            beside_look(t->beside, t->reader);
         struct why why = { "" };
         enum err err = store_tend(t->reader, &why);
         if (err)
@@ -65,7 +70,8 @@ static void *maintenance_main(void *arg)
 }
 
 struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
-                                    struct figures *figures, struct mailbox *tell, int kind)
+                                    struct figures *figures, struct mailbox *tell, int kind,
+                                    int beside)
 {
     struct maintenance *t = mem_new(sizeof(*t));
     t->reader = reader;
@@ -73,6 +79,7 @@ struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
     t->figures = figures;
     t->tell = tell;
     t->kind = kind;
+    t->beside = reader->start_ahead_ms > 0 ? beside_new(tell, beside) : NULL;
     t->in = mailbox_new();
     if (thread_start(&t->thread, "peal-maintain", 0, maintenance_main, t))
         abort(); /* no threads at start: nothing can run */
@@ -86,6 +93,7 @@ void maintenance_free(struct maintenance *t)
     mailbox_send(t->in, &t->stop);
     pthread_join(t->thread, NULL);
     mailbox_free(t->in);
+    beside_free(t->beside);
     store_close(t->reader);
     free(t);
 }

@@ -13,9 +13,10 @@
 struct maintenance;
 
 /* Takes the reader; the figures are borrowed. When zones have changed a message of that kind is
- * posted to tell. */
+ * posted to tell; beside: the kind of those of beside.h. */
 struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
-                                    struct figures *figures, struct mailbox *tell, int kind);
+                                    struct figures *figures, struct mailbox *tell, int kind,
+                                    int beside);
 void maintenance_free(struct maintenance *t); /* stops and joins; NULL is fine */
 
 #endif

@@ -23,7 +23,8 @@ enum message_kind {
     MESSAGE_ZONES,
     MESSAGE_LOG_ASK,
     MESSAGE_LOST,
-    MESSAGE_NODE
+    MESSAGE_NODE,
+    MESSAGE_BESIDE
 };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */

@@ -213,6 +213,8 @@ typedef bool audit_row_fn(void *ctx, const struct audit_record *r);
 typedef bool user_row_fn(void *ctx, const struct user_record *r);
 typedef bool session_row_fn(void *ctx, const struct session_record *r);
 typedef bool token_row_fn(void *ctx, const struct token_record *r);
+/* msg: lent. False ends the walk. */
+typedef bool run_ended_fn(void *ctx, int64_t log_id, int code, const char *msg);
 typedef bool run_row_fn(void *ctx, const struct run_row *r);
 typedef bool delta_row_fn(void *ctx, int64_t n, struct slice ends);
 typedef bool figure_row_fn(void *ctx, const struct figure_row *r);
@@ -522,6 +524,10 @@ struct store_pages {
                                        int64_t log_id, int64_t *ids, int max, int *ret_n,
                                        struct why *why);
     MUST_CHECK enum err (*facts)(struct store *s, struct store_facts *ret, struct why *why);
+    /* Open runs that another program has ended in their log rows, a thousand at most. NULL: no
+     * other program does that on this engine. */
+    MUST_CHECK enum err (*runs_ended)(struct store *s, run_ended_fn *fn, void *ctx,
+                                      struct why *why);
 };
 
 /* What has become of runs, by time; ledger/figures.h says what the rows mean together. */

@@ -215,6 +215,31 @@ def test_what_is_refused(server, tmp_path):
     it.db.close()
 
 
+def test_what_java_admins_register_is_known(server, tmp_path):
+    """A group, its job and its executor that a Java admin has made since the center started; results go to the admin."""
+    it = Shared(server, "heard")
+    assert it.migrate("--beside")[0] == 0
+    with it.center(tmp_path) as center, Puppet(center, "other", automatic=False, register=False) as puppet:
+        it.run("INSERT INTO NAME.xxl_job_group (id, app_name, title, address_list) VALUES (2, 'other', 'other', NULL)")
+        it.run("INSERT INTO NAME.xxl_job_registry (registry_group, registry_key, registry_value, update_time) "
+               "VALUES ('EXECUTOR', 'other', %s, '2020-01-01 00:00:00')", f"http://127.0.0.1:{puppet.port}/")
+        it.job(31, "CRON", "0/2 * * * * ?", now_ms() // 2000 * 2000 + 6000)
+        it.run("UPDATE NAME.xxl_job_info SET job_group = 2 WHERE id = 31")
+
+        def told():
+            wall = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time.time() + ZONE_S))
+            it.run("UPDATE NAME.xxl_job_registry SET update_time = %s", wall)  # as a Java admin does with each beat
+            return any(call.action == "run" and call.body["jobId"] == 31 for call in puppet.calls)
+
+        wait_until(told, "a run on the executor of the Java admin", 60)
+        log = next(call.body["logId"] for call in puppet.calls if call.action == "run")
+        it.run("UPDATE NAME.xxl_job_log SET handle_time = now(), handle_code = 500, handle_msg = 'of java' WHERE id = %s", log)
+        wait_until(lambda: not it.run("SELECT 1 FROM NAME.peal_run WHERE log_id = %s", log), "the run to be over", 60)
+        assert it.run("SELECT handle_code, handle_msg, alarm_status <> 0 FROM NAME.xxl_job_log WHERE id = %s", log) == [
+            ("500", "of java", "1")]
+    it.db.close()
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--seconds", type=float, default=1800)

@@ -301,6 +301,27 @@ enum err my_jobs_stop(struct store *store, const struct job_stop *stops, int n, 
     return err;
 }
 
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static bool ended_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    char *msg = sql_text(q, 2);
+    bool more = (*(run_ended_fn **)fn)(ctx, sql_i64(q, 0, 0), sql_int(q, 1, 500), msg);
+    free(msg);
+    return more;
+}
+
+enum err my_runs_ended(struct store *store, run_ended_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT r.log_id, l.handle_code, l.handle_msg FROM peal_run r JOIN "
+                             "xxl_job_log l ON l.id = r.log_id WHERE r.phase BETWEEN 2 AND 4 AND "
+                             "l.handle_code > 0 LIMIT 1000",
+                             &q, why);
+    return err ? err : sql_rows(q, ended_lend, &fn, ctx, why);
+}
+
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
 enum err my_beside_sync(struct mydb *s, struct why *why)

@@ -143,8 +143,8 @@ MUST_CHECK enum err my_adopted_give(struct mydb *s, int64_t *ret_n, struct why *
 
 /* ---- my_beside.c ----------------------------------------------------------------------------- */
 
-/* All of these are of a handle with adopted.beside, and within a transaction but for the first one.
- * Errors are those of statements, and ERR_BUSY where a Java admin has scanned for too long. */
+/* These are of a handle with adopted.beside, and within a transaction but for the first one. Errors
+ * are those of statements, and ERR_BUSY where a Java admin has scanned for too long. */
 
 /* A life begins beside Java admins, once it has joined: which jobs there are, and where they stand.
  * ERR_INVALID: the lock row is missing. */
@@ -161,6 +161,9 @@ MUST_CHECK enum err my_beside_put(struct mydb *s, const struct due_row *rows, in
                                   struct why *why);
 /* peal_due says where every job stands, as XXL-JOB's columns do. */
 MUST_CHECK enum err my_beside_sync(struct mydb *s, struct why *why);
+
+/* store_pages.runs_ended; of a handle for pages. */
+enum err my_runs_ended(struct store *s, run_ended_fn *fn, void *ctx, struct why *why);
 
 /* The functions of store_catalog that write jobs, on any handle. */
 enum err my_job_insert(struct store *store, struct job_record *r, struct why *why);

@@ -329,6 +329,7 @@ static const struct store_pages pages = {
     .retries_of = sql_retries_of,
     .children_of = sql_children_of,
     .facts = my_facts,
+    .runs_ended = my_runs_ended,
 };
 
 /* As sql_catalog, but that Java admins may have to be told of a job's next scheduled time. */
