@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What database servers say of the statements of a center that fires, beside many jobs and log rows that are of no concern
+to it: each goes by an index, and reads the rows that it takes."""
+import pytest
+
+from support import plans, servers
+from support.center import binary
+
+JOBS = ROWS = 20_000
+FIRINGS = 40
+LARGE = ("xxl_job_log", "xxl_job_info", "peal_job", "peal_due")
+WRITES = ("UPDATE ", "DELETE ")
+
+
+@pytest.mark.parametrize("kind", servers.built(binary()))
+def test_the_statements_of_a_firing_read_the_rows_that_they_take(kind, tmp_path):
+    lacks = servers.missing(kind)
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
+    with servers.open(kind) as db:
+        found = plans.of_firings(db, tmp_path, JOBS, ROWS, FIRINGS)
+    said = "\n".join(f"{s.count} times, read {s.read}, taken {s.taken}, by {s.access}: {s.text[:200]}" for s in found)
+    for s in found:
+        assert s.read / s.count < JOBS / 5, said  # a page of jobs has 200, of up to seven rows each
+        if s.text.startswith(WRITES) or "FOR UPDATE" in s.text:
+            walked = {table for table, index, _ in s.access if index is None}
+            assert not walked & set(LARGE), said
+            if s.tables() and s.tables() <= set(LARGE):
+                assert s.read <= s.taken + 2 * s.count, said  # and what comes behind what is due
+    texts = [s.text for s in found]
+    for wanted in ("FOR UPDATE", "UPDATE xxl_job_log", "UPDATE peal_due", "DELETE FROM peal_run", "UPDATE peal_epoch",
+                   "INSERT INTO xxl_job_log", "INSERT INTO peal_run"):
+        assert any(wanted in text for text in texts), (wanted, said)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which plans a database server makes for the statements that a center of ours issues, and how many rows they read: told by
+the server itself (MariaDB's slow log, PostgreSQL's auto_explain) of what was executed.
+
+    plans = Plans(db, "jobs")     # db: support/servers.py
+    plans.fill(job, 100_000, 1_000_000)
+    with plans.told(): ...        # a center at work
+    for s in plans.statements(): ...
+"""
+import collections
+import contextlib
+import json
+import re
+
+from support import servers
+from support.center import Center
+from support.puppet import Puppet
+from support.wait import wait_until
+
+# the tables that grow, or that every transaction goes by
+HOT = ("xxl_job_log", "xxl_job_info", "peal_job", "peal_due", "peal_run", "peal_epoch")
+
+
+class Statement:
+    """All executions of one text. access: {(table, index, how)}; index None: all rows are walked."""
+
+    def __init__(self, text):
+        self.text, self.count, self.read, self.taken = text, 0, 0, 0
+        self.access = set()
+
+    def tables(self):
+        return {table for table, _, _ in self.access}
+
+
+def shape(text):
+    """Values and repetitions cut out."""
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r"'(?:[^'\\]|\\.|'')*'|\b0x[0-9a-fA-F]+\b|\$\d+|(?<![\w.])-?\d+(?:\.\d+)?\b|\bNULL\b(?=\s*[,)])", "?", text)
+    text = re.sub(r"\s+", " ", text).strip().rstrip(";")
+    text = re.sub(r"(WHEN \? THEN \?)( WHEN \? THEN \?)+", r"\1 …", text)
+    text = re.sub(r"\?(, ?\?)+", "?, …", text)
+    return re.sub(r"(\([^()]*\))(, ?\([^()]*\))+", r"\1, …", text)
+
+
+def _slow_log(text):
+    """MariaDB: (statement, rows read, rows taken, [(table, index, how)])."""
+    for block in re.split(r"(?m)^# (?:Time|User@Host): ", text):
+        examined = re.search(r"Rows_sent: (\d+)\s+Rows_examined: (\d+)", block)
+        if not examined:
+            continue
+        affected = re.search(r"Rows_affected: (\d+)", block)
+        access = []
+        for row in re.findall(r"(?m)^# explain: (\d.*)$", block):
+            cells = row.split("\t")
+            table, how, key = cells[2], cells[3], cells[5]
+            if not table.startswith("<") and table != "NULL":
+                access.append((table, None if key == "NULL" else key, how))
+        sql = re.sub(r"(?m)^(#.*|SET timestamp=\d+;|use \w+;)\n?", "", block[examined.end():])
+        sql = re.sub(r"\A.*?(?=\b(?:SELECT|UPDATE|DELETE|INSERT)\b)", "", sql, count=1, flags=re.S)
+        yield sql, int(examined[2]), int(examined[1]) + int(affected[1] if affected else 0), access
+
+
+def _scans(node, access):
+    """Rows that a plan read from tables."""
+    read = 0
+    if node.get("Relation Name") and node["Node Type"] != "ModifyTable":
+        loops = node.get("Actual Loops", 1)
+        if loops:
+            access.append((node["Relation Name"], node.get("Index Name"), node["Node Type"]))
+        read = loops * sum(node.get(key, 0) for key in ("Actual Rows", "Rows Removed by Filter",
+                                                        "Rows Removed by Index Recheck"))
+    below = node.get("Plans", [])
+    if node["Node Type"] == "Bitmap Heap Scan":
+        index = next((b["Index Name"] for b in below if "Index Name" in b), None)
+        access[-1] = (node["Relation Name"], index, node["Node Type"])
+        below = []
+    return read + sum(_scans(other, access) for other in below)
+
+
+def _auto_explain(text):
+    """The same of PostgreSQL."""
+    reader = json.JSONDecoder(strict=False)
+    for found in re.finditer(r"plan:\s*\{", text):
+        try:
+            got, _ = reader.raw_decode(text, found.end() - 1)
+        except ValueError:  # the last one, which is being written
+            continue
+        plan, access = got["Plan"], []
+        read = _scans(plan, access)
+        rows = plan if plan["Node Type"] != "ModifyTable" else plan.get("Plans", [plan])[0]
+        yield got["Query Text"], read, rows.get("Actual Rows", 0), access
+
+
+class Plans:
+    def __init__(self, db, database):
+        self.db, self.database = db, database
+        self.maria = db.kind == "mariadb"
+        self.path = db.folder / ("slow" if self.maria else "log")
+        self.begin = 0
+
+    def _columns(self, table):
+        schema = repr(self.database) if self.maria else "'public'"
+        return [name for name, in self.db.run("SELECT column_name FROM information_schema.columns WHERE table_schema = "
+                                              f"{schema} AND table_name = '{table}' ORDER BY ordinal_position", self.database)]
+
+    def copy(self, table, key, one, first, n, **values):
+        """n further rows like that one, with keys from first on; values: expressions, in which seq is the key."""
+        columns = self._columns(table)
+        what = [key_of if (key_of := values.get(name)) else "seq" if name == key else f"t.{name}" for name in columns]
+        last = first + n - 1
+        source = f"seq_{first}_to_{last}" if self.maria else f"generate_series({first}, {last}) AS g(seq)"
+        self.db.run(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(what)} FROM {table} t CROSS JOIN {source} "
+                    f"WHERE t.{key} = {one}", self.database)
+        if not self.maria and key == "id":
+            self.db.run(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}", self.database)
+
+    def fill(self, job, jobs, rows):
+        """Further jobs like that one, due in an hour and later, and rows like its last one in the log. No center runs."""
+        first = self.db.number("SELECT max(id) + 1 FROM xxl_job_info", self.database)
+        due = self.db.number(f"SELECT coalesce(max(next_ms), 0) + 3600000 FROM peal_due WHERE job_id = {job}", self.database)
+        self.copy("xxl_job_info", "id", job, first, jobs)
+        self.copy("peal_job", "job_id", job, first, jobs)
+        self.copy("peal_due", "job_id", job, first, jobs, next_ms=f"{due} + seq * 10")
+        last = self.db.number(f"SELECT max(id) FROM xxl_job_log WHERE job_id = {job}", self.database)
+        self.copy("xxl_job_log", "id", last, last + 1000, rows, job_id=f"{first} + seq % {jobs}")
+        for table in HOT:
+            self.db.run(f"ANALYZE {'TABLE ' if self.maria else ''}{table}", self.database)
+
+    def _settings(self, on):
+        if self.maria:
+            return [f"SET GLOBAL slow_query_log_file = '{self.path}'", "SET GLOBAL log_slow_verbosity = 'query_plan,explain'",
+                    f"SET GLOBAL long_query_time = {0 if on else 10}", f"SET GLOBAL slow_query_log = {int(on)}"]
+        wanted = {"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": 0,
+                  "auto_explain.log_analyze": "on", "auto_explain.log_timing": "off", "auto_explain.log_format": "json"}
+        return [f"ALTER DATABASE {self.database} " + (f"SET {name} = '{value}'" if on else f"RESET {name}")
+                for name, value in wanted.items()]
+
+    @contextlib.contextmanager
+    def told(self):
+        """Of sessions that begin in here."""
+        for setting in self._settings(True):
+            self.db.run(setting)
+        self.begin = self.path.stat().st_size if self.path.exists() else 0
+        try:
+            yield
+        finally:
+            for setting in self._settings(False):
+                self.db.run(setting)
+
+    def statements(self):
+        """What was executed on hot tables, most often first."""
+        wait_until(self.path.exists, "the server's log")
+        text = self.path.read_bytes()[self.begin:].decode(errors="replace")
+        found = collections.OrderedDict()
+        for sql, read, taken, access in (_slow_log if self.maria else _auto_explain)(text):
+            one = found.setdefault(shape(sql), Statement(shape(sql)))
+            one.count += 1
+            one.read += read
+            one.taken += taken
+            one.access.update(access)
+        hot = [s for s in found.values() if any(re.search(rf"\b{table}\b", s.text) for table in HOT)]
+        return sorted(hot, key=lambda s: -s.count)
+
+
+FIRING = 10  # jobs that fire each second
+
+
+def of_firings(db, folder, jobs, rows, firings):
+    """The statements of a center while that many runs fire and end, beside many jobs that are not due."""
+    url = db.create("jobs")
+
+    with Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center, Puppet(center, "tests"):
+        api = center.api()
+        group = api.add_group("tests")
+        idle = api.add_job(group, "idle", scheduleType="CRON", scheduleConf="0 0 0 1 1 ? 2090")
+        api.start_job(idle)
+        busy = [api.add_job(group, "busy", scheduleType="CRON", scheduleConf="* * * * * ?") for _ in range(FIRING)]
+        for job in busy:
+            api.start_job(job)
+        api.trigger(idle)
+        wait_until(lambda: db.number(f"SELECT count(*) FROM xxl_job_log WHERE handle_code = 200 AND job_id = {idle}", "jobs"),
+                   "a row of the log", 60)
+    told = Plans(db, "jobs")
+    told.fill(idle, jobs, rows)
+    with told.told(), Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center:
+        with Puppet(center, "tests") as puppet:
+            wait_until(lambda: len(puppet.ended) >= firings, f"{firings} runs to end", 300)
+    return told.statements()
