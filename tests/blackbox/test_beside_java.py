@@ -177,6 +177,7 @@ def both_at_work(it, folder, seconds):
         wait_until(all_fired, "each scheduled time to be fired", 40)
         stopping.set()
         office.join()
+        wait_until(lambda: by_time(it, api, first, last), "all rows of the log to be found by their time", 60)
         wait_until(lambda: sum(call.action == "run" and call.body["jobId"] == PARKED_JOB for call in puppet.calls) > 3,
                    "runs of the job that XXL-JOB does not know", 60)
         assert it.run("SELECT trigger_next_time FROM NAME.xxl_job_info WHERE id = %s", PARKED_JOB) == [(str(PARKED),)]
@@ -186,6 +187,15 @@ def both_at_work(it, folder, seconds):
     by_peal = sum(call.action == "run" and call.body["jobId"] != PARKED_JOB for call in puppet.calls)
     assert by_java and by_peal, (by_java, by_peal)
     return by_java, by_peal, sum(map(len, fired.values()))
+
+
+def by_time(it, api, first, last):
+    begin, end = (time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at // 1000 + ZONE_S)) for at in (first, last))
+    want = it.run("SELECT id FROM NAME.xxl_job_log WHERE job_id = %s AND trigger_time BETWEEN %s AND %s",
+                  STEADY[1], begin, end)
+    page = api.pages("/joblog/pageList", jobGroup=1, jobId=STEADY[1], logStatus=-1, filterTime=f"{begin} - {end}")
+    assert sorted(row["id"] for row in page) == sorted(int(row[0]) for row in want)
+    return True
 
 
 def changed(api, job):

@@ -26,6 +26,8 @@ enum {
     JAVA_AHEAD_MS = 5000, /* what is due so soon may be on its way in a Java admin */
     JOBS_SLICE = 20000, /* ids of one statement, which must end before the connection's patience */
     LOG_SLICE = 50000,
+    LOG_LATE = 2000, /* ids whose rows may be committed after later ones */
+    SPANS_MS = 5000,
     TEXT_MAX = 1024 * 1024,
 };
 
@@ -327,9 +329,26 @@ static enum err range_do(struct mydb *s, const char *text, int64_t first, int64_
     return sql_change(q, ret_n, why);
 }
 
+/* Of the rows behind one id up to another. */
+static enum err spans_of(struct mydb *s, int64_t behind, int64_t last, struct why *why)
+{
+    char text[24];
+    int64_t rows;
+    enum err err = range_do(s,
+                            "INSERT INTO peal_log_span (slot, first_id, last_id) SELECT "
+                            "{ms trigger_time} DIV " SLOT_MS ", min(id), max(id) FROM xxl_job_log "
+                            "WHERE id BETWEEN ?1 AND ?2 AND trigger_time IS NOT NULL GROUP BY 1 "
+                            "ON DUPLICATE KEY UPDATE "
+                            "first_id = least(peal_log_span.first_id, VALUES(first_id)), "
+                            "last_id = greatest(peal_log_span.last_id, VALUES(last_id))",
+                            behind + 1, last, &rows, why);
+    snprintf(text, sizeof(text), "%lld", (long long)last);
+    return err ? err : info_put(s, "spans", text, why);
+}
+
 enum err my_adopted_spans(struct mydb *s, struct why *why)
 {
-    int64_t at = 0, end = 0, rows;
+    int64_t at = 0, end = 0;
     enum err err = number(s,
                           "SELECT coalesce((SELECT cast(value AS signed) FROM peal_info WHERE "
                           "name = 'spans'), 0)",
@@ -337,22 +356,28 @@ enum err my_adopted_spans(struct mydb *s, struct why *why)
     if (!err)
         err = number(s, "SELECT coalesce(max(id), 0) FROM xxl_job_log", &end, why);
     while (!err && at < end) {
-        char text[24];
         int64_t last = at + LOG_SLICE < end ? at + LOG_SLICE : end;
-        err = range_do(s,
-                       "INSERT INTO peal_log_span (slot, first_id, last_id) SELECT "
-                       "{ms trigger_time} DIV " SLOT_MS ", min(id), max(id) FROM xxl_job_log "
-                       "WHERE id BETWEEN ?1 AND ?2 AND trigger_time IS NOT NULL GROUP BY 1 "
-                       "ON DUPLICATE KEY UPDATE "
-                       "first_id = least(peal_log_span.first_id, VALUES(first_id)), "
-                       "last_id = greatest(peal_log_span.last_id, VALUES(last_id))",
-                       at + 1, last, &rows, why);
+        err = spans_of(s, at, last, why);
         at = last;
-        snprintf(text, sizeof(text), "%lld", (long long)at);
-        if (!err)
-            err = info_put(s, "spans", text, why);
     }
+    s->now.spanned = at;
     return err;
+}
+
+enum err my_adopted_spans_more(struct mydb *s, struct why *why)
+{
+    int64_t now_ms = clock_boot_ms(), end = 0, behind = s->now.spanned - LOG_LATE;
+    if (now_ms - s->spanned_ms < SPANS_MS)
+        return OK;
+    enum err err = number(s, "SELECT coalesce(max(id), 0) FROM xxl_job_log", &end, why);
+    if (!err && end > s->now.spanned)
+        err = spans_of(s, behind > 0 ? behind : 0, end, why);
+    if (err)
+        return err;
+    s->spanned_ms = now_ms;
+    if (end > s->now.spanned)
+        s->now.spanned = end;
+    return OK;
 }
 
 /* ---- taking and giving back ------------------------------------------------------------------ */

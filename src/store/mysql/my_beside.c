@@ -206,6 +206,8 @@ enum err my_beside_take(struct mydb *s, int64_t from_ms, int64_t until_ms, int m
         if (!err && due)
             rows[n++] = claimed[i].due;
     }
+    if (!err)
+        err = my_adopted_spans_more(s, why);
     free(claimed);
     if (err)
         return err;

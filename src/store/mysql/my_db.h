@@ -24,8 +24,9 @@ struct my_span { /* a row of peal_log_span that this transaction widens */
     int64_t slot, first_id, last_id;
 };
 
-struct my_counts {  /* what a rollback, or the undoing of a savepoint, puts back */
-    int64_t log_id; /* the next to give */
+struct my_counts {   /* what a rollback, or the undoing of a savepoint, puts back */
+    int64_t log_id;  /* the next to give */
+    int64_t spanned; /* log rows up to it are in peal_log_span, whoever wrote them */
     struct my_span spans[MY_SPANS];
     int nspans;
 };
@@ -65,6 +66,7 @@ struct mydb {
     int64_t page_end_ms; /* boot time; 0: none */
     enum err lost;       /* the transaction cannot be committed any more, and why */
     char lost_text[512];
+    int64_t spanned_ms; /* boot time of the last look at log rows of Java admins */
     int64_t
         blocker_ms; /* boot time when the log was last told which session held a lock; 0: never */
     int64_t changes, inserted; /* of the statement that ran last */
@@ -127,6 +129,8 @@ MUST_CHECK enum err my_adopted_read(struct mydb *s, struct why *why);
 char *my_adopted_text(const struct mydb *s, const char *text);
 /* Which ids the log rows have that Java admins have written since. Not within a transaction. */
 MUST_CHECK enum err my_adopted_spans(struct mydb *s, struct why *why);
+/* The same within a transaction, of what has come since; looks every few seconds only. */
+MUST_CHECK enum err my_adopted_spans_more(struct mydb *s, struct why *why);
 /* Java admins have no job to fire from here on; what they have changed since my_adopted_give holds.
  * ERR_BUSY: one is at work. By the handle that has joined. */
 MUST_CHECK enum err my_adopted_take(struct mydb *s, struct why *why);
