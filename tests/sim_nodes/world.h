@@ -17,7 +17,7 @@
 #define JOBS 6
 #define EPOCHS 4096
 #define RUNS 8192
-#define MINE 512     /* runs in a node's memory */
+#define MINE 4096    /* runs in a node's memory; after an outage of all nodes they are many */
 #define SLICE 3      /* runs of one adoption, due rows of one sweep */
 #define HORIZON 4000 /* how far ahead a home plans */
 #define ROUGH_MS 60000
