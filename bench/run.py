@@ -110,13 +110,13 @@ class Process:
 
 
 class Center(Process):
-    def __init__(self, data):
+    def __init__(self, data, more=()):
         self.data = data
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         began = time.monotonic()
         super().__init__(
-            [PEAL, "server", "--listen", f"127.0.0.1:{self.port}", "--data", data],
+            [PEAL, "server", "--listen", f"127.0.0.1:{self.port}", "--data", data, *more],
             {"PEAL_ACCESS_TOKEN": TOKEN, "PEAL_ADMIN_PASSWORD": "bench-password", "PEAL_LIMIT_TOKEN": "0",
              "PEAL_LIMIT_SESSION": "0"},
             os.path.join(data, "server.log"))

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a firing costs on a database server: CPU time of the server's processes and of the center's, apart.
+
+  bench/databases.py [mariadb|postgres...] [--rate 2000] [--seconds 30]
+
+Per-second jobs at phases spread over the milliseconds, the stub executor with batched callbacks, and a server of Debian's
+that syncs as it does by itself, all on the same cores. CPU time does not depend much on what else the machine does; rates
+do, and stand beside a spin control.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests")]
+
+import run as bench  # noqa: E402
+
+from support import servers  # noqa: E402
+
+PORTS = 20
+GOALS = {"mariadb": (45, 30), "postgres": (25, 28)}
+TRANSACTIONS = {"mariadb": "SELECT variable_value FROM information_schema.global_status WHERE variable_name = 'com_commit'",
+                "postgres": "SELECT xact_commit FROM pg_stat_database WHERE datname = 'jobs'"}
+
+
+def cpu_s(pid):
+    """Of a process, its threads, and those of its children: that are there, and that have gone."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+        fields = f.read().rpartition(")")[2].split()
+    total = sum(int(field) for field in fields[11:15]) / bench.TICK
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as f:
+        return total + sum(cpu_s(child) for child in f.read().split())
+
+
+def filled(rate, begin_ms, url):
+    """A data folder, whose jobs are in the database that url names."""
+    data = bench.fresh()
+    bench.fill(data, (("FIX_RATE", "1000ms", "ROUND", begin_ms + i * 1000 // rate) for i in range(rate)))
+    subprocess.run([bench.PEAL, "db", "move", "--from", f"sqlite:{data}/peal.db", "--db", url], check=True, capture_output=True)
+    return data
+
+
+def measure(kind, rate, seconds):
+    with servers.open(kind, durable=True) as db:
+        url = db.create("jobs")
+        begin = int(time.time()) + 20
+        data = filled(rate, begin * 1000, url)
+        lost = bench.spin(3)
+        center = bench.Center(data, ["--db", url])
+        stub = bench.Stub(center, "batch", PORTS)
+        bench.until(lambda: center.metrics().get("peal_executors", 0) >= PORTS, 20)
+        if time.time() > begin - 1:
+            sys.exit("the machine was too slow to be ready in time")
+        time.sleep(begin + 5 - time.time())
+        finished = 'peal_firings_total{outcome="finished"}'
+        m0, c0, s0, x0 = center.metrics(), center.cpu(), cpu_s(db.process.pid), db.number(TRANSACTIONS[kind], "jobs")
+        began = time.monotonic()
+        time.sleep(seconds)
+        m1, c1, s1, x1 = center.metrics(), center.cpu(), cpu_s(db.process.pid), db.number(TRANSACTIONS[kind], "jobs")
+        took, n = time.monotonic() - began, m1[finished] - m0[finished]
+        center.stop()
+        stub.stop()
+        lost = max(lost, bench.spin(3))
+        bad = {name: int(m1[f'peal_firings_total{{outcome="{name}"}}']) for name in ("lost", "rejected", "skipped", "withdrawn")}
+        shutil.rmtree(data)
+    server, own = GOALS[kind]
+    print(f"| {kind} | {rate:,} | {n / took:,.0f} | {(s1 - s0) * 1e6 / n:.1f} ({server}) | {(c1 - c0) * 1e6 / n:.1f} ({own}) | "
+          f"{(x1 - x0) / n:.4f} | {lost:.1%} | {bad} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="mariadb|postgres")
+    parser.add_argument("--rate", type=int, action="append", help="firings a second; may be repeated (2000)")
+    parser.add_argument("--seconds", type=int, default=30)
+    a = parser.parse_args()
+    print("| server | due a second | finished a second | server, µs of CPU a firing (goal) | center, µs (goal) | "
+          "transactions a firing | spin control, lost | other ends |\n|---|---|---|---|---|---|---|---|", flush=True)
+    for kind in a.kinds or servers.KINDS:
+        for rate in a.rate or [2000]:
+            measure(kind, rate, a.seconds)
+
+
+if __name__ == "__main__":
+    main()
