@@ -87,6 +87,35 @@ static void an_edit_that_leaves_the_firing_lets_it_go(void **state)
     assert_true(core_leaves(c, call_of(c, id)));
 }
 
+/* Of a center among others: its lease ended while the connection was being opened. The run waits,
+ * and is not tried again and again, until there is another one. */
+static void without_a_lease_nothing_leaves(void **state)
+{
+    struct core *c = *state;
+    int64_t job, id = one_opens(c, &job);
+    sched_lease(c->s, c->now, c->now.boot_ms, INT64_MAX);
+    assert_false(core_leaves(c, call_of(c, id)));
+    core_run(c, 1000);
+    assert_int_equal(core_calls(c, CALL_RUN), 0);
+    sched_lease(c->s, c->now, c->now.boot_ms + 2000, INT64_MAX);
+    core_pump(c);
+    assert_true(core_leaves(c, call_of(c, id)));
+}
+
+static void what_is_due_behind_a_beat_waits_for_the_next(void **state)
+{
+    struct core *c = *state;
+    int64_t job, id = one_opens(c, &job);
+    int64_t due_ms = core_row(c, id)->due_ms;
+    sched_lease(c->s, c->now, INT64_MAX, due_ms - 1);
+    assert_false(core_leaves(c, call_of(c, id)));
+    core_run(c, 1000);
+    assert_int_equal(core_calls(c, CALL_RUN), 0);
+    sched_lease(c->s, c->now, INT64_MAX, due_ms);
+    core_pump(c);
+    assert_true(core_leaves(c, call_of(c, id)));
+}
+
 static void a_stopped_job_does_not_leave(void **state)
 {
     struct core *c = *state;
@@ -279,6 +308,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
     const struct CMUnitTest tests[] = {
         T(the_word_is_written_at_the_gate),
+        T(without_a_lease_nothing_leaves),
+        T(what_is_due_behind_a_beat_waits_for_the_next),
         T(what_did_not_reach_the_gate_is_planned),
         T(an_edit_that_leaves_the_firing_lets_it_go),
         T(a_stopped_job_does_not_leave),
