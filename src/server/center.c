@@ -502,9 +502,10 @@ static void lost(void *arg, const struct why *why)
 static void woken(void *arg)
 {
     struct center *c = arg;
+    if (atomic_exchange(&c->is_woken, true))
+        return; /* it is on its way */
     c->woken.kind = MESSAGE_NODE;
-    if (!atomic_exchange(&c->is_woken, true))
-        mailbox_send(c->mailbox, &c->woken);
+    mailbox_send(c->mailbox, &c->woken);
 }
 
 /* One that is a server's hears from now on that this process lives. */
