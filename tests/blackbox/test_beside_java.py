@@ -32,7 +32,8 @@ ZONE, ZONE_S = "Asia/Shanghai", 8 * 3600
 PARKED = 4_102_444_800_000
 STEADY, EDITED, PARKED_JOB = range(1, 9), range(11, 15), 21
 SECONDS = 12
-PAUSES = [0.001] * 40 + [1, 2, 3, 3]
+PAUSES = [0.001] * 10 + [0.5, 1, 2]  # between two scans of the Java admin
+THOUGHTS = [0, 0.05, 0.5]            # between what it reads and what it writes, under the lock
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,10 @@ class QuickAdmin(JavaAdmin):
 
     def rest(self, found, began):
         self.stopping.wait(random.choice(PAUSES))
+
+    def think(self, rows):
+        if rows:
+            self.stopping.wait(random.choice(THOUGHTS))
 
     def late(self, job, moment, following):
         self.left_out.append((job, moment, following))
@@ -209,6 +214,23 @@ def changed(api, job):
 def test_each_scheduled_time_is_fired_by_one_of_them(server, tmp_path):
     it = Shared(server, "mixed")
     both_at_work(it, tmp_path, SECONDS)
+    it.db.close()
+
+
+def test_nothing_is_planned_while_a_java_admin_scans(server, tmp_path):
+    it = Shared(server, "scan")
+    assert it.migrate("--beside")[0] == 0
+    next_times = "SELECT id, trigger_next_time FROM NAME.xxl_job_info ORDER BY id"
+    with it.center(tmp_path) as center, Puppet(center, "app") as puppet:
+        wait_until(lambda: puppet.calls, "a run", 60)
+        java = server.connect(it.name)
+        java.run("START TRANSACTION")
+        java.run("SELECT * FROM xxl_job_lock WHERE lock_name = 'schedule_lock' FOR UPDATE")
+        planned, waited = it.run(next_times), center.metric("peal_commit_errors_total")
+        wait_until(lambda: center.metric("peal_commit_errors_total") > waited, "the center to have waited for the lock", 60)
+        assert it.run(next_times) == planned
+        java.close()
+        wait_until(lambda: it.run(next_times) != planned, "the center to plan", 60)
     it.db.close()
 
 

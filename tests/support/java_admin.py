@@ -81,6 +81,9 @@ class JavaAdmin:
         if now_ms() - began < 1000:
             self.stopping.wait(((1000 if found else 5000) - now_ms() % 1000) / 1000)
 
+    def think(self, rows):
+        """It has read what is due and has not written yet."""
+
     def late(self, job, moment, following):
         """It was late with that one, and leaves out those between the two."""
 
@@ -88,6 +91,7 @@ class JavaAdmin:
         now = now_ms()
         rows = db.run("SELECT id, schedule_type, schedule_conf, misfire_strategy, trigger_next_time FROM xxl_job_info "
                       "WHERE trigger_status = 1 AND trigger_next_time <= %s ORDER BY id LIMIT 5000", now + 5000)
+        self.think(rows)
         for job, kind, conf, misfire, moment in rows:
             job, moment = int(job), int(moment)
             if now > moment + 5000:
