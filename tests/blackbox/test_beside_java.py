@@ -170,6 +170,7 @@ def both_at_work(it, folder, seconds):
         until = time.monotonic() + seconds
         wait_until(lambda: now_ms() > first, "the time that is judged to begin", 60)
         while time.monotonic() < until:
+            puppet.register()  # as an executor does
             api.call("/jobinfo/update", **{**changed(api, STEADY[0]), "executorParam": str(now_ms())})
             stopping.wait(1)
         last = now_ms()
