@@ -23,6 +23,7 @@ struct txn {
     struct batch *b;
     struct list *writes;
     struct totals totals;
+    bool may_plan;         /* no other program does meanwhile */
     struct plan_rows rows; /* planned, not yet inserted */
     struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
     const struct spawn **spawns;

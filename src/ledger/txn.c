@@ -11,6 +11,8 @@
 #include "model/claim.h"
 #include <stdlib.h>
 
+enum { PLAN_WAIT_MS = 20 }; /* for the lock of other programs: so long results may wait, too */
+
 /* In order: an executor that leaves and comes back within one batch is there. */
 static enum err registry_run(struct txn *t)
 {
@@ -127,7 +129,7 @@ static enum err body(struct txn *t)
     if (!err && b->sweep)
         err = plan_sweep(t);
     int64_t began = clock_boot_us();
-    if (!err && b->plan_until_ms)
+    if (!err && b->plan_until_ms && t->may_plan)
         err = plan_slice(t);
     b->plan_us = clock_boot_us() - began;
     if (!err)
@@ -191,6 +193,18 @@ void txn_settle(struct store *store, struct planner *planner, struct figures *fi
     settled(planner, figures, b);
 }
 
+/* Where other programs plan jobs of this database too. What is not planned now is planned by the
+ * next batch; the others wait for the lock within their transaction, if they have to. */
+static enum err plan_lock(struct txn *t)
+{
+    t->may_plan = true;
+    if (!t->ops->txn->plan_lock || !t->b->plan_until_ms)
+        return OK;
+    enum err err = t->ops->txn->plan_lock(t->store, PLAN_WAIT_MS, &t->may_plan, &t->b->why);
+    t->b->plan_more = !t->may_plan;
+    return err;
+}
+
 void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
              struct list *writes)
 {
@@ -212,7 +226,9 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
     b->ends = NULL;
     b->nends = 0;
     b->ends_no = 0;
-    b->err = store->ops->txn->begin(store, &b->why);
+    b->err = plan_lock(&t);
+    if (!b->err)
+        b->err = store->ops->txn->begin(store, &b->why);
     if (!b->err) {
         b->err = body(&t);
         if (!b->err)

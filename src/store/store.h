@@ -239,6 +239,12 @@ struct store_txn {
      * this handle's epoch has ended, none of its transactions will ever be committed again. */
     MUST_CHECK enum err (*commit)(struct store *s, const struct commit *c, struct why *why);
     void (*rollback)(struct store *s);
+    /* Before begin, where programs that are not Peal plan jobs of this database too: a lock that
+     * keeps them from it is taken, and the transaction that begins next has it until it ends. Waits
+     * for wait_ms at most. *ret_have false: it is not had yet, the transaction must not plan, and
+     * the place in the lock's queue is kept if it is asked for again before the one after it. NULL:
+     * there are no such programs. */
+    MUST_CHECK enum err (*plan_lock)(struct store *s, int wait_ms, bool *ret_have, struct why *why);
     /* After ERR_UNHEARD and rollback: was it committed after all? Any error but ERR_FENCED: not
      * known yet, ask again. A database in this process always knows: it was not. */
     MUST_CHECK enum err (*outcome)(struct store *s, bool *ret_done, struct why *why);

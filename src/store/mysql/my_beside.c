@@ -32,26 +32,21 @@
 
 /* ---- the lock -------------------------------------------------------------------------------- */
 
-/* Shared: it keeps out Java admins, which take it for themselves, and no other server of Peal. */
+/* A transaction that does not begin with it waits itself. Its own place in the queue, if it has
+ * one, would be in its way: a Java admin may stand between the two. */
 enum err my_beside_lock(struct mydb *s, struct why *why)
 {
     struct sql_query *q;
     int64_t one = 0;
     if (s->plan_locked)
         return OK;
-    enum err err = sql_query(&s->sql,
-                             "SELECT 1 FROM xxl_job_lock WHERE lock_name = 'schedule_lock' "
-                             "LOCK IN SHARE MODE",
-                             &q, why);
+    if (s->lock.asked)
+        my_lock_drop(s);
+    enum err err = sql_query(&s->sql, MY_SCHEDULE_LOCK, &q, why);
     if (!err)
         err = sql_one(q, 0, &one, why);
-    if (!err && !one) {
-        why_set(why,
-                "database %s: table xxl_job_lock has lost its row, without which Java admins fire "
-                "twice: INSERT INTO xxl_job_lock (lock_name) VALUES ('schedule_lock')",
-                s->name);
-        err = ERR_INVALID;
-    }
+    if (!err && !one)
+        err = my_schedule_lock_lost(s, why);
     s->plan_locked = !err;
     return err;
 }

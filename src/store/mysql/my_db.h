@@ -43,6 +43,21 @@ struct my_adopted {
     int64_t offset_s;          /* that, seconds east of UTC */
 };
 
+struct my_side { /* a connection that is not in use */
+    MYSQL *db;
+    uint64_t generation;
+    int64_t used_ms;
+};
+
+/* The connection that waits for XXL-JOB's lock row: see my_lock.c. */
+struct my_lock {
+    struct my_side other; /* it, or while that is in use the usual one */
+    bool in_use;          /* the lock's connection is */
+    bool asked, held;     /* its row has been asked for; it is had */
+    bool wanted;          /* for the transaction that begins next */
+    int64_t told_ms;      /* boot time when the log was last told that it is not to be had; 0 */
+};
+
 struct mydb {
     struct sql sql;
     struct sql_driver driver; /* with the formats of this handle's zone */
@@ -57,6 +72,7 @@ struct mydb {
 
     MYSQL *db;           /* NULL: there is no connection */
     uint64_t generation; /* of the connection: statements of another one are prepared again */
+    struct my_lock lock;
     bool maria;
     char account[400]; /* that the server takes us for, 'USER'@'HOST'; empty: not known */
     int64_t used_ms;   /* boot time of the last answer */
@@ -144,6 +160,22 @@ MUST_CHECK enum err my_adopted_give(struct mydb *s, int64_t *ret_n, struct why *
 #define MY_JAVA_KNOWS                                                                              \
     "(i.schedule_type IN ('CRON', 'FIX_RATE') AND (i.schedule_type = 'CRON' OR i.schedule_conf "   \
     "REGEXP '^[0-9]+$') AND coalesce(p.zone, '') = '')"
+
+/* ---- my_lock.c ------------------------------------------------------------------------------- */
+
+#define MY_SCHEDULE_LOCK                                                                           \
+    "SELECT 1 FROM xxl_job_lock WHERE lock_name = 'schedule_lock' LOCK IN SHARE MODE"
+
+/* See struct store_txn. */
+enum err my_plan_lock(struct store *s, int wait_ms, bool *ret_have, struct why *why);
+/* A transaction begins. True: it has begun with the lock. */
+bool my_lock_begun(struct mydb *s);
+/* The transaction is over, and with it the lock. */
+void my_lock_over(struct mydb *s);
+/* Says that the lock row is missing: ERR_INVALID. */
+enum err my_schedule_lock_lost(struct mydb *s, struct why *why);
+/* It is asked for no longer, and not had: the connection is closed. */
+void my_lock_drop(struct mydb *s);
 
 /* ---- my_beside.c ----------------------------------------------------------------------------- */
 

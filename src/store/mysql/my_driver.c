@@ -45,9 +45,11 @@ struct my_query {
     struct value *values;
     MYSQL_BIND *binds;
 
-    MYSQL_STMT *stmt;
-    uint64_t generation; /* of the connection that it was prepared on */
-    bool open;           /* rows are being read */
+    struct prepared {
+        MYSQL_STMT *stmt;
+        uint64_t generation; /* of the connection that it was prepared on */
+    } on[2];                 /* [1]: on the lock's connection */
+    bool open;               /* rows are being read */
     int ncolumns;
     struct column *columns;
     MYSQL_BIND *results;
@@ -56,6 +58,12 @@ struct my_query {
 static struct mydb *of(struct sql *s)
 {
     return (struct mydb *)s;
+}
+
+/* On the connection that is in use. */
+static struct prepared *in_use(struct my_query *q)
+{
+    return &q->on[q->s->lock.in_use];
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -117,12 +125,15 @@ static void columns_free(struct my_query *q)
     q->ncolumns = 0;
 }
 
-static void finalize(struct sql *s, void *stmt)
+static void finalize(struct sql *sql, void *stmt)
 {
-    (void)s;
     struct my_query *q = stmt;
-    if (q->stmt)
-        mysql_stmt_close(q->stmt);
+    struct mydb *s = of(sql);
+    if (q->on[1].stmt && s->lock.asked)
+        my_lock_drop(s); /* nothing may be said there while an answer is waited for */
+    for (int i = 0; i < 2; i++)
+        if (q->on[i].stmt)
+            mysql_stmt_close(q->on[i].stmt);
     columns_free(q);
     free(q->text);
     free(q->places);
@@ -196,8 +207,8 @@ static void bind_places(struct my_query *q)
 
 static enum err fail(struct my_query *q, struct why *why)
 {
-    unsigned code = mysql_stmt_errno(q->stmt);
-    enum err err = my_fail(q->s, code, mysql_stmt_error(q->stmt), why);
+    unsigned code = mysql_stmt_errno(in_use(q)->stmt);
+    enum err err = my_fail(q->s, code, mysql_stmt_error(in_use(q)->stmt), why);
     if (my_gone(code))
         my_disconnect(q->s);
     return err;
@@ -206,19 +217,20 @@ static enum err fail(struct my_query *q, struct why *why)
 static enum err server_prepare(struct my_query *q, struct why *why)
 {
     struct mydb *s = q->s;
-    if (q->stmt && q->generation == s->generation)
+    struct prepared *p = in_use(q);
+    if (p->stmt && p->generation == s->generation)
         return OK;
-    if (q->stmt)
-        mysql_stmt_close(q->stmt);
-    q->stmt = mysql_stmt_init(s->db);
-    if (!q->stmt) {
+    if (p->stmt)
+        mysql_stmt_close(p->stmt);
+    p->stmt = mysql_stmt_init(s->db);
+    if (!p->stmt) {
         why_set(why, "there is no memory for a statement");
         return ERR_NOMEM;
     }
     columns_free(q);
-    if (mysql_stmt_prepare(q->stmt, q->text, strlen(q->text)))
+    if (mysql_stmt_prepare(p->stmt, q->text, strlen(q->text)))
         return fail(q, why);
-    q->generation = s->generation;
+    p->generation = s->generation;
     return OK;
 }
 
@@ -243,7 +255,7 @@ static enum value_type column_type(const MYSQL_FIELD *field)
 /* Bytes are copied when they are asked for. */
 static void columns_make(struct my_query *q)
 {
-    MYSQL_RES *meta = mysql_stmt_result_metadata(q->stmt);
+    MYSQL_RES *meta = mysql_stmt_result_metadata(in_use(q)->stmt);
     int n = meta ? (int)mysql_num_fields(meta) : 0;
     q->columns = mem_new(((size_t)n + 1) * sizeof(*q->columns));
     q->results = mem_new(((size_t)n + 1) * sizeof(*q->results));
@@ -270,7 +282,8 @@ static enum err results_open(struct my_query *q, struct why *why)
 {
     if (!q->columns)
         columns_make(q);
-    if (mysql_stmt_bind_result(q->stmt, q->results) || mysql_stmt_store_result(q->stmt))
+    if (mysql_stmt_bind_result(in_use(q)->stmt, q->results) ||
+        mysql_stmt_store_result(in_use(q)->stmt))
         return fail(q, why);
     q->open = true;
     return OK;
@@ -291,20 +304,21 @@ static enum err execute(struct my_query *q, struct why *why)
     if (err)
         return err;
     bind_places(q);
-    if ((q->nplaces && mysql_stmt_bind_param(q->stmt, q->binds)) || mysql_stmt_execute(q->stmt))
+    if ((q->nplaces && mysql_stmt_bind_param(in_use(q)->stmt, q->binds)) ||
+        mysql_stmt_execute(in_use(q)->stmt))
         return fail(q, why);
-    if (mysql_stmt_field_count(q->stmt))
+    if (mysql_stmt_field_count(in_use(q)->stmt))
         return results_open(q, why);
-    s->changes = (int64_t)mysql_stmt_affected_rows(q->stmt);
-    s->inserted = (int64_t)mysql_stmt_insert_id(q->stmt);
+    s->changes = (int64_t)mysql_stmt_affected_rows(in_use(q)->stmt);
+    s->inserted = (int64_t)mysql_stmt_insert_id(in_use(q)->stmt);
     return OK;
 }
 
 static void reset(void *stmt)
 {
     struct my_query *q = stmt;
-    if (q->open && q->generation == q->s->generation)
-        mysql_stmt_free_result(q->stmt);
+    if (q->open && in_use(q)->generation == q->s->generation)
+        mysql_stmt_free_result(in_use(q)->stmt);
     q->open = false;
 }
 
@@ -318,7 +332,7 @@ static enum err step(struct sql *s, void *stmt, bool *ret_row, struct why *why)
         if (err || !q->open)
             return err;
     }
-    int rc = mysql_stmt_fetch(q->stmt);
+    int rc = mysql_stmt_fetch(in_use(q)->stmt);
     *ret_row = rc == 0 || rc == MYSQL_DATA_TRUNCATED;
     for (int i = 0; *ret_row && i < q->ncolumns; i++)
         q->columns[i].read = false;
@@ -364,7 +378,7 @@ static void bytes_read(struct my_query *q, int i)
                      .length = &n,
                      .is_null = &null,
                      .error = &cut };
-    if (mysql_stmt_fetch_column(q->stmt, &b, (unsigned)i, 0))
+    if (mysql_stmt_fetch_column(in_use(q)->stmt, &b, (unsigned)i, 0))
         c->n = 0;
     c->text[c->n] = '\0';
     c->read = true;

@@ -21,11 +21,12 @@ static enum err my_begin(struct store *store, struct why *why)
 {
     struct mydb *s = my_of(store);
     assert(!s->in_transaction && !s->in_page);
-    enum err err = my_exec(s, "START TRANSACTION", why);
+    bool locked = my_lock_begun(s);
+    enum err err = locked ? OK : my_exec(s, "START TRANSACTION", why);
     if (err)
         return err;
     s->in_transaction = true;
-    s->plan_locked = false;
+    s->plan_locked = locked;
     s->has_saved = false;
     s->lost = OK;
     s->lost_text[0] = '\0';
@@ -76,6 +77,7 @@ static enum err my_commit(struct store *store, const struct commit *c, struct wh
         return err;
     sql_epoch_committed(&s->sql);
     s->in_transaction = false;
+    my_lock_over(s);
     s->now.nspans = 0;
     return OK;
 }
@@ -90,6 +92,7 @@ static void my_rollback(struct store *store)
     if (s->db && my_exec(s, "ROLLBACK", &why))
         my_disconnect(s); /* the server rolls back then */
     s->in_transaction = false;
+    my_lock_over(s);
     s->lost = OK;
     s->now = s->begun;
     if (waited && !s->sql.bulk)
@@ -156,6 +159,7 @@ static void my_close(struct store *store)
     give_back(s);
     if (!s->read_only)
         sql_epoch_leave(&s->sql);
+    my_lock_drop(s);
     sql_done(&s->sql);
     my_disconnect(s);
     my_ledger_close(s);
@@ -289,6 +293,7 @@ static const struct store_txn txn = {
     .begin = my_begin,
     .commit = my_commit,
     .rollback = my_rollback,
+    .plan_lock = my_plan_lock,
     .outcome = sql_outcome,
     .savepoint = my_savepoint,
     .savepoint_keep = my_savepoint_keep,
