@@ -243,6 +243,20 @@ def test_nothing_is_planned_while_a_java_admin_scans(server, tmp_path):
     it.db.close()
 
 
+def test_an_edit_leaves_a_job_where_a_java_admin_has_put_it(server, tmp_path):
+    it, job = Shared(server, "put"), 41
+    far = now_ms() // 1000 * 1000 + 100 * 86_400_000  # peal_due is not looked at so far ahead
+    it.job(job, "CRON", "0 0 0 1 1 ?", far)
+    assert it.migrate("--beside")[0] == 0
+    with it.center(tmp_path) as center:
+        it.run("UPDATE NAME.xxl_job_info SET trigger_next_time = %s WHERE id = %s", far + 86_400_000, job)
+        api = webapi.WebApi(center.port, "3.3", "admin", "123456")
+        api.call("/jobinfo/update", **{**changed(api, job), "executorParam": "another"})
+        row = it.run("SELECT executor_param, trigger_next_time FROM NAME.xxl_job_info WHERE id = %s", job)
+        assert row == [("another", str(far + 86_400_000))]
+    it.db.close()
+
+
 def test_what_is_refused(server, tmp_path):
     it = Shared(server, "refused")
     assert it.migrate("--beside")[0] == 0
