@@ -192,6 +192,7 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
     bool was_lost = r->phase == PHASE_LOST;
     int64_t took_ms = now.boot_ms - r->since_ms;
     bool rejected = to == PHASE_REJECTED || to == PHASE_UNROUTABLE;
+    bool ours = !(r->flags & RUN_ELSEWHERE);
     run_leave(s, r);
     run_note_end(now, run_dirty(s, r), r, to);
     run_move(s, now, r, to);
@@ -202,18 +203,18 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
     if (!rejected && !was_lost) /* a result proves that it was accepted */
         run_note_trigger(s, r, 200, NULL);
     note_story(now, run_dirty(s, r), r, to);
-    if (failed(to))
+    if (failed(to) && ours)
         claim_alarm(run_dirty(s, r), r);
     else
         run_dirty(s, r)->what &= ~(unsigned)CHANGE_ALARM;
     s->next->totals.n[total_of(to)]++;
     s->next->totals.n[TOTAL_FOUND] += was_lost;
-    bool again = failed(to) && !was_lost && wants_retry(r);
+    bool again = failed(to) && !was_lost && ours && wants_retry(r);
     if (again) {
         spawn_retry(s, now, r);
         r->flags |= RUN_RETRYING;
     }
-    if (to == PHASE_SUCCEEDED)
+    if (to == PHASE_SUCCEEDED && ours)
         spawn_children(s, now, r);
     if (!again)
         settle_delay(s, now, r);

@@ -25,20 +25,21 @@ enum wait {
 };
 
 enum run_flag {
-    RUN_DOUBT = 1,        /* an earlier send may have arrived */
-    RUN_DOUBTED = 2,      /* was in doubt at least once */
-    RUN_RESENT = 4,       /* has used its one resend */
-    RUN_BROADCAST = 8,    /* shard i of n */
-    RUN_CLOSED = 16,      /* ended; goes when the end is on disk */
-    RUN_WRITTEN = 32,     /* its end is on disk; a call is still under way */
-    RUN_ENDING = 64,      /* is out, and its job is being deleted: no end of its own meanwhile */
-    RUN_PROBED = 128,     /* FAILOVER or BUSYOVER has chosen */
-    RUN_AWAY = 256,       /* the center was away during its life */
-    RUN_RETRYING = 512,   /* it has ended, and its retry is being planned */
-    RUN_LEFT = 1024,      /* a /run with this id may have left */
-    RUN_SCHEDULED = 2048, /* the job's schedule asked for it, or for the run it retries */
-    RUN_UNSENT = 4096,    /* the recorder of the life before says that it was not sent */
-    RUN_MOVED = 8192,     /* its job has got another group or route: it is routed by them */
+    RUN_DOUBT = 1,         /* an earlier send may have arrived */
+    RUN_DOUBTED = 2,       /* was in doubt at least once */
+    RUN_RESENT = 4,        /* has used its one resend */
+    RUN_BROADCAST = 8,     /* shard i of n */
+    RUN_CLOSED = 16,       /* ended; goes when the end is on disk */
+    RUN_WRITTEN = 32,      /* its end is on disk; a call is still under way */
+    RUN_ENDING = 64,       /* is out, and its job is being deleted: no end of its own meanwhile */
+    RUN_PROBED = 128,      /* FAILOVER or BUSYOVER has chosen */
+    RUN_AWAY = 256,        /* the center was away during its life */
+    RUN_RETRYING = 512,    /* it has ended, and its retry is being planned */
+    RUN_LEFT = 1024,       /* a /run with this id may have left */
+    RUN_SCHEDULED = 2048,  /* the job's schedule asked for it, or for the run it retries */
+    RUN_UNSENT = 4096,     /* the recorder of the life before says that it was not sent */
+    RUN_MOVED = 8192,      /* its job has got another group or route: it is routed by them */
+    RUN_ELSEWHERE = 16384, /* another program has ended it, and sees to what follows */
     RUN_SCHEDULED_LOG = 16384, /* a retry with its scheduled time as log time: a release before
                                   planned it */
 };

@@ -398,6 +398,16 @@ void sched_result(struct sched *s, struct now now, int64_t log_id, int code, str
     sched_result_claimed(s, now, log_id, code, msg, NULL);
 }
 
+void sched_result_elsewhere(struct sched *s, struct now now, int64_t log_id, int code,
+                            struct slice msg)
+{
+    struct run *r = run_find(s, log_id);
+    if (!r || r->flags & RUN_CLOSED)
+        return;
+    r->flags |= RUN_ELSEWHERE;
+    sched_result(s, now, log_id, code, msg);
+}
+
 void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
                           struct slice msg, struct claim *claim)
 {

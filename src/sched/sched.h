@@ -151,6 +151,10 @@ struct ack {
 bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
 /* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
 void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg);
+/* The same of a run whose log row another program has ended: that one sees to its retry, its
+ * children and its alarms. Does nothing if the run is not open here. */
+void sched_result_elsewhere(struct sched *s, struct now now, int64_t log_id, int code,
+                            struct slice msg);
 /* The same of a sender that may not speak for every group: where the group is not known now, it is
  * looked at with the log row; the batch says what was refused. Takes a reference. */
 void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,

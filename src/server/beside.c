@@ -4,6 +4,7 @@
  * an executor that has gone is forgotten by both.
  *
  * The same holds for their results: an open run whose log row a Java admin has ended has that end.
+ * The admin has triggered its children, and finds the failure of one that has failed.
  *
  * A group is told of when what it says of its executors is not what it said at the last look, so
  * all of them are at the first one. */
@@ -152,8 +153,8 @@ void beside_heard(struct sched *s, struct now now, struct message *m)
     for (int i = 0; i < news->nrows; i++)
         sched_load_registry(s, now, &news->rows[i]);
     for (int i = 0; i < news->nended; i++)
-        sched_result(s, now, news->ended[i].log_id, news->ended[i].code,
-                     slice_text(news->ended[i].msg ? news->ended[i].msg : ""));
+        sched_result_elsewhere(s, now, news->ended[i].log_id, news->ended[i].code,
+                               slice_text(news->ended[i].msg ? news->ended[i].msg : ""));
     beside_drop(m);
 }
 

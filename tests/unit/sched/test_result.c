@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results: what a callback does to a run in each phase. */
 #include "support_core.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -632,6 +633,47 @@ static void an_executor_with_dates_of_its_own_is_believed(void **state)
     assert_false(sched_result_foreign(c->s, id, date_ms - 2 * OLDER)); /* its clock was put back */
 }
 
+/* Ends a run here or elsewhere; how many runs follow from it: retries and children. */
+static int what_follows(struct core *c, int64_t job, int64_t child, int code, bool elsewhere)
+{
+    struct run_row *rows[4];
+    int64_t id = core_trigger(c, job, NULL);
+    core_run(c, 1000);
+    assert_int_equal(core_row(c, id)->phase, PHASE_ACCEPTED);
+    if (elsewhere)
+        sched_result_elsewhere(c->s, c->now, id, code, slice_text(""));
+    else
+        core_result(c, id, code);
+    core_run(c, 500);
+    assert_null(core_row(c, id));
+    struct log_record l;
+    assert_true(core_log(c, id, &l));
+    assert_int_equal(l.handle_code, code);
+    assert_int_equal(l.alarm_status != 0, code != 200 && !elsewhere);
+    log_record_done(&l);
+    return core_rows(c, job, rows, 4) + core_rows(c, child, rows, 4);
+}
+
+static void what_another_program_has_ended_is_followed_up_by_it(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    c->executor = core_accepts;
+    char children[24];
+    int64_t child = core_simple_job(c, "NONE", "");
+    struct job_record r = core_record("NONE", "");
+    snprintf(children, sizeof(children), "%lld", (long long)child);
+    r.retries = 1;
+    r.retry_delay_ms = 3600000;
+    r.children = mem_dup(children);
+    int64_t job = core_job(c, &r);
+    job_record_done(&r);
+    assert_int_equal(what_follows(c, job, child, 200, true), 0);
+    assert_int_equal(what_follows(c, job, child, 500, true), 0);
+    assert_int_equal(what_follows(c, job, child, 200, false), 1);
+    assert_int_equal(what_follows(c, job, child, 500, false), 2);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -651,6 +693,7 @@ int main(void)
         T(what_left_is_counted_once_whatever_is_killed),
         T(an_old_result_is_known_by_its_date_where_dates_come_back),
         T(an_executor_with_dates_of_its_own_is_believed),
+        T(what_another_program_has_ended_is_followed_up_by_it),
     };
     return cmocka_run_group_tests_name("sched.complete", tests, NULL, NULL);
 }
