@@ -45,10 +45,20 @@ static enum err epoch_read(struct sql *s, bool lock, int64_t *ret_batch, bool *r
     return OK;
 }
 
+void sql_epoch_given_up(const struct sql *s, struct why *why)
+{
+    why_set(why,
+            "another server has found no beat of this one for 3 s, ended its epoch %lld and taken "
+            "its runs over",
+            (long long)s->epoch);
+}
+
 /* Why the fence let nothing through. */
 static enum err epoch_lost(struct sql *s, int64_t batch, bool ended, struct why *why)
 {
-    if (ended)
+    if (ended && s->shared)
+        sql_epoch_given_up(s, why);
+    else if (ended)
         why_set(why,
                 "another server has opened the database and ended this one's epoch %lld; only one "
                 "may use it",

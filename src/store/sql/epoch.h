@@ -42,6 +42,8 @@ static inline int sql_node_state(bool shared, bool draining)
 {
     return (shared ? 2 : 0) + draining;
 }
+/* Says that a server which shares the database has ended the epoch of this one. */
+void sql_epoch_given_up(const struct sql *s, struct why *why);
 /* The server has said that it committed. */
 static inline void sql_epoch_committed(struct sql *s)
 {

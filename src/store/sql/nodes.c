@@ -88,10 +88,7 @@ static void beat_lost(struct sql *s, const struct node_beat *b, struct why *why)
                 "older copy (a standby that was promoted, a backup that was put back)",
                 (long long)r.beat, (long long)s->epoch, (long long)b->last);
     else if (s->shared && r.dead)
-        why_set(why,
-                "another server has found no beat of this one for 3 s, ended its epoch %lld and "
-                "taken its runs over",
-                (long long)s->epoch);
+        sql_epoch_given_up(s, why);
     else if (l.epoch && l.epoch != s->epoch)
         why_set(why,
                 "another server has opened the database and ended this one's epoch %lld: %s%s%s",
