@@ -60,6 +60,10 @@ static const struct config_row rows[] = {
       "of the database's user, if the URL does not say it; another way is password-file=FILE in\n"
       "the URL. On a command line others can read it",
       0, 0 },
+    { "db.clock-skew", NULL, CONFIG_MS, "5s", "DURATION",
+      "a server does not start where the clock of the database's server is further from this\n"
+      "machine's; 0: it may be",
+      0, 86400000 },
     { "node.name", NULL, CONFIG_TEXT, NULL, "NAME",
       "of this server in a database that is a server's (default: the host's name)", 0, 0 },
     { "node.cluster", NULL, CONFIG_FLAG, "false", NULL,
@@ -518,6 +522,7 @@ void server_center(const struct config *c, struct center_config *ret)
         .data = config_text(c, "data"),
         .db = config_text(c, "db"),
         .db_password = config_text(c, "db.password"),
+        .db_clock_skew_ms = config_int(c, "db.clock-skew"),
         .node_name = config_text(c, "node.name"),
         .cluster = config_flag(c, "node.cluster"),
         .executor_ca = config_text(c, "executor.ca"),

@@ -503,6 +503,7 @@ static void woken(void *arg)
 {
     struct center *c = arg;
     if (atomic_exchange(&c->is_woken, true))
+                                           .clock_skew_ms = c->config.db_clock_skew_ms,
         return; /* it is on its way */
     c->woken.kind = MESSAGE_NODE;
     mailbox_send(c->mailbox, &c->woken);

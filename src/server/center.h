@@ -25,17 +25,18 @@ struct center;
 #define CENTER_BODY_MAX (16u << 20) /* of a request that executors send */
 
 struct center_config {
-    const char *listen;      /* "127.0.0.1:8080" */
-    const char *executor_ca; /* see tls_trust in net/tls.h; borrowed for good */
-    struct tls_server *tls;  /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
-    const char *data;        /* folder, made if missing */
-    const char *db;          /* as store_open's; NULL: peal.db in the data folder */
-    const char *db_password; /* if db is a server's and does not say it; NULL */
-    const char *node_name;   /* in such a database; NULL: the host's */
-    bool cluster;            /* others of other names may have that database, too */
-    const char *token;       /* access token, both directions; "" = none (said in the log) */
-    const char *recorder;    /* folder of the flight recorder, "none"; NULL: as flight_file.h */
-    const char *zone;        /* server's zone by name; NULL or "": the system's */
+    const char *listen;       /* "127.0.0.1:8080" */
+    const char *executor_ca;  /* see tls_trust in net/tls.h; borrowed for good */
+    struct tls_server *tls;   /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
+    const char *data;         /* folder, made if missing */
+    const char *db;           /* as store_open's; NULL: peal.db in the data folder */
+    int64_t db_clock_skew_ms; /* see clock_skew_ms of store_options */
+    const char *db_password;  /* if db is a server's and does not say it; NULL */
+    const char *node_name;    /* in such a database; NULL: the host's */
+    bool cluster;             /* others of other names may have that database, too */
+    const char *token;        /* access token, both directions; "" = none (said in the log) */
+    const char *recorder;     /* folder of the flight recorder, "none"; NULL: as flight_file.h */
+    const char *zone;         /* server's zone by name; NULL or "": the system's */
     int64_t misfire_threshold_ms;      /* see plan.h */
     int64_t start_deadline_ms;         /* of jobs that do not say */
     int lane_connections, lane_queue;  /* see sched.h */

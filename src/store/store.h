@@ -52,6 +52,7 @@ struct store_options {
      * life finds it again. NULL: PEAL_DB_PASSWORD of the environment; "peal". */
     const char *password, *node_name;
     int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
+    int64_t clock_skew_ms; /* the server's clock may be so far from ours, 0: as it likes */
     /* Other servers may have the same database, each under a name of its own (and each with this
      * set). Not with a file: ERR_INVALID. */
     bool shared;

@@ -37,6 +37,10 @@ def fresh(db):
     return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
 
 
+def tables_of(db, name):
+    return db.run(f"SELECT table_name FROM information_schema.tables WHERE table_schema IN ('public', '{name}')", name)
+
+
 def center_on(folder, url, **more):
     return Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD, **more})
 
@@ -324,6 +328,18 @@ def test_what_cannot_work_is_refused_with_what_mends_it(db, tmp_path):
         done = subprocess.run([str(binary()), *command], capture_output=True, text=True, env=os.environ, check=False,
                               timeout=60 * PATIENCE)
         assert done.returncode and "dump" in done.stderr, (command, done.stderr)
+
+
+@pytest.mark.parametrize("seconds", [60, -60])
+def test_a_clock_that_is_far_from_the_databases_is_refused_at_the_start(db, tmp_path, seconds):
+    name, url = fresh(db)
+    with db.clock_ahead(name, seconds):
+        said = refused(tmp_path / "a", "--db", url)
+        assert ("ahead of" if seconds > 0 else "behind") + " this machine's" in said and "NTP" in said, said
+        assert not [table for table, in tables_of(db, name) if table.startswith("peal_")]
+        assert "NTP" in refused(tmp_path / "b", "--db", url, "--db.clock-skew", "10s")
+        with center_on(tmp_path / "c", url, PEAL_DB_CLOCK_SKEW="0") as center:
+            assert center.get("/readyz")[0] == 200
 
 
 @pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")

@@ -287,6 +287,15 @@ class MariaDB(Server):
         self.run(f"SET GLOBAL read_only = {int(on)}")
 
     @contextlib.contextmanager
+    def clock_ahead(self, _database, seconds):
+        """For sessions that begin meanwhile."""
+        self.run(f"SET GLOBAL init_connect = 'SET timestamp = unix_timestamp() + {seconds}'")
+        try:
+            yield
+        finally:
+            self.run("SET GLOBAL init_connect = ''")
+
+    @contextlib.contextmanager
     def full(self):
         others = [mariadb.Connection(f"{self.folder}/s", "root", "", "") for _ in range(11)]
         others[0].run("SET GLOBAL max_connections = 10")
@@ -393,6 +402,17 @@ class Postgres(Server):
         self.run(f"ALTER ROLE {USER} " + ("SET default_transaction_read_only = on" if on
                                           else "RESET default_transaction_read_only"))
         self._end_sessions()  # a session keeps what it began with
+
+    @contextlib.contextmanager
+    def clock_ahead(self, database, seconds):
+        """For sessions that begin meanwhile."""
+        self.run(f"CREATE SCHEMA ahead; GRANT USAGE ON SCHEMA ahead TO {USER}; CREATE FUNCTION ahead.clock_timestamp() RETURNS "
+                 f"timestamptz LANGUAGE sql AS $$SELECT pg_catalog.clock_timestamp() + interval '{seconds} s'$$; "
+                 f"ALTER ROLE {USER} IN DATABASE {database} SET search_path = public, ahead, pg_catalog", database)
+        try:
+            yield
+        finally:
+            self.run(f"ALTER ROLE {USER} IN DATABASE {database} RESET search_path; DROP SCHEMA ahead CASCADE", database)
 
     def _end_sessions(self):
         self.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{USER}'")

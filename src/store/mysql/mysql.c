@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
+#include "store/sql/clock.h"
 #include "store/sql/epoch.h"
 #include <assert.h>
 #include <mysql.h>
@@ -208,6 +209,7 @@ static enum err open_handle(struct mydb *s, const struct db_url *u,
         err = my_ready(s, why);
     if (err || s->sql.bulk == STORE_BULK_BARE)
         return err;
+    err = sql_clock_check(&s->sql, options ? options->clock_skew_ms : 0, why);
     if (!err)
         err = s->read_only || s->beats ? my_schema_check(s, why) : my_migrate(s, why);
     return err ? err : my_adopted_read(s, why);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/pg.h"
+#include "store/sql/clock.h"
 #include "store/sql/epoch.h"
 #include <assert.h>
 #include <libpq-fe.h>
@@ -206,6 +207,8 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
         return OK;
     }
     bool begins = !s->read_only && !(options && options->life);
+    if (!err)
+        err = sql_clock_check(&s->sql, options ? options->clock_skew_ms : 0, why);
     if (!err)
         err = begins ? pg_migrate(s, why) : pg_schema_check(s, why);
     if (!err && (begins || bulk))

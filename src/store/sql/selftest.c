@@ -4,6 +4,7 @@
 #include "store/selftest.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/sql/clock.h"
 #include "store/sql/selftest.h"
 #include "store/sql/sql.h"
 #include "store/url.h"
@@ -303,17 +304,14 @@ static enum err try_times(struct selftest *t, struct why *why)
 
 static enum err try_clock(struct selftest *t, struct why *why)
 {
-    int64_t before_ms = clock_wall_ms(), theirs_ms = 0;
-    enum err err = number(t->a, t->a->driver->clock, 0, &theirs_ms, why);
-    int64_t after_ms = clock_wall_ms();
-    int64_t apart_ms = theirs_ms < before_ms  ? before_ms - theirs_ms
-                       : theirs_ms > after_ms ? theirs_ms - after_ms
-                                              : 0;
-    if (!err && apart_ms > SKEW_MS)
+    int64_t apart_ms = 0;
+    enum err err = sql_clock_apart(t->a, &apart_ms, why);
+    int64_t ms = apart_ms < 0 ? -apart_ms : apart_ms;
+    if (!err && ms > SKEW_MS)
         snprintf(t->remark, sizeof(t->remark),
                  "the server's clock is %" PRId64 " ms %s this machine's: set both by NTP; "
                  "schedules follow this machine's",
-                 apart_ms, theirs_ms < before_ms ? "behind" : "before");
+                 ms, apart_ms < 0 ? "behind" : "before");
     return err;
 }
 
