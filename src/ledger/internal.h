@@ -101,6 +101,8 @@ enum err edits_run(struct txn *t);
 /* spawns.c */
 /* Tell the companions what was made, when the rows have their ids. */
 enum err spawns_made(struct txn *t);
+/* Children of runs that late results have ended, for spawns_run. */
+enum err spawns_follow(struct txn *t);
 enum err spawns_run(struct txn *t); /* and the next scheduled times of FIX_DELAY jobs */
 
 /* planning.c */

@@ -208,6 +208,64 @@ static enum err delays_run(struct txn *t, const struct jobs_now *now)
     return err;
 }
 
+/* ---- children of others' runs ---------------------------------------------------------------- */
+
+static void children_of(struct batch *b, const struct late_result *late, const struct job *parent)
+{
+    for (int i = 0; i < parent->nchildren; i++) {
+        if (parent->children[i] == parent->id)
+            continue; /* as the original since 2.5 */
+        struct spawn child = {
+            .job_id = parent->children[i],
+            .kind = KIND_PARENT,
+            .scheduled_ms = b->now_ms,
+            .due_ms = b->now_ms,
+            .cause = late->log_id,
+            .retries_left = -1,
+            .hops = 1,
+            .follows = true,
+        };
+        b->spawns = mem_resize(b->spawns, ((size_t)b->nspawns + 1) * sizeof(*b->spawns));
+        b->spawns[b->nspawns++] = child;
+    }
+}
+
+static bool parent_read(void *ctx, const struct job_record *r)
+{
+    struct txn *t = ctx;
+    struct job *parent = planner_keep(t->planner, r);
+    for (int i = 0; parent && i < t->b->nlate; i++)
+        if (t->b->late[i].parent == r->id)
+            children_of(t->b, &t->b->late[i], parent);
+    return true;
+}
+
+/* What an earlier try of this transaction made is gone with it. */
+static void follow_anew(struct batch *b)
+{
+    while (b->nspawns && b->spawns[b->nspawns - 1].follows)
+        spawn_done(&b->spawns[--b->nspawns]);
+}
+
+enum err spawns_follow(struct txn *t)
+{
+    struct batch *b = t->b;
+    int64_t *ids = mem_new((size_t)b->nlate * sizeof(*ids) + 1);
+    int n = 0;
+    follow_anew(b);
+    for (int i = 0; i < b->nlate; i++) {
+        int64_t id = b->late[i].parent;
+        bool known = id == 0;
+        for (int j = 0; j < n && !known; j++)
+            known = ids[j] == id;
+        if (!known)
+            ids[n++] = id;
+    }
+    enum err err = n ? t->ops->catalog->jobs_get(t->store, ids, n, parent_read, t, &b->why) : OK;
+    free(ids);
+    return err;
+}
+
 enum err spawns_run(struct txn *t)
 {
     struct jobs_now now;

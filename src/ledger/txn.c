@@ -26,7 +26,7 @@ static enum err registry_run(struct txn *t)
     return err;
 }
 
-static enum err late_run(struct txn *t, const struct late_result *late, int n)
+static enum err late_run(struct txn *t, struct late_result *late, int n)
 {
     int noted = 0;
     enum err err = n ? t->ops->runs->late_add(t->store, late, n, &noted, &t->b->why) : OK;
@@ -122,6 +122,8 @@ static enum err body(struct txn *t)
         err = changes_run(t);
     if (!err)
         err = late_judged_run(t, b->late, b->nlate);
+    if (!err)
+        err = spawns_follow(t);
     if (!err)
         err = edits_run(t);
     if (!err)

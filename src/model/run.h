@@ -137,13 +137,16 @@ struct run_change {
 
 void run_change_done(struct run_change *c);
 
-/* A result for a run that is no longer live: noted if the log says that it was given up. */
+/* A result for a run that is not live here: noted if the log says that it was given up. Of a run
+ * that another program began on the same tables it is the end. */
 struct late_result {
     int64_t log_id, at_ms;
     int code;
     char *msg;
     struct claim *claim; /* counted: nothing is noted for other groups; NULL: for any */
     bool refused;        /* result: it was of another group */
+    int64_t parent;      /* result: the job of a run that it has ended with success, whose children
+                          * are to follow; 0: none are */
 };
 
 void late_result_done(struct late_result *l);

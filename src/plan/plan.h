@@ -84,6 +84,7 @@ struct spawn {
     char *choices; /* addresses given by hand, comma separated; NULL = the group's */
     int hops;      /* length of the chain of children */
     struct trace_root trace;
+    bool follows;   /* made by the transaction, of a result for another program's run */
     bool scheduled; /* a retry of what the job's schedule asked for */
     void *reply;    /* of the caller that waits (manual triggers); not looked at here */
     const struct spawn_companion *companion; /* NULL: none */

@@ -37,7 +37,7 @@ bool commit_wants_clean(const struct sched *s)
  * few seconds and not every second; a bound on rows pauses it. */
 static bool want_plan(const struct sched *s, struct now now)
 {
-    if (s->draining || commit_full(s) ||
+    if (s->draining || s->plan_ends || commit_full(s) ||
         !s->born) /* the first commit is waited for: it stays small */
         return false;
     if (s->replan)
@@ -50,7 +50,7 @@ static bool want_plan(const struct sched *s, struct now now)
 /* What other centers have left; a look ahead finds it as well. */
 static bool want_claims(const struct sched *s)
 {
-    return s->claims && !s->draining && !commit_full(s) && s->born;
+    return s->claims && !s->draining && !s->plan_ends && !commit_full(s) && s->born;
 }
 
 static bool want_watermark(const struct sched *s, struct now now)
@@ -206,6 +206,7 @@ struct batch *commit_take(struct sched *s, struct now now)
     s->next = next;
     s->wanted = next->nedits > 0;
     s->writing = true;
+    s->planning = plan || claims;
     return b;
 }
 
@@ -308,7 +309,7 @@ static void sweep_done(struct sched *s, const struct batch *b)
 
 void commit_done(struct sched *s, struct now now, struct batch *b)
 {
-    s->writing = false;
+    s->writing = s->planning = false;
     bool watermark = b->watermark.until_ms > s->watermark_ms;
     int64_t renewals = b->watermark.renewals;
     if (watermark)

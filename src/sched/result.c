@@ -33,7 +33,11 @@ static void late(struct sched *s, struct now now, int64_t log_id, int code, stru
         s->stats.ignored_results++;
         return;
     }
-    struct late_result l = { log_id, now.wall_ms, code, text_of(msg), claim_ref(claim), false };
+    struct late_result l = { .log_id = log_id,
+                             .at_ms = now.wall_ms,
+                             .code = code,
+                             .msg = text_of(msg),
+                             .claim = claim_ref(claim) };
     array_push(s->next->late, s->next->nlate, l);
     s->next->late_bytes += msg.n;
     s->wanted = true;

@@ -71,6 +71,11 @@ void sched_load_run(struct sched *s, struct now now, const struct run_row *row, 
  * and names the new recorder, or none. */
 void sched_started(struct sched *s, struct now now);
 
+/* Nothing is planned from now on, but for what edits and runs by hand ask for. What is planned goes
+ * on. */
+void sched_plan_ends(struct sched *s);
+/* After that: has all that the schedules had planned become due? */
+bool sched_empty(const struct sched *s, struct now now);
 /* Nothing is sent, planned or asked from now on; results and commits still come in. When no send is
  * under way any more, a last batch leaves the watermark clean: what is planned then was not sent,
  * and the next start need not reconcile it. */

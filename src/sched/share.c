@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a center does as one of several on a database: it sends by a lease, and plans what others
- * have left. Which of them lives is decided elsewhere (node.h). */
+/* What a center does as one of several on a database: it sends by a lease, plans what others have
+ * left, and leaves nothing planned to them. Which of them lives is decided elsewhere (node.h). */
 #include "sched/share.h"
 #include "sched/dispatch.h"
 #include "sched/job.h"
@@ -20,6 +20,16 @@ void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t
 void sched_claim(struct sched *s)
 {
     s->claims = true;
+}
+
+void sched_plan_ends(struct sched *s)
+{
+    s->plan_ends = true;
+}
+
+bool sched_empty(const struct sched *s, struct now now)
+{
+    return !s->planning && (s->nphase[PHASE_PLANNED] == 0 || now.wall_ms > s->horizon_ms);
 }
 
 void sched_share(struct sched *s, const struct share *share)

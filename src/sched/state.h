@@ -54,7 +54,9 @@ struct sched {
     bool wanted;        /* it is waited for although it may be empty */
     uint64_t seq;       /* of next */
     bool writing;       /* a batch is with the writer */
+    bool planning;      /* and it looks ahead */
     bool started, draining, replan;
+    bool plan_ends;   /* no look ahead any more */
     bool clean_start; /* the process before sent nothing that is planned on disk */
     bool born;        /* the first commit of this life has been heard; nothing leaves before it */
     struct flight flight;

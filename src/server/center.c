@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* center.c - the scheduler's loop: start, the pump, the clock, stop. */
+/* center.c - the scheduler's loop: start, the pump, the clock. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -7,6 +7,7 @@
 #include "net/tls.h"
 #include "server/beside.h"
 #include "server/state.h"
+#include "server/stopping.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,6 @@
 #include <time.h>
 
 #define CLOCK_STEP_MS 500 /* a smaller difference between the clocks is drift */
-#define DRAIN_MS 5000     /* calls under way may end when the center stops */
-#define ANSWERS_MS 50     /* what clients send into a center that stops is answered */
 #define CRON_YEARS 100    /* as the original: this year and so many more */
 
 /* ---- the pump ------------------------------------------------------------------------------- */
@@ -75,11 +74,7 @@ static void publish(struct center *c)
 
 static void set_timers(struct center *c)
 {
-    int64_t boot = sched_next_boot(c->sched), overdue = results_next(c);
-    if (c->drain_until_ms && c->drain_until_ms < boot)
-        boot = c->drain_until_ms; /* nothing else may happen until then */
-    if (c->drain_until_ms && clock_boot_ms() < c->answers_until_ms && c->answers_until_ms < boot)
-        boot = c->answers_until_ms;
+    int64_t boot = stopping_next(c, sched_next_boot(c->sched)), overdue = results_next(c);
     loop_wake_at(c->loop, sched_next_wall(c->sched));
     loop_timer_set(c->loop, &c->timer, boot < overdue ? boot : overdue);
 }
@@ -106,18 +101,6 @@ void center_pump(struct center *c)
     set_timers(c);
 }
 
-static void drained(struct center *c)
-{
-    bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->requests) &&
-                sched_drained(c->sched) &&
-                ((httpd_empty(c->front) && (!c->tls_front || tls_front_empty(c->tls_front))) ||
-                 clock_boot_ms() >= c->answers_until_ms);
-    if (!idle && clock_boot_ms() < c->drain_until_ms)
-        return;
-    c->finished = true;
-    loop_stop(c->loop);
-}
-
 static void before_sleep(void *arg)
 {
     struct center *c = arg;
@@ -125,8 +108,7 @@ static void before_sleep(void *arg)
     center_pump(c);
     if (c->watcher)
         c->watcher->turned(c->watcher_arg, c->sched);
-    if (c->drain_until_ms)
-        drained(c);
+    stopping_look(c);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -503,7 +485,6 @@ static void woken(void *arg)
 {
     struct center *c = arg;
     if (atomic_exchange(&c->is_woken, true))
-                                           .clock_skew_ms = c->config.db_clock_skew_ms,
         return; /* it is on its way */
     c->woken.kind = MESSAGE_NODE;
     mailbox_send(c->mailbox, &c->woken);
@@ -522,6 +503,7 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
                                            .start_deadline_ms = c->config.start_deadline_ms,
                                            .password = c->config.db_password,
                                            .node_name = c->node_name,
+                                           .clock_skew_ms = c->config.db_clock_skew_ms,
                                            .shared = c->config.cluster,
                                            .gone_epoch = node_gone_epoch(c->node) };
     struct store *s;
@@ -546,6 +528,7 @@ static enum err core_new(struct center *c, struct why *why)
     enum err err = database_open(c, &store, why);
     if (err)
         return err;
+    c->beside = store->beside;
     c->flight = flight_file_new(c->config.recorder, c->db); /* the database's file is there now */
     struct timespec seed;
     clock_gettime(CLOCK_REALTIME, &seed);
@@ -678,33 +661,12 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     return OK;
 }
 
-static void drain(struct center *c)
-{
-    c->drain_until_ms = clock_boot_ms() + DRAIN_MS;
-    c->draining = true;
-    sched_drain(c->sched);
-    node_leave(c->node);
-    if (c->passed) { /* its clients connect to the next process: nothing that they send is cut off
-                      */
-        c->answers_until_ms = clock_boot_ms() + ANSWERS_MS;
-        httpd_last_answers(c->front);
-    } else {
-        httpd_drain(c->front);
-    }
-    if (c->tls_front)
-        tls_front_drain(c->tls_front, c->passed);
-    log_info("center", "stopping: nothing new is sent, calls under way may end within 5 s");
-}
-
 void center_run(struct center *c)
 {
     center_pump(c); /* sets the first timers: the loop would sleep until the first call */
     while (!c->finished) {
         loop_run(c->loop);
-        if (c->stop && !c->drain_until_ms)
-            drain(c);
-        else if (c->stop > 1)
-            c->finished = true;
+        stopping_asked(c);
     }
     calls_abort(c);
     log_asks_refuse(c);

@@ -79,7 +79,7 @@ struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
     t->figures = figures;
     t->tell = tell;
     t->kind = kind;
-    t->beside = reader->start_ahead_ms > 0 ? beside_new(tell, beside) : NULL;
+    t->beside = reader->beside ? beside_new(tell, beside) : NULL;
     t->in = mailbox_new();
     if (thread_start(&t->thread, "peal-maintain", 0, maintenance_main, t))
         abort(); /* no threads at start: nothing can run */

@@ -25,6 +25,11 @@ bool store_no_end(int trigger_code, int handle_code);
  * Owned by the caller. */
 char *store_late_text(const char *handle_msg, const struct late_result *late);
 
+/* handle_msg of another program's run with its end: the executor's message, behind what is there
+ * already (NULL and empty: nothing), as XXL-JOB joins the two. Cut to STORE_LATE_MAX bytes. Owned
+ * by the caller. */
+char *store_end_text(const char *handle_msg, const char *end);
+
 /* "i/n" of a broadcast's shard into text (24 bytes are enough for any), NULL if it is none. */
 const char *store_sharding(const struct run_row *r, char *text, size_t size);
 

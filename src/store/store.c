@@ -60,6 +60,19 @@ bool store_no_end(int trigger_code, int handle_code)
     return handle_code == 0 && (trigger_code == 0 || trigger_code == 200); /* else it was refused */
 }
 
+char *store_end_text(const char *handle_msg, const char *end)
+{
+    struct buf b = BUF_INIT(2 * STORE_LATE_MAX);
+    const char *parts[] = { handle_msg ? handle_msg : "", end ? end : "" };
+    for (size_t i = 0; i < countof(parts); i++) {
+        if (*parts[i] && b.len)
+            buf_text(&b, "<br>");
+        size_t room = b.len < STORE_LATE_MAX ? STORE_LATE_MAX - b.len : 0;
+        buf_add(&b, parts[i], utf8_cut(parts[i], strlen(parts[i]), room));
+    }
+    return buf_take(&b);
+}
+
 char *store_late_text(const char *handle_msg, const struct late_result *late)
 {
     size_t n = strlen(handle_msg);

@@ -32,6 +32,7 @@ struct store {
     /* A schedule that begins, or that changes, has its first scheduled time so far behind now at
      * least: what is due sooner may be on its way in another program that works on the tables. */
     int64_t start_ahead_ms;
+    bool beside; /* other programs schedule on the tables, and have runs of their own in the log */
 };
 
 /* A handle that is no server's: whole tables are read or written by it (bulk.h). */
@@ -51,8 +52,8 @@ struct store_options {
     /* Of a database server: the password, if the URL says none; the node's name, by which the next
      * life finds it again. NULL: PEAL_DB_PASSWORD of the environment; "peal". */
     const char *password, *node_name;
-    int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
     int64_t clock_skew_ms; /* the server's clock may be so far from ours, 0: as it likes */
+    int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
     /* Other servers may have the same database, each under a name of its own (and each with this
      * set). Not with a file: ERR_INVALID. */
     bool shared;
@@ -294,8 +295,10 @@ struct store_runs {
                                      struct why *why);
     /* Notes each in its row's handle_msg if the row was closed as lost, withdrawn or skipped
      * (handle_msg begins with "lost: ", "withdrawn: ", "skipped: "). If its live row has gone and
-     * it has no end, this is its end, and a note. *ret_noted: how many. */
-    MUST_CHECK enum err (*late_add)(struct store *s, const struct late_result *late, int n,
+     * it has no end, this is its end, and a note. *ret_noted: how many. Beside other programs such
+     * a row is a run of theirs: it gets the end that they would write, once, and is not counted;
+     * parent is set in each that was told of. */
+    MUST_CHECK enum err (*late_add)(struct store *s, struct late_result *late, int n,
                                     int *ret_noted, struct why *why);
     /* Keep the story of a run, in place of the one that it has. It goes with the log row, soon
      * after it. */

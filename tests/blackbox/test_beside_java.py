@@ -295,6 +295,62 @@ def test_what_java_admins_register_is_known(server, tmp_path):
     it.db.close()
 
 
+def test_a_stop_leaves_nothing_planned_to_the_java_admins(server, tmp_path):
+    """They go on behind what the center has planned: all of that has left when its process is gone."""
+    it = Shared(server, "emptied")
+    assert it.migrate("--beside")[0] == 0
+    with it.center(tmp_path) as center, Puppet(center, "app") as puppet:
+        puppet.wait_for_runs(4, timeout=60)
+        first = max(min(it.fired(puppet)[job]) for job in STEADY if job in it.fired(puppet))
+        center.stop()
+        now = now_ms()
+        behind = {int(job): int(at) for job, at in it.run("SELECT id, trigger_next_time FROM NAME.xxl_job_info")}
+        assert it.run("SELECT count(*) FROM NAME.peal_run WHERE phase = 1") == [("0",)]
+        for job in STEADY:
+            every = (1 + job % 2) * 1000
+            assert behind[job] > now - every, (job, behind[job], now)
+            fired = it.fired(puppet)[job]
+            gone = [at for at in range(-(-first // every) * every, behind[job], every) if at not in fired]
+            assert not gone, (job, gone)
+    it.db.close()
+
+
+def test_results_of_their_runs_end_them(server, tmp_path):
+    """An executor that names the center as well may report the run of a Java admin here: the end is the admin's own text, once,
+    and the children follow as they would there."""
+    it, parent, child = Shared(server, "ends"), 51, 52
+    it.job(parent, "NONE", "", 0, running=0)
+    it.job(child, "NONE", "", 0, running=0)
+    it.run("UPDATE NAME.xxl_job_info SET child_jobid = %s WHERE id = %s", f"{child},{parent},999", parent)
+    assert it.migrate("--beside")[0] == 0
+    log = ("INSERT INTO NAME.xxl_job_log (id, job_group, job_id, trigger_time, trigger_code, trigger_msg, handle_code, handle_msg,"
+           " alarm_status) VALUES (%s, 1, %s, now(), 200, 'Cron触发', 0, %s, 0)")
+    it.run(log, 5_000_001, parent, None)
+    it.run(log, 5_000_002, parent, "before")
+    ended = "SELECT handle_code, handle_msg, alarm_status FROM NAME.xxl_job_log WHERE id = %s AND handle_time IS NOT NULL"
+    children = "SELECT count(*) FROM NAME.xxl_job_log WHERE job_id = %s AND handle_code = 200"
+    with it.center(tmp_path) as center, Puppet(center, "app") as puppet:
+        def report(run, code, msg):
+            reply = center.open_api("callback", [{"logId": run, "logDateTim": 0, "handleCode": code, "handleMsg": msg}])
+            assert reply["code"] == 200, reply
+
+        report(5_000_002, 500, "it failed")
+        assert it.run(ended, 5_000_002) == [("500", "before<br>it failed", "0")]  # its retry and its alarm are the admin's
+        report(5_000_001, 200, "well done")
+        assert it.run(ended, 5_000_001) == [("200", "well done", "0")]
+        puppet.wait_for_runs(1, child, timeout=60)
+        report(5_000_001, 500, "again")
+        report(5_000_002, 200, "again")
+        assert it.run(ended, 5_000_001) == [("200", "well done", "0")]
+        wait_until(lambda: it.run(children, child) == [("1",)], "the child to end", 60)
+        api = webapi.WebApi(center.port, "3.3", "admin", "123456")
+        api.trigger(child)
+        wait_until(lambda: it.run(children, child) == [("2",)], "a later run of the child to end", 60)
+        assert len(puppet.runs(child)) == 2 and not puppet.runs(parent)
+        assert center.metric("peal_firings_unaccounted") == 0
+    it.db.close()
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--seconds", type=float, default=1800)

@@ -388,8 +388,8 @@ static enum err memory_skips_add(struct store *s, const struct skip_row *rows, i
     return OK;
 }
 
-static enum err memory_late_add(struct store *s, const struct late_result *late, int n,
-                                int *ret_noted, struct why *why)
+static enum err memory_late_add(struct store *s, struct late_result *late, int n, int *ret_noted,
+                                struct why *why)
 {
     (void)why;
     struct memory *m = memory_of(s);

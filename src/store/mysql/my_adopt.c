@@ -189,6 +189,7 @@ enum err my_adopted_read(struct mydb *s, struct why *why)
         formats_by_name(s);
     if (s->adopted.beside) { /* the next time is written with each write of a job */
         s->sql.store.start_ahead_ms = JAVA_AHEAD_MS;
+        s->sql.store.beside = true;
     } else {
         s->driver.job_more = "trigger_next_time";
         s->driver.job_more_value = PARKED;

@@ -111,16 +111,23 @@ enum err sql_skips_add(struct store *store, const struct skip_row *rows, int n, 
     return err;
 }
 
-/* What a late result is added to: handle_msg of a closed row that was given up, or what stands for
- * it in one without an end; NULL for any other. Owned. */
-static enum err late_to(struct sql *s, int64_t log_id, char **ret, bool *ret_open, struct why *why)
+struct late_row { /* of the log, without a live row */
+    char *msg;    /* that a late result is added to, owned; NULL: it is not noted */
+    bool open;    /* it has no end */
+    int64_t job_id;
+};
+
+/* msg: handle_msg of a closed row that was given up, or what stands for it in one without an end.
+ */
+static enum err late_to(struct sql *s, int64_t log_id, struct late_row *ret, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(s,
-                             "SELECT handle_msg, trigger_code, handle_code FROM xxl_job_log "
-                             "WHERE id = ?1 AND NOT EXISTS "
-                             "(SELECT 1 FROM peal_run WHERE log_id = ?1)",
-                             &q, why);
+    enum err err =
+        sql_query(s,
+                  "SELECT handle_msg, trigger_code, handle_code, job_id FROM xxl_job_log "
+                  "WHERE id = ?1 AND NOT EXISTS "
+                  "(SELECT 1 FROM peal_run WHERE log_id = ?1)",
+                  &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, log_id);
@@ -129,33 +136,55 @@ static enum err late_to(struct sql *s, int64_t log_id, char **ret, bool *ret_ope
     if (err || !row)
         return err;
     char *text = sql_text(q, 0);
-    *ret_open = store_no_end((int)sql_i64(q, 1, 0), (int)sql_i64(q, 2, 0));
+    ret->open = store_no_end((int)sql_i64(q, 1, 0), (int)sql_i64(q, 2, 0));
+    ret->job_id = sql_i64(q, 3, 0);
     sql_reset(q);
-    if (*ret_open || !store_given_up(text)) {
+    if (ret->open ? !s->store.beside : !store_given_up(text)) {
         free(text);
-        text = *ret_open ? mem_dup(STORE_NO_LIVE_ROW) : NULL;
+        text = ret->open ? mem_dup(STORE_NO_LIVE_ROW) : NULL;
     }
-    *ret = text;
+    ret->msg = text;
     return OK;
 }
 
-static enum err late_one(struct sql *s, const struct late_result *late, int *noted, struct why *why)
+/* As a Java admin ends it (XXL-JOB 2.1 to 3.4): whoever comes second finds an end and does nothing.
+ */
+static enum err end_of_theirs(struct sql *s, struct late_result *late, const struct late_row *row,
+                              struct why *why)
 {
-    char *old = NULL;
-    bool open = false;
-    enum err err = late_to(s, late->log_id, &old, &open, why);
-    if (err || !old)
+    struct sql_query *q;
+    int64_t changed = 0;
+    enum err err = sql_query(s,
+                             "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
+                             "handle_time = {time ?4} WHERE id = ?1 AND handle_code = 0",
+                             &q, why);
+    if (err)
         return err;
-    char *text = store_late_text(old, late);
-    free(old);
+    char *text = store_end_text(row->msg, late->msg);
+    sql_bind_i64(q, 1, late->log_id);
+    sql_bind_text(q, 2, text);
+    sql_bind_i64(q, 3, late->code);
+    sql_bind_i64(q, 4, late->at_ms);
+    err = sql_change(q, &changed, why);
+    free(text);
+    if (changed && late->code == 200)
+        late->parent = row->job_id;
+    return err;
+}
+
+static enum err late_note(struct sql *s, struct late_result *late, const struct late_row *row,
+                          int *noted, struct why *why)
+{
+    char *text = store_late_text(row->msg, late);
+    bool open = row->open;
     if (!text)
         return OK;
     struct sql_query *q;
-    err = sql_query(s,
-                    open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
-                           "handle_time = {time ?4} WHERE id = ?1"
-                         : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
-                    &q, why);
+    enum err err = sql_query(s,
+                             open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
+                                    "handle_time = {time ?4} WHERE id = ?1"
+                                  : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
+                             &q, why);
     if (!err) {
         sql_bind_i64(q, 1, late->log_id);
         sql_bind_text(q, 2, text);
@@ -170,7 +199,20 @@ static enum err late_one(struct sql *s, const struct late_result *late, int *not
     return err;
 }
 
-enum err sql_late_add(struct store *store, const struct late_result *late, int n, int *ret_noted,
+static enum err late_one(struct sql *s, struct late_result *late, int *noted, struct why *why)
+{
+    struct late_row row = { 0 };
+    late->parent = 0;
+    enum err err = late_to(s, late->log_id, &row, why);
+    if (!err && row.open && s->store.beside)
+        err = end_of_theirs(s, late, &row, why);
+    else if (!err && row.msg)
+        err = late_note(s, late, &row, noted, why);
+    free(row.msg);
+    return err;
+}
+
+enum err sql_late_add(struct store *store, struct late_result *late, int n, int *ret_noted,
                       struct why *why)
 {
     enum err err = OK;

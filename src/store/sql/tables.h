@@ -124,7 +124,7 @@ MUST_CHECK enum err sql_due_each(struct store *store, bool rate, int64_t after_i
                                  struct due_row *rows, int *ret_n, struct why *why);
 MUST_CHECK enum err sql_skips_add(struct store *store, const struct skip_row *rows, int n,
                                   struct why *why);
-MUST_CHECK enum err sql_late_add(struct store *store, const struct late_result *late, int n,
+MUST_CHECK enum err sql_late_add(struct store *store, struct late_result *late, int n,
                                  int *ret_noted, struct why *why);
 MUST_CHECK enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret_first,
                                  struct why *why);
