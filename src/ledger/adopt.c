@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of a node that is gone become this one's, with the jobs that they belong to. */
+/* Runs of a node that is gone become this one's, with the jobs that they belong to, and with the
+ * results that wait for them: no executor is asked about a run whose end is known. */
 #include "base/mem.h"
 #include "ledger/internal.h"
 #include <stdlib.h>
+
+#define INBOX_ROWS 4000 /* what is behind them comes as it does to any server */
 
 static bool take(void *ctx, const struct run_row *r)
 {
@@ -36,6 +39,16 @@ static enum err job_of(struct txn *t, struct planned *p)
     return err;
 }
 
+static bool keep(void *ctx, const struct inbox_row *r)
+{
+    struct batch *b = ctx;
+    struct inbox_row row = *r;
+    row.msg = mem_dup(r->msg);
+    b->inbox = mem_resize(b->inbox, (size_t)(b->ninbox + 1) * sizeof(*b->inbox));
+    b->inbox[b->ninbox++] = row;
+    return true;
+}
+
 enum err adopt_run(struct txn *t)
 {
     struct batch *b = t->b;
@@ -45,5 +58,7 @@ enum err adopt_run(struct txn *t)
         t->ops->cluster->runs_adopt(t->store, &b->adopt, take, b, &b->adopt_left, &b->why);
     for (int i = 0; !err && i < b->nadopted; i++)
         err = job_of(t, &b->adopted[i]);
+    if (!err && b->nadopted)
+        err = t->ops->cluster->inbox_each(t->store, 0, INBOX_ROWS, keep, b, &b->why);
     return err;
 }

@@ -2,7 +2,7 @@
 /* internal.h - one transaction, shared by the files of this folder only.
  *
  * They point downward: txn.c calls edits.c, spawns.c, planning.c and figures.c; the first jobs.c;
- * it groups.c, adopt.c, rows.c, alarms.c, stories.c and ends.c. */
+ * it groups.c, adopt.c, late.c, rows.c, alarms.c, stories.c and ends.c. */
 #ifndef PEAL_LEDGER_INTERNAL_H
 #define PEAL_LEDGER_INTERNAL_H
 
@@ -65,6 +65,11 @@ void txn_rows_drop(struct txn *t);
 
 /* adopt.c */
 enum err adopt_run(struct txn *t); /* what the batch asks for */
+
+/* late.c */
+enum err late_results(struct txn *t); /* the batch's results of runs that are not live here */
+/* Another program has removed live rows whose runs we had: what came of them is noted as late. */
+enum err late_missing(struct txn *t, int64_t missed);
 
 /* ends.c */
 void txn_end(struct txn *t, const struct run_change *c); /* of one that was written */

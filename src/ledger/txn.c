@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ledger/internal.h"
-#include "model/claim.h"
 #include <stdlib.h>
 
 enum { PLAN_WAIT_MS = 20 }; /* for the lock of other programs: so long results may wait, too */
@@ -26,66 +25,6 @@ static enum err registry_run(struct txn *t)
     return err;
 }
 
-static enum err late_run(struct txn *t, struct late_result *late, int n)
-{
-    int noted = 0;
-    enum err err = n ? t->ops->runs->late_add(t->store, late, n, &noted, &t->b->why) : OK;
-    t->totals.n[TOTAL_LATE] += noted;
-    return err;
-}
-
-/* Is it of a group that its sender may speak for? */
-static enum err late_judge(struct txn *t, struct late_result *late)
-{
-    struct log_record row = { 0 };
-    struct why why = { "" };
-    late->refused = false;
-    if (!late->claim)
-        return OK;
-    enum err err = t->ops->pages->log_get(t->store, late->log_id, &row, &why);
-    if (err == ERR_NOTFOUND)
-        return OK;
-    if (err)
-        why_set(&t->b->why, "%s", why.text);
-    else
-        late->refused = !claim_has(late->claim, row.group_id);
-    log_record_done(&row);
-    return err;
-}
-
-/* What is refused is left out, the rest goes in order. */
-static enum err late_judged_run(struct txn *t, struct late_result *late, int n)
-{
-    enum err err = OK;
-    int from = 0;
-    for (int i = 0; i < n && !err; i++) {
-        err = late_judge(t, &late[i]);
-        if (err || !late[i].refused)
-            continue;
-        err = late_run(t, &late[from], i - from);
-        from = i + 1;
-    }
-    return err ? err : late_run(t, &late[from], n - from);
-}
-
-/* Another program has removed live rows whose runs we had: what came of them is noted as late. */
-static enum err missing_late(struct txn *t, int64_t missed)
-{
-    struct late_result *late = mem_new((size_t)missed * sizeof(*late));
-    int n = 0;
-    for (int i = 0; i < t->b->nchanges; i++) {
-        const struct run_change *c = &t->b->changes[i];
-        if (c->missing && (c->what & CHANGE_FINISH))
-            late[n++] = (struct late_result){ .log_id = c->log_id,
-                                              .at_ms = c->handle_ms,
-                                              .code = c->handle_code,
-                                              .msg = c->handle_msg };
-    }
-    enum err err = late_run(t, late, n);
-    free(late);
-    return err;
-}
-
 static enum err changes_run(struct txn *t)
 {
     struct batch *b = t->b;
@@ -97,7 +36,7 @@ static enum err changes_run(struct txn *t)
         err = stories_put(t);
     if (!err)
         txn_ends(t);
-    return !err && missed ? missing_late(t, missed) : err;
+    return !err && missed ? late_missing(t, missed) : err;
 }
 
 /* With all that this transaction adds and what the batch says of the watermark. */
@@ -121,7 +60,7 @@ static enum err body(struct txn *t)
     if (!err)
         err = changes_run(t);
     if (!err)
-        err = late_judged_run(t, b->late, b->nlate);
+        err = late_results(t);
     if (!err)
         err = spawns_follow(t);
     if (!err)

@@ -138,7 +138,8 @@ struct run_change {
 void run_change_done(struct run_change *c);
 
 /* A result for a run that is not live here: noted if the log says that it was given up. Of a run
- * that another program began on the same tables it is the end. */
+ * that another program began on the same tables it is the end. Where several servers share the
+ * database and the run is live, it goes to the inbox. */
 struct late_result {
     int64_t log_id, at_ms;
     int code;
@@ -147,6 +148,17 @@ struct late_result {
     bool refused;        /* result: it was of another group */
     int64_t parent;      /* result: the job of a run that it has ended with success, whose children
                           * are to follow; 0: none are */
+    int64_t inbox_id;    /* it stands in the inbox: that row goes when the run is over; 0: no */
+    bool settled;        /* of the inbox: the run in memory has had it, nothing is to be noted */
+    bool passed;         /* by the transaction: nothing is to be noted now, it is in the inbox */
+};
+
+/* A result that another server has taken for the owner of the run (peal_inbox). */
+struct inbox_row {
+    int64_t id; /* of the table, > 0 */
+    int64_t log_id, at_ms;
+    int code;
+    char *msg; /* NULL: empty */
 };
 
 void late_result_done(struct late_result *l);

@@ -52,6 +52,9 @@ void batch_adopted_drop(struct batch *b)
         job_unref(b->adopted[i].job);
     }
     b->nadopted = 0;
+    for (int i = 0; i < b->ninbox; i++)
+        free(b->inbox[i].msg);
+    b->ninbox = 0;
 }
 
 void batch_free(struct batch *b)
@@ -87,6 +90,7 @@ void batch_free(struct batch *b)
     free(b->planned);
     batch_adopted_drop(b);
     free(b->adopted);
+    free(b->inbox);
     free(b->ends);
     free(b);
 }

@@ -173,7 +173,9 @@ struct batch {
     int nplanned, cplanned;
     struct planned *adopted; /* rows that were another node's */
     int nadopted;
-    bool adopt_left;      /* and it has more */
+    bool adopt_left;         /* and it has more */
+    struct inbox_row *inbox; /* results that had come for them */
+    int ninbox;
     struct run_end *ends; /* of the runs that ended, in the order in which they were written */
     int nends;
     int64_t ends_no;    /* under which the figures keep them; 0: there are none, or none are kept */

@@ -98,12 +98,16 @@ void results_again(struct sched *s, struct now now, int64_t log_id)
 {
     struct batch *b = s->next;
     for (int i = 0, n = b->nlate; i < n; i++) {
-        if (b->late[i].log_id != log_id)
+        if (b->late[i].log_id != log_id || b->late[i].settled)
             continue;
         struct late_result l = b->late[i];
         memmove(&b->late[i], &b->late[i + 1], (size_t)(--b->nlate - i) * sizeof(*b->late));
         b->late_bytes -= strlen(l.msg) < b->late_bytes ? strlen(l.msg) : b->late_bytes;
-        result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
+        if (l.inbox_id)
+            result_of_inbox(s, now,
+                            &(struct inbox_row){ l.inbox_id, log_id, l.at_ms, l.code, l.msg });
+        else
+            result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
         late_result_done(&l);
         i--;
         n--;
@@ -168,4 +172,21 @@ void result_take(struct sched *s, struct now now, int64_t log_id, int code, stru
         code == 502) /* one that failed may never have begun: some executors refuse so */
         job_started(r);
     finish(s, now, r, code, msg);
+}
+
+/* What the run in memory makes of it goes to the disk with the next batch, and so does this: there
+ * the row is deleted if no live row is left. What is not settled here is noted then, as late. */
+void result_of_inbox(struct sched *s, struct now now, const struct inbox_row *row)
+{
+    int before = s->next->nlate;
+    result_take(s, now, row->log_id, row->code, slice_text(row->msg ? row->msg : ""), NULL);
+    bool settled = s->next->nlate == before;
+    if (settled)
+        late(s, now, row->log_id, row->code, slice_text(""), NULL);
+    if (s->next->nlate == before) /* too many wait: it is read again */
+        return;
+    struct late_result *l = &s->next->late[s->next->nlate - 1];
+    l->inbox_id = row->id;
+    l->at_ms = row->at_ms;
+    l->settled = settled;
 }

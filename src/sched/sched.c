@@ -415,6 +415,12 @@ void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int c
     entry_done(s);
 }
 
+void sched_inbox(struct sched *s, struct now now, const struct inbox_row *row)
+{
+    result_of_inbox(s, now, row);
+    entry_done(s);
+}
+
 void sched_ack_after(struct sched *s, struct now now, struct ack *ack)
 {
     (void)now;

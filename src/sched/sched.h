@@ -166,6 +166,9 @@ void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int c
                           struct slice msg, struct claim *claim);
 /* The group of a run that a result may still be for. False: it is not known now. */
 bool sched_result_group(const struct sched *s, int64_t log_id, int64_t *ret_group_id);
+/* The same of one that another server took for this one. It may come more than once; its row goes
+ * with the batch that ends the run, or that finds that it is over. */
+void sched_inbox(struct sched *s, struct now now, const struct inbox_row *row);
 /* After all results of a request. */
 void sched_ack_after(struct sched *s, struct now now, struct ack *ack);
 

@@ -4,6 +4,7 @@
 #include "sched/share.h"
 #include "sched/dispatch.h"
 #include "sched/job.h"
+#include "sched/result.h"
 #include "sched/run.h"
 #include "sched/start.h"
 #include "sched/state.h"
@@ -55,4 +56,8 @@ void share_adopted(struct sched *s, struct now now, const struct batch *b)
         if (r && r->phase == PHASE_LOST)
             start_retry(s, retry_of(r));
     }
+    for (int i = 0; i < b->nadopted; i++) /* what came before the commit was heard */
+        results_again(s, now, b->adopted[i].row.log_id);
+    for (int i = 0; i < b->ninbox; i++) /* before anybody is asked */
+        result_of_inbox(s, now, &b->inbox[i]);
 }

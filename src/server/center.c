@@ -215,6 +215,12 @@ static void node_said(struct center *c)
         sched_claim(c->sched);
     if (says.adopt.epoch)
         sched_adopt(c->sched, &says.adopt);
+    struct inbox_rows rows;
+    if (!node_results(c->node, &rows))
+        return;
+    for (int i = 0; i < rows.n; i++)
+        sched_inbox(c->sched, center_now(), &rows.items[i]);
+    inbox_rows_done(&rows);
 }
 
 static void zones_changed(struct center *c, struct message *l)

@@ -46,7 +46,9 @@ struct node {
     bool out;              /* this life is over: nothing is looked at any more */
     struct node_hooks hooks;
     pthread_mutex_t lock;
-    struct node_says says; /* under the lock */
+    struct node_says says; /* under the lock, as this: */
+    struct inbox_rows came;
+    struct inbox inbox; /* of the thread */
     struct cluster_action adopting;
     struct message adopted; /* the answer: */
     int64_t taken;
@@ -313,6 +315,43 @@ static void declare(struct node *n, const struct cluster_action *a)
                             : CLUSTER_NO);
 }
 
+/* Results that others have taken for runs of this one. More are read when the scheduler has these,
+ * and after an error at the next look; the beat tells why. */
+static void inbox_look(struct node *n)
+{
+    struct inbox_rows rows = { NULL, 0 };
+    struct why why = { "" };
+    pthread_mutex_lock(&n->lock);
+    bool waits = n->came.n > 0;
+    pthread_mutex_unlock(&n->lock);
+    if (!n->shared || !n->started || waits || connected(n, &why))
+        return;
+    if (inbox_read(&n->inbox, n->store, clock_boot_ms(), &rows, &why))
+        log_debug("node", "cannot read the inbox: %s", why.text);
+    if (!rows.n) {
+        inbox_rows_done(&rows);
+        return;
+    }
+    pthread_mutex_lock(&n->lock);
+    n->came = rows;
+    pthread_mutex_unlock(&n->lock);
+    n->hooks.woken(n->hooks.arg);
+}
+
+bool node_results(struct node *n, struct inbox_rows *ret)
+{
+    pthread_mutex_lock(&n->lock);
+    *ret = n->came;
+    n->came = (struct inbox_rows){ NULL, 0 };
+    pthread_mutex_unlock(&n->lock);
+    return ret->n > 0;
+}
+
+bool node_shared(const struct node *n)
+{
+    return n && n->shared;
+}
+
 /* ---- what the scheduler is told -------------------------------------------------------------- */
 
 /* Those that are new since the last time. claim: it shall look for what is due. */
@@ -393,6 +432,8 @@ static enum err iterate(struct node *n, struct why *why)
             handover(n);
         else if (a.kind == CLUSTER_FORGET)
             lost(n, why);
+        if (a.kind == CLUSTER_LOOK)
+            inbox_look(n);
         if (a.kind == CLUSTER_CLAIM) {
             cluster_claimed(n->rules, node_now(), &a);
             claim = true;
@@ -421,8 +462,10 @@ static bool take_messages(struct node *n)
     for (struct list_node *l; (l = list_pop(&incoming));) {
         struct message *m = container_of(l, struct message, node);
         on = on && m->kind != NODE_STOP;
-        if (m->kind == NODE_ADOPTED)
+        if (m->kind == NODE_ADOPTED) {
             cluster_adopted(n->rules, node_now(), &n->adopting, n->taken, n->left);
+            inbox_from_start(&n->inbox);
+        }
         if (m->kind == NODE_LEAVE) {
             n->leaving = true;
             cluster_stop(n->rules, node_now());
@@ -503,6 +546,7 @@ void node_free(struct node *n)
     if (n->in)
         mailbox_free(n->in);
     cluster_free(n->rules);
+    inbox_rows_done(&n->came);
     store_close(n->store);
     if (n->fd >= 0)
         close(n->fd);

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/why.h"
+#include "server/inbox.h"
 #include "server/metrics.h"
 #include "store/store.h"
 
@@ -52,6 +53,10 @@ struct node_says {
 
 /* Any thread: what is to be done, once each. False: this server has the database alone. */
 bool node_takes(struct node *n, struct node_says *ret);
+/* The same: results for runs of this server that others have taken; the caller's
+ * (inbox_rows_done). Where the database is shared. */
+bool node_results(struct node *n, struct inbox_rows *ret);
+bool node_shared(const struct node *n); /* NULL is fine */
 /* The database is open: remember whose life it is, and begin to beat. address: copied, "host:port".
  * NULL for n, as of a database in a file, is fine. */
 MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,

@@ -65,6 +65,19 @@ static size_t leave_others(struct center *c, struct center_result *results, size
     return own;
 }
 
+/* A result of another server's run is of no use in this one's journal if this one does not come
+ * back: it waits for the commit, as long as the database answers. */
+static bool keeps_here(const struct center *c, const struct center_result *results, size_t n)
+{
+    int64_t group;
+    if (!node_shared(c->node) || writer_in_trouble(c->writer))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (!sched_result_group(c->sched, results[i].log_id, &group))
+            return false;
+    return true;
+}
+
 bool center_results(struct center *c, struct center_result *results, size_t n, struct slice token,
                     struct httpd_request *q)
 {
@@ -75,7 +88,7 @@ bool center_results(struct center *c, struct center_result *results, size_t n, s
     n = leave_others(c, results, n, token, &claim);
     if (came && !n)
         return false;
-    bool all = n == came && !claim;
+    bool all = n == came && !claim && keeps_here(c, results, n);
     n = leave_foreign(c, results, n);
     for (size_t i = 0; i < n; i++)
         sched_result_claimed(c->sched, now, results[i].log_id, results[i].code, results[i].msg,

@@ -33,6 +33,7 @@ struct store {
      * least: what is due sooner may be on its way in another program that works on the tables. */
     int64_t start_ahead_ms;
     bool beside; /* other programs schedule on the tables, and have runs of their own in the log */
+    bool shared; /* as in store_options: other servers may own live runs */
 };
 
 /* A handle that is no server's: whole tables are read or written by it (bulk.h). */
@@ -759,6 +760,7 @@ struct life_record { /* a node's newest life, or one that has ended and has runs
 };
 
 typedef bool life_row_fn(void *ctx, const struct life_record *r);
+typedef bool inbox_row_fn(void *ctx, const struct inbox_row *r);
 
 /* On a database that several servers can open. */
 struct store_cluster {
@@ -794,6 +796,24 @@ struct store_cluster {
      * life has runs still. */
     MUST_CHECK enum err (*runs_adopt)(struct store *s, const struct adoption *a, run_row_fn *fn,
                                       void *ctx, bool *ret_left, struct why *why);
+
+    /* The inbox: results that came to a server which does not own their runs. Its rows say what
+     * came, not for whom: that is whoever owns the run when the row is read. */
+    /* Sets live[i]: this run has a live row, whoever owns it. */
+    MUST_CHECK enum err (*runs_live)(struct store *s, const int64_t *log_ids, int n, bool *live,
+                                     struct why *why);
+    /* In a transaction; ids are not looked at. */
+    MUST_CHECK enum err (*inbox_put)(struct store *s, const struct inbox_row *rows, int n,
+                                     struct why *why);
+    /* Rows of runs that this handle's epoch owns, and of runs that are not live any more, behind
+     * after_id, by id, at most max. A smaller id may be committed later than a greater one. Any
+     * handle that has an epoch. */
+    MUST_CHECK enum err (*inbox_each)(struct store *s, int64_t after_id, int max, inbox_row_fn *fn,
+                                      void *ctx, struct why *why);
+    /* In a transaction: delete these rows, those that no other transaction holds. Sets taken[i]: it
+     * was there, and this has deleted it. */
+    MUST_CHECK enum err (*inbox_take)(struct store *s, const int64_t *ids, int n, bool *taken,
+                                      struct why *why);
 };
 
 struct store_ops {

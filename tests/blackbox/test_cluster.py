@@ -16,32 +16,11 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 import pytest  # noqa: E402 (path just set)
 
 from support import servers  # noqa: E402
-from support.center import Center, binary, clean_environment  # noqa: E402
+from support.center import binary, clean_environment  # noqa: E402
+from support.cluster import database, fresh, node, states, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
-
-
-@pytest.fixture(scope="module", params=servers.built(binary()))
-def db(request):
-    lacks = servers.missing(request.param)
-    if lacks:
-        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
-    with servers.open(request.param) as server:
-        server.count = 0
-        yield server
-
-
-def fresh(db):
-    """A database's name, and its URL without the password."""
-    db.count += 1
-    name = f"test_{db.count}"
-    return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
-
-
-def node(folder, url, name, cluster=True):
-    return Center(folder, ["--db", url, "--node.name", name, *(["--node.cluster"] if cluster else [])],
-                  env={"PEAL_DB_PASSWORD": servers.PASSWORD})
 
 
 def refused(folder, url, name, cluster=True):
@@ -52,15 +31,6 @@ def refused(folder, url, name, cluster=True):
                           env=clean_environment(PEAL_RECORDER="none", PEAL_DB_PASSWORD=servers.PASSWORD))
     assert done.returncode > 0, done.stderr
     return done.stdout + done.stderr
-
-
-def states(api):
-    return {n["name"]: n["state"] for n in api.get("/nodes")["items"]}
-
-
-def wait_for(center, **want):
-    api = V1(center)
-    wait_until(lambda: states(api) == want, f"the nodes to be {want}", 30)
 
 
 def test_two_servers_live_on_one_database(db, tmp_path):
@@ -134,11 +104,6 @@ def check_runs(db, name, puppet, jobs):
         times = [datetime.datetime.fromisoformat(row[1]) for row in rows]
         assert [b - a for a, b in itertools.pairwise(times)] == [datetime.timedelta(seconds=1)] * (len(times) - 1), rows
         assert not [row for row in rows if row[2] == "200" and int(row[0]) not in sent], "ended without having been sent"
-
-
-def unaccounted(db, name):
-    return db.number("SELECT (SELECT sum(planned - finished - rejected - lost - skipped - withdrawn) FROM peal_epoch) - "
-                     "(SELECT count(*) FROM peal_run WHERE phase <= 4)", name)
 
 
 def wait_for_ends(db, name, more):

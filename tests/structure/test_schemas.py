@@ -16,6 +16,7 @@ ONLY = {
     ("peal_epoch", "heir"): "servers: of a life that another one has ended",
     ("peal_epoch", "began_ms"): "servers: a file's only server knows it",
     ("peal_node", "*"): "servers: those that have used the database",
+    ("peal_inbox", "*"): "servers: results that came to another one than the owner of the run",
     ("peal_info", "*"): "servers: how the tables came there",
     ("sqlite_sequence", "*"): "sqlite: its own",
 }

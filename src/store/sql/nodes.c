@@ -258,4 +258,8 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .orphans_each = orphans_each,
                                            .declare = declare,
                                            .share = share_put,
-                                           .runs_adopt = sql_runs_adopt };
+                                           .runs_adopt = sql_runs_adopt,
+                                           .runs_live = sql_runs_live,
+                                           .inbox_put = sql_inbox_put,
+                                           .inbox_each = sql_inbox_each,
+                                           .inbox_take = sql_inbox_take };

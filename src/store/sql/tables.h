@@ -138,6 +138,15 @@ MUST_CHECK enum err sql_runs_listed(struct sql *s, const char *ids, run_row_fn *
 /* adopt.c */
 MUST_CHECK enum err sql_runs_adopt(struct store *store, const struct adoption *a, run_row_fn *fn,
                                    void *ctx, bool *ret_left, struct why *why);
+/* inbox.c */
+MUST_CHECK enum err sql_runs_live(struct store *store, const int64_t *log_ids, int n, bool *live,
+                                  struct why *why);
+MUST_CHECK enum err sql_inbox_put(struct store *store, const struct inbox_row *rows, int n,
+                                  struct why *why);
+MUST_CHECK enum err sql_inbox_each(struct store *store, int64_t after_id, int max, inbox_row_fn *fn,
+                                   void *ctx, struct why *why);
+MUST_CHECK enum err sql_inbox_take(struct store *store, const int64_t *ids, int n, bool *taken,
+                                   struct why *why);
 /* ledger.c */
 /* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
  * database it comes from, and that one's last commit. No server may begin on such a part. */

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several servers on one database: a result counts, whichever of them it comes to, and whatever dies then."""
+
+import contextlib
+import pathlib
+import signal
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (path just set; a fixture)
+from support.puppet import Puppet  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+RUNS = 20
+
+
+class Elsewhere(Puppet):
+    """An executor whose results go to a server that does not own the run."""
+
+    def __init__(self, db, name, *centers, automatic=True):
+        super().__init__(centers[0], "tests", register=False, automatic=automatic)
+        self.db, self.name, self.centers = db, name, centers  # in the order of their numbers
+        self.result = lambda run: {"handleCode": 200, "handleMsg": f"done {run['logId']}"}
+        self.took = {}  # log id: the server that took its result
+
+    def report(self, run, **result):
+        owner = self.db.number(f"SELECT node FROM peal_run WHERE log_id = {run['logId']}", self.name)
+        other = next(c for i, c in enumerate(self.centers, 1) if i != owner)
+        self.took[run["logId"]] = other
+        tell(self, other, run, **result)
+
+
+def tell(puppet, center, run, **result):
+    """A callback that the server has to take the first time."""
+    puppet.ended.add(run["logId"])
+    item = {"logId": run["logId"], "logDateTim": run["logDateTime"], **(result or puppet.result(run))}
+    reply = center.open_api("callback", [item])
+    assert reply["code"] == 200, reply
+
+
+@contextlib.contextmanager
+def two_servers(db, tmp_path, automatic=True):
+    """The database's name, both servers, an executor that both know, and its group."""
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one:
+        with Elsewhere(db, name, one, node(tmp_path / "b", url, "two"), automatic=automatic) as puppet:
+            group = one.api().add_group("tests", addresses=[puppet.address])
+            with puppet.centers[1] as two:
+                wait_for(two, one="up", two="up")
+                yield name, one, two, puppet, group
+
+
+def live(db, name):
+    return db.number("SELECT count(*) FROM peal_run WHERE phase <= 4", name)
+
+
+def inbox(db, name):
+    return db.number("SELECT count(*) FROM peal_inbox", name)
+
+
+def ended(db, name, job):
+    return db.run(f"SELECT id, handle_code, handle_msg FROM xxl_job_log WHERE job_id = {job} ORDER BY id", name)
+
+
+def check_books(db, name):
+    wait_until(lambda: inbox(db, name) == 0, "the inbox to be empty", 30)
+    assert unaccounted(db, name) == 0
+    assert db.number("SELECT sum(late) FROM peal_epoch", name) == 0, "a result was noted as late"
+
+
+def test_results_that_come_to_another_server_end_their_runs(db, tmp_path):
+    with two_servers(db, tmp_path) as (name, one, two, puppet, group):
+        api = one.api()
+        child = api.add_job(group, "child")
+        parent = api.add_job(group, "parent", childJobId=str(child))
+        shaky = api.add_job(group, "fails once", executorFailRetryCount=1, retryDelayMs=0)
+        failed = set()
+
+        def result(run):
+            if run["jobId"] != shaky or run["executorParams"] in failed:
+                return {"handleCode": 200, "handleMsg": f"done {run['logId']}"}
+            failed.add(run["executorParams"])
+            return {"handleCode": 500, "handleMsg": f"failed {run['logId']}"}
+        puppet.result = result
+        for i in range(RUNS):
+            center = (one, two)[i % 2]
+            center.api().trigger(parent, param=f"p{i}")
+            center.api().trigger(shaky, param=f"s{i}")
+        wait_until(lambda: len(puppet.took) == 4 * RUNS and live(db, name) == 0, "every run to end", 60)
+        assert set(puppet.took.values()) == {one, two}
+        for job, codes in (parent, {"200": RUNS}), (child, {"200": RUNS}), (shaky, {"200": RUNS, "500": RUNS}):
+            rows = ended(db, name, job)
+            for code, count in codes.items():
+                found = [row for row in rows if row[1] == code]
+                assert len(found) == count, rows
+                word = "done" if code == "200" else "failed"
+                assert [row[2] for row in found] == [f"{word} {row[0]}" for row in found]
+            assert len(rows) == sum(codes.values()) == len(puppet.runs(job)), rows
+        check_books(db, name)
+
+
+def test_a_result_ends_its_run_after_its_owner_was_killed(db, tmp_path):
+    with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
+        job = one.api().add_job(group, "long")
+        for _ in range(RUNS):
+            two.api().trigger(job)
+        runs = puppet.wait_for_runs(RUNS)
+        accepted = f"SELECT count(*) FROM peal_run WHERE phase = 4 AND job_id = {job}"
+        wait_until(lambda: db.number(accepted, name) == RUNS, "every run to be accepted", 30)
+        asked = len(puppet.calls)
+        two.process.send_signal(signal.SIGSTOP)  # so it does not read them
+        for run in runs:
+            tell(puppet, one, run)
+        assert inbox(db, name) == RUNS
+        two.kill()
+        wait_until(lambda: live(db, name) == 0, "the runs to end", 30)
+        assert ended(db, name, job) == [(str(r["logId"]), "200", f"done {r['logId']}") for r in
+                                        sorted(runs, key=lambda r: r["logId"])]
+        assert puppet.calls[asked:] == [], "the executor was asked about what had been said"
+        check_books(db, name)
+
+
+def test_a_result_ends_its_run_after_the_server_that_took_it_was_killed(db, tmp_path):
+    with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
+        job = one.api().add_job(group, "long")
+        two.api().trigger(job)
+        run = puppet.wait_for_runs(1)[0]
+        two.process.send_signal(signal.SIGSTOP)
+        tell(puppet, one, run)
+        one.kill()  # nobody is left who could end the other's epoch
+        assert inbox(db, name) == 1
+        two.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: live(db, name) == 0, "the run to end", 30)
+        assert ended(db, name, job) == [(str(run["logId"]), "200", f"done {run['logId']}")]
+        check_books(db, name)
+
+
+def test_a_result_of_a_run_that_is_over_is_noted_once(db, tmp_path):
+    with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
+        job = one.api().add_job(group, "given up")
+        two.api().trigger(job)
+        log = puppet.wait_for_runs(1)[0]["logId"]
+        two.process.send_signal(signal.SIGSTOP)
+        tell(puppet, one, puppet.runs()[0])
+        assert inbox(db, name) == 1
+        # its run ends in another way: both servers find the row
+        db.run(f"UPDATE xxl_job_log SET handle_code = 500, handle_msg = 'lost: given up' WHERE id = {log}", name)
+        db.run(f"DELETE FROM peal_run WHERE log_id = {log}", name)
+        two.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: inbox(db, name) == 0, "the inbox to be empty", 30)
+        noted = f"SELECT count(*) FROM xxl_job_log WHERE handle_msg LIKE 'lost: given up%late result%code 200: done {log}'"
+        assert db.number(noted, name) == 1
+        assert db.number(f"{noted} AND handle_msg LIKE '%late result%late result%'", name) == 0
+        assert db.number("SELECT sum(late) FROM peal_epoch", name) == 1
