@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clock.c - the server's time is read between two looks at this machine's clock: what lies between
+ * them is no difference. */
 #include "store/sql/clock.h"
 #include "base/clock.h"
 #include <inttypes.h>
