@@ -3,10 +3,11 @@
 """What a firing costs on a database server: CPU time of the server's processes and of the center's, apart.
 
   bench/databases.py [mariadb|postgres...] [--rate 2000] [--seconds 30]
+  bench/databases.py [mariadb|postgres...] --retention 10000000
 
 Per-second jobs at phases spread over the milliseconds, the stub executor with batched callbacks, and a server of Debian's
 that syncs as it does by itself, all on the same cores. CPU time does not depend much on what else the machine does; rates
-do, and stand beside a spin control.
+do, and stand beside a spin control. With --retention: a log of so many rows is written, and goes when it is too old.
 """
 import argparse
 import os
@@ -73,12 +74,31 @@ def measure(kind, rate, seconds):
           f"{(x1 - x0) / n:.4f} | {lost:.1%} | {bad} |", flush=True)
 
 
+def retention(kind, rows):
+    with servers.open(kind, durable=True) as db:
+        url = db.create("jobs")
+        work = subprocess.Popen([os.path.join(ROOT, "build", "release", "bench", "bench_retention"), str(rows), url],
+                                stdout=subprocess.PIPE, text=True)
+        at = cpu_s(db.process.pid)
+        for line in work.stdout:
+            now, n = cpu_s(db.process.pid), int(line.split(" rows,")[0].split()[-1])
+            print(f"{kind}: {line.rstrip()}; server {(now - at) * 1e6 / max(n, 1):.1f} us CPU a row", flush=True)
+            at = now
+        if work.wait():
+            sys.exit("bench_retention has failed")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="mariadb|postgres")
     parser.add_argument("--rate", type=int, action="append", help="firings a second; may be repeated (2000)")
     parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--retention", type=int, metavar="ROWS", help="of the log, which go by their age")
     a = parser.parse_args()
+    for kind in a.kinds or servers.KINDS if a.retention else ():
+        retention(kind, a.retention)
+    if a.retention:
+        return
     print("| server | due a second | finished a second | server, µs of CPU a firing (goal) | center, µs (goal) | "
           "transactions a firing | spin control, lost | other ends |\n|---|---|---|---|---|---|---|---|", flush=True)
     for kind in a.kinds or servers.KINDS:

@@ -168,7 +168,6 @@ FIRING = 10  # jobs that fire each second
 def of_firings(db, folder, jobs, rows, firings):
     """The statements of a center while that many runs fire and end, beside many jobs that are not due."""
     url = db.create("jobs")
-
     with Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center, Puppet(center, "tests"):
         api = center.api()
         group = api.add_group("tests")
@@ -185,4 +184,35 @@ def of_firings(db, folder, jobs, rows, firings):
     with told.told(), Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center:
         with Puppet(center, "tests") as puppet:
             wait_until(lambda: len(puppet.ended) >= firings, f"{firings} runs to end", 300)
+    return told.statements()
+
+
+def of_deletions(db, folder, rows, gone):
+    """The statements of a center that clears a group's log, as a user asks for, and the rows of a job that was deleted, beside
+    a log of another group."""
+    url = db.create("jobs")
+
+    def opened():
+        return Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD})
+
+    def left(job):
+        return db.number(f"SELECT count(*) FROM xxl_job_log WHERE job_id = {job}", "jobs")
+
+    with opened() as center, Puppet(center, "kept"), Puppet(center, "cleared"):
+        api = center.api()
+        groups = [api.add_group(name) for name in ("kept", "cleared")]
+        jobs = [api.add_job(group, "idle") for group in (groups[0], *groups)]
+        for job in jobs:
+            api.trigger(job)
+        wait_until(lambda: db.number("SELECT count(*) FROM xxl_job_log WHERE handle_code = 200", "jobs") == len(jobs),
+                   "a row of each job", 60)
+    told = Plans(db, "jobs")
+    for job, n in zip(jobs, (rows, gone, gone)):
+        last = db.number(f"SELECT max(id) FROM xxl_job_log WHERE job_id = {job}", "jobs")
+        told.copy("xxl_job_log", "id", last, db.number("SELECT max(id) + 10 FROM xxl_job_log", "jobs"), n)
+    with told.told(), opened() as center:
+        center.api().delete_job(jobs[1])
+        center.api().call("/joblog/clearLog", jobGroup=groups[1], jobId=0, type=9)
+        wait_until(lambda: left(jobs[1]) + left(jobs[2]) == 0, "the rows to be gone", 120)
+    assert left(jobs[0]) == rows + 1
     return told.statements()

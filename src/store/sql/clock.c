@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - the server's time is read between two looks at this machine's clock: what lies between
- * them is no difference. */
+/* A question to the server takes a while, and its clock was read at some moment within: what lies
+ * within is no difference. */
 #include "store/sql/clock.h"
 #include "base/clock.h"
 #include <inttypes.h>

@@ -270,8 +270,9 @@ static enum err figures_expire(struct store *store, int64_t from, int64_t until,
     struct sql_query *q;
     enum err err =
         sql_query(s,
-                  "DELETE FROM peal_figure WHERE (slot, group_id, job_id, node) IN (SELECT slot, "
-                  "group_id, job_id, node FROM (SELECT slot, group_id, job_id, node FROM "
+                  "DELETE FROM peal_figure WHERE slot >= ?1 AND slot < ?2 AND (slot, group_id, "
+                  "job_id, node) IN (SELECT slot, group_id, job_id, node FROM (SELECT slot, "
+                  "group_id, job_id, node FROM "
                   "peal_figure WHERE slot >= ?1 AND slot < ?2 LIMIT ?3) AS old)",
                   &q, why);
     if (err)

@@ -66,11 +66,11 @@ static enum err purge_rows(struct sql *s, const struct purging *p, int64_t chunk
     struct sql_query *q;
     enum err err =
         sql_query(s,
-                  "DELETE FROM xxl_job_log WHERE id IN (SELECT id FROM (SELECT l.id FROM "
+                  "SELECT l.id FROM "
                   "xxl_job_log l {by i_log_jobid} WHERE l.id >> 12 = ?1 AND l.job_id = ?2 "
                   "AND l.id >= ?3 AND l.id <= ?5 AND NOT EXISTS "
                   "(SELECT 1 FROM peal_run r WHERE r.log_id = l.id) "
-                  "ORDER BY l.id LIMIT ?4) AS old)",
+                  "ORDER BY l.id LIMIT ?4",
                   &q, why);
     if (err)
         return err;
@@ -79,10 +79,7 @@ static enum err purge_rows(struct sql *s, const struct purging *p, int64_t chunk
     sql_bind_i64(q, 3, p->from_id);
     sql_bind_i64(q, 4, max);
     sql_bind_i64(q, 5, chunk << 12 | 4095);
-    int64_t gone = 0;
-    err = sql_change(q, &gone, why);
-    if (!err)
-        *ret_gone = (int)gone;
+    err = sql_log_delete(s, q, max, ret_gone, why);
     return !err && *ret_gone ? sql_stories_drop(s, chunk << 12, why) : err;
 }
 

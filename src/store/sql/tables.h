@@ -168,6 +168,9 @@ MUST_CHECK enum err sql_log_before(struct store *store, int64_t ms, int64_t *ret
                                    struct why *why);
 MUST_CHECK enum err sql_log_counts(struct store *store, int64_t below_id, log_count_fn *fn,
                                    void *ctx, int64_t *ret_from_id, struct why *why);
+/* Deletes the log rows whose ids the query finds, max at most. The query is at its end then. */
+MUST_CHECK enum err sql_log_delete(struct sql *s, struct sql_query *q, int max, int *ret_gone,
+                                   struct why *why);
 /* The stories of rows that have gone, in the chunk of that id. */
 MUST_CHECK enum err sql_stories_drop(struct sql *s, int64_t id, struct why *why);
 MUST_CHECK enum err sql_purge(struct store *store, int max, bool *ret_more, struct why *why);
