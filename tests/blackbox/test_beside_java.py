@@ -335,17 +335,20 @@ def test_results_of_their_runs_end_them(server, tmp_path):
             assert reply["code"] == 200, reply
 
         report(5_000_002, 500, "it failed")
-        assert it.run(ended, 5_000_002) == [("500", "before<br>it failed", "0")]  # its retry and its alarm are the admin's
         report(5_000_001, 200, "well done")
+        for run in (5_000_001, 5_000_002):
+            wait_until(lambda run=run: it.run(ended, run), "the result to be in the row", 60)
+        assert it.run(ended, 5_000_002) == [("500", "before<br>it failed", "0")]  # its retry and its alarm are the admin's
         assert it.run(ended, 5_000_001) == [("200", "well done", "0")]
         puppet.wait_for_runs(1, child, timeout=60)
         report(5_000_001, 500, "again")
         report(5_000_002, 200, "again")
-        assert it.run(ended, 5_000_001) == [("200", "well done", "0")]
         wait_until(lambda: it.run(children, child) == [("1",)], "the child to end", 60)
         api = webapi.WebApi(center.port, "3.3", "admin", "123456")
         api.trigger(child)
         wait_until(lambda: it.run(children, child) == [("2",)], "a later run of the child to end", 60)
+        assert it.run(ended, 5_000_001) == [("200", "well done", "0")]
+        assert it.run(ended, 5_000_002) == [("500", "before<br>it failed", "0")]
         assert len(puppet.runs(child)) == 2 and not puppet.runs(parent)
         assert center.metric("peal_firings_unaccounted") == 0
     it.db.close()

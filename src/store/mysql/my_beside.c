@@ -12,10 +12,13 @@
  *
  * A Java admin tells nobody of an edit. The digest of what a job is (peal_beside) shows it when the
  * job is due: it has another version from then on. */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
 #include <stdlib.h>
+
+#define TELL_MAX 1000 /* jobs in one statement: its text is bounded */
 
 /* The digest of a job, of i: all that a planned run is made of. */
 #define DIGEST                                                                                     \
@@ -221,12 +224,27 @@ enum err my_beside_take(struct mydb *s, int64_t from_ms, int64_t until_ms, int m
     "i.trigger_status <> 1 THEN 0 WHEN " MY_JAVA_KNOWS " THEN coalesce(d.next_ms, " MY_PARKED      \
     ") ELSE " MY_PARKED " END WHERE "
 
+static enum err tell_some(struct mydb *s, const struct due_row *rows, int n, struct why *why)
+{
+    struct buf text = BUF_INIT(65536);
+    struct sql_query *q = NULL;
+    buf_text(&text, TELL "i.trigger_status = 1 AND i.id IN (");
+    for (int i = 0; i < n; i++)
+        buf_printf(&text, "%s%lld", i ? "," : "", (long long)rows[i].job_id);
+    buf_char(&text, ')');
+    enum err err = sql_query_once(&s->sql, buf_str(&text), &q, why);
+    if (!err)
+        err = sql_do(q, why);
+    sql_query_end(q);
+    buf_done(&text);
+    return err;
+}
+
 enum err my_beside_put(struct mydb *s, const struct due_row *rows, int n, struct why *why)
 {
     enum err err = n ? my_beside_lock(s, why) : OK;
-    for (int i = 0; !err && i < n; i++)
-        err = sql_change_by_id(&s->sql, TELL "i.id = ?1 AND i.trigger_status = 1", rows[i].job_id,
-                               NULL, why);
+    for (int i = 0; !err && i < n; i += TELL_MAX)
+        err = tell_some(s, rows + i, n - i < TELL_MAX ? n - i : TELL_MAX, why);
     return err;
 }
 
