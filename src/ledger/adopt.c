@@ -43,6 +43,8 @@ static bool keep(void *ctx, const struct inbox_row *r)
 {
     struct batch *b = ctx;
     struct inbox_row row = *r;
+    if (r->what != INBOX_RESULT)
+        return true; /* it comes as to any server */
     row.msg = mem_dup(r->msg);
     b->inbox = mem_resize(b->inbox, (size_t)(b->ninbox + 1) * sizeof(*b->inbox));
     b->inbox[b->ninbox++] = row;

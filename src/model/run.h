@@ -153,11 +153,20 @@ struct late_result {
     bool passed;         /* by the transaction: nothing is to be noted now, it is in the inbox */
 };
 
-/* A result that another server has taken for the owner of the run (peal_inbox). */
+/* What another server has taken for the owner of a run (peal_inbox). The numbers stand there. */
+enum inbox_what {
+    INBOX_RESULT = 1,
+    INBOX_KILL = 2,     /* a user wants the run to end */
+    INBOX_ANSWERED = 3, /* such a row, and what came of it: code is an enum inbox_answer */
+};
+
+enum inbox_answer { INBOX_DONE, INBOX_ENDED_BEFORE, INBOX_OTHER_KILL, INBOX_REFUSED };
+
 struct inbox_row {
     int64_t id; /* of the table, > 0 */
     int64_t log_id, at_ms;
     int code;
+    enum inbox_what what;
     char *msg; /* NULL: empty */
 };
 

@@ -105,7 +105,11 @@ void results_again(struct sched *s, struct now now, int64_t log_id)
         b->late_bytes -= strlen(l.msg) < b->late_bytes ? strlen(l.msg) : b->late_bytes;
         if (l.inbox_id)
             result_of_inbox(s, now,
-                            &(struct inbox_row){ l.inbox_id, log_id, l.at_ms, l.code, l.msg });
+                            &(struct inbox_row){ .id = l.inbox_id,
+                                                 .log_id = log_id,
+                                                 .at_ms = l.at_ms,
+                                                 .code = l.code,
+                                                 .msg = l.msg });
         else
             result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
         late_result_done(&l);

@@ -202,6 +202,11 @@ static void batch_done(struct center *c)
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
 }
 
+bool center_shares(const struct center *c)
+{
+    return node_shared(c->node);
+}
+
 /* What the node's rules have said since the last time. */
 static void node_said(struct center *c)
 {
@@ -219,7 +224,10 @@ static void node_said(struct center *c)
     if (!node_results(c->node, &rows))
         return;
     for (int i = 0; i < rows.n; i++)
-        sched_inbox(c->sched, center_now(), &rows.items[i]);
+        if (rows.items[i].what == INBOX_KILL)
+            request_kill(c, &rows.items[i]);
+        else
+            sched_inbox(c->sched, center_now(), &rows.items[i]);
     inbox_rows_done(&rows);
 }
 

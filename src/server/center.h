@@ -159,7 +159,9 @@ MUST_CHECK enum err center_trigger(struct center *c, struct spawn *spawn, int64_
 MUST_CHECK struct request *center_trigger_ask(struct center *c, struct spawn *spawn);
 MUST_CHECK enum err center_trigger_answer(struct center *c, struct request *asked,
                                           int64_t *ret_log_id, struct why *why);
-/* Stop a run; ret_text (size 256) is what the executor said. */
+/* Other servers may have the same database, and runs of it; any thread. */
+bool center_shares(const struct center *c);
+/* Stop a run; ret_text (size 256) is what the executor said. ERR_NOTFOUND: it is not open here. */
 MUST_CHECK enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why);
 
 struct center_log { /* a page of an executor's rolling log */

@@ -19,6 +19,7 @@
 #define PATIENCE_MS 10000
 #define TROUBLE_MS 2000 /* the same while commits fail */
 #define LOOK_MS 200
+#define KEEP_KILLS_MS 3600000 /* of which nobody has taken the answer */
 
 enum request_kind {
     REQUEST_EDIT,
@@ -56,6 +57,7 @@ struct request {
     void (*heard)(struct center *c, void *arg); /* of a write; NULL: no one */
     struct spawn spawn;
     int64_t id, trigger_ms; /* log id, group id or job id */
+    int64_t inbox_id;       /* of a kill that another server has been asked for; 0: by a thread */
     struct trace_root trace;
     int64_t group_id;     /* of a call */
     struct key_sent sent; /* with the call */
@@ -254,10 +256,67 @@ void request_spawned(struct center *c, const struct action *act)
     request_answer(a, act->err);
 }
 
+/* ---- kills that other servers have been asked for ---- */
+
+struct kill_answer {
+    int64_t inbox_id;
+    enum inbox_answer code;
+    char text[256];
+};
+
+static enum err answer_run(struct store *s, void *arg, struct why *why)
+{
+    const struct kill_answer *k = arg;
+    return s->ops->cluster->inbox_answer(s, k->inbox_id, k->code, k->text,
+                                         clock_wall_ms() - KEEP_KILLS_MS, why);
+}
+
+static void answer_done(void *arg, enum err err, const struct why *why)
+{
+    (void)err; /* its asker looks whether the run has ended, too */
+    (void)why;
+    free(arg);
+}
+
+static const struct ledger_write answer_write = { answer_run, answer_done };
+
+static enum inbox_answer answer_of(enum err err)
+{
+    return err == OK             ? INBOX_DONE
+           : err == ERR_NOTFOUND ? INBOX_ENDED_BEFORE
+           : err == ERR_BUSY     ? INBOX_OTHER_KILL
+                                 : INBOX_REFUSED;
+}
+
+static void kill_answer(struct center *c, int64_t inbox_id, const struct action *act)
+{
+    struct kill_answer *k = mem_new(sizeof(*k));
+    k->inbox_id = inbox_id;
+    k->code = answer_of(act->err);
+    text_copy(k->text, sizeof(k->text), slice_text(act->text));
+    center_write_later(c, &answer_write, k);
+}
+
+void request_kill(struct center *c, const struct inbox_row *row)
+{
+    list_each(&c->requests, n, tmp)
+    {
+        if (container_of(n, struct request, node)->inbox_id == row->id)
+            return; /* it is read until it is answered */
+    }
+    struct request *a = request_new(REQUEST_KILL);
+    a->id = row->log_id;
+    a->inbox_id = row->id;
+    list_push(&c->requests, &a->node);
+    request_put(a); /* no thread waits */
+    sched_kill(c->sched, center_now(), a->id, a);
+}
+
 void request_killed(struct center *c, const struct action *act)
 {
-    (void)c;
     struct request *a = act->reply;
+    if (a->inbox_id)
+        kill_answer(c, a->inbox_id, act);
     snprintf(a->text, sizeof(a->text), "%s", act->text);
     if (act->err)
         why_set(&a->why, "%s", act->text);

@@ -147,6 +147,8 @@ void request_edited(struct center *c, struct edit *e);
 void requests_written(struct center *c, struct list *writes);
 void request_spawned(struct center *c, const struct action *a);
 void request_killed(struct center *c, const struct action *a);
+/* One that another server has been asked for. The row says in the end what came of it. */
+void request_kill(struct center *c, const struct inbox_row *row);
 
 /* log_asks.c: pages of logs, for those who do not wait */
 void log_ask_open(struct center *c, struct message *l);

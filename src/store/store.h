@@ -805,15 +805,25 @@ struct store_cluster {
     /* In a transaction; ids are not looked at. */
     MUST_CHECK enum err (*inbox_put)(struct store *s, const struct inbox_row *rows, int n,
                                      struct why *why);
-    /* Rows of runs that this handle's epoch owns, and of runs that are not live any more, behind
-     * after_id, by id, at most max. A smaller id may be committed later than a greater one. Any
-     * handle that has an epoch. */
+    /* Results and kills of runs that this handle's epoch owns, and results of runs that are not
+     * live any more, behind after_id, by id, at most max. A smaller id may be committed later than
+     * a greater one. Any handle that has an epoch. */
     MUST_CHECK enum err (*inbox_each)(struct store *s, int64_t after_id, int max, inbox_row_fn *fn,
                                       void *ctx, struct why *why);
     /* In a transaction: delete these rows, those that no other transaction holds. Sets taken[i]: it
      * was there, and this has deleted it. */
     MUST_CHECK enum err (*inbox_take)(struct store *s, const int64_t *ids, int n, bool *taken,
                                       struct why *why);
+    /* In a transaction: a kill, and its id. */
+    MUST_CHECK enum err (*inbox_ask)(struct store *s, int64_t log_id, int64_t at_ms,
+                                     int64_t *ret_id, struct why *why);
+    /* In a transaction: what came of it; the first answer stays. msg: short. Rows about kills that
+     * are older than before_ms go: nobody waits for these. */
+    MUST_CHECK enum err (*inbox_answer)(struct store *s, int64_t id, enum inbox_answer code,
+                                        const char *msg, int64_t before_ms, struct why *why);
+    /* The row, whatever it is; text owned (free). ERR_NOTFOUND, without a why. Any handle. */
+    MUST_CHECK enum err (*inbox_get)(struct store *s, int64_t id, struct inbox_row *ret,
+                                     struct why *why);
 };
 
 struct store_ops {

@@ -10,6 +10,8 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (path just set; a fixture)
 from support.puppet import Puppet  # noqa: E402
+from support.standin import YES  # noqa: E402
+from support.v1 import V1  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
 RUNS = 20
@@ -153,3 +155,51 @@ def test_a_result_of_a_run_that_is_over_is_noted_once(db, tmp_path):
         assert db.number(noted, name) == 1
         assert db.number(f"{noted} AND handle_msg LIKE '%late result%late result%'", name) == 0
         assert db.number("SELECT sum(late) FROM peal_epoch", name) == 1
+
+
+def end_of(db, name, log):
+    """Code and beginning of the message, when the run has ended."""
+    def ended():
+        row = db.run(f"SELECT handle_code, handle_msg FROM xxl_job_log WHERE id = {log} AND NOT EXISTS "
+                     f"(SELECT 1 FROM peal_run WHERE log_id = {log})", name)
+        return row and row[0]
+    return wait_until(ended, f"run {log} to end", 30)
+
+
+def test_a_kill_at_another_server_ends_the_run(db, tmp_path):
+    with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
+        job = one.api().add_job(group, "long")
+        for _ in range(3):
+            two.api().trigger(job)
+        by_v1, by_form, kept = (run["logId"] for run in puppet.wait_for_runs(3))
+        accepted = f"SELECT count(*) FROM peal_run WHERE phase = 4 AND job_id = {job}"
+        wait_until(lambda: db.number(accepted, name) == 3, "the runs to be accepted", 30)
+        assert V1(one).ask("POST", f"/runs/{by_v1}/kill").json["outcome"] == "killed"
+        assert end_of(db, name, by_v1)[0] == "500"
+        assert end_of(db, name, by_v1)[1].startswith("killed by a user")
+        assert [c.body["jobId"] for c in puppet.of("kill")] == [job]
+        assert V1(one).ask("POST", f"/runs/{by_v1}/kill").json["outcome"] == "ended_before"
+        one.api().log_kill(by_form)
+        assert end_of(db, name, by_form)[1].startswith("killed by a user")
+        # what the executor refuses is told
+        puppet.answer = lambda action, body: {"code": 500, "msg": "not this one"} if action == "kill" else YES
+        reply = V1(one).ask("POST", f"/runs/{kept}/kill")
+        assert reply.status == 504 and "not this one" in reply.json["detail"], reply
+        assert live(db, name) == 1
+        tell(puppet, one, puppet.runs()[2])
+        wait_until(lambda: live(db, name) == 0, "the last run to end", 30)
+        check_books(db, name)
+
+
+def test_a_kill_is_done_by_the_server_that_takes_the_run_over(db, tmp_path):
+    with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
+        job = one.api().add_job(group, "long")
+        two.api().trigger(job)
+        log = puppet.wait_for_runs(1)[0]["logId"]
+        wait_until(lambda: db.number("SELECT count(*) FROM peal_run WHERE phase = 4", name) == 1, "it to be accepted", 30)
+        two.process.send_signal(signal.SIGSTOP)
+        reply = V1(one).ask("POST", f"/runs/{log}/kill")
+        assert reply.status in (200, 504), reply  # it waits for 4 s; the other one is given up after 3
+        assert end_of(db, name, log)[1].startswith("killed by a user")
+        two.kill()
+        assert unaccounted(db, name) == 0

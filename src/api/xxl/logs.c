@@ -5,6 +5,7 @@
 #include "api/xxl/logs.h"
 #include "api/audit.h"
 #include "api/clean.h"
+#include "api/run_kill.h"
 #include "api/run_trace.h"
 #include "api/xxl/fields.h"
 #include "api/xxl/login.h"
@@ -295,8 +296,8 @@ void logs_kill(struct web_call *call)
         err = ERR_INVALID;
     }
     if (!err)
-        err = center_kill(call->center, r.id, text, &why);
-    if (!err)
+        err = run_kill(call, r.id, text, &why);
+    if (!err || err == ERR_TIMEOUT) /* the kill stands */
         audit_note(call, "run.kill", r.id, r.handler);
     log_record_done(&r);
     if (err)

@@ -262,4 +262,7 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .runs_live = sql_runs_live,
                                            .inbox_put = sql_inbox_put,
                                            .inbox_each = sql_inbox_each,
-                                           .inbox_take = sql_inbox_take };
+                                           .inbox_take = sql_inbox_take,
+                                           .inbox_ask = sql_inbox_ask,
+                                           .inbox_answer = sql_inbox_answer,
+                                           .inbox_get = sql_inbox_get };

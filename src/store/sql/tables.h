@@ -147,6 +147,12 @@ MUST_CHECK enum err sql_inbox_each(struct store *store, int64_t after_id, int ma
                                    void *ctx, struct why *why);
 MUST_CHECK enum err sql_inbox_take(struct store *store, const int64_t *ids, int n, bool *taken,
                                    struct why *why);
+MUST_CHECK enum err sql_inbox_ask(struct store *store, int64_t log_id, int64_t at_ms,
+                                  int64_t *ret_id, struct why *why);
+MUST_CHECK enum err sql_inbox_answer(struct store *store, int64_t id, enum inbox_answer code,
+                                     const char *msg, int64_t before_ms, struct why *why);
+MUST_CHECK enum err sql_inbox_get(struct store *store, int64_t id, struct inbox_row *ret,
+                                  struct why *why);
 /* ledger.c */
 /* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
  * database it comes from, and that one's last commit. No server may begin on such a part. */

@@ -101,8 +101,11 @@ static void adopted(struct core *c, const struct run_row *row_taken, bool in_inb
     b->adopted[0].row.address = mem_dup("http://10.0.0.1:9999/");
     if (in_inbox) {
         b->inbox = mem_new(sizeof(*b->inbox));
-        b->inbox[b->ninbox++] =
-            (struct inbox_row){ 41, row_taken->log_id, 5000, 200, mem_dup("done") };
+        b->inbox[b->ninbox++] = (struct inbox_row){ .id = 41,
+                                                    .log_id = row_taken->log_id,
+                                                    .at_ms = 5000,
+                                                    .code = 200,
+                                                    .msg = mem_dup("done") };
     }
     job_record_done(&r);
 }

@@ -73,7 +73,7 @@ static void what_is_there_is_for_the_owner_of_the_run(void **state)
     put(e, ours, 2);
     put(e, over, 3);
     put(e, ours, 4);
-    engine_sql(e, "UPDATE peal_inbox SET what = 2 WHERE code = 4"); /* of a later release */
+    engine_sql(e, "UPDATE peal_inbox SET what = 3 WHERE code = 4"); /* an answer: its asker's */
     struct found f = each(e, 0, 8);
     assert_int_equal(f.n, 2);
     assert_int_equal(f.log_ids[0], ours);
@@ -118,6 +118,60 @@ static void a_row_is_deleted_by_one(void **state)
     assert_int_equal(f.log_ids[0], 11);
 }
 
+static bool take_one(void *ctx, const struct inbox_row *r)
+{
+    *(struct inbox_row *)ctx = *r;
+    return true;
+}
+
+static void answer(struct engine *e, int64_t id, enum inbox_answer code, int64_t before_ms)
+{
+    OP(e->s, txn->begin);
+    OP(e->s, cluster->inbox_answer, id, code, "said", before_ms);
+    OP(e->s, txn->commit, NULL);
+}
+
+static void a_kill_is_answered_once(void **state)
+{
+    struct engine *e = shared_engine(state);
+    struct inbox_row r = { .id = 0 };
+    int64_t log_id = run_add(e, 2000), id = 0;
+    OP(e->s, txn->begin);
+    OP(e->s, cluster->inbox_ask, log_id, 7000, &id);
+    OP(e->s, txn->commit, NULL);
+    OP(e->s, cluster->inbox_each, 0, 8, take_one, &r);
+    assert_int_equal(r.id, id);
+    assert_int_equal(r.what, INBOX_KILL);
+    assert_int_equal(r.log_id, log_id);
+    assert_int_equal(r.at_ms, 7000);
+    answer(e, id, INBOX_REFUSED, 7000);
+    answer(e, id, INBOX_DONE, 7000);
+    r.id = 0;
+    OP(e->s, cluster->inbox_each, 0, 8, take_one, &r);
+    assert_int_equal(r.id, 0); /* its asker reads it */
+    OP(e->s, cluster->inbox_get, id, &r);
+    assert_int_equal(r.what, INBOX_ANSWERED);
+    assert_int_equal(r.code, INBOX_REFUSED);
+    assert_string_equal(r.msg, "said");
+    free(r.msg);
+    put(e, log_id, 1);
+    answer(e, id, INBOX_DONE, 7001);
+    OP_FAILS(ERR_NOTFOUND, e->s, cluster->inbox_get, id, &r); /* nobody has taken it */
+    assert_int_equal(each(e, 0, 8).n, 1);                     /* a result stays, however old */
+}
+
+static void a_kill_of_a_run_that_is_over_is_for_nobody(void **state)
+{
+    struct engine *e = shared_engine(state);
+    struct inbox_row r = { .id = 0 };
+    int64_t id = 0;
+    OP(e->s, txn->begin);
+    OP(e->s, cluster->inbox_ask, 4711, 7000, &id);
+    OP(e->s, txn->commit, NULL);
+    OP(e->s, cluster->inbox_each, 0, 8, take_one, &r);
+    assert_int_equal(r.id, 0);
+}
+
 static void of_many_runs_the_live_ones_are_told(void **state)
 {
     struct engine *e = shared_engine(state);
@@ -147,6 +201,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_is_there_is_for_the_owner_of_the_run),
         CASE(a_row_is_deleted_by_one),
+        CASE(a_kill_is_answered_once),
+        CASE(a_kill_of_a_run_that_is_over_is_for_nobody),
         CASE(of_many_runs_the_live_ones_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
