@@ -310,6 +310,7 @@ static void sweep_done(struct sched *s, const struct batch *b)
 void commit_done(struct sched *s, struct now now, struct batch *b)
 {
     s->writing = s->planning = false;
+    s->done_seq = b->seq;
     bool watermark = b->watermark.until_ms > s->watermark_ms;
     int64_t renewals = b->watermark.renewals;
     if (watermark)

@@ -2,7 +2,8 @@
 /* registry.c - what has registered: apps and their addresses.
  *
  * What executors say is known at once; the groups by registry are marked stale and follow with the
- * next batch. */
+ * next batch. What they say to others (centers on the same database, Java admins) is known by the
+ * rows that these write. */
 #include "sched/registry.h"
 #include "sched/beat.h"
 #include "sched/group.h"
@@ -13,6 +14,7 @@
 
 #define TOUCH_MS 20000 /* update_time in the database is written that often */
 #define APPS_MAX 100000
+#define ROUND_MS 1000 /* update_time has whole seconds */
 
 /* ---- apps ------------------------------------------------------------------------------------ */
 
@@ -123,12 +125,15 @@ static void app_remove(struct sched *s, struct app *app, int i)
 
 /* ---- what executors say ---------------------------------------------------------------------- */
 
-static void note_registry(struct sched *s, struct now now, const struct app *app,
-                          const char *address, bool gone)
+/* gone: updated_ms is the latest time of a row that may go, 0: any. */
+static void note_registry(struct sched *s, const struct app *app, const char *address,
+                          int64_t updated_ms, bool gone)
 {
     struct registry_change c = { .gone = gone };
     c.row = (struct registry_record){ mem_dup("EXECUTOR"), mem_dup(app->name), mem_dup(address),
-                                      now.wall_ms };
+                                      updated_ms };
+    if (gone)
+        s->gone_seq = s->seq;
     array_push(s->next->registry, s->next->nregistry, c);
     s->wanted = true;
 }
@@ -145,18 +150,26 @@ bool registry_add(struct sched *s, struct now now, struct slice app_name, struct
     lane->beat_ms = now.boot_ms;
     lane->ours = ours;
     if (r->stored_ms < 0 || now.boot_ms - r->stored_ms >= TOUCH_MS) {
-        note_registry(s, now, app, lane->address, false);
+        note_registry(s, app, lane->address, now.wall_ms, false);
         r->stored_ms = now.boot_ms;
+        r->noted = s->seq;
     }
     lane_alive(s, now, lane);
     return true;
 }
 
-static void forget_address(struct sched *s, struct now now, struct app *app, int i)
+static void drop_address(struct sched *s, struct now now, struct app *app, int i)
 {
-    note_registry(s, now, app, app->addresses[i].lane->address, true);
     app->addresses[i].lane->left_ms = now.boot_ms;
     app_remove(s, app, i);
+}
+
+/* until_ms: as of note_registry. */
+static void forget_address(struct sched *s, struct now now, struct app *app, int i,
+                           int64_t until_ms)
+{
+    note_registry(s, app, app->addresses[i].lane->address, until_ms, true);
+    drop_address(s, now, app, i);
 }
 
 void registry_remove(struct sched *s, struct now now, struct slice app_name, struct slice address)
@@ -167,7 +180,7 @@ void registry_remove(struct sched *s, struct now now, struct slice app_name, str
     bool there;
     int i = app_place(app, address, &there);
     if (there)
-        forget_address(s, now, app, i);
+        forget_address(s, now, app, i, 0);
     app_forget(s, app);
 }
 
@@ -179,7 +192,7 @@ bool registry_forget(struct sched *s, struct now now, struct slice address)
         bool there;
         int place = app_place(value, address, &there);
         if (there)
-            forget_address(s, now, value, place);
+            forget_address(s, now, value, place, 0);
         found |= there;
     }
     return found; /* an app without addresses or groups goes with the next sweep */
@@ -197,6 +210,59 @@ void registry_load(struct sched *s, struct now now, const struct registry_record
         if (a->stored_ms < 0)
             a->stored_ms = now.boot_ms;
     }
+}
+
+/* ---- what they say to others ----------------------------------------------------------------- */
+
+/* The time of its row counts as a beat's, if it is one at all. */
+static void heard_row(struct sched *s, struct now now, const struct registry_record *r)
+{
+    int64_t age_ms = now.wall_ms - r->updated_ms, dead_ms = s->config.dead_after_ms;
+    struct app *app = textmap_find(&s->apps, slice_text(r->key));
+    bool there = false;
+    int i = app ? app_place(app, slice_text(r->value), &there) : 0;
+    struct registered *a = there ? &app->addresses[i] : NULL;
+    if (age_ms < dead_ms && age_ms > -dead_ms) {
+        if (!a && (app = app_of_executor(s, slice_text(r->key))))
+            a = app_add(s, app, slice_text(r->value));
+        int64_t beat_ms = now.boot_ms - (age_ms > 0 ? age_ms : 0);
+        if (a && !there)
+            lane_alive(s, now, a->lane);
+        if (a && (!there || beat_ms > a->beat_ms))
+            a->beat_ms = beat_ms;
+        if (a && beat_ms > a->stored_ms)
+            a->stored_ms = beat_ms;
+        if (a && beat_ms > a->lane->beat_ms)
+            a->lane->beat_ms = beat_ms;
+    }
+    if (a)
+        a->look = s->registry_looks;
+}
+
+/* What this center has written itself may be younger than the look. */
+static void forget_unseen(struct sched *s, struct now now, uint64_t seq)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);) {
+        struct app *app = value;
+        for (int k = app->n; k-- > 0;)
+            if (app->addresses[k].look != s->registry_looks && app->addresses[k].noted <= seq)
+                drop_address(s, now, app, k);
+    }
+}
+
+bool registry_heard(struct sched *s, struct now now, const struct registry_record *rows, int n,
+                    uint64_t seq)
+{
+    if (s->gone_seq > seq)
+        return false;
+    s->registry_looks++;
+    for (int i = 0; i < n; i++)
+        if (rows[i].group && strcmp(rows[i].group, "EXECUTOR") == 0 && rows[i].key &&
+            rows[i].value && rows[i].value[0])
+            heard_row(s, now, &rows[i]);
+    forget_unseen(s, now, seq);
+    return true;
 }
 
 void registry_paused(struct sched *s, struct now now, int64_t ms)
@@ -221,7 +287,7 @@ void registry_sweep(struct sched *s, struct now now)
         struct app *app = value;
         for (int k = app->n; k-- > 0;)
             if (now.boot_ms - app->addresses[k].beat_ms > s->config.dead_after_ms)
-                forget_address(s, now, app, k);
+                forget_address(s, now, app, k, now.wall_ms - s->config.dead_after_ms + ROUND_MS);
         if (app->n == 0 && list_empty(&app->groups))
             array_push(unused, nunused, app);
     }

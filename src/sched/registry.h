@@ -13,6 +13,8 @@ struct registered {    /* one address of an app */
     struct lane *lane; /* counted */
     int64_t beat_ms;   /* boot */
     int64_t stored_ms; /* boot: when update_time was last written */
+    uint64_t noted;    /* the last batch in which this center writes it; 0: none */
+    uint64_t look;     /* the last of registry_heard that had it */
 };
 
 struct app {
@@ -35,6 +37,8 @@ bool registry_add(struct sched *s, struct now now, struct slice app_name, struct
 void registry_remove(struct sched *s, struct now now, struct slice app_name, struct slice address);
 bool registry_forget(struct sched *s, struct now now, struct slice address);
 void registry_load(struct sched *s, struct now now, const struct registry_record *r);
+bool registry_heard(struct sched *s, struct now now, const struct registry_record *rows, int n,
+                    uint64_t seq);
 void registry_sweep(struct sched *s, struct now now);
 /* The process stood still: no beat can have come in that time. */
 void registry_paused(struct sched *s, struct now now, int64_t ms);

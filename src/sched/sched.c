@@ -174,6 +174,26 @@ void sched_load_registry(struct sched *s, struct now now, const struct registry_
     entry_done(s);
 }
 
+uint64_t sched_committed(const struct sched *s)
+{
+    return s->done_seq;
+}
+
+void sched_group_gone(struct sched *s, int64_t group_id)
+{
+    group_gone(s, group_id);
+    entry_done(s);
+}
+
+bool sched_heard_registry(struct sched *s, struct now now, const struct registry_record *rows,
+                          int n, uint64_t seq)
+{
+    bool heard = registry_heard(s, now, rows, n, seq);
+    groups_left(s);
+    entry_done(s);
+    return heard;
+}
+
 void sched_record(struct sched *s, struct flight_head *recorder)
 {
     flight_init(&s->flight, recorder);

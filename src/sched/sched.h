@@ -59,10 +59,20 @@ void sched_free(struct sched *s);
 /* First of all: the watermark, and whether the last process left it clean (store.h,
  * watermark_clean). */
 void sched_load_watermark(struct sched *s, int64_t watermark_ms, bool clean);
+/* Also later, when another program has changed it or made it. */
 void sched_load_group(struct sched *s, const struct group_record *g);
 void sched_load_registry(struct sched *s, struct now now, const struct registry_record *r);
 /* The recorder of this life, empty; it outlives s. None: the next life goes by the watermark. */
 void sched_record(struct sched *s, struct flight_head *recorder);
+/* The number of the last batch that is done. */
+uint64_t sched_committed(const struct sched *s);
+/* Another program has deleted the group. */
+void sched_group_gone(struct sched *s, int64_t group_id);
+/* All rows of the registry, as they were read when batch seq was the last that was done: addresses
+ * that others have taken are there, those without a row are not, and nothing of it is written.
+ * False: an address of an older row has left here since, nothing was heard; read them again. */
+bool sched_heard_registry(struct sched *s, struct now now, const struct registry_record *rows,
+                          int n, uint64_t seq);
 /* Takes a reference of its own to the job; the row is copied. known: what the recorder of the life
  * before says about this id. */
 void sched_load_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,

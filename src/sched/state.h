@@ -53,8 +53,11 @@ struct sched {
     struct batch *next; /* gathers; never NULL */
     bool wanted;        /* it is waited for although it may be empty */
     uint64_t seq;       /* of next */
-    bool writing;       /* a batch is with the writer */
-    bool planning;      /* and it looks ahead */
+    uint64_t done_seq;  /* of the last batch that was done */
+    uint64_t gone_seq;  /* of the last one in which a registration goes */
+    uint64_t registry_looks;
+    bool writing;  /* a batch is with the writer */
+    bool planning; /* and it looks ahead */
     bool started, draining, replan;
     bool plan_ends;   /* no look ahead any more */
     bool clean_start; /* the process before sent nothing that is planned on disk */

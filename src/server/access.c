@@ -69,8 +69,9 @@ static void add_stayed(void *ctx, const char *address, bool dead)
 }
 
 /* Who knows the old token alone must not be told the new one: the address is forgotten until it
- * registers with that, and calls about runs that it still has carry none. */
-static void forget_stayed(struct center *c, const struct stayed *stayed)
+ * registers with that, and calls about runs that it still has carry none. here: the change has
+ * ended at this server, whose registry the others follow. */
+static void forget_stayed(struct center *c, const struct stayed *stayed, bool here)
 {
     const char *app = keys_app(c->keys, stayed->group_id);
     for (size_t i = 0; i < stayed->n; i++) {
@@ -78,7 +79,7 @@ static void forget_stayed(struct center *c, const struct stayed *stayed)
         if (sched_address_listed(c->sched, stayed->group_id, address))
             continue;
         keys_bar(c->keys, stayed->group_id, stayed->addresses[i]);
-        if (app)
+        if (app && here)
             sched_unregister(c->sched, center_now(), slice_text(app), address);
     }
 }
@@ -102,14 +103,36 @@ bool center_token_serves(const struct center *c, struct slice app, struct slice 
     return keys_serve_app(c->keys, app, token);
 }
 
-void center_token_put(struct center *c, const struct group_token *t)
+static void token_put(struct center *c, const struct group_token *t, bool here)
 {
     struct stayed stayed = { .c = c, .group_id = t->group_id };
     if (keys_finished(c->keys, t))
         sched_addresses(c->sched, t->group_id, add_stayed, &stayed);
     keys_put(c->keys, t);
-    forget_stayed(c, &stayed);
+    forget_stayed(c, &stayed, here);
     stayed_done(&stayed);
+}
+
+void center_token_put(struct center *c, const struct group_token *t)
+{
+    token_put(c, t, true);
+    c->groups_seq = sched_committed(c->sched);
+    heard_again(c->heard, t->group_id);
+}
+
+/* The beginning of a change that has ended may not have been heard, so it is put first. */
+void access_heard(struct center *c, const struct group_token *t, char *const *moved, size_t n)
+{
+    const struct group_token begun = { t->group_id, NULL, t->token, t->since_ms };
+    bool finished = keys_finished(c->keys, t);
+    if (finished)
+        keys_put(c->keys, &begun);
+    else if (!keys_same(c->keys, t))
+        token_put(c, t, false);
+    for (size_t i = 0; i < n; i++)
+        keys_moved(c->keys, t->group_id, moved[i]);
+    if (finished)
+        token_put(c, t, false);
 }
 
 bool center_register(struct center *c, struct slice app, struct slice address, bool ours,

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "cron/rfc3339.h"
 #include "net/tls.h"
-#include "server/beside.h"
 #include "server/state.h"
 #include "server/stopping.h"
 #include <errno.h>
@@ -197,6 +196,7 @@ static void batch_done(struct center *c)
                  (long long)b->adopt.epoch);
     results_committed(c, b);
     sched_batch_done(c->sched, center_now(), b);
+    heard_committed(c->heard, sched_committed(c->sched));
     requests_written(c, &c->batch.writes);
     center_pump(
         c); /* at once: the writer has nothing to do, and callbacks wait for their answers */
@@ -252,8 +252,8 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         fenced(c, &c->lost_why);
     else if (l->kind == MESSAGE_NODE)
         node_said(c);
-    else if (l->kind == MESSAGE_BESIDE)
-        beside_heard(c->sched, center_now(), l);
+    else if (l->kind == MESSAGE_HEARD)
+        heard_take(c, l);
     else
         zones_changed(c, l);
 }
@@ -573,9 +573,11 @@ static enum err core_new(struct center *c, struct why *why)
                            MESSAGE_BATCH_DONE, &c->metrics);
     struct store *reader;
     err = center_reader(c, &reader, why);
-    if (!err)
-        c->maintenance = maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES,
-                                         MESSAGE_BESIDE);
+    if (!err) {
+        c->heard = heard_new(c->node, reader->beside, c->mailbox, MESSAGE_HEARD);
+        c->maintenance =
+            maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES, c->heard);
+    }
     if (!err)
         err = results_replay(c, why);
     if (!err)
@@ -712,7 +714,8 @@ void center_free(struct center *c)
     backups_free(c->backups);
     maintenance_free(c->maintenance);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
-    node_free(c->node);     /* whose lock holds until the database is closed */
+    heard_free(c->heard);
+    node_free(c->node); /* whose lock holds until the database is closed */
     figures_free(c->figures);
     incidents_free(c->incidents);
     journalling_free(c);
@@ -728,8 +731,8 @@ void center_free(struct center *c)
             request_refuse(l);
         else if (l->kind == MESSAGE_LOG_ASK)
             log_ask_refuse(l);
-        else if (l->kind == MESSAGE_BESIDE)
-            beside_drop(l);
+        else if (l->kind == MESSAGE_HEARD)
+            heard_drop(l);
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SURELY_MS 2000  /* later by the clock of another server, in whole seconds */
 #define MARKS_MAX 10000 /* addresses of one group that are remembered during a change */
 
 struct mark { /* an address, during a change and, if it is barred, afterwards */
@@ -108,6 +109,11 @@ static void known_remove(struct keys *k, const char *token)
 static struct group_keys *group_find(const struct keys *k, int64_t id)
 {
     return map_find(&k->groups, (uint64_t)id);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static bool has_own(const struct group_keys *g)
@@ -233,6 +239,15 @@ void keys_put(struct keys *k, const struct group_token *t)
     struct group_keys *g = group_get(k, t->group_id);
     token_set(k, g, t->token, t->next);
     g->since_ms = t->since_ms;
+}
+
+bool keys_same(const struct keys *k, const struct group_token *t)
+{
+    const struct group_keys *g = group_find(k, t->group_id);
+    if (!g)
+        return !t->token && !t->next;
+    return same_text(g->token, t->token) && same_text(g->next, t->next) &&
+           (g->since_ms == t->since_ms || !has_own(g));
 }
 
 bool keys_any(const struct keys *k)
@@ -388,6 +403,20 @@ void keys_bar(struct keys *k, int64_t group_id, const char *address)
         *m = (struct mark){ .barred = true };
 }
 
+void keys_registered(struct keys *k, struct slice app, struct slice address, int64_t at_ms)
+{
+    const struct app_keys *a = keys_any(k) ? textmap_find(&k->apps, app) : NULL;
+    if (!a)
+        return;
+    list_each(&a->groups, n, tmp)
+    {
+        struct group_keys *g = container_of(n, struct group_keys, of_app);
+        const struct mark *m = g->marks.len ? textmap_find(&g->marks, address) : NULL;
+        if (m && m->barred && at_ms > g->since_ms + SURELY_MS)
+            free(textmap_take(&g->marks, address));
+    }
+}
+
 const char *keys_app(const struct keys *k, int64_t group_id)
 {
     const struct group_keys *g = group_find(k, group_id);
@@ -437,7 +466,7 @@ void keys_taken(struct keys *k, int64_t group_id, const char *address, const str
 bool keys_finished(const struct keys *k, const struct group_token *t)
 {
     const struct group_keys *g = group_find(k, t->group_id);
-    return g && g->next && t->token && strcmp(g->next, t->token) == 0;
+    return t->token && !t->next && !(g && same_text(g->token, t->token));
 }
 
 enum key_used keys_used(const struct keys *k, int64_t group_id, const char *address)

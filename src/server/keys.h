@@ -21,6 +21,8 @@ void keys_free(struct keys *k);           /* NULL is fine */
 void keys_group(struct keys *k, int64_t group_id, const char *app);
 /* A group has that token from now on, or none (neither token nor next). Copied. */
 void keys_put(struct keys *k, const struct group_token *t);
+/* Has the group exactly that one? */
+bool keys_same(const struct keys *k, const struct group_token *t);
 bool keys_any(const struct keys *k); /* does any group have one of its own? */
 
 /* ---- what executors bring ------------------------------------------------------------------ */
@@ -58,6 +60,9 @@ void keys_moved(struct keys *k, int64_t group_id, const char *address);
 /* The address did not come with the token that alone serves now: calls to it carry none until it
  * does, or the token changes again. */
 void keys_bar(struct keys *k, int64_t group_id, const char *address);
+/* Another server took its registration at that time, so it came with a token that served. One that
+ * was barred before gets a token again. */
+void keys_registered(struct keys *k, struct slice app, struct slice address, int64_t at_ms);
 const char *keys_app(const struct keys *k, int64_t group_id); /* NULL: not known */
 void keys_left(struct keys *k, struct slice app, struct slice address);
 /* The executor said that the token of a call was wrong. True: another one serves, and has not been
@@ -68,7 +73,7 @@ bool keys_refused(struct keys *k, int64_t group_id, const char *address,
                   const struct key_sent *sent, bool trusted);
 /* It took the call. */
 void keys_taken(struct keys *k, int64_t group_id, const char *address, const struct key_sent *sent);
-/* Does keys_put with this end a change of the group's token with the next one? */
+/* Does keys_put with this end a change of the group's token? */
 bool keys_finished(const struct keys *k, const struct group_token *t);
 /* The one that an address of the group is called with, as far as it has told. */
 enum key_used keys_used(const struct keys *k, int64_t group_id, const char *address);

@@ -7,13 +7,12 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/thread.h"
-#include "server/beside.h"
 #include <stdlib.h>
 
 #define EVERY_MS 1000
 #define ZONES_EVERY 60 /* rounds */
 #define RUNS_EVERY 30
-#define BESIDE_EVERY 3
+#define HEARD_EVERY_MS 250
 
 struct maintenance {
     struct store *reader;
@@ -23,7 +22,7 @@ struct maintenance {
     struct figures *figures;
     struct mailbox *tell;
     int kind;
-    struct beside *beside; /* NULL: no other program schedules on these tables */
+    struct heard *heard;
     pthread_t thread;
 };
 
@@ -48,6 +47,20 @@ static void look_at_runs(struct maintenance *t)
                  why.text);
 }
 
+/* Until the next round. */
+static void wait(struct maintenance *t)
+{
+    int64_t until_ms = clock_boot_ms() + EVERY_MS;
+    for (int64_t left_ms = EVERY_MS; left_ms > 0; left_ms = until_ms - clock_boot_ms()) {
+        if (heard_due(t->heard))
+            heard_look(t->heard, t->reader);
+        bool short_waits = t->heard && left_ms > HEARD_EVERY_MS;
+        mailbox_wait(t->in, short_waits ? HEARD_EVERY_MS : (int)left_ms);
+        if (mailbox_any(t->in))
+            return;
+    }
+}
+
 static void *maintenance_main(void *arg)
 {
     struct maintenance *t = arg;
@@ -58,20 +71,18 @@ static void *maintenance_main(void *arg)
             look_at_zones(t);
         if (round % RUNS_EVERY == 0)
             look_at_runs(t);
-        if (t->beside && round % BESIDE_EVERY == 1)
-            beside_look(t->beside, t->reader);
         struct why why = { "" };
         enum err err = store_tend(t->reader, &why);
         if (err)
             log_warn("maintenance", "housekeeping failed, will be tried again: %s", why.text);
-        mailbox_wait(t->in, EVERY_MS);
+        wait(t);
     }
     return NULL;
 }
 
 struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
                                     struct figures *figures, struct mailbox *tell, int kind,
-                                    int beside)
+                                    struct heard *heard)
 {
     struct maintenance *t = mem_new(sizeof(*t));
     t->reader = reader;
@@ -79,7 +90,7 @@ struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
     t->figures = figures;
     t->tell = tell;
     t->kind = kind;
-    t->beside = reader->beside ? beside_new(tell, beside) : NULL;
+    t->heard = heard;
     t->in = mailbox_new();
     if (thread_start(&t->thread, "peal-maintain", 0, maintenance_main, t))
         abort(); /* no threads at start: nothing can run */
@@ -93,7 +104,6 @@ void maintenance_free(struct maintenance *t)
     mailbox_send(t->in, &t->stop);
     pthread_join(t->thread, NULL);
     mailbox_free(t->in);
-    beside_free(t->beside);
     store_close(t->reader);
     free(t);
 }

@@ -40,10 +40,11 @@ struct node {
     struct store *store; /* of the beat; NULL: not open */
     struct store_options options;
     struct metrics *metrics;
-    struct cluster *rules; /* of the thread, once there is one */
-    bool skewed, silent;   /* has been told */
-    bool shared;           /* with other servers */
-    bool out;              /* this life is over: nothing is looked at any more */
+    struct cluster *rules;   /* of the thread, once there is one */
+    bool skewed, silent;     /* has been told */
+    bool shared;             /* with other servers */
+    _Atomic uint64_t others; /* node_others */
+    bool out;                /* this life is over: nothing is looked at any more */
     struct node_hooks hooks;
     pthread_mutex_t lock;
     struct node_says says; /* under the lock, as this: */
@@ -258,11 +259,14 @@ struct looked {
     const struct node *n;
     struct cluster_row rows[CLUSTER_MAX];
     int count;
+    uint64_t others;
 };
 
 static bool take_life(void *ctx, const struct life_record *r)
 {
     struct looked *l = ctx;
+    if (r->node != l->n->options.node) /* a life's number begins anew */
+        l->others += ((uint64_t)r->epoch << 40) + (uint64_t)r->changes;
     l->rows[l->count++] = (struct cluster_row){ .node = r->node,
                                                 .epoch = r->epoch,
                                                 .beat = r->beat,
@@ -288,6 +292,8 @@ static void look(struct node *n, const struct cluster_action *a)
         err = (a->kind == CLUSTER_LOOK ? t->lives_each : t->orphans_each)(n->store, CLUSTER_MAX,
                                                                           take_life, &l, &why);
     }
+    if (!err && a->kind == CLUSTER_LOOK)
+        atomic_store_explicit(&n->others, l.others, memory_order_relaxed);
     if (err)
         cluster_failed(n->rules, node_now(), a); /* the beat tells why */
     else if (a->kind == CLUSTER_LOOK)
@@ -347,11 +353,6 @@ bool node_results(struct node *n, struct inbox_rows *ret)
     return ret->n > 0;
 }
 
-bool node_shared(const struct node *n)
-{
-    return n && n->shared;
-}
-
 /* ---- what the scheduler is told -------------------------------------------------------------- */
 
 /* Those that are new since the last time. claim: it shall look for what is due. */
@@ -372,6 +373,16 @@ static void publish(struct node *n, bool claim, const struct cluster_action *ado
     pthread_mutex_unlock(&n->lock);
     if (wake && n->started)
         n->hooks.woken(n->hooks.arg);
+}
+
+bool node_shared(const struct node *n)
+{
+    return n && n->shared;
+}
+
+uint64_t node_others(const struct node *n)
+{
+    return n ? atomic_load_explicit(&n->others, memory_order_relaxed) : 0;
 }
 
 bool node_takes(struct node *n, struct node_says *ret)

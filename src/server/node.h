@@ -51,6 +51,9 @@ struct node_says {
     struct adoption adopt; /* of whose runs a slice is to be taken over; then node_adopted */
 };
 
+/* Any thread: a number that moves when another server has changed groups, access tokens or
+ * registrations or rules of alarms; NULL is fine. */
+uint64_t node_others(const struct node *n);
 /* Any thread: what is to be done, once each. False: this server has the database alone. */
 bool node_takes(struct node *n, struct node_says *ret);
 /* The same: results for runs of this server that others have taken; the caller's

@@ -215,6 +215,10 @@ void request_edited(struct center *c, struct edit *e)
         keys_group(c->keys, e->id, e->group.app ? e->group.app : "");
     else if (!e->err && e->kind == EDIT_GROUP_DELETE)
         keys_group(c->keys, e->id, NULL);
+    if (!e->err && e->kind > EDIT_JOB_DELETE) {
+        c->groups_seq = sched_committed(c->sched);
+        heard_again(c->heard, e->id);
+    }
     if (!a) {
         edit_free(e);
         return;

@@ -8,6 +8,7 @@
 #include "net/loop.h"
 #include "server/center.h"
 #include "server/flight_file.h"
+#include "server/heard.h"
 #include "server/journal/journal.h"
 #include "server/keys.h"
 #include "server/maintenance.h"
@@ -24,7 +25,7 @@ enum message_kind {
     MESSAGE_LOG_ASK,
     MESSAGE_LOST,
     MESSAGE_NODE,
-    MESSAGE_BESIDE
+    MESSAGE_HEARD
 };
 
 #define EXTRA_CONNECTIONS 40 /* to one address, beyond its lane's: queries, beats, kills, logs */
@@ -93,6 +94,8 @@ struct center {
     bool left_clean;       /* and the last one says that nothing planned was sent */
     uint64_t contradicted; /* as told in the log */
     struct maintenance *maintenance;
+    struct heard *heard; /* NULL: nobody else writes to the database */
+    uint64_t groups_seq; /* of the last batch with an edit of a group or a token */
     struct backups *backups;
     void (*on_request)(struct httpd_request *q, void *arg);
     size_t (*on_head)(struct httpd_request *q, void *arg);
@@ -137,6 +140,10 @@ bool calls_again(struct center *c, int64_t group_id, const char *address,
                  const struct key_sent *sent, const struct call_result *r);
 void calls_start(struct center *c, const struct call *call);
 void calls_abort(struct center *c); /* all that are open; the core is told */
+
+/* access.c: tokens of groups */
+/* Another server has put it; addresses that have come with the next one, in it or before it. */
+void access_heard(struct center *c, const struct group_token *t, char *const *moved, size_t n);
 
 /* requests.c: what other threads want */
 void request_open(struct center *c, struct message *l);

@@ -380,7 +380,8 @@ struct store_catalog {
     /* ERR_NOTFOUND, without a why: the group has none of its own. */
     MUST_CHECK enum err (*group_token_get)(struct store *s, int64_t group_id,
                                            struct group_token *ret, struct why *why);
-    /* Insert or replace; one without token and next goes. No address has moved then. */
+    /* Insert or replace; one without token and next goes. No address has moved then; but when a
+     * change has ended (token alone), who had is known until the next one begins. */
     MUST_CHECK enum err (*group_token_put)(struct store *s, const struct group_token *t,
                                            struct why *why);
     MUST_CHECK enum err (*group_tokens_each)(struct store *s, group_token_row_fn *fn, void *ctx,
@@ -394,6 +395,7 @@ struct store_catalog {
                                          struct why *why);
     MUST_CHECK enum err (*registry_put)(struct store *s, const struct registry_record *rows, int n,
                                         struct why *why); /* insert, or touch update_time */
+    /* updated_ms: one that was touched later stays; 0: whenever it was. */
     MUST_CHECK enum err (*registry_delete)(struct store *s, const struct registry_record *rows,
                                            int n, struct why *why);
 };
@@ -756,6 +758,7 @@ struct life_record { /* a node's newest life, or one that has ended and has runs
     int64_t watermark_ms; /* what falls due later was not sent in it */
     int64_t heir;         /* 0: none */
     int64_t skew_ms;
+    int64_t changes; /* a number that moves when it changes groups, tokens or registrations */
     bool ended, clean, draining;
 };
 

@@ -225,7 +225,8 @@ enum err memory_group_token_put(struct store *s, const struct group_token *t, st
     (void)why;
     struct memory *m = memory_of(s);
     struct group_token *row = NULL;
-    moved_drop(m, t->group_id);
+    if (t->next || !t->token)
+        moved_drop(m, t->group_id);
     if (t->token || t->next) {
         row = mem_new(sizeof(*row));
         group_token_copy(row, t);
@@ -366,8 +367,9 @@ enum err memory_registry_delete(struct store *s, const struct registry_record *r
     (void)why;
     struct memory *m = memory_of(s);
     for (int i = 0; i < n; i++) {
-        int64_t id = registry_id(m, &rows[i]);
-        if (id)
+        int64_t id = registry_id(m, &rows[i]), until_ms = rows[i].updated_ms;
+        const struct mem_registry *there = id ? mem_find(m, T_REGISTRY, id) : NULL;
+        if (there && (!until_ms || there->row.updated_ms <= until_ms))
             mem_put(m, T_REGISTRY, id, NULL);
     }
     return OK;

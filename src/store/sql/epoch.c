@@ -89,6 +89,18 @@ static void bind_commit(struct sql_query *q, const struct commit *c)
         sql_bind_null(q, 14);
 }
 
+/* Other servers look at groups and registrations again. A transaction that was rolled back may have
+ * wanted that as well: one look too many. */
+static enum err changes_tell(struct sql *s, struct why *why)
+{
+    if (!s->shared || !s->changed)
+        return OK;
+    enum err err = sql_change_by_id(
+        s, "UPDATE peal_epoch SET changes = changes + 1 WHERE epoch = ?1", s->epoch, NULL, why);
+    s->changed = err != OK;
+    return err;
+}
+
 enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why)
 {
     static const struct commit nothing;
@@ -96,17 +108,19 @@ enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why)
     struct sql_query *q;
     int64_t rows = 0, batch = 0;
     bool ended = false;
-    enum err err =
-        sql_query(s,
-                  "UPDATE peal_epoch SET batch = batch + 1, planned = planned + ?1, "
-                  "finished = finished + ?2, rejected = rejected + ?3, lost = lost + ?4, "
-                  "skipped = skipped + ?5, withdrawn = withdrawn + ?6, sent = sent + ?7, "
-                  "resent = resent + ?8, late = late + ?9, found = found + ?10, "
-                  "watermark_ms = CASE WHEN watermark_ms < ?11 THEN ?11 ELSE watermark_ms END, "
-                  "clean = coalesce(?12, clean), recorder = coalesce(?13, recorder), "
-                  "renewals = coalesce(?14, renewals), ended = ?15 "
-                  "WHERE epoch = ?16 AND ended = 0 AND batch = ?17",
-                  &q, why);
+    enum err err = changes_tell(s, why);
+    if (err)
+        return err;
+    err = sql_query(s,
+                    "UPDATE peal_epoch SET batch = batch + 1, planned = planned + ?1, "
+                    "finished = finished + ?2, rejected = rejected + ?3, lost = lost + ?4, "
+                    "skipped = skipped + ?5, withdrawn = withdrawn + ?6, sent = sent + ?7, "
+                    "resent = resent + ?8, late = late + ?9, found = found + ?10, "
+                    "watermark_ms = CASE WHEN watermark_ms < ?11 THEN ?11 ELSE watermark_ms END, "
+                    "clean = coalesce(?12, clean), recorder = coalesce(?13, recorder), "
+                    "renewals = coalesce(?14, renewals), ended = ?15 "
+                    "WHERE epoch = ?16 AND ended = 0 AND batch = ?17",
+                    &q, why);
     if (err)
         return err;
     bind_commit(q, c ? c : &nothing);

@@ -57,6 +57,7 @@ enum err sql_group_insert(struct store *store, struct group_record *r, struct wh
     if (err)
         return err;
     bind_group(q, r);
+    s->changed = true;
     return sql_insert(q, &r->id, why);
 }
 
@@ -73,15 +74,20 @@ enum err sql_group_update(struct store *store, const struct group_record *r, str
         return err;
     bind_group(q, r);
     sql_bind_i64(q, 6, r->id);
+    s->changed = true;
     int64_t rows = 0;
     err = sql_change(q, &rows, why);
     return err || rows ? err : sql_none("group", r->id, why);
 }
 
-static enum err token_delete(struct sql *s, int64_t group_id, struct why *why)
+/* moved: forget who has as well. */
+static enum err token_delete(struct sql *s, int64_t group_id, bool moved, struct why *why)
 {
-    enum err err = sql_change_by_id(s, "DELETE FROM peal_group_moved WHERE group_id = ?1", group_id,
-                                    NULL, why);
+    enum err err = OK;
+    s->changed = true;
+    if (moved)
+        err = sql_change_by_id(s, "DELETE FROM peal_group_moved WHERE group_id = ?1", group_id,
+                               NULL, why);
     return err ? err
                : sql_change_by_id(s, "DELETE FROM peal_group WHERE group_id = ?1", group_id, NULL,
                                   why);
@@ -94,7 +100,7 @@ enum err sql_group_delete(struct store *store, int64_t id, struct why *why)
         sql_change_by_id(sql_of(store), "DELETE FROM xxl_job_group WHERE id = ?1", id, &rows, why);
     if (!err && !rows)
         return sql_none("group", id, why);
-    return err ? err : token_delete(sql_of(store), id, why);
+    return err ? err : token_delete(sql_of(store), id, true, why);
 }
 
 static void group_token_read(struct sql_query *q, struct group_token *t)
@@ -124,7 +130,7 @@ enum err sql_group_token_put(struct store *store, const struct group_token *t, s
 {
     struct sql *s = sql_of(store);
     struct sql_query *q;
-    enum err err = token_delete(s, t->group_id, why);
+    enum err err = token_delete(s, t->group_id, t->next || !t->token, why);
     if (err || (!t->token && !t->next))
         return err;
     err =
@@ -171,6 +177,7 @@ enum err sql_group_moved_put(struct store *store, int64_t group_id, const char *
     err = sql_one(q, 0, &there, why);
     if (err || there)
         return err;
+    s->changed = true;
     err = sql_query(s, "INSERT INTO peal_group_moved (group_id, address) VALUES (?1, ?2)", &q, why);
     if (err)
         return err;
@@ -319,7 +326,8 @@ static enum err registry_query(struct sql *s, const char *text, const struct reg
     return OK;
 }
 
-/* A beat finds its row; an upsert would write the id counter each time, too. */
+/* A beat finds its row; an upsert would write the id counter each time, too. Of two servers that
+ * add the same one finds it there when its batch is repeated. */
 static enum err registry_put_one(struct sql *s, const struct registry_record *r, struct why *why)
 {
     struct sql_query *q;
@@ -342,7 +350,9 @@ static enum err registry_put_one(struct sql *s, const struct registry_record *r,
     if (err)
         return err;
     sql_bind_i64(q, 4, r->updated_ms);
-    return sql_do(q, why);
+    s->changed = true;
+    err = sql_do(q, why);
+    return err == ERR_EXISTS ? ERR_CONFLICT : err;
 }
 
 enum err sql_registry_put(struct store *store, const struct registry_record *rows, int n,
@@ -354,18 +364,32 @@ enum err sql_registry_put(struct store *store, const struct registry_record *row
     return err;
 }
 
+static enum err registry_delete_one(struct sql *s, const struct registry_record *r, struct why *why)
+{
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err =
+        registry_query(s,
+                       r->updated_ms ? "DELETE FROM xxl_job_registry WHERE registry_group = ?1 "
+                                       "AND registry_key = ?2 AND registry_value = ?3 AND "
+                                       "update_time <= {time ?4}"
+                                     : "DELETE FROM xxl_job_registry WHERE registry_group = ?1 "
+                                       "AND registry_key = ?2 AND registry_value = ?3",
+                       r, &q, why);
+    if (err)
+        return err;
+    if (r->updated_ms)
+        sql_bind_i64(q, 4, r->updated_ms);
+    err = sql_change(q, &rows, why);
+    s->changed |= rows > 0;
+    return err;
+}
+
 enum err sql_registry_delete(struct store *store, const struct registry_record *rows, int n,
                              struct why *why)
 {
     enum err err = OK;
-    for (int i = 0; !err && i < n; i++) {
-        struct sql_query *q;
-        err = registry_query(sql_of(store),
-                             "DELETE FROM xxl_job_registry WHERE registry_group = ?1 AND "
-                             "registry_key = ?2 AND registry_value = ?3",
-                             &rows[i], &q, why);
-        if (!err)
-            err = sql_do(q, why);
-    }
+    for (int i = 0; !err && i < n; i++)
+        err = registry_delete_one(sql_of(store), &rows[i], why);
     return err;
 }

@@ -178,12 +178,15 @@ static bool life_lend(struct sql_query *q, void *fn, void *ctx)
                                    .draining = sql_i64(q, 6, 0) & 1,
                                    .ended = sql_i64(q, 7, 1) != 0,
                                    .clean = sql_i64(q, 8, 0) == 1,
-                                   .heir = sql_i64(q, 9, 0) };
+                                   .heir = sql_i64(q, 9, 0),
+                                   .changes = sql_i64(q, 10, 0) };
     return (*(life_row_fn **)fn)(ctx, &r);
 }
 
 /* A beat says less than the watermark where the life had the database alone. */
-#define LIFE "n.beat, n.mark_ms, e.watermark_ms, n.skew_ms, n.state, e.ended, e.clean, e.heir FROM "
+#define LIFE                                                                                       \
+    "n.beat, n.mark_ms, e.watermark_ms, n.skew_ms, n.state, e.ended, e.clean, e.heir, e.changes "  \
+    "FROM "
 
 static enum err lives_each(struct store *store, int64_t limit, life_row_fn *fn, void *ctx,
                            struct why *why)

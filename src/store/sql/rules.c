@@ -89,6 +89,7 @@ static enum err sql_rule_insert(struct store *store, struct rule_record *r, stru
     if (err)
         return err;
     rule_bind(q, r);
+    sql_of(store)->changed = true;
     return sql_insert(q, &r->id, why);
 }
 
@@ -107,6 +108,7 @@ static enum err sql_rule_update(struct store *store, const struct rule_record *r
         return err;
     sql_bind_i64(q, 1, r->id);
     rule_bind(q, r);
+    sql_of(store)->changed = true;
     err = sql_change(q, &rows, why);
     return err || rows ? err : sql_none("rule", r->id, why);
 }
@@ -114,6 +116,7 @@ static enum err sql_rule_update(struct store *store, const struct rule_record *r
 static enum err sql_rule_delete(struct store *store, int64_t id, struct why *why)
 {
     int64_t rows = 0;
+    sql_of(store)->changed = true;
     enum err err = sql_change_by_id(sql_of(store), "DELETE FROM peal_alarm_rule WHERE id = ?1", id,
                                     &rows, why);
     return err || rows ? err : sql_none("rule", id, why);

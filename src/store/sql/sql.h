@@ -101,6 +101,7 @@ struct sql { /* an engine's handle begins with it */
     bool shared;      /* with servers of other names */
     bool joined;      /* the epoch is this handle's own */
     bool leaving;     /* and ends with the commit under way */
+    bool changed;     /* what other servers are told of, since the last commit: epoch.c */
 };
 
 struct sql_query {

@@ -393,6 +393,87 @@ static void an_address_that_has_left_has_no_row(void **state)
     assert_int_equal(registered(c), 0);
 }
 
+static bool knows(struct core *c, const char *address)
+{
+    return sched_address_known(c->s, 1, slice_text(address));
+}
+
+/* What another center has written, younger by that. */
+static bool hears(struct core *c, const char *address, int64_t age_ms, uint64_t seq)
+{
+    const struct registry_record r = { (char *)"EXECUTOR", (char *)"app", (char *)address,
+                                       c->now.wall_ms - age_ms };
+    bool heard = sched_heard_registry(c->s, c->now, &r, address != NULL, seq);
+    core_pump(c);
+    return heard;
+}
+
+static void what_registers_at_another_center_is_known_by_its_row(void **state)
+{
+    struct core *c = *state;
+    core_settle(c);
+    assert_true(hears(c, A, 30000, sched_committed(c->s)));
+    assert_true(knows(c, A));
+    core_settle(c);
+    assert_int_equal(registered(c), 0); /* the other one's row is not written here */
+    core_run(c, 70000);                 /* 90 s after its last beat */
+    assert_false(knows(c, A));
+    assert_true(hears(c, A, 100000, sched_committed(c->s)));
+    assert_false(knows(c, A));
+    assert_true(hears(c, A, -100000, sched_committed(c->s)));
+    assert_false(knows(c, A));
+    assert_true(hears(c, A, 0, sched_committed(c->s)));
+    assert_true(hears(c, NULL, 0, sched_committed(c->s)));
+    assert_false(knows(c, A));
+}
+
+static void what_is_newer_here_than_the_look_stays(void **state)
+{
+    struct core *c = *state;
+    core_settle(c);
+    uint64_t before = sched_committed(c->s);
+    core_register(c, "app", A);
+    assert_true(hears(c, NULL, 0, before));
+    assert_true(knows(c, A));
+    core_settle(c);
+    assert_true(hears(c, NULL, 0, before)); /* read before that was written */
+    assert_true(knows(c, A));
+    core_unregister(c, "app", A);
+    before = sched_committed(c->s);
+    assert_false(hears(c, A, 0, before));
+    core_settle(c);
+    assert_false(hears(c, A, 0, before));
+    assert_false(knows(c, A));
+    assert_int_equal(registered(c), 0);
+    core_register(c, "app", A);
+    core_settle(c);
+    assert_true(hears(c, NULL, 0, sched_committed(c->s)));
+    assert_false(knows(c, A)); /* it has left at another one */
+}
+
+static void put_row(struct core *c, const char *address)
+{
+    const struct registry_record r = { (char *)"EXECUTOR", (char *)"app", (char *)address,
+                                       c->now.wall_ms };
+    struct why why = { "" };
+    const struct store_ops *ops = c->store->ops;
+    assert_int_equal(ops->txn->begin(c->store, &why), OK);
+    assert_int_equal(ops->catalog->registry_put(c->store, &r, 1, &why), OK);
+    assert_int_equal(ops->txn->commit(c->store, NULL, &why), OK);
+}
+
+static void a_row_that_another_center_keeps_stays(void **state)
+{
+    struct core *c = *state;
+    core_register(c, "app", A);
+    core_register(c, "app", B);
+    core_run(c, 60000);
+    put_row(c, A); /* it beats there by now */
+    core_run(c, 60000);
+    assert_false(knows(c, A));
+    assert_int_equal(registered(c), 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, core_setup, core_teardown)
@@ -409,6 +490,9 @@ int main(void)
         T(a_scheduled_time_that_has_left_is_not_planned_again_by_an_edit),
         T(rows_are_planned_for_the_living),
         T(an_address_that_has_left_has_no_row),
+        T(what_registers_at_another_center_is_known_by_its_row),
+        T(what_is_newer_here_than_the_look_stays),
+        T(a_row_that_another_center_keeps_stays),
     };
     return cmocka_run_group_tests_name("sched.rules", tests, NULL, NULL);
 }

@@ -247,6 +247,31 @@ static void a_barred_address_gets_no_token_until_it_shows_one(void **state)
     assert_sent(k, 1, HERE, "");
     heard(k, "billing", HERE, "one");
     assert_sent(k, 1, HERE, "one");
+    /* another server took it, with the token that serves now: not what came before that did */
+    keys_bar(k, 1, HERE);
+    keys_registered(k, text("billing"), text(HERE), 1);
+    assert_sent(k, 1, HERE, "");
+    keys_registered(k, text("billing"), text(HERE), 60000);
+    assert_sent(k, 1, HERE, "one");
+    keys_free(k);
+}
+
+static void what_another_server_says_of_a_token_is_known_or_not(void **state)
+{
+    (void)state;
+    struct keys *k = two_teams("server");
+    put(k, 1, "one", "next");
+    assert_true(keys_same(k, &(struct group_token){ 1, (char *)"one", (char *)"next", 1 }));
+    assert_false(keys_same(k, &(struct group_token){ 1, (char *)"one", (char *)"next", 2 }));
+    assert_false(keys_same(k, &(struct group_token){ 1, (char *)"one", NULL, 1 }));
+    assert_false(keys_same(k, &(struct group_token){ 1, NULL, (char *)"next", 1 }));
+    assert_true(keys_same(k, &(struct group_token){ 2, NULL, NULL, 0 }));
+    assert_true(keys_same(k, &(struct group_token){ 9, NULL, NULL, 0 }));
+    assert_false(keys_same(k, &(struct group_token){ 9, (char *)"nine", NULL, 1 }));
+    /* a change that began and ended unheard has ended; one that was withdrawn has not */
+    assert_true(keys_finished(k, &(struct group_token){ 2, (char *)"two", NULL, 2 }));
+    assert_false(keys_finished(k, &(struct group_token){ 1, (char *)"one", NULL, 2 }));
+    assert_false(keys_finished(k, &(struct group_token){ 1, NULL, NULL, 0 }));
     keys_free(k);
 }
 
@@ -349,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_refusal_during_a_change_tries_the_other_once),
         cmocka_unit_test(the_next_token_is_told_to_nobody_who_has_not_shown_it),
         cmocka_unit_test(a_barred_address_gets_no_token_until_it_shows_one),
+        cmocka_unit_test(what_another_server_says_of_a_token_is_known_or_not),
         cmocka_unit_test(groups_of_one_app_share_their_executors),
         cmocka_unit_test(a_group_is_renamed_and_goes),
         cmocka_unit_test(two_groups_may_have_one_token),

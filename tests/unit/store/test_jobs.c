@@ -399,14 +399,24 @@ static void groups_and_registry_keep_what_they_are_told(void **state)
     struct registry_record r[] = { { "EXECUTOR", "app-one", "http://a", 1 },
                                    { "EXECUTOR", "app-one", "http://b", 2 },
                                    { "EXECUTOR", "app-one", "http://a", 3 } };
+    struct registry_record young = { "EXECUTOR", "app-one", "http://young", 1800000060000 };
+    struct registry_record old = { "EXECUTOR", "app-one", "http://old", 1800000060000 };
     OP(e->s, catalog->registry_put, r, 3);
+    r[1].updated_ms = 0;
     OP(e->s, catalog->registry_delete, &r[1], 1);
     OP(e->s, catalog->registry_delete, &r[1], 1);
+    OP(e->s, catalog->registry_put, &young, 1);
+    young.updated_ms -= 1000; /* one that was touched later stays */
+    OP(e->s, catalog->registry_delete, &young, 1);
+    OP(e->s, catalog->registry_put, &old, 1);
+    OP(e->s, catalog->registry_delete, &old, 1);
     OP(e->s, txn->commit, NULL);
     engine_reopen(e);
     char *dump = engine_dump(e);
     assert_non_null(strstr(dump, "registry|3|EXECUTOR|app-one|http://a\n"));
     assert_null(strstr(dump, "http://b"));
+    assert_null(strstr(dump, "http://old"));
+    assert_non_null(strstr(dump, "http://young"));
     free(dump);
     struct group_record got;
     OP(e->s, catalog->group_get, g.id, &got);
@@ -460,6 +470,15 @@ static void a_group_has_a_token_until_it_has_none_or_goes(void **state)
     assert_non_null(moved);
     assert_non_null(strstr(moved + 1, "moved|"));
     assert_null(strstr(strstr(moved + 1, "moved|") + 1, "moved|"));
+    free(dump);
+    t = (struct group_token){ g.id, "new", NULL, 8 }; /* the change has ended */
+    OP(e->s, catalog->group_token_put, &t);
+    t = (struct group_token){ h.id, "old", "newer", 8 }; /* another one begins */
+    OP(e->s, catalog->group_token_put, &t);
+    dump = engine_dump(e);
+    moved = strstr(dump, "moved|");
+    assert_non_null(moved);
+    assert_null(strstr(moved + 1, "moved|"));
     free(dump);
     OP(e->s, catalog->group_token_put, &none);
     OP(e->s, catalog->group_delete, h.id);
