@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(mariadb.missing() is not None and not os.environ
 ZONE, ZONE_S = "Asia/Shanghai", 8 * 3600
 PARKED = 4_102_444_800_000
 STEADY, EDITED, PARKED_JOB = range(1, 9), range(11, 15), 21
-SECONDS = 12
+SECONDS = 40
 MANUAL_ENDED = f"SELECT count(*) FROM NAME.xxl_job_log WHERE job_id = {PARKED_JOB} AND handle_code = 200"
 PAUSES = [0.001] * 10 + [0.5, 1, 2]  # between two scans of the Java admin
 THOUGHTS = [0, 0.05, 0.5]            # between what it reads and what it writes, under the lock
