@@ -746,6 +746,7 @@ struct node_record { /* what the database knows of a server; texts are lent by t
     int64_t beat;          /* of that life; 0: none yet, and what follows is of an earlier one */
     int64_t wall_ms, live; /* when it was sent, by that server's clock; open runs in its memory */
     int64_t skew_ms;       /* as in node_beat; of the first beat it is 0 */
+    int64_t began_ms;      /* that life, by that server's clock; 0: unknown */
     bool draining;
     bool ended, dead; /* that life; dead: another server has found out, it did not say so itself */
     const char *name, *address, *version; /* empty: unknown */

@@ -258,7 +258,8 @@ def test_the_servers_of_a_database_are_listed(db, tmp_path):
         now, before = nodes(second)
         assert (now["name"], now["state"], now["self"]) == ("second", "up", True)
         assert (before["id"], before["state"], before["self"]) == (node["id"], "stopped", False)
-        assert before["startedAt"] is None and before["beatMs"] >= node["beatMs"]
+        assert before["beatMs"] >= node["beatMs"]
+        assert node["startedMs"] <= before["startedMs"] <= before["beatMs"]  # of the process; of its life in the database
         problem(V1(second).ask("GET", "/nodes?state=up"), 400, "malformed")
         assert [n["name"] for n in V1(second).pages("/nodes", limit=1)] == ["second", 'first "one"']
         second.kill()

@@ -47,7 +47,7 @@ static bool add_node(void *ctx, const struct node_record *r)
     i64_or_null(w, "runs", r->live >= 0, r->live);
     v1_instant_or_null(w, "beat", r->beat > 0 ? r->wall_ms : 0);
     i64_or_null(w, "skewMs", r->beat > 1, r->skew_ms);
-    v1_instant_or_null(w, "started", self ? x->self->started_ms : 0);
+    v1_instant_or_null(w, "started", self ? x->self->started_ms : r->began_ms);
     jsonw_object_end(w);
     return true;
 }

@@ -56,7 +56,8 @@ enum ctl_exit ctl_executor_list(struct ctl *c)
 static const struct ctl_column node_columns[] = {
     { "NAME", "name", 40 },       { "STATE", "state", 0 },    { "SELF", "self", 0 },
     { "ADDRESS", "address", 48 }, { "EPOCH", "epoch", 0 },    { "RUNS", "runs", 0 },
-    { "BEAT", "beatAt", 0 },      { "SKEW-MS", "skewMs", 0 }, { "VERSION", "version", 0 },
+    { "BEAT", "beatAt", 0 },      { "SKEW-MS", "skewMs", 0 }, { "STARTED", "startedAt", 0 },
+    { "VERSION", "version", 0 },
 };
 
 enum ctl_exit ctl_node_list(struct ctl *c)

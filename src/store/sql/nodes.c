@@ -127,6 +127,7 @@ static bool node_lend(struct sql_query *q, void *fn, void *ctx)
                              .draining = sql_i64(q, 6, 0) & 1,
                              .dead = sql_i64(q, 7, 0) != 0,
                              .ended = sql_i64(q, 8, 1) != 0,
+                             .began_ms = sql_i64(q, 12, 0),
                              .name = name,
                              .address = address,
                              .version = version };
@@ -150,12 +151,13 @@ static enum err nodes_page(struct store *store, int64_t below_epoch, int64_t lim
     struct sql_query *q;
     enum err err = nodes_count(s, ret_total, why);
     if (!err)
-        err = sql_query(s,
-                        "SELECT n.node, n.epoch, n.beat, n.wall_ms, n.live, n.skew_ms, n.state, "
-                        "n.dead, e.ended, n.name, n.address, n.version FROM peal_node n "
-                        "LEFT JOIN peal_epoch e ON e.epoch = n.epoch WHERE n.epoch < ?1 "
-                        "ORDER BY n.epoch DESC LIMIT ?2",
-                        &q, why);
+        err =
+            sql_query(s,
+                      "SELECT n.node, n.epoch, n.beat, n.wall_ms, n.live, n.skew_ms, n.state, "
+                      "n.dead, e.ended, n.name, n.address, n.version, e.began_ms FROM peal_node n "
+                      "LEFT JOIN peal_epoch e ON e.epoch = n.epoch WHERE n.epoch < ?1 "
+                      "ORDER BY n.epoch DESC LIMIT ?2",
+                      &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, below_epoch);

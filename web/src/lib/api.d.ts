@@ -5114,7 +5114,7 @@ export interface components {
             skewMs: number | null;
             /**
              * Format: date-time
-             * @description Its process began, RFC 3339 in UTC with milliseconds; only of the server that answers
+             * @description That life began, RFC 3339 in UTC with milliseconds; null where an earlier release did not write it down
              */
             startedAt: string | null;
             /**
@@ -5153,8 +5153,8 @@ export interface components {
          *           "beatAt": "2026-11-19T05:59:41.000Z",
          *           "beatMs": 1795067981000,
          *           "skewMs": 1,
-         *           "startedAt": null,
-         *           "startedMs": null
+         *           "startedAt": "2026-11-17T21:04:30.000Z",
+         *           "startedMs": 1794949470000
          *         }
          *       ],
          *       "page": {
@@ -11621,8 +11621,8 @@ export interface operations {
                      *           "beatAt": "2026-11-19T05:59:41.000Z",
                      *           "beatMs": 1795067981000,
                      *           "skewMs": 1,
-                     *           "startedAt": null,
-                     *           "startedMs": null
+                     *           "startedAt": "2026-11-17T21:04:30.000Z",
+                     *           "startedMs": 1794949470000
                      *         }
                      *       ],
                      *       "page": {
