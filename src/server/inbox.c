@@ -8,6 +8,9 @@
 #define ROWS 4000 /* of one read */
 #define SECOND_MS 1000
 #define WHOLE_MS 10000
+#define LOOK_MS 200
+#define SOON_MS 20   /* while results come */
+#define BUSY_MS 2000 /* behind the last one */
 
 struct reading {
     struct inbox_rows *rows;
@@ -29,6 +32,22 @@ static bool take(void *ctx, const struct inbox_row *r)
     return true;
 }
 
+/* All that there was has been read, up to this id. */
+static void read_done(struct inbox *in, int64_t boot_ms, int64_t last_id)
+{
+    if (last_id > in->seen_id) {
+        in->seen_id = last_id;
+        in->busy_ms = boot_ms + BUSY_MS;
+    }
+    if (boot_ms < in->busy_ms)
+        in->next_ms = boot_ms + SOON_MS;
+    if (boot_ms < in->second_ms)
+        return;
+    in->before_id = in->mid_id;
+    in->mid_id = in->seen_id;
+    in->second_ms = boot_ms + SECOND_MS;
+}
+
 void inbox_from_start(struct inbox *in)
 {
     in->whole_ms = 0;
@@ -41,22 +60,28 @@ enum err inbox_read(struct inbox *in, struct store *store, int64_t boot_ms, stru
     bool whole = boot_ms >= in->whole_ms;
     enum err err =
         store->ops->cluster->inbox_each(store, whole ? 0 : in->before_id, ROWS, take, &g, why);
+    in->next_ms = boot_ms + LOOK_MS;
     if (err)
         return err;
     if (whole)
         in->whole_ms = boot_ms + WHOLE_MS;
     if (g.n == ROWS) { /* there are more, and they come next */
         in->seen_id = in->mid_id = in->before_id = g.last_id;
+        in->next_ms = boot_ms;
         return OK;
     }
-    if (g.last_id > in->seen_id)
-        in->seen_id = g.last_id;
-    if (boot_ms >= in->second_ms) {
-        in->before_id = in->mid_id;
-        in->mid_id = in->seen_id;
-        in->second_ms = boot_ms + SECOND_MS;
-    }
+    read_done(in, boot_ms, g.last_id);
     return OK;
+}
+
+void inbox_later(struct inbox *in, int64_t boot_ms)
+{
+    in->next_ms = boot_ms + LOOK_MS;
+}
+
+int64_t inbox_next(const struct inbox *in)
+{
+    return in->next_ms;
 }
 
 void inbox_rows_done(struct inbox_rows *rows)

@@ -321,8 +321,8 @@ static void declare(struct node *n, const struct cluster_action *a)
                             : CLUSTER_NO);
 }
 
-/* Results that others have taken for runs of this one. More are read when the scheduler has these,
- * and after an error at the next look; the beat tells why. */
+/* Results that others have taken for runs of this one. More are read when the scheduler has these.
+ * A database that takes no beat is asked for that alone: its answer may take as long as a lease. */
 static void inbox_look(struct node *n)
 {
     struct inbox_rows rows = { NULL, 0 };
@@ -330,8 +330,10 @@ static void inbox_look(struct node *n)
     pthread_mutex_lock(&n->lock);
     bool waits = n->came.n > 0;
     pthread_mutex_unlock(&n->lock);
-    if (!n->shared || !n->started || waits || connected(n, &why))
+    if (waits || n->silent || !n->store) {
+        inbox_later(&n->inbox, clock_boot_ms());
         return;
+    }
     if (inbox_read(&n->inbox, n->store, clock_boot_ms(), &rows, &why))
         log_debug("node", "cannot read the inbox: %s", why.text);
     if (!rows.n) {
@@ -342,6 +344,12 @@ static void inbox_look(struct node *n)
     n->came = rows;
     pthread_mutex_unlock(&n->lock);
     n->hooks.woken(n->hooks.arg);
+}
+
+/* A life that is over reads nothing, and one that stops goes on for as long as it writes. */
+static int64_t inbox_due(const struct node *n)
+{
+    return n->shared && !n->out ? inbox_next(&n->inbox) : INT64_MAX;
 }
 
 bool node_results(struct node *n, struct inbox_rows *ret)
@@ -443,8 +451,6 @@ static enum err iterate(struct node *n, struct why *why)
             handover(n);
         else if (a.kind == CLUSTER_FORGET)
             lost(n, why);
-        if (a.kind == CLUSTER_LOOK)
-            inbox_look(n);
         if (a.kind == CLUSTER_CLAIM) {
             cluster_claimed(n->rules, node_now(), &a);
             claim = true;
@@ -456,7 +462,9 @@ static enum err iterate(struct node *n, struct why *why)
 
 static int wait_ms(const struct node *n)
 {
-    int64_t next_ms = n->out ? INT64_MAX : cluster_next(n->rules);
+    int64_t next_ms = n->out ? INT64_MAX : cluster_next(n->rules), inbox_ms = inbox_due(n);
+    if (inbox_ms < next_ms)
+        next_ms = inbox_ms;
     int64_t left_ms = next_ms - clock_boot_ms();
     if (next_ms == INT64_MAX)
         return -1; /* refused: only the request to stop can come */
@@ -491,6 +499,8 @@ static void *node_main(void *arg)
     while (take_messages(n)) {
         struct why why = { "" };
         (void)!iterate(n, &why);
+        if (inbox_due(n) <= clock_boot_ms())
+            inbox_look(n);
         mailbox_wait(n->in, wait_ms(n));
     }
     return NULL;
