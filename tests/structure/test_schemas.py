@@ -15,6 +15,7 @@ ONLY = {
     ("peal_epoch", "ended"): "servers: a file has one epoch, which its lock ends",
     ("peal_epoch", "heir"): "servers: of a life that another one has ended",
     ("peal_epoch", "began_ms"): "servers: a file's only server knows it",
+    ("peal_epoch", "changes"): "servers: what the others are to look at again",
     ("peal_node", "*"): "servers: those that have used the database",
     ("peal_inbox", "*"): "servers: results that came to another one than the owner of the run",
     ("peal_info", "*"): "servers: how the tables came there",
