@@ -211,7 +211,6 @@ bool center_shares(const struct center *c)
 static void node_said(struct center *c)
 {
     struct node_says says;
-    atomic_store(&c->is_woken, false);
     if (!node_takes(c->node, &says))
         return;
     sched_lease(c->sched, center_now(), says.lease_ms, says.watermark_ms);
@@ -229,6 +228,13 @@ static void node_said(struct center *c)
         else
             sched_inbox(c->sched, center_now(), &rows.items[i]);
     inbox_rows_done(&rows);
+}
+
+/* The message has been taken: from now on it may be sent again. */
+static void node_woke(struct center *c)
+{
+    atomic_store(&c->is_woken, false);
+    node_said(c);
 }
 
 static void zones_changed(struct center *c, struct message *l)
@@ -251,7 +257,7 @@ static void on_message(struct loop_mailbox *m, struct message *l)
     else if (l->kind == MESSAGE_LOST)
         fenced(c, &c->lost_why);
     else if (l->kind == MESSAGE_NODE)
-        node_said(c);
+        node_woke(c);
     else if (l->kind == MESSAGE_HEARD)
         heard_take(c, l);
     else
