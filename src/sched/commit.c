@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define WATERMARK_RENEW_MS 1000 /* the watermark is renewed every second */
-#define BATCH_GAP_MS 4          /* between two starts: small commits cost more than they hurry */
 
 /* ---- taken ----------------------------------------------------------------------------------- */
 
@@ -202,7 +201,7 @@ struct batch *commit_take(struct sched *s, struct now now)
     }
     b->clean = clean;
     s->clean_requested |= clean;
-    s->batch_boot_ms = now.boot_ms + BATCH_GAP_MS;
+    s->batch_boot_ms = now.boot_ms + s->config.batch_gap_ms;
     s->next = next;
     s->wanted = next->nedits > 0;
     s->writing = true;

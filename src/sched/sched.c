@@ -53,6 +53,7 @@ void sched_config_default(struct sched_config *c)
         .spare_connections = 4096,
         .lane_queue = SCHED_LANE_QUEUE,
         .horizon_ms = 5000,
+        .batch_gap_ms = 4,
         .plan_max_rows = 2000,
         .planned_max = 200000,
         .live_max = 2000000,

@@ -40,6 +40,8 @@ struct sched_config {
     int planned_max;       /* planned rows in memory at which planning pauses (200,000) */
     int dispatch_at_once;  /* due runs that one tick takes up (6000): sending them takes some 60 ms,
                               which results and commits wait */
+    int64_t batch_gap_ms;  /* between two starts of transactions (4): small ones cost more than they
+                              hurry */
     int live_max;          /* live runs at which planning pauses (2,000,000) */
     int64_t watermark_ahead_ms; /* 2000 */
     int64_t dead_after_ms;      /* an address that has not beaten for so long is gone (90,000) */
