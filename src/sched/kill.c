@@ -60,7 +60,7 @@ void kill_ask(struct sched *s, struct now now, int64_t log_id, void *reply)
 static void kill_finish(struct sched *s, struct now now, struct run *r)
 {
     char msg[256];
-    snprintf(msg, sizeof(msg), "killed by a user: %s", r->kill->text);
+    snprintf(msg, sizeof(msg), KILLED_BY_USER "%s", r->kill->text);
     run_finish(s, now, r, PHASE_KILLED, 500, msg);
 }
 

@@ -7,6 +7,8 @@
 
 struct run;
 
+#define KILLED_BY_USER "killed by a user: " /* before what the executor said; see log_outcome.c */
+
 void kill_ask(struct sched *s, struct now now, int64_t log_id, void *reply);
 void kill_on_call(struct sched *s, struct now now, const struct call_result *c);
 void kill_settle(struct sched *s, struct now now, struct run *r); /* held no longer */

@@ -4,6 +4,7 @@
 #include "model/claim.h"
 #include "sched/end.h"
 #include "sched/job.h"
+#include "sched/kill.h"
 #include "sched/lane.h"
 #include "sched/run.h"
 #include "sched/state.h"
@@ -43,11 +44,16 @@ static void late(struct sched *s, struct now now, int64_t log_id, int code, stru
     s->wanted = true;
 }
 
+/* An executor reports the end of a run that it kills on another connection than the one on which it
+ * answers the kill: either may come first. */
 static void finish(struct sched *s, struct now now, struct run *r, int code, struct slice msg)
 {
-    char *text = text_of(msg);
-    run_finish(s, now, r, phase_of_code(code), code, text);
+    enum phase to = phase_of_code(code);
+    bool killed = r->kill && to == PHASE_FAILED;
+    char *said = text_of(msg), *text = mem_join(killed ? KILLED_BY_USER : "", said);
+    run_finish(s, now, r, killed ? PHASE_KILLED : to, code, text);
     free(text);
+    free(said);
 }
 
 /* Is the retry still in the batch that gathers? Then all is decided here, and after a success it

@@ -548,6 +548,35 @@ static void a_result_of_a_live_run_counts_only_for_groups_of_its_sender(void **s
     claim_unref(right);
 }
 
+/* An executor answers the kill and reports the end on two connections. */
+static void the_end_of_a_killed_run_may_come_before_the_answer_to_the_kill(void **state)
+{
+    struct core *c = *state;
+    static const struct {
+        int code;
+        const char *says;
+    } ends[] = { { 500, "killed by a user: stopped" }, { 200, "stopped" }, { 502, "stopped" } };
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    for (size_t i = 0; i < countof(ends); i++) {
+        c->executor = core_accepts;
+        int64_t id = core_trigger(c, core_simple_job(c, "NONE", ""), NULL);
+        core_run(c, 2000);
+        c->executor = NULL;
+        sched_kill(c->s, c->now, id, c);
+        core_settle(c);
+        sched_result(c->s, c->now, id, ends[i].code, slice_text("stopped"));
+        core_settle(c);
+        core_answer(c, core_call_of(c, CALL_KILL, id), 200, LOG_NONE);
+        core_settle(c);
+        struct log_record l;
+        assert_null(core_row(c, id));
+        assert_true(core_log(c, id, &l));
+        assert_string_equal(l.handle_msg, ends[i].says);
+        assert_int_equal(l.handle_code, ends[i].code);
+        log_record_done(&l);
+    }
+}
+
 /* While no batch can be written, results for unknown ids gather: their text is bounded.
  */
 static void late_results_are_bounded_by_their_text(void **state)
@@ -688,6 +717,7 @@ int main(void)
         T(an_answer_after_the_result_changes_nothing),
         T(a_result_of_a_run_without_a_live_row_is_noted),
         T(a_late_result_counts_only_for_groups_of_its_sender),
+        T(the_end_of_a_killed_run_may_come_before_the_answer_to_the_kill),
         T(a_result_of_a_live_run_counts_only_for_groups_of_its_sender),
         T(late_results_are_bounded_by_their_text),
         T(what_left_is_counted_once_whatever_is_killed),
