@@ -29,12 +29,21 @@ def _user():
     return "mysql" if "mysql" in names else "nobody"
 
 
-def install(command, data):
+def own_temporary(folder, user=None):
+    """A folder of its own for a server's temporary tables: one that starts removes those that it finds in /tmp."""
+    path = pathlib.Path(folder) / "tmp"
+    path.mkdir(parents=True, exist_ok=True)
+    if user and os.geteuid() == 0:
+        shutil.chown(path, user)
+    return path
+
+
+def install(command, data, temporary):
     """Make a server's folder of data. From "/": where the tests begin may be closed to the server's user. What the
     installer says is shown; it is not what is tested, so one that fails is begun a second time, in an empty folder."""
     for last in (False, True):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              check=False, timeout=300 * PATIENCE, cwd="/")
+                              check=False, timeout=300 * PATIENCE, cwd="/", env=dict(os.environ, TMPDIR=str(temporary)))
         if done.returncode == 0:
             return
         said = f"{command[0]}: exit status {done.returncode}\n{done.stdout[-4000:]}"
@@ -60,12 +69,13 @@ class MariaDB:
             for parent in self.folder.parents:  # the server's user must get there
                 if str(parent) not in ("/", "/tmp"):
                     parent.chmod(parent.stat().st_mode | 0o011)
+        temporary = own_temporary(self.folder, user)
         install([program("mariadb-install-db"), "--no-defaults", f"--datadir={self.data}", f"--user={user}",
-                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"], self.data)
+                 "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"], self.data, temporary)
         self.log = open(self.folder / "log", "w")
         self.process = subprocess.Popen(
             [program("mariadbd"), "--no-defaults", f"--datadir={self.data}", f"--user={user}", f"--socket={self.socket}",
-             "--skip-networking", f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=32M",
+             f"--tmpdir={temporary}", "--skip-networking", f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=32M",
              "--innodb-flush-log-at-trx-commit=0", f"--sql-mode={SQL_MODE}", "--default-time-zone=+00:00",
              "--character-set-server=utf8mb4"], stdout=self.log, stderr=self.log, cwd="/")
         try:

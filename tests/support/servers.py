@@ -245,14 +245,17 @@ class MariaDB(Server):
                    "--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M"]
         if os.geteuid() == 0:
             command.append(f"--user={self._account()}")
-        mariadb.install(command, self.data)
+        mariadb.install(command, self.data, self._temporary())
+
+    def _temporary(self):
+        return mariadb.own_temporary(self.folder, self._account())
 
     def _arguments(self):
         quick = ["--innodb-flush-log-at-trx-commit=2",  # written at each commit, synced by and by
                   "--skip-innodb-doublewrite", "--innodb-flush-method=nosync",
                  "--innodb-file-per-table=0"]  # a table is no file
         return [program("mariadb", "mariadbd"), "--no-defaults", f"--datadir={self.data}",
-                f"--socket={self.folder}/s", "--bind-address=127.0.0.1", f"--port={self.port}",
+                f"--tmpdir={self._temporary()}", f"--socket={self.folder}/s", "--bind-address=127.0.0.1", f"--port={self.port}",
                 f"--pid-file={self.folder}/pid", "--innodb-buffer-pool-size=128M", "--innodb-log-file-size=64M",
                 "--sql-mode=STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION", "--character-set-server=utf8mb4",
                 "--skip-name-resolve", *([] if self.durable else quick)]
@@ -350,7 +353,7 @@ class Postgres(Server):
     def _install(self):
         command = self._as_account(program("postgres", "initdb"), "--no-sync", "--username=root", "--auth-local=trust",
                                    "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", f"--pgdata={self.data}")
-        mariadb.install(command, self.data)
+        mariadb.install(command, self.data, self.folder)
 
     def _arguments(self):
         settings = {"port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self.folder,
