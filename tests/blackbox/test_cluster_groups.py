@@ -8,8 +8,8 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 import pytest  # noqa: E402 (path just set)
 
-from support import servers  # noqa: E402
-from support.center import TOKEN, Center, binary  # noqa: E402
+from support.center import TOKEN  # noqa: E402
+from support.cluster import database, fresh, node  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.stub_executor import Stub  # noqa: E402
 from support.v1 import V1  # noqa: E402
@@ -18,27 +18,12 @@ from support.wait import wait_until  # noqa: E402
 WRONG = (500, "The access token is wrong.")
 
 
-@pytest.fixture(scope="module", params=servers.built(binary()))
-def db(request):
-    lacks = servers.missing(request.param)
-    if lacks:
-        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
-    with servers.open(request.param) as server:
-        server.count = 0
-        yield server
-
-
 @pytest.fixture
 def pair(db, tmp_path):
     """Two servers that know each other."""
-    db.count += 1
-    url = db.create(f"groups_{db.count}").replace(f":{servers.WRITTEN}@", "@")
-
-    def node(name):
-        return Center(tmp_path / name, ["--db", url, "--node.name", name, "--node.cluster"],
-                      env={"PEAL_DB_PASSWORD": servers.PASSWORD})
-    with node("one") as one, node("two") as two:
-        one.database = two.database = f"groups_{db.count}"
+    name, url = fresh(db)
+    with node(tmp_path / "one", url, "one") as one, node(tmp_path / "two", url, "two") as two:
+        one.database = two.database = name
         yield one, two
 
 

@@ -15,26 +15,10 @@ import pytest  # noqa: E402 (path just set)
 
 from support import servers  # noqa: E402
 from support.center import Center, binary, clean_environment  # noqa: E402
+from support.cluster import database, fresh  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1, problem  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
-
-
-@pytest.fixture(scope="module", params=servers.built(binary()))
-def db(request):
-    lacks = servers.missing(request.param)
-    if lacks:
-        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
-    with servers.open(request.param) as server:
-        server.count = 0
-        yield server
-
-
-def fresh(db):
-    """A database's name, and its URL without the password."""
-    db.count += 1
-    name = f"test_{db.count}"
-    return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
 
 
 def tables_of(db, name):
