@@ -128,10 +128,11 @@ class Stage:
 
 
 def message_of(case):
-    """What a JUnit file says of a failed case, as one line."""
+    """What a JUnit file says of a failed case, as one line: how it begins, and how it ends, since a message that carries a
+    log has its cause in the last lines."""
     failure = next(node for kind in ("failure", "error") for node in case.iter(kind))
-    told = failure.get("message") or failure.text
-    return " ".join(told.split())[:400] if told else " ".join((case.findtext("system-out") or "").split())[-400:]
+    told = " ".join((failure.get("message") or failure.text or case.findtext("system-out") or "").split())
+    return told if len(told) <= 1300 else f"{told[:300]} [...] {told[-1000:]}"
 
 
 def found(*patterns):

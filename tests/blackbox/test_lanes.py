@@ -214,10 +214,11 @@ def test_a_burst_finds_its_connections_open(tmp_path):
         center.start()
         puppet.wait_for_runs(100)
         assert connected[0] >= 48, connected[:3]
-        # beside the lane's own: one for a beat, and others in place of those that a slow machine gave up. One that is so
-        # slow that calls time out opens more, to ask what became of them.
-        asked = puppet.of("idleBeat") or puppet.of("log")
-        assert asked or max(connected) < 64 + 90, connected
+        # They are used again: a hundred runs come by not many more than the lane has. How many were opened in all says
+        # less: one that a stopped machine leaves idle for seconds is closed, and another one takes its place. Calls that
+        # time out there are asked about, by others.
+        used = {call.connection for call in puppet.of("run")}
+        assert len(used) < 80 or puppet.of("idleBeat") or puppet.of("log"), (len(used), connected)
         ledger.settle(center)
         ledger.check_accounts(center)
 

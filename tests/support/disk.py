@@ -41,9 +41,13 @@ class SmallDisk:
 
 
 class FailingDisk:
-    """An ext4 of its own, in a file. fail(): the kernel finds an error in it and lets nothing be written any more, as
-    after a bad block (errors=remount-ro). Only a check of the file system mends that: repair(), when no process has a
-    file there open."""
+    """An ext4 of its own, on a loop device. fail(): the kernel finds an error in it and lets nothing be written any more,
+    as after a bad block (errors=remount-ro). Only a check of the file system mends that: repair(), when no process has a
+    file there open.
+
+    One loop device serves from the first mount to the last, and the check goes through it. With a device per mount
+    (mount -o loop) an old device can outlive its umount, because another process looks for a free one just then, and
+    the next mount takes it again with what it remembers of the blocks before the check."""
 
     def __init__(self, folder):
         self.folder, self.image = folder / "disk", folder / "image"
@@ -53,23 +57,27 @@ class FailingDisk:
         with open(self.image, "wb") as f:
             f.truncate(128 << 20)
         subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", str(self.image)], check=True)
+        self.device = subprocess.run(["losetup", "--find", "--show", str(self.image)], capture_output=True, text=True,
+                                     check=True).stdout.strip()
         self._mount()
         return self
 
     def __exit__(self, *_):
         subprocess.run(["umount", "-l", str(self.folder)], check=True)
+        subprocess.run(["losetup", "--detach", self.device], check=True)  # at its last close, if it is in use yet
 
     def _mount(self):
-        subprocess.run(["mount", "-o", "loop,errors=remount-ro", str(self.image), str(self.folder)], check=True)
+        subprocess.run(["mount", "-o", "errors=remount-ro", self.device, str(self.folder)], check=True)
+        how = subprocess.run(["findmnt", "-n", "-o", "OPTIONS", str(self.folder)], capture_output=True, text=True,
+                             check=True).stdout
+        assert how.startswith("rw,"), f"mounted in another way than asked: {how}"
 
     def fail(self):
-        device = subprocess.run(["findmnt", "-n", "-o", "SOURCE", str(self.folder)], capture_output=True, text=True,
-                                check=True).stdout.strip()
-        pathlib.Path(f"/sys/fs/ext4/{os.path.basename(device)}/trigger_fs_error").write_text("1")
+        pathlib.Path(f"/sys/fs/ext4/{os.path.basename(self.device)}/trigger_fs_error").write_text("1")
 
     def repair(self):
         subprocess.run(["umount", str(self.folder)], check=True)
-        done = subprocess.run(["fsck.ext4", "-p", "-f", str(self.image)], capture_output=True, text=True, check=False)
+        done = subprocess.run(["fsck.ext4", "-p", "-f", self.device], capture_output=True, text=True, check=False)
         assert done.returncode in (0, 1), done.stdout + done.stderr  # 1: errors were corrected
         self._mount()
 

@@ -25,10 +25,11 @@ class Page:
 
 
 class Call:
-    """One request: action, its JSON, its headers, when it came (monotonic) and when it was answered."""
+    """One request: action, its JSON, its headers, when it came (monotonic) and when it was answered; connection: the
+    client's port, which tells the connection it came by."""
 
-    def __init__(self, action, body, headers):
-        self.action, self.body, self.headers = action, body, headers
+    def __init__(self, action, body, headers, connection):
+        self.action, self.body, self.headers, self.connection = action, body, headers, connection
         self.at, self.wall_ms, self.answered_at = time.monotonic(), time.time() * 1000, None
 
     def __repr__(self):
@@ -94,7 +95,7 @@ class Puppet:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or b"{}")
-                call = Call(self.path.lstrip("/"), body, self.headers)
+                call = Call(self.path.lstrip("/"), body, self.headers, self.client_address[1])
                 automatic = outer.automatic  # before the test can see the run and change its mind
                 reply = outer.take(call)
                 if reply is None:
