@@ -143,6 +143,14 @@ static void wake(void *arg)
     teller_wake(a->teller);
 }
 
+/* The loop's thread: other servers may have changed channels or rules. */
+static void others_changed(void *arg)
+{
+    struct alarms *a = arg;
+    keeper_changed(a->keeper);
+    teller_wake(a->teller);
+}
+
 static enum err teller_start(struct alarms *a, struct center *c, struct why *why)
 {
     struct teller_config config = { .center = c, .told = wake_senders, .arg = a };
@@ -182,9 +190,11 @@ enum err alarms_start(struct alarms *a, struct center *c, enum wire_lang lang, s
         err = teller_start(a, c, why);
     if (!err)
         err = watch_start(a, c, why);
-    if (!err)
-        center_on_alarm(c, wake, a);
-    return err;
+    if (err)
+        return err;
+    center_on_alarm(c, wake, a);
+    center_on_heard(c, others_changed, a);
+    return OK;
 }
 
 void alarms_free(struct alarms *a)

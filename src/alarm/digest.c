@@ -19,6 +19,7 @@ struct digest {
     struct alarm_item items[ALARM_ITEMS_MAX]; /* names and causes owned */
     char since[ALARM_ITEMS_MAX][RFC3339_SIZE];
     char title[400], key[48], event[48];
+    char check[31]; /* of the center; the text names the server */
 };
 
 static const char *or_empty(const char *text)
@@ -88,6 +89,8 @@ struct digest *digest_new(struct store *reader, struct figures *figures, int64_t
     struct why why = { "" };
     enum err err = rows_read(&x, reader, tell_id, &why);
     if (!err) {
+        const char *at = or_empty(d->alarm.address);
+        text_copy(d->check, sizeof(d->check), slice_of(at, strcspn(at, "@")));
         names_read(d, reader);
         return d;
     }
@@ -144,7 +147,7 @@ static void state_title(struct digest *d, const struct alarm_message *m, const c
         snprintf(d->title, sizeof(d->title),
                  zh ? "%s调度中心异常（%.30s）：%.200s"
                     : "%sThe center is not well (%.30s): %.200s",
-                 over, d->alarm.address, or_empty(d->alarm.text));
+                 over, d->check, or_empty(d->alarm.text));
     else
         snprintf(d->title, sizeof(d->title), forms[d->alarm.kind][zh], over, n, m->group,
                  d->alarm.address);
@@ -181,7 +184,7 @@ static const char *event(struct digest *d)
         [RULE_GONE] = "executor.gone"
     };
     if (d->alarm.kind == RULE_CENTER) {
-        snprintf(d->event, sizeof(d->event), "center.%.30s", d->alarm.address);
+        snprintf(d->event, sizeof(d->event), "center.%.30s", d->check);
         return d->event;
     }
     return d->rule.in_a_row > 1 ? "job.streak" : events[d->alarm.kind];

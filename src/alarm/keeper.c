@@ -13,6 +13,7 @@
 
 #define LOOK_MS 60000  /* at the table without a reason */
 #define AGAIN_MS 10000 /* after a read or a write that failed */
+#define FOLLOW_MS 1000 /* among several servers, whose alarms wake nobody here */
 #define PAGE 100       /* at most ALARMS_REPORT_MAX */
 
 enum { MESSAGE_WAKE, MESSAGE_CHANGED, MESSAGE_STOP };
@@ -235,14 +236,16 @@ static void work(struct keeper *k)
 {
     struct why why = { "" };
     enum err err = k->stale ? reread(k, &why) : OK;
-    for (bool more = true; !err && more;) {
+    for (bool more = center_first(k->c.center); !err && more;) {
         struct page *p = mem_new(sizeof(*p));
         err = look_at(k, p, &more, &why);
         for (int i = 0; i < p->n; i++)
             alarm_record_done(&p->rows[i]);
         free(p);
     }
-    k->look_ms = clock_boot_ms() + (err ? AGAIN_MS : LOOK_MS);
+    k->look_ms = clock_boot_ms() + (err                          ? AGAIN_MS
+                                    : center_shares(k->c.center) ? FOLLOW_MS
+                                                                 : LOOK_MS);
     if (err && err != ERR_STOPPING)
         log_warn("alarm", "cannot look after channels, trying again: %s", why.text);
 }

@@ -7,7 +7,9 @@
  *
  * A crash anywhere leaves the row open, and the next life sends again what this one had not written
  * down: at least once, under the same id. The thread decides and writes; it never waits for another
- * machine, only for commits. A report that cannot be written is kept and written later. */
+ * machine, only for commits. A report that cannot be written is kept and written later.
+ *
+ * Of several servers on one database the first one alone reads and sends (center_first). */
 #include "alarm/sender.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,6 +29,8 @@
 #define REREAD_MS 10000 /* after a read that failed */
 #define IDLE_MS 600000
 #define MINUTE_MS 60000
+#define FOLLOW_MS 1000 /* among several servers: looks at what the others have written, */
+#define ALL_MS 10000   /* and at all of it, if that is much */
 
 enum { MESSAGE_WAKE, MESSAGE_TRIED, MESSAGE_STOP };
 
@@ -57,10 +61,10 @@ struct sender {
     struct window window;
     struct list reports;
     int64_t last_id;           /* of the last one that was read */
-    int64_t read_id;           /* the largest that was read */
     bool more;                 /* there may be alarms beyond it */
     int64_t begun_ms;          /* boot: no alarm's hour began earlier */
     int64_t read_ms, write_ms; /* boot: not again before */
+    int64_t follow_ms, all_ms; /* boot: the next looks of one among several servers */
     bool unset_said;
     _Atomic int64_t reread_id; /* an alarm that is open again; INT64_MAX: there is none */
     int64_t minute_ms;         /* boot: the first message that the limit counts */
@@ -88,7 +92,7 @@ struct page {
 static bool add(void *ctx, const struct alarm_record *row)
 {
     struct page *p = ctx;
-    if (row->id > p->s->read_id || !window_has(&p->s->window, row->id))
+    if (!window_has(&p->s->window, row->id))
         p->read[p->n++] = window_add(&p->s->window, row, since(p->s, row));
     p->s->last_id = row->id;
     p->seen++;
@@ -142,6 +146,20 @@ static void look_back(struct sender *s)
     s->more = true;
 }
 
+/* Other servers end runs and send alarms again, and nobody wakes this one for that. Their rows are
+ * not committed in the order of their ids. */
+static void follow(struct sender *s, int64_t now_ms)
+{
+    if (!center_shares(s->c.center) || now_ms < s->follow_ms)
+        return;
+    s->follow_ms = now_ms + FOLLOW_MS;
+    s->more = true;
+    if (s->window.n >= PAGE && now_ms < s->all_ms)
+        return;
+    s->all_ms = now_ms + ALL_MS;
+    s->last_id = 0;
+}
+
 static void refill(struct sender *s)
 {
     const struct store_alarms *ops = s->c.reader->ops->alarms;
@@ -157,8 +175,6 @@ static void refill(struct sender *s)
             report(s, p->read[i], 0, DELIVERY_SENT, clock_wall_ms(), 0, "");
     if (!err)
         s->more = p->seen == max;
-    if (!err && s->last_id > s->read_id)
-        s->read_id = s->last_id;
     for (int i = 0; err && i < p->n; i++) { /* none of the page: it is read again */
         s->last_id = i ? s->last_id : p->read[i]->row.id - 1;
         window_drop(&s->window, p->read[i]);
@@ -350,13 +366,15 @@ static void give_all(struct sender *s)
 
 static int wait_ms(const struct sender *s)
 {
-    int64_t now_ms = clock_boot_ms(), until_ms = now_ms + IDLE_MS;
+    bool first = center_first(s->c.center);
+    int64_t now_ms = clock_boot_ms();
+    int64_t until_ms = now_ms + (center_shares(s->c.center) ? FOLLOW_MS : IDLE_MS);
     int64_t next_ms = window_next_ms(&s->window, now_ms);
-    if (s->under_way < WORKERS && next_ms < until_ms)
+    if (first && s->under_way < WORKERS && next_ms < until_ms)
         until_ms = next_ms;
     if (!list_empty(&s->reports) && s->write_ms < until_ms)
         until_ms = s->write_ms;
-    if (s->more && s->window.n < WINDOW_MAX && s->read_ms < until_ms)
+    if (first && s->more && s->window.n < WINDOW_MAX && s->read_ms < until_ms)
         until_ms = s->read_ms;
     return until_ms > now_ms ? (int)(until_ms - now_ms) : 0;
 }
@@ -375,13 +393,18 @@ static bool heard(struct sender *s, struct message *m)
     return true;
 }
 
+/* The window stays while this server's lease is late: nobody else is the first one before its life
+ * has ended, and with that the process does. */
 static void work(struct sender *s)
 {
     int64_t now_ms = clock_boot_ms();
-    look_back(s);
-    if (s->more && s->window.n < WINDOW_MAX && now_ms >= s->read_ms)
-        refill(s);
-    give_all(s);
+    if (center_first(s->c.center)) {
+        follow(s, now_ms);
+        look_back(s);
+        if (s->more && s->window.n < WINDOW_MAX && now_ms >= s->read_ms)
+            refill(s);
+        give_all(s);
+    }
     if (!list_empty(&s->reports) && now_ms >= s->write_ms)
         write_reports(s);
 }

@@ -19,6 +19,7 @@
 #define AGAIN_MS 1000  /* after a look or a write that failed */
 #define IDLE_MS 600000 /* and clocks may step */
 #define MINUTE_MS 60000
+#define FOLLOW_MS 1000 /* among several servers, whose alarms wake nobody here */
 
 enum { MESSAGE_WAKE, MESSAGE_STOP };
 
@@ -243,10 +244,13 @@ static enum err tell(struct teller *t, struct look *l, struct why *why)
     return err;
 }
 
-/* How long nothing is to be done. */
+/* How long nothing is to be done. Of several servers the first one alone tells. */
 static int work(struct teller *t)
 {
     struct why why = { "" };
+    int64_t idle_ms = center_shares(t->c.center) ? FOLLOW_MS : IDLE_MS;
+    if (!center_first(t->c.center))
+        return FOLLOW_MS;
     struct look l = { .now_ms = clock_wall_ms(), .next_ms = INT64_MAX, .reader = t->c.reader };
     l.minute = minute_of_day(t, l.now_ms);
     enum err err = look(t, &l, &why);
@@ -260,7 +264,7 @@ static int work(struct teller *t)
     if (err && err != ERR_STOPPING)
         log_warn("alarm", "cannot tell what rules have found, trying again: %s", why.text);
     int64_t wait = err ? AGAIN_MS : l.next_ms - clock_wall_ms();
-    return wait < 0 ? 0 : wait < IDLE_MS ? (int)wait : IDLE_MS;
+    return wait < 0 ? 0 : (int)(wait < idle_ms ? wait : idle_ms);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */

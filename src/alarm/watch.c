@@ -5,7 +5,11 @@
  *
  * What holds is remembered between looks, with the time since when. What a user has closed is so
  * not opened again until it was over once; a restart forgets that. An executor that was silent and
- * has been dropped from the registry is gone still: only one that is up again is not. */
+ * has been dropped from the registry is gone still: only one that is up again is not.
+ *
+ * Of several servers on one database each looks, so that each knows since when something holds; the
+ * first one alone writes what it has found. What concerns a server itself (CAUSE_CENTER) is written
+ * by that server: the check is named with it, "disk@two". */
 #include "alarm/watch.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -43,6 +47,7 @@ struct counter { /* of errors */
 
 struct watch {
     struct watch_config c;
+    const char *node; /* of several; NULL: it has the database alone */
     struct mailbox *in;
     struct message stop;
     pthread_t thread;
@@ -224,8 +229,13 @@ static enum err look_for_gone(struct watch *w, const struct rule_record *r, stru
 static void ill(struct watch *w, const struct rule_record *r, const char *check, const char *text)
 {
     struct condition c = { .cause = CAUSE_CENTER };
-    text_copy(c.address, sizeof(c.address), slice_text(check));
-    text_copy(c.text, sizeof(c.text), slice_text(text));
+    if (w->node) {
+        snprintf(c.address, sizeof(c.address), "%s%c%s", check, INCIDENT_NODE, w->node);
+        snprintf(c.text, sizeof(c.text), "server %.128s: %s", w->node, text);
+    } else {
+        text_copy(c.address, sizeof(c.address), slice_text(check));
+        text_copy(c.text, sizeof(c.text), slice_text(text));
+    }
     holds(w, r, &c);
 }
 
@@ -304,8 +314,19 @@ static bool keep_rule(void *ctx, const struct rule_record *r)
     return true;
 }
 
+/* Is it this server that writes it? Checks without a name are from a life that was alone. */
+static bool is_own(const struct watch *w, const struct condition *c)
+{
+    const char *of = c->cause == CAUSE_CENTER ? strchr(c->address, INCIDENT_NODE) : NULL;
+    if (w->node && of)
+        return strcmp(of + 1, w->node) == 0;
+    return center_first(w->c.center);
+}
+
 static void change(struct watch *w, const struct condition *c, bool over)
 {
+    if (!is_own(w, c))
+        return;
     if (!w->changes)
         w->changes = mem_new(sizeof(*w->changes));
     if (w->changes->n == CONDITIONS_MAX)
@@ -500,6 +521,7 @@ struct watch *watch_new(const struct watch_config *config)
     struct watch *w = mem_new(sizeof(*w));
     struct why why = { "" };
     w->c = *config;
+    w->node = center_shares(config->center) ? center_node_name(config->center) : NULL;
     w->in = mailbox_new();
     textmap_init(&w->held);
     /* what is skipped from now on is new; if it cannot be read, what the first look finds is old */

@@ -14,6 +14,7 @@ struct trouble {
 void window_init(struct window *w)
 {
     list_init(&w->alarms);
+    map_init(&w->ids);
     w->n = 0;
     textmap_init(&w->trouble);
     textmap_init(&w->busy);
@@ -33,6 +34,7 @@ void window_done(struct window *w)
         free(t);
     textmap_done(&w->trouble);
     textmap_done(&w->busy);
+    map_done(&w->ids);
 }
 
 /* ---- alarms ---------------------------------------------------------------------------------- */
@@ -70,6 +72,7 @@ struct window_alarm *window_add(struct window *w, const struct alarm_record *row
         add_target(a, slice_text(""));
     a->left = a->n;
     list_push(&w->alarms, &a->node);
+    map_set(&w->ids, (uint64_t)row->id, a);
     w->n++;
     return a;
 }
@@ -98,16 +101,12 @@ void window_logged(struct window_alarm *a, const struct delivery_record *d)
 
 bool window_has(const struct window *w, int64_t id)
 {
-    list_each(&w->alarms, n, tmp)
-    {
-        if (container_of(n, struct window_alarm, node)->row.id == id)
-            return true;
-    }
-    return false;
+    return map_find(&w->ids, (uint64_t)id) != NULL;
 }
 
 void window_drop(struct window *w, struct window_alarm *a)
 {
+    (void)!map_take(&w->ids, (uint64_t)a->row.id);
     for (int i = 0; i < a->n; i++)
         free(a->targets[i].name);
     alarm_record_done(&a->row);

@@ -35,7 +35,8 @@ struct window_alarm {
 };
 
 struct window {
-    struct list alarms; /* by id */
+    struct list alarms; /* as they were added */
+    struct map ids;     /* id -> the alarm */
     int n;
     struct textmap trouble; /* target -> when it is tried again */
     struct textmap busy;    /* targets of tries under way */

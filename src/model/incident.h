@@ -18,13 +18,15 @@ enum incident_cause {
     CAUSES
 };
 
+#define INCIDENT_NODE '@' /* between a check and the server's name */
+
 struct incident_record { /* texts owned */
     int64_t id, rule_id, group_id;
     enum rule_kind kind; /* of the rule, when it was opened; and: */
     enum rule_level level;
     enum incident_cause cause;
     char *address;           /* of the executor, with CAUSE_EXECUTOR; with CAUSE_CENTER the name of
-                                the check ("disk"); else "" */
+                                the check ("disk", of one among several servers "disk@two"); else "" */
     int64_t since_ms;        /* the first event */
     int64_t log_id;          /* its run; 0: there is none */
     char *text;              /* why that one failed, folded; "" */

@@ -164,6 +164,7 @@ struct batch {
     const char *const *alarm_channels; /* by the driver: names of those that are told of each
                                         * failure, NULL at the end; borrowed. NULL: none */
     struct incidents *incidents; /* by the driver: the rules of alarms; borrowed. NULL: none */
+    bool no_report; /* by the driver: another server writes what XXL-JOB reports of the days */
 
     /* results */
     struct totals written; /* all that this transaction added */

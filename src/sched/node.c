@@ -320,6 +320,22 @@ int cluster_place(const struct cluster *c, int *ret_nodes)
     return at;
 }
 
+bool cluster_first(const struct cluster *c)
+{
+    bool seen = false;
+    if (c->state != CLUSTER_IN)
+        return false;
+    for (int i = 0; i < c->seen.n; i++) {
+        const struct cluster_row *r = &c->seen.rows[i];
+        if (!seen_living(r))
+            continue;
+        seen |= r->epoch == c->epoch;
+        if (r->epoch < c->epoch && !r->draining)
+            return false;
+    }
+    return seen; /* else it has not looked yet */
+}
+
 int cluster_others(const struct cluster *c, int64_t *ret)
 {
     int n = 0;

@@ -92,6 +92,7 @@ void center_pump(struct center *c)
             c->writing = true;
             b->alarm_channels = c->config.alarm_channels;
             b->incidents = c->incidents;
+            b->no_report = !node_first(c->node);
             c->batch.batch = b;
             list_move(&c->batch.writes, &c->writes);
             atomic_store_explicit(&c->metrics.queue_writer, b->nchanges + b->nspawns,
@@ -208,6 +209,16 @@ static void batch_done(struct center *c)
 bool center_shares(const struct center *c)
 {
     return node_shared(c->node);
+}
+
+bool center_first(const struct center *c)
+{
+    return node_first(c->node);
+}
+
+const char *center_node_name(const struct center *c)
+{
+    return c->node_name;
 }
 
 /* What the node's rules have said since the last time. */
@@ -581,7 +592,7 @@ static enum err core_new(struct center *c, struct why *why)
         return err;
     }
     c->writer = writer_new(store, planner, c->figures, &c->config.retention, c->mailbox,
-                           MESSAGE_BATCH_DONE, &c->metrics);
+                           MESSAGE_BATCH_DONE, &c->metrics, c->node);
     struct store *reader;
     err = center_reader(c, &reader, why);
     if (!err) {
@@ -787,6 +798,12 @@ void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg)
 {
     c->on_alarm = fn;
     c->on_alarm_arg = arg;
+}
+
+void center_on_heard(struct center *c, void (*fn)(void *arg), void *arg)
+{
+    c->on_heard = fn;
+    c->on_heard_arg = arg;
 }
 
 void center_alarms_changed(struct center *c)

@@ -59,6 +59,9 @@ void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, voi
 void center_on_alarm(struct center *c, void (*fn)(void *arg), void *arg);
 /* Any thread: something else than a batch has changed what is to be told; calls it too. */
 void center_alarms_changed(struct center *c);
+/* fn is called on the loop's thread when other servers may have changed what all keep in memory
+ * (channels, rules); it does not block. Set before center_run. */
+void center_on_heard(struct center *c, void (*fn)(void *arg), void *arg);
 /* One that looks on, on the loop's thread; it does not block. */
 struct center_watcher {
     /* A commit has been heard; the core has not taken the batch yet. */
@@ -161,6 +164,10 @@ MUST_CHECK enum err center_trigger_answer(struct center *c, struct request *aske
                                           int64_t *ret_log_id, struct why *why);
 /* Other servers may have the same database, and runs of it; any thread. */
 bool center_shares(const struct center *c);
+/* This server does what one of them does for all; see node_first. Any thread. */
+bool center_first(const struct center *c);
+const char *
+center_node_name(const struct center *c); /* any thread; of the setting, or the host's */
 /* Stop a run; ret_text (size 256) is what the executor said. ERR_NOTFOUND: it is not open here. */
 MUST_CHECK enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why);
 

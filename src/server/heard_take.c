@@ -90,6 +90,8 @@ void heard_take(struct center *c, struct message *m)
     take_registry(c, news);
     if (node_shared(c->node)) /* rules of alarms are read again with the next ends */
         incidents_stale(c->incidents);
+    if (node_shared(c->node) && c->on_heard)
+        c->on_heard(c->on_heard_arg);
     for (size_t i = 0; i < news->nended; i++)
         sched_result_elsewhere(c->sched, center_now(), news->ended[i].log_id, news->ended[i].code,
                                slice_text(news->ended[i].msg ? news->ended[i].msg : ""));

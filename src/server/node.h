@@ -52,8 +52,12 @@ struct node_says {
 };
 
 /* Any thread: a number that moves when another server has changed groups, access tokens or
- * registrations or rules of alarms; NULL is fine. */
+ * registrations, or rules or channels of alarms; NULL is fine. */
 uint64_t node_others(const struct node *n);
+/* Any thread: does this server do what one server does for all (send alarms, delete what is old)?
+ * One that has the database alone does; NULL is fine. Of several one at most does at any time, and
+ * for some seconds after one has died none. */
+bool node_first(const struct node *n);
 /* Any thread: what is to be done, once each. False: this server has the database alone. */
 bool node_takes(struct node *n, struct node_says *ret);
 /* The same: results for runs of this server that others have taken; the caller's

@@ -102,6 +102,8 @@ struct center {
     void *on_request_arg;
     void (*on_alarm)(void *arg); /* NULL: nobody is told */
     void *on_alarm_arg;
+    void (*on_heard)(void *arg); /* the same */
+    void *on_heard_arg;
     const struct center_watcher *watcher; /* NULL: none */
     void *watcher_arg;
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */

@@ -38,6 +38,7 @@ struct writer {
     struct mailbox *in, *done;
     int done_kind;
     struct metrics *metrics;
+    const struct node *node; /* says whether housekeeping is this server's */
     pthread_t thread;
     bool joined;
     _Atomic bool stopping;
@@ -160,7 +161,9 @@ static bool house_due(struct writer *w)
     int64_t boot_ms = clock_boot_ms();
     if (boot_ms < w->house_ms)
         return false;
-    if (w->more || boot_ms >= w->purge_ms || retention_due(w->retention, w->store, boot_ms))
+    if (!node_first(w->node))
+        w->more = false;
+    else if (w->more || boot_ms >= w->purge_ms || retention_due(w->retention, w->store, boot_ms))
         return true;
     w->house_ms = boot_ms + HOUSE_MS;
     return false;
@@ -340,7 +343,7 @@ static void *writer_main(void *arg)
 
 struct writer *writer_new(struct store *store, struct planner *planner, struct figures *figures,
                           const struct retention_rules *rules, struct mailbox *done, int done_kind,
-                          struct metrics *metrics)
+                          struct metrics *metrics, const struct node *node)
 {
     static const struct ledger_write house = { house_run, house_done };
     struct writer *w = mem_new(sizeof(*w));
@@ -351,6 +354,7 @@ struct writer *writer_new(struct store *store, struct planner *planner, struct f
     w->done = done;
     w->done_kind = done_kind;
     w->metrics = metrics;
+    w->node = node;
     w->retention = retention_new(rules);
     w->audit_keep_ms = rules->audit_keep_ms;
     w->house = (struct ledger_entry){ .write = &house, .arg = w };

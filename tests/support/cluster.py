@@ -26,8 +26,8 @@ def fresh(db):
     return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
 
 
-def node(folder, url, name, cluster=True):
-    return Center(folder, ["--db", url, "--node.name", name, *(["--node.cluster"] if cluster else [])],
+def node(folder, url, name, cluster=True, settings=()):
+    return Center(folder, ["--db", url, "--node.name", name, *(["--node.cluster"] if cluster else []), *settings],
                   env={"PEAL_DB_PASSWORD": servers.PASSWORD})
 
 

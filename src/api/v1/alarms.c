@@ -5,6 +5,7 @@
 #include "api/v1/query.h"
 #include "api/v1/v1.h"
 #include "base/mem.h"
+#include <string.h>
 
 #define JOBS_SHOWN 500 /* of one alarm */
 
@@ -31,6 +32,8 @@ static void write_members(struct jsonw *w, struct store *db, const struct incide
                                                 [CAUSE_EXECUTOR] = "executor",
                                                 [CAUSE_NO_EXECUTOR] = "no_executor",
                                                 [CAUSE_CENTER] = "center" };
+    char check[32]; /* the text names the server */
+    text_copy(check, sizeof(check), slice_of(i->address, strcspn(i->address, "@")));
     jsonw_i64(w, "id", i->id);
     write_rule(w, db, i->rule_id);
     jsonw_text(w, "kind", rule_kind_text(i->kind));
@@ -38,7 +41,7 @@ static void write_members(struct jsonw *w, struct store *db, const struct incide
     v1_group_named(w, db, i->group_id);
     jsonw_text(w, "cause", causes[i->cause]);
     jsonw_text(w, "executor", i->cause == CAUSE_EXECUTOR ? i->address : NULL);
-    jsonw_text(w, "check", i->cause == CAUSE_CENTER ? i->address : NULL);
+    jsonw_text(w, "check", i->cause == CAUSE_CENTER ? check : NULL);
     jsonw_text(w, "text", i->text);
     v1_instant(w, "since", i->since_ms);
     v1_instant(w, "last", i->last_ms);

@@ -63,6 +63,7 @@ enum err sql_channel_get(struct store *s, int64_t id, struct channel_record *ret
 enum err sql_channel_insert(struct store *s, struct channel_record *r, struct why *why)
 {
     struct sql_query *q;
+    sql_of(s)->changed = true;
     enum err err = sql_query(sql_of(s),
                              "INSERT INTO peal_channel (" VALUES_OF ") VALUES (?2, ?3, ?4, ?5, "
                              "?6, ?7, ?8, ?9)",
@@ -77,6 +78,7 @@ enum err sql_channel_update(struct store *s, const struct channel_record *r, str
 {
     struct sql_query *q;
     int64_t rows = 0;
+    sql_of(s)->changed = true;
     enum err err = sql_query(sql_of(s),
                              "UPDATE peal_channel SET version = ?2, name = ?3, kind = ?4, "
                              "settings = ?5, enabled = ?6, created_ms = ?7, updated_ms = ?8, "
@@ -94,6 +96,7 @@ enum err sql_channel_update(struct store *s, const struct channel_record *r, str
 enum err sql_channel_delete(struct store *s, int64_t id, struct why *why)
 {
     int64_t rows = 0;
+    sql_of(s)->changed = true;
     enum err err =
         sql_change_by_id(sql_of(s), "DELETE FROM peal_channel WHERE id = ?1", id, &rows, why);
     return err || rows ? err : sql_none("channel", id, why);

@@ -471,6 +471,36 @@ static void jobs_are_moved_when_the_list_of_nodes_changes(void **state)
     cluster_free(g.c);
 }
 
+static void the_node_that_is_there_longest_is_the_first(void **state)
+{
+    (void)state;
+    struct rig g = rig_in();
+    assert_true(cluster_first(g.c));
+    row(&g, OTHER, MINE + 1); /* one that comes takes it from nobody, whatever its number */
+    row(&g, ME + 1, MINE - 1)->draining = true;
+    row(&g, ME + 2, MINE - 2)->ended = true;
+    step(&g, LIFE_LOOK_MS);
+    assert_true(cluster_first(g.c));
+    g.rows[2].draining = false;
+    step(&g, LIFE_LOOK_MS);
+    assert_false(cluster_first(g.c));
+    g.rows[2].ended = true;
+    step(&g, LIFE_LOOK_MS);
+    assert_true(cluster_first(g.c));
+    cluster_drain(g.c, true);
+    assert_false(cluster_first(g.c));
+    cluster_free(g.c);
+}
+
+static void a_node_that_has_not_looked_is_not_the_first(void **state)
+{
+    (void)state;
+    struct rig g = rig_out((struct cluster_config){ 0 });
+    cluster_joined(g.c, g.now, NULL, ME, MINE);
+    assert_false(cluster_first(g.c));
+    cluster_free(g.c);
+}
+
 static void a_single_node_beats_and_looks_at_nobody(void **state)
 {
     (void)state;
@@ -528,6 +558,8 @@ int main(void)
         cmocka_unit_test(a_node_that_goes_moves_its_own_jobs_only),
         cmocka_unit_test(what_no_home_has_planned_is_claimed_in_time),
         cmocka_unit_test(jobs_are_moved_when_the_list_of_nodes_changes),
+        cmocka_unit_test(the_node_that_is_there_longest_is_the_first),
+        cmocka_unit_test(a_node_that_has_not_looked_is_not_the_first),
         cmocka_unit_test(a_single_node_beats_and_looks_at_nobody),
         cmocka_unit_test(a_single_node_that_is_refused_is_over),
     };
