@@ -201,7 +201,7 @@ static enum err run_remove(struct store *s, struct rule_edit *e, struct why *why
 static enum err run_acknowledge(struct store *s, struct rule_edit *e, struct why *why)
 {
     struct incident_record i;
-    enum err err = s->ops->rules->incident_get(s, e->rule.id, &i, why);
+    enum err err = incident_take(s, e->rule.id, &i, why);
     if (err)
         return err;
     if (i.closed_ms >= 0) {

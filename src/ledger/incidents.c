@@ -16,7 +16,8 @@ struct incidents {
     _Atomic bool stale;
     struct rule_record *rules; /* that are enabled */
     int n, cap;
-    int64_t slow_ms; /* no run that took less concerns a rule */
+    int64_t slow_ms;         /* no run that took less concerns a rule */
+    struct failing *failing; /* NULL: no other server ends runs */
 };
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -39,8 +40,14 @@ void incidents_free(struct incidents *x)
     if (!x)
         return;
     forget(x);
+    failing_free(x->failing);
     free(x->rules);
     free(x);
+}
+
+void incidents_share(struct incidents *x)
+{
+    x->failing = failing_new();
 }
 
 void incidents_stale(struct incidents *x)
@@ -129,8 +136,10 @@ static bool takes(const struct incident_record *i)
 static enum err incident_for(struct txn *t, const struct event *e, struct incident_record *ret)
 {
     const struct store_rules *ops = t->ops->rules;
-    enum err err = ops->incident_find(t->store, e->rule->id, e->group_id, e->cause, e->address, ret,
-                                      &t->b->why);
+    enum err err = ops->rule_lock(t->store, e->rule->id, &t->b->why);
+    if (!err)
+        err = ops->incident_find(t->store, e->rule->id, e->group_id, e->cause, e->address, ret,
+                                 &t->b->why);
     if (!err && takes(ret))
         return OK;
     if (!err)
@@ -225,7 +234,7 @@ static enum err job_out(struct txn *t, struct incident_job *j)
 {
     const struct store_rules *ops = t->ops->rules;
     struct incident_record i;
-    enum err err = ops->incident_get(t->store, j->incident_id, &i, &t->b->why);
+    enum err err = incident_take(t->store, j->incident_id, &i, &t->b->why);
     if (err)
         return err == ERR_NOTFOUND ? OK : err;
     j->closed_ms = t->b->now_ms;
@@ -275,6 +284,26 @@ static enum err tell_of(struct txn *t, const struct rule_record *r, const struct
     return happened(t, &it);
 }
 
+/* Whoever has seen its failures: is the job in an alarm? One that fails on where another server has
+ * seen it succeed has a transition behind it that was not seen here. */
+static enum err judge_shared(struct txn *t, const struct rule_record *r, const struct run_end *e,
+                             const struct run_change *c)
+{
+    uint32_t limit = (uint32_t)r->in_a_row;
+    struct failing_state there;
+    struct job_stat stat;
+    enum err err = failing_of(t, r->id, e->job_id, &there);
+    if (err)
+        return err;
+    if (e->streak < limit)
+        return there.any ? recovered(t, r->id, e->job_id) : OK;
+    if (there.open)
+        return OK;
+    bool again = !there.any && figures_job(t->figures, e->job_id, &stat) &&
+                 stat.failed_ms > r->updated_ms; /* not one that fails since before the rule */
+    return e->streak_was < limit || again ? tell_of(t, r, e, c) : OK;
+}
+
 static enum err judge(struct txn *t, const struct rule_record *r, const struct run_end *e,
                       const struct run_change *c)
 {
@@ -305,6 +334,14 @@ static const struct run_change *change_of(const struct batch *b, const struct ru
     return NULL;
 }
 
+/* No rule can be concerned. */
+static bool quiet(const struct incidents *x, const struct run_end *e)
+{
+    if (e->streak != e->streak_was || e->took_ms > x->slow_ms)
+        return false;
+    return !x->failing || (!e->streak && !failing_has(x->failing, e->job_id));
+}
+
 static enum err ends(struct txn *t, const struct incidents *x)
 {
     const struct batch *b = t->b;
@@ -312,12 +349,14 @@ static enum err ends(struct txn *t, const struct incidents *x)
     int at = 0;
     for (int i = 0; !err && i < b->nends; i++) {
         const struct run_end *e = &b->ends[i];
-        if (e->streak == e->streak_was && e->took_ms <= x->slow_ms)
+        if (quiet(x, e))
             continue;
         const struct run_change *c = change_of(b, e, &at);
         for (int k = 0; !err && k < x->n; k++)
             if (rule_is_of(&x->rules[k], e->group_id, e->job_id))
-                err = judge(t, &x->rules[k], e, c);
+                err = x->failing && x->rules[k].kind == RULE_FAILED
+                          ? judge_shared(t, &x->rules[k], e, c)
+                          : judge(t, &x->rules[k], e, c);
     }
     return err;
 }
@@ -329,7 +368,10 @@ enum err incidents_run(struct txn *t)
     enum err err = ready(t, &x);
     if (err || !x || !t->figures)
         return err;
-    err = ends(t, x);
+    if (x->failing && b->nends)
+        err = failing_look(x->failing, t);
+    if (!err)
+        err = ends(t, x);
     for (int i = 0; !err && i < b->nedits; i++)
         if (b->edits[i]->kind == EDIT_JOB_DELETE && !b->edits[i]->err)
             err = recovered(t, 0, b->edits[i]->id);
@@ -375,11 +417,23 @@ static enum err close_it(struct store *s, struct incident_record *i, const char 
     return s->ops->rules->incident_update(s, i, why);
 }
 
+enum err incident_take(struct store *s, int64_t id, struct incident_record *ret, struct why *why)
+{
+    const struct store_rules *ops = s->ops->rules;
+    enum err err = ops->incident_get(s, id, ret, why);
+    if (err)
+        return err;
+    int64_t rule_id = ret->rule_id;
+    incident_record_done(ret);
+    err = ops->rule_lock(s, rule_id, why);
+    return err ? err : ops->incident_get(s, id, ret, why); /* it may have changed meanwhile */
+}
+
 enum err incident_close(struct store *s, int64_t id, const char *by, int64_t now_ms,
                         struct why *why)
 {
     struct incident_record i;
-    enum err err = s->ops->rules->incident_get(s, id, &i, why);
+    enum err err = incident_take(s, id, &i, why);
     if (err)
         return err;
     if (i.closed_ms >= 0) {
@@ -407,7 +461,9 @@ enum err incidents_drop_rule(struct store *s, int64_t rule_id, int64_t now_ms, s
     const struct incidents_filter filter = {
         .open = 1, .rule_id = rule_id, .below_id = INT64_MAX, .limit = PAGE
     };
-    enum err err = s->ops->rules->incidents_page(s, &filter, note_of_rule, &f, &total, why);
+    enum err err = s->ops->rules->rule_lock(s, rule_id, why);
+    if (!err)
+        err = s->ops->rules->incidents_page(s, &filter, note_of_rule, &f, &total, why);
     for (size_t i = 0; !err && i < f.n; i++) {
         struct incident_record r;
         err = s->ops->rules->incident_get(s, ids[i], &r, why);
@@ -482,7 +538,7 @@ static enum err tell_one(struct store *s, const struct tells *a, const struct te
 {
     struct incident_record i;
     struct rule_record r = { .id = 0 };
-    enum err err = s->ops->rules->incident_get(s, t->incident_id, &i, why);
+    enum err err = incident_take(s, t->incident_id, &i, why);
     if (err)
         return err == ERR_NOTFOUND ? OK : err;
     if (!i.settled && i.told == t->told) {
@@ -575,8 +631,10 @@ static enum err state_begins(struct txn *t, const struct rule_record *r, const s
     struct event e = { .rule = r, .group_id = c->group_id, .cause = c->cause, .text = c->text };
     struct incident_record i = { .id = 0 };
     text_copy(e.address, sizeof(e.address), slice_text(c->address));
-    enum err err = t->ops->rules->incident_find(t->store, r->id, c->group_id, c->cause, e.address,
-                                                &i, &t->b->why);
+    enum err err = t->ops->rules->rule_lock(t->store, r->id, &t->b->why);
+    if (!err)
+        err = t->ops->rules->incident_find(t->store, r->id, c->group_id, c->cause, e.address, &i,
+                                           &t->b->why);
     if (err == ERR_NOTFOUND) {
         err = incident_for(t, &e, &i);
         i.events = i.untold = 1;
@@ -590,8 +648,10 @@ static enum err state_begins(struct txn *t, const struct rule_record *r, const s
 static enum err state_ends(struct txn *t, const struct condition *c)
 {
     struct incident_record i;
-    enum err err = t->ops->rules->incident_find(t->store, c->rule_id, c->group_id, c->cause,
-                                                c->address, &i, &t->b->why);
+    enum err err = t->ops->rules->rule_lock(t->store, c->rule_id, &t->b->why);
+    if (!err)
+        err = t->ops->rules->incident_find(t->store, c->rule_id, c->group_id, c->cause, c->address,
+                                           &i, &t->b->why);
     if (err)
         return err == ERR_NOTFOUND ? OK : err;
     i.closed_ms = i.last_ms = t->b->now_ms;

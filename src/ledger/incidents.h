@@ -16,6 +16,9 @@ struct incidents; /* the rules in memory; the thread of the ledger */
 
 struct incidents *incidents_new(void);
 void incidents_free(struct incidents *x); /* NULL is fine */
+/* Before the first transaction: other servers end runs of the same jobs, and write what they find
+ * into the same alarms. */
+void incidents_share(struct incidents *x);
 /* Any thread; also within a transaction that writes rules: the next one reads them anew. */
 void incidents_stale(struct incidents *x);
 
@@ -23,6 +26,10 @@ void incidents_stale(struct incidents *x);
  * and nothing is told of that. */
 MUST_CHECK enum err incidents_drop_rule(struct store *s, int64_t rule_id, int64_t now_ms,
                                         struct why *why);
+/* In a transaction that will change it: the alarm as it is. Other servers that ask for one of the
+ * same rule wait until the transaction ends. ERR_NOTFOUND. */
+MUST_CHECK enum err incident_take(struct store *s, int64_t id, struct incident_record *ret,
+                                  struct why *why);
 /* In a transaction: a user closes the alarm. Its channels are told, if they were told that it is
  * open. ERR_NOTFOUND; ERR_EXISTS: it is closed. */
 MUST_CHECK enum err incident_close(struct store *s, int64_t id, const char *by, int64_t now_ms,

@@ -89,6 +89,19 @@ struct cause change_cause(const struct run_change *c);
 enum err incidents_run(struct txn *t);     /* when streaks are known */
 enum err incidents_stopped(struct txn *t); /* t->stops, before they are dropped */
 
+/* failing.c */
+struct failing; /* jobs in open alarms, of a second ago; one thread */
+struct failing *failing_new(void);
+void failing_free(struct failing *f);                               /* NULL is fine */
+MUST_CHECK enum err failing_look(struct failing *f, struct txn *t); /* if it is time */
+bool failing_has(const struct failing *f, int64_t job_id);
+struct failing_state { /* of a rule */
+    bool open;         /* it is in an alarm that is open */
+    bool any;          /* the same, or in one that a user has closed, and has not recovered since */
+};
+MUST_CHECK enum err failing_of(struct txn *t, int64_t rule_id, int64_t job_id,
+                               struct failing_state *ret); /* as it is now */
+
 /* groups.c */
 enum err groups_edit(struct txn *t, struct edit *e);
 enum err groups_there(struct txn *t, int64_t id, struct why *why); /* ERR_INVALID: it is not */

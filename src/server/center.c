@@ -501,6 +501,8 @@ static enum err figures_begin(struct center *c, struct store *store, struct why 
         return err;
     c->figures = figures_new(zone);
     c->incidents = incidents_new();
+    if (node_shared(c->node))
+        incidents_share(c->incidents);
     zone_unref(zone);
     return figures_load(c->figures, store, why);
 }

@@ -230,6 +230,7 @@ typedef bool rule_row_fn(void *ctx, const struct rule_record *r);
 typedef bool silence_row_fn(void *ctx, const struct silence_record *r);
 typedef bool incident_row_fn(void *ctx, const struct incident_record *r);
 typedef bool incident_job_row_fn(void *ctx, const struct incident_job *j);
+typedef bool job_id_fn(void *ctx, int64_t job_id);
 
 /* The interface is nine tables, by what their rows are about. rollback and close cannot fail;
  * every other result is looked at. A table may be shared: what is read and written row by row is
@@ -667,6 +668,9 @@ struct store_rules {
     MUST_CHECK enum err (*rule_update)(struct store *s, const struct rule_record *r,
                                        struct why *why);
     MUST_CHECK enum err (*rule_delete)(struct store *s, int64_t id, struct why *why);
+    /* In a transaction: those of other servers that lock it wait until this one ends. Nothing where
+     * one server has the data alone, or the rule has gone. */
+    MUST_CHECK enum err (*rule_lock)(struct store *s, int64_t id, struct why *why);
 
     MUST_CHECK enum err (*incident_get)(struct store *s, int64_t id, struct incident_record *ret,
                                         struct why *why);
@@ -703,6 +707,10 @@ struct store_rules {
     /* Of a job, where it has not recovered, by incident. */
     MUST_CHECK enum err (*incident_jobs_open)(struct store *s, int64_t job_id,
                                               incident_job_row_fn *fn, void *ctx, struct why *why);
+    /* Jobs that have not recovered, of alarms of which something may be to be told; in any order,
+     * once each. */
+    MUST_CHECK enum err (*incident_jobs_unsettled)(struct store *s, job_id_fn *fn, void *ctx,
+                                                   struct why *why);
     /* Sets id. */
     MUST_CHECK enum err (*tell_insert)(struct store *s, struct tell_record *r, struct why *why);
     MUST_CHECK enum err (*tell_get)(struct store *s, int64_t id, struct tell_record *ret,

@@ -2,6 +2,7 @@
 """Several servers on one database: an alarm goes out once, whichever of them owns the run, knows the channel or is asked
 by a user; and what one had not sent when it was killed is sent by the next."""
 
+import concurrent.futures
 import contextlib
 import pathlib
 import sys
@@ -11,6 +12,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support.cluster import database, fresh, node, wait_for  # noqa: E402, F401 (path just set; a fixture)
 from support.hook import Hook  # noqa: E402
+from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1  # noqa: E402
 from support.wait import wait_until  # noqa: E402
 
@@ -57,6 +59,10 @@ def rule(center, channels, kind="failed", **more):
     return answer.json["id"]
 
 
+def known(center):
+    return V1(center).get("/executors?limit=10")["items"]
+
+
 def of_rule(hook, path, number):
     return [m for m in hook.at(path) if m.get("ruleId") == number]
 
@@ -98,6 +104,43 @@ def test_what_a_killed_server_had_not_sent_is_sent_by_the_next(db, tmp_path):
         wait_closed(db, name, 4 * RUNS)
         assert len({m["runId"] for m in hook.at("/all")}) == len(hook.at("/all")) == 4 * RUNS
         assert sent(two) == 4 * RUNS and sent(one) == 0
+
+
+def test_failures_that_two_servers_find_at_once_are_one_alarm(db, tmp_path):
+    with Hook() as hook, two_servers(db, tmp_path, hook) as (name, one, two):
+        number = rule(two, "webhook")
+        group = one.api().add_group("nobody")
+        jobs = [one.api().add_job(group, "h") for _ in range(4 * RUNS)]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda i: fail((one, two)[i % 2], jobs[i]), range(len(jobs))))
+        told, = wait_until(lambda: of_rule(hook, "/all", number), "a message of the rule", 60)
+        assert (told["jobs"], told["open"]) == (len(jobs), len(jobs))
+        # each fails again, at the other server: that is nothing new
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda i: fail((two, one)[i % 2], jobs[i]), range(len(jobs))))
+        wait_closed(db, name, 2 * len(jobs) + 1)
+        rows = db.run("SELECT jobs, open, events, told FROM peal_incident", name)
+        assert rows == [(str(len(jobs)), str(len(jobs)), str(len(jobs)), "1")]
+        assert len(of_rule(hook, "/all", number)) == 1
+
+
+def test_a_job_recovers_at_another_server_than_it_failed_at(db, tmp_path):
+    with Hook() as hook, two_servers(db, tmp_path, hook) as (name, one, two), Puppet(two, "tests", register=False) as puppet:
+        api = two.api()
+        job = api.add_job(api.add_group("tests", addresses=[puppet.address]), "h")
+        number = rule(two, "webhook")
+        puppet.center, puppet.result = one, lambda run: {"handleCode": 500, "handleMsg": "no"}
+        wait_until(lambda: known(one), "the group's executor at the other server")
+        one.api().trigger(job)
+        opened, = wait_until(lambda: of_rule(hook, "/all", number), "a message of the rule", 60)
+        assert opened["state"] == "opened"
+        wait_closed(db, name, 2)  # or the other one would tell it again
+        one.kill()
+        puppet.center, puppet.result = two, lambda run: {"handleCode": 200, "handleMsg": "ok"}
+        wait_for(two, one="dead", two="up")
+        api.trigger(job)
+        closed = wait_until(lambda: of_rule(hook, "/all", number)[1:], "the end of the alarm", 60)
+        assert [m["state"] for m in closed] == ["closed"] and closed[0]["key"] == opened["key"]
 
 
 def test_channels_rules_silences_and_requests_count_at_every_server(db, tmp_path):

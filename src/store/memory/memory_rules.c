@@ -66,6 +66,14 @@ static enum err memory_rule_delete(struct store *s, int64_t id, struct why *why)
     return OK;
 }
 
+static enum err memory_rule_lock(struct store *s, int64_t id, struct why *why)
+{
+    (void)s;
+    (void)id;
+    (void)why;
+    return OK;
+}
+
 /* ---- alarms ---------------------------------------------------------------------------------- */
 
 static struct incident_record *incident_new(const struct incident_record *from)
@@ -271,6 +279,27 @@ static enum err memory_incident_jobs_open(struct store *s, int64_t job_id, incid
     return OK;
 }
 
+static enum err memory_incident_jobs_unsettled(struct store *s, job_id_fn *fn, void *ctx,
+                                               struct why *why)
+{
+    (void)why;
+    const struct memory *m = memory_of(s);
+    struct map jobs;
+    void *row;
+    map_init(&jobs);
+    bool more = true;
+    for (size_t k = 0; more && map_next(&m->tables[T_INCIDENT_JOB], &k, &row);) {
+        const struct incident_job *j = &((const struct mem_incident_job *)row)->row;
+        const struct incident_record *i = mem_find(m, T_INCIDENT, j->incident_id);
+        if (j->closed_ms >= 0 || !i || i->settled || map_find(&jobs, (uint64_t)j->job_id))
+            continue;
+        map_set(&jobs, (uint64_t)j->job_id, row);
+        more = fn(ctx, j->job_id);
+    }
+    map_done(&jobs);
+    return OK;
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static enum err memory_tell_insert(struct store *s, struct tell_record *r, struct why *why)
@@ -468,6 +497,7 @@ const struct store_rules memory_rules = {
     .rule_insert = memory_rule_insert,
     .rule_update = memory_rule_update,
     .rule_delete = memory_rule_delete,
+    .rule_lock = memory_rule_lock,
     .incident_get = memory_incident_get,
     .incident_find = memory_incident_find,
     .incident_insert = memory_incident_insert,
@@ -479,6 +509,7 @@ const struct store_rules memory_rules = {
     .incident_job_get = memory_incident_job_get,
     .incident_jobs_each = memory_incident_jobs_each,
     .incident_jobs_open = memory_incident_jobs_open,
+    .incident_jobs_unsettled = memory_incident_jobs_unsettled,
     .tell_insert = memory_tell_insert,
     .tell_get = memory_tell_get,
     .jobs_late = memory_jobs_late,

@@ -380,3 +380,19 @@ enum err sql_incident_jobs_open(struct store *store, int64_t job_id, incident_jo
     sql_bind_i64(q, 1, job_id);
     return sql_rows(q, job_lend, &fn, ctx, why);
 }
+
+static bool id_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    return (*(job_id_fn **)fn)(ctx, sql_i64(q, 0, 0));
+}
+
+enum err sql_incident_jobs_unsettled(struct store *store, job_id_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT DISTINCT j.job_id FROM peal_incident i JOIN "
+                             "peal_incident_job j ON j.incident_id = i.id "
+                             "WHERE i.settled = 0 AND j.closed_ms IS NULL",
+                             &q, why);
+    return err ? err : sql_rows(q, id_lend, &fn, ctx, why);
+}

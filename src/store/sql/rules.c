@@ -122,6 +122,20 @@ static enum err sql_rule_delete(struct store *store, int64_t id, struct why *why
     return err || rows ? err : sql_none("rule", id, why);
 }
 
+static enum err sql_rule_lock(struct store *store, int64_t id, struct why *why)
+{
+    struct sql *s = sql_of(store);
+    struct sql_query *q;
+    int64_t there;
+    if (!s->shared)
+        return OK;
+    enum err err = sql_query(s, "SELECT id FROM peal_alarm_rule WHERE id = ?1 FOR UPDATE", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, id);
+    return sql_one(q, 0, &there, why);
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static enum err sql_tell_insert(struct store *store, struct tell_record *r, struct why *why)
@@ -294,6 +308,7 @@ const struct store_rules sql_rules = {
     .rule_insert = sql_rule_insert,
     .rule_update = sql_rule_update,
     .rule_delete = sql_rule_delete,
+    .rule_lock = sql_rule_lock,
     .incident_get = sql_incident_get,
     .incident_find = sql_incident_find,
     .incident_insert = sql_incident_insert,
@@ -305,6 +320,7 @@ const struct store_rules sql_rules = {
     .incident_job_get = sql_incident_job_get,
     .incident_jobs_each = sql_incident_jobs_each,
     .incident_jobs_open = sql_incident_jobs_open,
+    .incident_jobs_unsettled = sql_incident_jobs_unsettled,
     .tell_insert = sql_tell_insert,
     .tell_get = sql_tell_get,
     .jobs_late = sql_jobs_late,

@@ -33,6 +33,8 @@ MUST_CHECK enum err sql_incident_job_get(struct store *s, int64_t incident_id, i
                                          struct incident_job *ret, struct why *why);
 MUST_CHECK enum err sql_incident_jobs_each(struct store *s, int64_t incident_id, int max,
                                            incident_job_row_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_incident_jobs_unsettled(struct store *s, job_id_fn *fn, void *ctx,
+                                                struct why *why);
 MUST_CHECK enum err sql_incident_jobs_open(struct store *s, int64_t job_id, incident_job_row_fn *fn,
                                            void *ctx, struct why *why);
 

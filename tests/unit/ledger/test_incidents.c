@@ -188,10 +188,12 @@ static void a_transition_opens_an_alarm_and_the_next_closes_it(void **state)
 }
 
 /* Only a transition opens one: a user who has closed it hears nothing of the next failures. */
-static void what_a_user_has_closed_stays_closed_while_the_job_fails(void **state)
+static void stays_closed(void **state, bool shared)
 {
     struct scene c;
     scene_begin(&c, state);
+    if (shared)
+        incidents_share(c.x);
     int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
     end(&c, 0, PHASE_FAILED, "");
     struct incident_record i;
@@ -209,6 +211,69 @@ static void what_a_user_has_closed_stays_closed_while_the_job_fails(void **state
     end(&c, 0, PHASE_SUCCEEDED, "");
     end(&c, 0, PHASE_FAILED, "");
     expect(&c, id, 2, 1, 1);
+    scene_end(&c);
+}
+
+static void what_a_user_has_closed_stays_closed_while_the_job_fails(void **state)
+{
+    stays_closed(state, false);
+}
+
+static void and_so_it_does_among_several_servers(void **state)
+{
+    stays_closed(state, true);
+}
+
+/* Two servers that have counted different ends; *other: what the one that does not act has. */
+struct server {
+    struct figures *f;
+    struct incidents *x;
+};
+
+static struct server server_new(const struct scene *c)
+{
+    struct why why = { "" };
+    struct server s = { figures_new(zone_utc()), incidents_new() };
+    assert_int_equal(figures_load(s.f, c->b->s, &why), OK);
+    incidents_share(s.x);
+    return s;
+}
+
+static void swap(struct scene *c, struct server *other)
+{
+    const struct server acts = { c->f, c->x };
+    c->f = other->f;
+    c->x = other->x;
+    *other = acts;
+}
+
+static void of_several_servers_each_knows_what_the_others_have_found(void **state)
+{
+    struct scene c;
+    scene_begin(&c, state);
+    incidents_share(c.x);
+    struct server other = server_new(&c);
+    int64_t id = rule_new(&c, (struct rule_record){ .kind = RULE_FAILED });
+    end(&c, 0, PHASE_FAILED, "");
+    end(&c, 1, PHASE_FAILED, "");
+    expect(&c, id, 1, 2, 2);
+    swap(&c, &other);
+    end(&c, 0, PHASE_FAILED, ""); /* its first failure here */
+    expect(&c, id, 1, 2, 2);
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    end(&c, 1, PHASE_SUCCEEDED, ""); /* nothing of it is known here */
+    expect(&c, id, 1, 2, 0);
+    swap(&c, &other);
+    int64_t later =
+        rule_new(&c, (struct rule_record){ .kind = RULE_FAILED, .updated_ms = c.now_ms });
+    end(&c, 0, PHASE_FAILED, ""); /* on and on, for this one */
+    expect(&c, id, 2, 1, 1);
+    expect_none(&c, later); /* it fails since before that rule */
+    end(&c, 0, PHASE_SUCCEEDED, "");
+    end(&c, 0, PHASE_FAILED, "");
+    expect(&c, later, 1, 1, 1);
+    incidents_free(other.x);
+    figures_free(other.f);
     scene_end(&c);
 }
 
@@ -457,6 +522,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(a_transition_opens_an_alarm_and_the_next_closes_it),
         BOTH(what_a_user_has_closed_stays_closed_while_the_job_fails),
+        BOTH(and_so_it_does_among_several_servers),
+        BOTH(of_several_servers_each_knows_what_the_others_have_found),
         BOTH(one_executor_is_one_alarm),
         BOTH(a_commit_that_fails_leaves_nothing_and_comes_to_the_same),
         BOTH(slow_and_recovered_and_places),
