@@ -287,6 +287,9 @@ static void plan_done(struct sched *s, const struct batch *b)
     if (b->ndelays) /* next scheduled times that the last look ahead did not know */
         s->replan = true;
     s->claims |= b->claims && b->plan_more;
+    /* what lies behind it may be of a job that another center has made or started since */
+    if (b->claims && b->plan_next_ms < s->plan_next_ms)
+        s->plan_next_ms = b->plan_next_ms;
     if (!b->plan_until_ms || b->claims)
         return;
     s->plan_next_ms = b->plan_next_ms;
