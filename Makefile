@@ -3,7 +3,7 @@
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
 .PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash powercut model model-all sim \
-    test-db crash-db deps-database \
+    test-db crash-db chaos demo-cluster deps-database \
     sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test deps-browser
 
 PYTHON := /usr/bin/python3
@@ -42,6 +42,9 @@ pictures: deps-browser console ## the console's flows, which keep their pictures
 demo: console-if-possible build ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh
 
+demo-cluster: build deps-database ## three nodes on a database, to be killed by a key while the others take over
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/demo-cluster.py $(DB)
+
 picture: build ## run the demo and draw what it prints: docs/demo.svg
 	@$(PYTHON) scripts/picture.py build/peal
 
@@ -70,6 +73,9 @@ powercut: build deps-test ## power cuts under load: CUTS (200) of a center, a qu
 
 crash-db: build deps-database ## kill -9 of the center, of its database server, of both, ROUNDS (100) times each
 	@PEAL_BIN=build/release/peal $(PYTHON) scripts/crash-db.py --rounds $(ROUNDS)
+
+chaos: build deps-database ## three nodes, and all that can break does: 2 minutes a database; LONG=1: 30, 200 executors
+	@PEAL_BIN=build/release/peal $(PYTHON) scripts/chaos.py $(if $(LONG),--long) $(DB)
 
 model: deps-test ## search the quick configurations of the protocol's models
 	@$(PYTHON) scripts/model.py
