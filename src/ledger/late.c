@@ -70,6 +70,7 @@ static enum err put(struct txn *t, const struct passing *p)
             };
     }
     enum err err = n ? t->ops->cluster->inbox_put(t->store, rows, n, &t->b->why) : OK;
+    t->b->inbox_given = n;
     free(rows);
     return err;
 }
@@ -82,9 +83,12 @@ static enum err take(struct txn *t, struct passing *p)
         if (p->late[i].inbox_id && !p->late[i].passed)
             p->ids[n++] = p->late[i].inbox_id;
     enum err err = n ? t->ops->cluster->inbox_take(t->store, p->ids, n, p->yes, &t->b->why) : OK;
+    t->b->inbox_taken = 0;
     for (int i = 0, k = 0; !err && i < p->n; i++)
-        if (p->late[i].inbox_id && !p->late[i].passed)
+        if (p->late[i].inbox_id && !p->late[i].passed) {
+            t->b->inbox_taken += p->yes[k];
             p->late[i].passed = !p->yes[k++];
+        }
     return err;
 }
 

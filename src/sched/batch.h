@@ -177,6 +177,7 @@ struct batch {
     bool adopt_left;         /* and it has more */
     struct inbox_row *inbox; /* results that had come for them */
     int ninbox;
+    int inbox_given, inbox_taken; /* results: left for the runs' servers; found, and done with */
     struct run_end *ends; /* of the runs that ended, in the order in which they were written */
     int nends;
     int64_t ends_no;    /* under which the figures keep them; 0: there are none, or none are kept */

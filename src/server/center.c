@@ -182,6 +182,8 @@ static void batch_done(struct center *c)
     for (int i = 0; i < TOTAL_COUNT; i++)
         atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
+    atomic_fetch_add(&c->metrics.inbox_given, (uint64_t)b->inbox_given);
+    atomic_fetch_add(&c->metrics.inbox_taken, (uint64_t)b->inbox_taken);
     if (b->watermark.until_ms > c->watermark_ms)
         c->watermark_ms = b->watermark.until_ms;
     if (b->watermark.until_ms && !c->settled) {
@@ -914,14 +916,19 @@ void center_health(struct center *c, struct center_health *ret)
     char trouble[512], journal[100];
     memset(ret, 0, sizeof(*ret));
     ret->store_ok = !writer_trouble(c->writer, trouble, sizeof(trouble));
-    ret->fires = c->watermark_ms > clock_wall_ms();
+    bool marked = c->watermark_ms > clock_wall_ms(), leased = node_leased(c->node);
+    ret->fires = marked && leased;
     ret->draining = c->draining;
     if (!ret->store_ok)
         snprintf(ret->reason, sizeof(ret->reason), "the database does not take writes: %s; %s",
                  trouble, journal_health(c, journal, sizeof(journal)));
-    else if (!ret->fires)
+    else if (!marked)
         snprintf(ret->reason, sizeof(ret->reason),
                  "nothing fires: the dispatch watermark on disk has not been renewed");
+    else if (!leased)
+        snprintf(ret->reason, sizeof(ret->reason),
+                 "nothing fires: the lease is over, the database has taken no beat of this server "
+                 "for 2 s");
     else if (ret->draining)
         snprintf(ret->reason, sizeof(ret->reason), "stopping");
 }

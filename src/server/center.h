@@ -270,7 +270,7 @@ MUST_CHECK enum err center_probe(struct center *c, int64_t group_id, const char 
 
 struct center_health {
     bool store_ok; /* the last commit succeeded */
-    bool fires;    /* the watermark is ahead of the clock */
+    bool fires;    /* the watermark is ahead of the clock; among others the lease holds, too */
     bool draining;
     char reason[768]; /* why not, for people */
 };

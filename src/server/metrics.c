@@ -193,6 +193,14 @@ static void node_write(struct metrics *m, struct buf *out)
             atomic_load_explicit(&m->beat_errors, relaxed));
     gauge(out, "peal_node_beat_seconds", "Round trip of the last beat that it took.",
           get(&m->beat_us) / 1e6);
+    if (get(&m->shared) == 0)
+        return;
+    counter(out, "peal_node_results_given_total",
+            "Results that came here and were left for the servers whose runs they end.",
+            atomic_load_explicit(&m->inbox_given, relaxed));
+    counter(out, "peal_node_results_taken_total",
+            "Results that had come to other servers and were dealt with here.",
+            atomic_load_explicit(&m->inbox_taken, relaxed));
 }
 
 static void database_write(struct metrics *m, struct buf *out)

@@ -54,7 +54,9 @@ struct metrics {
     _Atomic int64_t db_skew_ms, db_beat_ms; /* its clock minus ours; wall: the last beat it took */
     struct metric_node node;
     _Atomic uint64_t beats, beat_errors; /* that the database took, and all others */
-    _Atomic int64_t beat_us;             /* round trip of the last one it took */
+    _Atomic int64_t shared;              /* 1: other servers may have the database, too; and: */
+    _Atomic uint64_t inbox_given, inbox_taken; /* results */
+    _Atomic int64_t beat_us;                   /* round trip of the last one it took */
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic int64_t journal_records; /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;

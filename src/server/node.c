@@ -44,6 +44,7 @@ struct node {
     bool skewed, silent;      /* has been told */
     bool shared;              /* with other servers */
     _Atomic uint64_t others;  /* node_others */
+    _Atomic int64_t lease_ms; /* boot: until then runs may be sent */
     _Atomic int64_t first_ms; /* boot: until then it is the first one; INT64_MIN: it is not */
     bool out;                 /* this life is over: nothing is looked at any more */
     struct node_hooks hooks;
@@ -144,7 +145,9 @@ enum err node_new(const char *data, const char *db, const char *password, const 
     n->fd = -1;
     n->shared = shared;
     n->says.lease_ms = n->says.watermark_ms = INT64_MIN;
+    atomic_init(&n->lease_ms, INT64_MIN);
     atomic_init(&n->first_ms, INT64_MIN);
+    metrics->shared = shared;
     pthread_mutex_init(&n->lock, NULL);
     n->db = mem_dup(db);
     n->password = mem_dup(password);
@@ -373,6 +376,7 @@ static void publish(struct node *n, bool claim, const struct cluster_action *ado
     struct node_says *s = &n->says;
     struct share share = { .nodes = 0 };
     share.place = cluster_place(n->rules, &share.nodes);
+    atomic_store(&n->lease_ms, lease_ms);
     atomic_store(&n->first_ms, cluster_first(n->rules) ? lease_ms : INT64_MIN);
     bool wake = claim || adopt->epoch || s->lease_ms != lease_ms || s->watermark_ms != watermark_ms;
     s->lease_ms = lease_ms;
@@ -389,6 +393,11 @@ static void publish(struct node *n, bool claim, const struct cluster_action *ado
 bool node_shared(const struct node *n)
 {
     return n && n->shared;
+}
+
+bool node_leased(const struct node *n)
+{
+    return !node_shared(n) || clock_boot_ms() < atomic_load(&n->lease_ms);
 }
 
 bool node_first(const struct node *n)

@@ -54,6 +54,8 @@ struct node_says {
 /* Any thread: a number that moves when another server has changed groups, access tokens or
  * registrations, or rules or channels of alarms; NULL is fine. */
 uint64_t node_others(const struct node *n);
+/* Any thread: may this server send runs now? One that has the database alone may; NULL is fine. */
+bool node_leased(const struct node *n);
 /* Any thread: does this server do what one server does for all (send alarms, delete what is old)?
  * One that has the database alone does; NULL is fine. Of several one at most does at any time, and
  * for some seconds after one has died none. */

@@ -55,6 +55,19 @@ def test_two_servers_live_on_one_database(db, tmp_path):
         assert db.number("SELECT count(*) FROM peal_epoch WHERE ended = 0", name) == 2
 
 
+def test_a_server_whose_lease_is_over_says_so(db, tmp_path):
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one:
+        link = db.snapshot(name)
+        for text in "ROLLBACK", "BEGIN", "SELECT node FROM peal_node FOR UPDATE":  # which the beat writes
+            link.run(text)
+        wait_until(lambda: not one.answers("/readyz"), "the end of the lease", 30)
+        said = one.get("/readyz?verbose")[2].decode()
+        assert "[+] database takes writes\n[-] schedule fires\n" in said and "the lease is over" in said, said
+        link.close()
+        wait_until(lambda: one.answers("/readyz"), "another lease", 30)
+
+
 def test_a_server_that_is_killed_is_found_dead_by_the_other(db, tmp_path):
     name, url = fresh(db)
     with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two:

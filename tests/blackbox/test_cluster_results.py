@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several servers on one database: a result counts, whichever of them it comes to, and whatever dies then."""
 
+import collections
 import contextlib
 import pathlib
 import signal
@@ -91,6 +92,10 @@ def test_results_that_come_to_another_server_end_their_runs(db, tmp_path):
             center.api().trigger(shaky, param=f"s{i}")
         wait_until(lambda: len(puppet.took) == 4 * RUNS and live(db, name) == 0, "every run to end", 60)
         assert set(puppet.took.values()) == {one, two}
+        took = collections.Counter(puppet.took.values())
+        for center, other in (one, two), (two, one):  # whoever is told leaves it to the other one
+            assert center.metric("peal_node_results_given_total") == took[center]
+            assert center.metric("peal_node_results_taken_total") == took[other]
         for job, codes in (parent, {"200": RUNS}), (child, {"200": RUNS}), (shaky, {"200": RUNS, "500": RUNS}):
             rows = ended(db, name, job)
             for code, count in codes.items():
