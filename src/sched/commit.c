@@ -20,9 +20,14 @@
 
 /* ---- taken ----------------------------------------------------------------------------------- */
 
-bool commit_full(const struct sched *s)
+static bool is_full(const struct sched *s)
 {
     return s->nphase[PHASE_PLANNED] >= s->config.planned_max || s->stats.live >= s->config.live_max;
+}
+
+bool commit_plans(const struct sched *s)
+{
+    return !s->plan_ends && s->share.place >= 0 && !is_full(s);
 }
 
 /* No run has left whose row may still be PLANNED once what has gathered is written: none is on its
@@ -36,7 +41,7 @@ bool commit_wants_clean(const struct sched *s)
  * few seconds and not every second; a bound on rows pauses it. */
 static bool want_plan(const struct sched *s, struct now now)
 {
-    if (s->draining || s->plan_ends || commit_full(s) ||
+    if (s->draining || !commit_plans(s) ||
         !s->born) /* the first commit is waited for: it stays small */
         return false;
     if (s->replan)
@@ -49,7 +54,7 @@ static bool want_plan(const struct sched *s, struct now now)
 /* What other centers have left; a look ahead finds it as well. */
 static bool want_claims(const struct sched *s)
 {
-    return s->claims && !s->draining && !s->plan_ends && !commit_full(s) && s->born;
+    return s->claims && !s->draining && commit_plans(s) && s->born;
 }
 
 static bool want_watermark(const struct sched *s, struct now now)

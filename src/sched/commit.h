@@ -5,8 +5,9 @@
 
 #include "sched/sched.h"
 
-/* As many runs in memory as it may hold: planning pauses. */
-bool commit_full(const struct sched *s);
+/* Whether runs are planned here at all: not while memory holds as many as it may, nor at a node
+ * that has no place among those which plan. */
+bool commit_plans(const struct sched *s);
 /* The next batch says that what is planned on disk has not been sent. */
 bool commit_wants_clean(const struct sched *s);
 struct batch *commit_take(struct sched *s, struct now now);

@@ -21,7 +21,7 @@ static_assert(CLUSTER_KINDS < QUEUE, "one of each kind is under way");
 struct cluster {
     struct cluster_config config;
     enum cluster_state state;
-    bool drain, stopping;
+    bool stopping;
     int64_t node, epoch;
     struct cluster_action queue[QUEUE];
     int queued;
@@ -93,7 +93,7 @@ static bool lives(const struct cluster *c) /* has an epoch that has not been ref
 
 static void begin(struct cluster *c, struct now now, int64_t node, int64_t epoch)
 {
-    c->state = c->drain ? CLUSTER_DRAINING : CLUSTER_IN;
+    c->state = CLUSTER_IN;
     c->node = node;
     c->epoch = epoch;
     c->sent = c->taken = 0;
@@ -432,14 +432,6 @@ void cluster_stop(struct cluster *c, struct now now)
     tell(c, CLUSTER_LEFT);
 }
 
-void cluster_drain(struct cluster *c, bool on)
-{
-    c->drain = on;
-    if (c->state == CLUSTER_IN || c->state == CLUSTER_DRAINING)
-        c->state = on ? CLUSTER_DRAINING : CLUSTER_IN;
-    homes_make(c);
-}
-
 /* A node whose clock was wrong looks on, and joins again when the clock is right. */
 void cluster_handed(struct cluster *c, struct now now, const struct cluster_action *a)
 {
@@ -471,12 +463,21 @@ static void rows_take(struct cluster *c, struct now now, const struct cluster_ro
     namesake_look(c, &before);
 }
 
+/* All nodes read the same wishes, so they agree on which of them drain: that does not depend on
+ * what the others do already. */
+static void drain_look(struct cluster *c)
+{
+    if (c->state == CLUSTER_IN || c->state == CLUSTER_DRAINING)
+        c->state = seen_drains(&c->seen, c->epoch) ? CLUSTER_DRAINING : CLUSTER_IN;
+}
+
 void cluster_rows(struct cluster *c, struct now now, const struct cluster_action *a,
                   const struct cluster_row *rows, int n)
 {
     if (!answers(c, a))
         return;
     rows_take(c, now, rows, n);
+    drain_look(c);
     clocks_compare(c);
     watch(c, now);
     homes_make(c);

@@ -35,7 +35,8 @@ struct cluster_config {
 enum cluster_state {
     CLUSTER_OUT,      /* has no epoch: looks, then joins */
     CLUSTER_IN,       /* plans, sends, adopts */
-    CLUSTER_DRAINING, /* sends what it has; plans and adopts nothing */
+    CLUSTER_DRAINING, /* asked to by its row, while others plan: sends what it has; plans and adopts
+                         nothing */
     CLUSTER_LEAVING,  /* nothing leaves any more; the last batch hands its runs over */
     CLUSTER_GONE,     /* asked to stop, and handed over */
 };
@@ -133,8 +134,6 @@ void cluster_fenced(struct cluster *c, struct now now);
 /* ---- what the operator and the core say ------------------------------------------------------ */
 
 void cluster_stop(struct cluster *c, struct now now);
-/* Take part without planning, or again with it. */
-void cluster_drain(struct cluster *c, bool on);
 /* How many runs are in memory, and how many may be: a fuller node adopts and plans less. */
 void cluster_load(struct cluster *c, struct now now, int64_t live, int64_t live_max);
 

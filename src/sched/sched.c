@@ -315,7 +315,7 @@ int64_t sched_next_boot(const struct sched *s)
         bool more = s->wanted || commit_wants_clean(s) || !list_empty(&s->lazy);
         return more ? s->batch_boot_ms : NEVER_MS;
     }
-    bool soon = s->wanted || (s->replan && !s->plan_ends && !commit_full(s));
+    bool soon = s->wanted || (s->replan && commit_plans(s));
     return least(next, soon ? s->batch_boot_ms : s->watermark_renew_boot_ms);
 }
 

@@ -58,6 +58,19 @@ bool seen_alone(const struct seen *s, int64_t epoch)
     return true;
 }
 
+bool seen_drains(const struct seen *s, int64_t epoch)
+{
+    bool asked = false, other = false;
+    for (int i = 0; i < s->n; i++) {
+        const struct cluster_row *r = &s->rows[i];
+        if (r->epoch == epoch)
+            asked = r->asked;
+        else
+            other |= seen_living(r) && !r->asked && !r->draining;
+    }
+    return asked && other;
+}
+
 bool seen_agrees(const struct seen *s, int64_t epoch, int64_t skew_ms)
 {
     for (int i = 0; i < s->n; i++) {

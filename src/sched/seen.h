@@ -16,7 +16,9 @@ struct cluster_row {
     int64_t heir;    /* epoch that adopts alone at first; 0: none */
     int64_t skew_ms; /* the database's clock minus the node's */
     int weight;      /* 1..HOMES_WEIGHT */
-    bool ended, clean, draining;
+    bool ended, clean;
+    bool draining; /* it plans nothing any more: it stops, or it drains */
+    bool asked;    /* an operator wants it to drain */
     bool namesake; /* has this node's name */
 };
 
@@ -38,6 +40,9 @@ const struct cluster_row *seen_namesake(const struct seen *s);
 bool seen_lives(const struct seen *s, int64_t epoch);
 /* Whether no node but the one of this epoch lives that would take runs. */
 bool seen_alone(const struct seen *s, int64_t epoch);
+/* Whether the node of this epoch is to drain: it was asked to, and another node lives that plans
+ * and was not. */
+bool seen_drains(const struct seen *s, int64_t epoch);
 /* Whether another living node's clock is within skew_ms of the database's. */
 bool seen_agrees(const struct seen *s, int64_t epoch, int64_t skew_ms);
 /* After all rows: watch each living node but the one of this epoch. One that has been silent for

@@ -282,6 +282,7 @@ static bool take_life(void *ctx, const struct life_record *r)
                                                 .ended = r->ended,
                                                 .clean = r->clean,
                                                 .draining = r->draining,
+                                                .asked = r->asked,
                                                 .namesake = r->node == l->n->options.node };
     return l->count < CLUSTER_MAX;
 }

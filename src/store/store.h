@@ -756,6 +756,7 @@ struct node_record { /* what the database knows of a server; texts are lent by t
     int64_t skew_ms;       /* as in node_beat; of the first beat it is 0 */
     int64_t began_ms;      /* that life, by that server's clock; 0: unknown */
     bool draining;
+    bool asked;       /* an operator wants it to drain */
     bool ended, dead; /* that life; dead: another server has found out, it did not say so itself */
     const char *name, *address, *version; /* empty: unknown */
 };
@@ -768,7 +769,8 @@ struct life_record { /* a node's newest life, or one that has ended and has runs
     int64_t heir;         /* 0: none */
     int64_t skew_ms;
     int64_t changes; /* a number that moves when it changes groups, tokens or registrations */
-    bool ended, clean, draining;
+    bool ended, clean;
+    bool draining, asked; /* it plans nothing any more; an operator wants it to drain */
 };
 
 typedef bool life_row_fn(void *ctx, const struct life_record *r);
@@ -801,6 +803,9 @@ struct store_cluster {
      * an error it may have been ended or not, and the same may be asked again. */
     MUST_CHECK enum err (*declare)(struct store *s, int64_t node, int64_t epoch, int64_t beat,
                                    bool *ret_done, struct why *why);
+    /* In a transaction: what an operator wants of that node, for as long as it lives; it reads that
+     * itself. Nothing changes where it is so already, or where there is no such node. */
+    MUST_CHECK enum err (*drain)(struct store *s, int64_t node, bool on, struct why *why);
     /* From now on due_take passes over jobs of other nodes whose next_ms lies behind claim_ms. */
     void (*share)(struct store *s, const struct share *share, int64_t claim_ms);
     /* In a transaction: runs of an ended life become this handle's, those that no other transaction

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several servers on one database (node.cluster): each has a name of its own; one that dies is noticed by the others."""
 
-import collections
-import contextlib
-import datetime
-import http.client
-import itertools
 import pathlib
 import signal
 import subprocess
@@ -17,7 +12,9 @@ import pytest  # noqa: E402 (path just set)
 
 from support import servers  # noqa: E402
 from support.center import binary, clean_environment  # noqa: E402
-from support.cluster import database, fresh, node, states, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
+from support.cluster import (  # noqa: E402, F401 (a fixture)
+    Reporter, check_runs, database, fresh, jobs_each_second, node, settled, states, unaccounted, wait_for, wait_for_ends,
+    wait_for_no_run_of)
 from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
@@ -79,64 +76,6 @@ def test_a_server_that_is_killed_is_found_dead_by_the_other(db, tmp_path):
         assert first == heir
         two.start()
         wait_for(one, one="up", two="up")
-
-
-class Reporter(Puppet):
-    """An executor whose results go to each server that runs: the owner of a run is among them."""
-
-    def __init__(self, *centers):
-        super().__init__(centers[0], "tests", register=False)
-        self.centers = centers
-
-    def report(self, run, **result):
-        self.ended.add(run["logId"])
-        item = {"logId": run["logId"], "logDateTim": run["logDateTime"], **(result or self.result(run))}
-        for center in self.centers:
-            with contextlib.suppress(OSError, http.client.HTTPException):
-                center.open_api("callback", [item])
-
-
-def jobs_each_second(center, puppet, count):
-    """Jobs of a group whose address is given by hand: every server knows it that starts later."""
-    api = center.api()
-    group = api.add_group("tests", addresses=[puppet.address])
-    jobs = [api.add_job(group, f"job {i}", scheduleType="CRON", scheduleConf="* * * * * ?", misfireStrategy="FIRE_ALL")
-            for i in range(count)]
-    for job in jobs:
-        api.start_job(job)
-    return jobs
-
-
-def check_runs(db, name, puppet, jobs):
-    """Each scheduled time that the log has went out once; none is missing between the first and the last."""
-    sent = collections.Counter(run["logId"] for run in puppet.runs())
-    assert [log for log, times in sent.items() if times > 1] == []
-    for job in jobs:
-        rows = db.run(f"SELECT id, trigger_time, handle_code FROM xxl_job_log WHERE job_id = {job} ORDER BY trigger_time",
-                      name)
-        times = [datetime.datetime.fromisoformat(row[1]) for row in rows]
-        assert [b - a for a, b in itertools.pairwise(times)] == [datetime.timedelta(seconds=1)] * (len(times) - 1), rows
-        assert not [row for row in rows if row[2] == "200" and int(row[0]) not in sent], "ended without having been sent"
-
-
-def wait_for_ends(db, name, more):
-    query = "SELECT count(*) FROM xxl_job_log WHERE handle_code = 200"
-    want = db.number(query, name) + more
-    wait_until(lambda: db.number(query, name) >= want, f"{more} further runs to end", 60)
-
-
-def wait_for_no_run_of(db, name, node_name):
-    wait_until(lambda: db.number("SELECT count(*) FROM peal_run r JOIN peal_epoch e ON e.epoch = r.epoch WHERE e.ended = 1",
-                                 name) == 0, f"the runs of {node_name} to be taken over", 30)
-
-
-def settled(db, name, puppet, api, jobs):
-    """Stopped jobs, and nothing under way."""
-    for job in jobs:
-        api.stop_job(job)
-    wait_until(lambda: db.number("SELECT count(*) FROM peal_run", name) == 0, "every run to end", 60)
-    check_runs(db, name, puppet, jobs)
-    assert unaccounted(db, name) == 0
 
 
 @pytest.mark.parametrize("end", ["kill", "stop"])

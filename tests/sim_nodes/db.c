@@ -52,6 +52,7 @@ static void row_of_epoch(struct world *w, struct op *o, const struct snode *n, i
                                             .ended = epoch && e->ended,
                                             .clean = e->clean,
                                             .draining = r->draining,
+                                            .asked = r->asked,
                                             .namesake = place == n->place };
 }
 

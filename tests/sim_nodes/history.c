@@ -61,7 +61,7 @@ static void trouble(struct world *w, struct snode *n)
         node_pump(w, n);
         return;
     case 4:
-        cluster_drain(n->c, dice_chance(&w->dice, 500000));
+        w->rows[n->place].asked = dice_chance(&w->dice, 500000);
         return;
     case 5:
         clock_step(w, n);
@@ -92,8 +92,7 @@ static void calm(struct world *w)
         struct snode *n = &w->nodes[i];
         n->cut_ms = n->paused_ms = 0;
         n->wall_off = between(w, -150, 150);
-        if (n->up)
-            cluster_drain(n->c, false);
+        w->rows[i].asked = false;
         back(w, n, NULL);
     }
     say(w, "all is calm");

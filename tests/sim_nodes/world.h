@@ -36,7 +36,7 @@ struct epoch_row {
 struct node_row {
     int64_t epoch, beat, mark_ms, skew_ms;
     int weight;
-    bool draining;
+    bool draining, asked;
 };
 
 struct due_line {

@@ -152,6 +152,8 @@ enum ctl_exit ctl_run_kill(struct ctl *c);
 enum ctl_exit ctl_logs(struct ctl *c);
 enum ctl_exit ctl_executor_list(struct ctl *c);
 enum ctl_exit ctl_node_list(struct ctl *c);
+enum ctl_exit ctl_node_drain(struct ctl *c);
+enum ctl_exit ctl_node_undrain(struct ctl *c);
 enum ctl_exit ctl_alarm_list(struct ctl *c);
 enum ctl_exit ctl_alarm_test(struct ctl *c);
 enum ctl_exit ctl_audit(struct ctl *c);

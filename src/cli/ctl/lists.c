@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors, servers, alarms and the audit, as lists; how far back a list goes; and a channel's
+/* Executors, alarms and the audit, as lists; how far back a list goes; and a channel's
  * test. */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -51,25 +51,6 @@ enum ctl_exit ctl_executor_list(struct ctl *c)
     enum ctl_exit status = ctl_print_list(c, &list);
     buf_done(&path);
     return status;
-}
-
-static const struct ctl_column node_columns[] = {
-    { "NAME", "name", 40 },       { "STATE", "state", 0 },    { "SELF", "self", 0 },
-    { "ADDRESS", "address", 48 }, { "EPOCH", "epoch", 0 },    { "RUNS", "runs", 0 },
-    { "BEAT", "beatAt", 0 },      { "SKEW-MS", "skewMs", 0 }, { "STARTED", "startedAt", 0 },
-    { "VERSION", "version", 0 },
-};
-
-enum ctl_exit ctl_node_list(struct ctl *c)
-{
-    struct ctl_list list = {
-        .path = "/nodes",
-        .columns = node_columns,
-        .ncolumns = (int)countof(node_columns),
-        .name = "name",
-        .empty = "no server",
-    };
-    return ctl_print_list(c, &list);
 }
 
 static const struct ctl_column alarm_columns[] = {

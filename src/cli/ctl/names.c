@@ -95,6 +95,12 @@ static const struct kind of_channels = { .noun = "channel",
                                          .list = "the console's page of alarms",
                                          .whole = true };
 
+static const struct kind of_nodes = { .noun = "server",
+                                      .path = "/nodes?limit=500",
+                                      .name = "name",
+                                      .list = "peal ctl node list",
+                                      .whole = true };
+
 static enum ctl_exit fetch(struct ctl *c, const struct kind *kind, const char *words, json_t **ret)
 {
     struct buf path = BUF_INIT(8192);
@@ -183,6 +189,11 @@ enum ctl_exit ctl_job_id(struct ctl *c, const char *word, int64_t *ret)
 enum ctl_exit ctl_group_id(struct ctl *c, const char *word, int64_t *ret)
 {
     return look_up(c, &of_groups, word, ret);
+}
+
+enum ctl_exit ctl_node_id(struct ctl *c, const char *word, int64_t *ret)
+{
+    return look_up(c, &of_nodes, word, ret);
 }
 
 enum ctl_exit ctl_channel_id(struct ctl *c, const char *word, int64_t *ret)

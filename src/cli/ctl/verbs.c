@@ -151,6 +151,10 @@ static const struct ctl_option executor_list_options[] = {
 
 static const struct ctl_option node_list_options[] = { LIMIT_OPTION };
 
+static const struct ctl_option node_drain_options[] = {
+    { .name = "--wait", .help = "until it has no open run" },
+};
+
 static const struct ctl_option alarm_list_options[] = {
     { .name = "--all", .help = "also those that were closed in the last 30 days" },
     LIMIT_OPTION,
@@ -312,11 +316,28 @@ static const struct ctl_verb verbs[] = {
     { .words = "node list",
       .args = "",
       .line = "servers of the database: state, beat, clock",
-      .text = "The newest life first. One at a time uses a database: the first is the one that\n"
-              "answers, the others have stopped or died.",
+      .text = "The newest life first. One at a time uses a database, unless its servers share it\n"
+              "(node.cluster): the others have stopped or died.",
       OPTIONS(node_list_options),
       .word = CTL_WORD_NONE,
       .run = ctl_node_list },
+    { .words = "node drain",
+      .args = "NODE",
+      .line = "let a server leave its jobs to the others",
+      .text = "It plans nothing more and takes no runs over; what it has planned and begun, and\n"
+              "what is asked for by hand at it, ends there. It goes on to answer. Its next start\n"
+              "plans again. Refused where no other server plans.",
+      .examples = "peal ctl node drain db-host-2 --wait --timeout 10m",
+      OPTIONS(node_drain_options),
+      ONE,
+      .word = CTL_WORD_NONE,
+      .run = ctl_node_drain },
+    { .words = "node undrain",
+      .args = "NODE",
+      .line = "let a server plan again",
+      ONE,
+      .word = CTL_WORD_NONE,
+      .run = ctl_node_undrain },
     { .words = "alarm list",
       .args = "",
       .line = "alarms that rules have found, and that are open",

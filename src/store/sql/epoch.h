@@ -38,6 +38,7 @@ MUST_CHECK enum err sql_epoch_join(struct sql *s, const char *name, struct why *
  * the epoch has ended, or the database is an older copy of itself. */
 MUST_CHECK enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why);
 /* peal_node.state: 1, it plans nothing any more; 2, it has the database together with others. */
+#define SQL_NODE_ASKED 4 /* an operator wants it to drain; beats leave that alone */
 static inline int sql_node_state(bool shared, bool draining)
 {
     return (shared ? 2 : 0) + draining;

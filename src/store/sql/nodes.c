@@ -27,13 +27,15 @@ static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_our
 {
     struct sql_query *q;
     int64_t rows = 0;
-    enum err err = sql_query(s,
-                             "UPDATE peal_node SET beat = ?1, "
-                             "mark_ms = CASE WHEN mark_ms < ?2 THEN ?2 ELSE mark_ms END, "
-                             "skew_ms = ?3, wall_ms = ?4, live = ?5, state = ?6, address = ?7, "
-                             "version = ?8 WHERE node = ?9 AND epoch = ?10 AND dead = 0 "
-                             "AND beat >= ?11 AND beat < ?1",
-                             &q, why);
+    enum err err =
+        sql_query(s,
+                  "UPDATE peal_node SET beat = ?1, "
+                  "mark_ms = CASE WHEN mark_ms < ?2 THEN ?2 ELSE mark_ms END, "
+                  "skew_ms = ?3, wall_ms = ?4, live = ?5, "
+                  "state = ?6 + CASE WHEN state < ?12 THEN 0 ELSE ?12 END, address = ?7, "
+                  "version = ?8 WHERE node = ?9 AND epoch = ?10 AND dead = 0 "
+                  "AND beat >= ?11 AND beat < ?1",
+                  &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, b->n);
@@ -47,6 +49,7 @@ static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_our
     sql_bind_i64(q, 9, s->node);
     sql_bind_i64(q, 10, s->epoch);
     sql_bind_i64(q, 11, b->last);
+    sql_bind_i64(q, 12, SQL_NODE_ASKED);
     err = sql_change(q, &rows, why);
     if (!err)
         *ret_ours = rows > 0;
@@ -125,6 +128,7 @@ static bool node_lend(struct sql_query *q, void *fn, void *ctx)
                              .live = sql_i64(q, 4, 0),
                              .skew_ms = sql_i64(q, 5, 0),
                              .draining = sql_i64(q, 6, 0) & 1,
+                             .asked = sql_i64(q, 6, 0) >= SQL_NODE_ASKED,
                              .dead = sql_i64(q, 7, 0) != 0,
                              .ended = sql_i64(q, 8, 1) != 0,
                              .began_ms = sql_i64(q, 12, 0),
@@ -178,6 +182,7 @@ static bool life_lend(struct sql_query *q, void *fn, void *ctx)
                                                        : sql_i64(q, 4, 0),
                                    .skew_ms = sql_i64(q, 5, 0),
                                    .draining = sql_i64(q, 6, 0) & 1,
+                                   .asked = sql_i64(q, 6, 0) >= SQL_NODE_ASKED,
                                    .ended = sql_i64(q, 7, 1) != 0,
                                    .clean = sql_i64(q, 8, 0) == 1,
                                    .heir = sql_i64(q, 9, 0),
@@ -249,6 +254,23 @@ static enum err declare(struct store *store, int64_t node, int64_t epoch, int64_
     return err;
 }
 
+static enum err drain(struct store *store, int64_t node, bool on, struct why *why)
+{
+    struct sql_query *q;
+    int64_t rows = 0;
+    enum err err = sql_query(sql_of(store),
+                             on ? "UPDATE peal_node SET state = state + ?1 "
+                                  "WHERE node = ?2 AND state < ?1"
+                                : "UPDATE peal_node SET state = state - ?1 "
+                                  "WHERE node = ?2 AND state >= ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, SQL_NODE_ASKED);
+    sql_bind_i64(q, 2, node);
+    return sql_change(q, &rows, why);
+}
+
 static void share_put(struct store *store, const struct share *share, int64_t claim_ms)
 {
     struct sql *s = sql_of(store);
@@ -262,6 +284,7 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .lives_each = lives_each,
                                            .orphans_each = orphans_each,
                                            .declare = declare,
+                                           .drain = drain,
                                            .share = share_put,
                                            .runs_adopt = sql_runs_adopt,
                                            .runs_live = sql_runs_live,

@@ -367,19 +367,55 @@ static void a_node_that_drains_sends_and_plans_nothing(void **state)
     row(&g, 1, OTHER);
     step(&g, 200);
     beat(&g, CLUSTER_YES);
-    cluster_drain(g.c, true);
+    g.rows[0].asked = true;
     row(&g, 3, 30)->ended = true;
-    int claims = g.count[CLUSTER_CLAIM];
+    step(&g, 200);
+    assert_int_equal(cluster_state(g.c), CLUSTER_DRAINING);
+    int claims = g.count[CLUSTER_CLAIM], adopts = g.count[CLUSTER_ADOPT];
     run(&g, 1000);
+    assert_true(g.last[CLUSTER_BEAT].draining);
     assert_true(sends(&g));
     assert_false(cluster_may_plan(g.c));
-    assert_int_equal(g.count[CLUSTER_ADOPT], 0);
+    assert_int_equal(g.count[CLUSTER_ADOPT], adopts);
     assert_int_equal(g.count[CLUSTER_CLAIM], claims);
     for (int64_t job = 1; job <= 50; job++)
         assert_int_equal(cluster_home(g.c, job), 1);
-    cluster_drain(g.c, false);
+    g.rows[0].asked = false;
+    step(&g, 200);
     assert_true(cluster_may_plan(g.c));
     cluster_free(g.c);
+}
+
+/* Otherwise the jobs would have no home, and the runs of a dead node no new owner. */
+static void the_last_node_that_plans_does_not_drain(void **state)
+{
+    (void)state;
+    static const struct {
+        bool asked, ended, stops;
+        enum cluster_state want;
+    } cases[] = {
+        { false, false, false, CLUSTER_DRAINING }, /* the other one plans */
+        { true, false, false, CLUSTER_IN },        /* it is asked as well: both plan */
+        { true, false, true, CLUSTER_IN },         /* so it is when it drains already */
+        { false, true, false, CLUSTER_IN },        /* it is dead */
+        { false, false, true, CLUSTER_IN },        /* it stops */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct rig g = rig_in();
+        struct cluster_row *other = row(&g, 1, OTHER);
+        g.rows[0].asked = true;
+        step(&g, 200);
+        assert_int_equal(cluster_state(g.c), CLUSTER_DRAINING);
+        other->asked = cases[i].asked;
+        other->ended = cases[i].ended;
+        other->draining = cases[i].stops;
+        step(&g, 200);
+        assert_int_equal(cluster_state(g.c), cases[i].want);
+        int nodes;
+        assert_int_equal(cluster_place(g.c, &nodes) >= 0, cases[i].want == CLUSTER_IN);
+        assert_true(nodes > 0);
+        cluster_free(g.c);
+    }
 }
 
 static void a_clock_that_is_wrong_alone_hands_over(void **state)
@@ -487,8 +523,12 @@ static void the_node_that_is_there_longest_is_the_first(void **state)
     g.rows[2].ended = true;
     step(&g, LIFE_LOOK_MS);
     assert_true(cluster_first(g.c));
-    cluster_drain(g.c, true);
+    g.rows[0].asked = true; /* the one that came later plans, and does this as well */
+    step(&g, LIFE_LOOK_MS);
     assert_false(cluster_first(g.c));
+    g.rows[1].ended = true;
+    step(&g, LIFE_LOOK_MS);
+    assert_true(cluster_first(g.c));
     cluster_free(g.c);
 }
 
@@ -554,6 +594,7 @@ int main(void)
         cmocka_unit_test(a_name_that_another_process_has_is_refused),
         cmocka_unit_test(a_stop_hands_over_before_the_process_may_go),
         cmocka_unit_test(a_node_that_drains_sends_and_plans_nothing),
+        cmocka_unit_test(the_last_node_that_plans_does_not_drain),
         cmocka_unit_test(a_clock_that_is_wrong_alone_hands_over),
         cmocka_unit_test(a_node_that_goes_moves_its_own_jobs_only),
         cmocka_unit_test(what_no_home_has_planned_is_claimed_in_time),

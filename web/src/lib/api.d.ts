@@ -1308,13 +1308,57 @@ export interface paths {
         };
         /**
          * Servers of the database
-         * @description Those that have opened it, the newest life first. One at a time uses a database: the first is the one that answers. A database in a file has no other.
+         * @description Those that have opened it, the newest life first. One at a time uses a database, unless its servers share it (setting `node.cluster`). A database in a file has no other.
          *
          *     Needs `read`.
          */
         get: operations["listNodes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nodes/{id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave the jobs of a server to others
+         * @description It plans nothing more and takes no runs over; what it has planned and begun, and what is asked for by hand at it, ends there. It goes on to answer. The wish ends with its life. Refused where no other server plans; one that is the last to live plans again, whatever it was asked.
+         *
+         *     Needs `system:admin`.
+         */
+        post: operations["drainNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nodes/{id}/undrain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a server plan again
+         * @description Takes back what `drain` asked for.
+         *
+         *     Needs `system:admin`.
+         */
+        post: operations["undrainNode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2540,7 +2584,7 @@ export interface components {
             action: string;
             object: {
                 /** @enum {string} */
-                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "silence" | "delivery" | "session" | "system";
+                kind: "job" | "group" | "executor" | "run" | "user" | "token" | "channel" | "rule" | "alarm" | "silence" | "delivery" | "session" | "node" | "system";
                 /** @description Of an executor its key */
                 id: string;
                 name: string;
@@ -5085,10 +5129,12 @@ export interface components {
              */
             epoch: number;
             /**
-             * @description `draining`: it is stopping; `stopped`: it said so; `dead`: it did not, and another server took the database over
+             * @description `draining`: it plans nothing any more, because it stops or was asked to drain; `stopped`: it said so; `dead`: it did not, and another server took the database over
              * @enum {string}
              */
             state: "up" | "draining" | "stopped" | "dead";
+            /** @description It was asked to drain, and does so while another server plans */
+            drainAsked: boolean;
             /** @description The server that answers */
             self: boolean;
             /** @description It listens there: setting `listen` */
@@ -5131,6 +5177,7 @@ export interface components {
          *           "name": "db-host-1",
          *           "epoch": 42,
          *           "state": "up",
+         *           "drainAsked": false,
          *           "self": true,
          *           "address": "10.0.3.4:8080",
          *           "version": "1.0.0",
@@ -5146,6 +5193,7 @@ export interface components {
          *           "name": "db-host-2",
          *           "epoch": 41,
          *           "state": "dead",
+         *           "drainAsked": false,
          *           "self": false,
          *           "address": "10.0.3.5:8080",
          *           "version": "1.0.0",
@@ -11599,6 +11647,7 @@ export interface operations {
                      *           "name": "db-host-1",
                      *           "epoch": 42,
                      *           "state": "up",
+                     *           "drainAsked": false,
                      *           "self": true,
                      *           "address": "10.0.3.4:8080",
                      *           "version": "1.0.0",
@@ -11614,6 +11663,7 @@ export interface operations {
                      *           "name": "db-host-2",
                      *           "epoch": 41,
                      *           "state": "dead",
+                     *           "drainAsked": false,
                      *           "self": false,
                      *           "address": "10.0.3.5:8080",
                      *           "version": "1.0.0",
@@ -11640,6 +11690,114 @@ export interface operations {
             400: components["responses"]["Malformed"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    drainNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server, as it was at its last beat; its `state` follows within two seconds */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "db-host-1",
+                     *       "epoch": 42,
+                     *       "state": "up",
+                     *       "drainAsked": true,
+                     *       "self": true,
+                     *       "address": "10.0.3.4:8080",
+                     *       "version": "1.0.0",
+                     *       "runs": 812,
+                     *       "beatAt": "2026-11-21T14:32:08.000Z",
+                     *       "beatMs": 1795271528000,
+                     *       "skewMs": -3,
+                     *       "startedAt": "2026-11-19T06:00:00.000Z",
+                     *       "startedMs": 1795068000000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undrainNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id
+                 * @example 42
+                 */
+                id: components["parameters"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The server, as it was at its last beat; its `state` follows within two seconds */
+            200: {
+                headers: {
+                    "Peal-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "db-host-1",
+                     *       "epoch": 42,
+                     *       "state": "draining",
+                     *       "drainAsked": false,
+                     *       "self": true,
+                     *       "address": "10.0.3.4:8080",
+                     *       "version": "1.0.0",
+                     *       "runs": 812,
+                     *       "beatAt": "2026-11-21T14:32:08.000Z",
+                     *       "beatMs": 1795271528000,
+                     *       "skewMs": -3,
+                     *       "startedAt": "2026-11-19T06:00:00.000Z",
+                     *       "startedMs": 1795068000000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
