@@ -262,6 +262,8 @@ static const char *action_of(enum edit_kind kind)
         return "job.start";
     case EDIT_JOB_STOP:
         return "job.stop";
+    case EDIT_JOB_SYNC:
+        break; /* that server has it */
     case EDIT_JOB_DELETE:
         return "job.delete";
     case EDIT_GROUP_INSERT:

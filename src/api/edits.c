@@ -2,6 +2,7 @@
 /* Both APIs come through here, so that what goes along with every edit has one place. */
 #include "api/edits.h"
 #include "api/audit.h"
+#include "api/edit_told.h"
 #include "api/idem.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -135,8 +136,9 @@ enum err edit_answer(struct web_call *call, struct request *asked, int64_t *ret_
         return err;
     if (ret_id)
         *ret_id = done->id;
+    err = edit_told(call, done, why);
     edit_free(done);
-    return OK;
+    return err;
 }
 
 enum err edit_make(struct web_call *call, struct edit *e, int64_t *ret_id, struct why *why)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ledger/internal.h"
 #include <assert.h>
+#include <stdlib.h>
 
 static bool of_job(const struct edit *e)
 {
@@ -183,4 +184,62 @@ enum err edits_run(struct txn *t)
         }
     }
     return OK;
+}
+
+/* ---- other servers --------------------------------------------------------------------------- */
+
+#define SAID_MS 60000 /* how long it is kept: a server that lives asks each 200 ms */
+
+static bool tells(const struct edit *e)
+{
+    return !e->err && of_job(e) && e->kind != EDIT_JOB_INSERT && e->kind != EDIT_JOB_SYNC &&
+           !e->gone;
+}
+
+static int64_t version_of(const struct edit *e)
+{
+    return e->now ? e->now->version : VERSION_DELETED;
+}
+
+static bool untold_add(void *ctx, const struct untold *u)
+{
+    struct edit *e = ctx;
+    e->untold += u->unsent;
+    return true;
+}
+
+/* Each holds the job's row, so a run of an older version that is added beside it is there now, and
+ * none will be. */
+static enum err untold_look(struct txn *t)
+{
+    int64_t node, epoch;
+    enum err err = OK;
+    t->ops->cluster->life(t->store, &node, &epoch);
+    for (int i = 0; !err && i < t->b->nedits; i++) {
+        struct edit *e = t->b->edits[i];
+        e->untold = 0;
+        if (tells(e))
+            err = t->ops->cluster->runs_untold(t->store, e->id, version_of(e), epoch, untold_add, e,
+                                               &t->b->why);
+    }
+    return err;
+}
+
+enum err edits_tell(struct txn *t)
+{
+    const struct batch *b = t->b;
+    struct job_news *changes = mem_new((size_t)b->nedits * sizeof(*changes) + 1);
+    int n = 0;
+    for (int i = 0; i < b->nedits; i++) {
+        const struct edit *e = b->edits[i];
+        if (tells(e))
+            changes[n++] = (struct job_news){
+                .job_id = e->id, .version = version_of(e), .anew = e->anew, .at_ms = b->now_ms
+            };
+    }
+    enum err err = OK;
+    if (n)
+        err = t->ops->cluster->changes_put(t->store, changes, n, b->now_ms - SAID_MS, &t->b->why);
+    free(changes);
+    return err || !n ? err : untold_look(t);
 }

@@ -115,6 +115,7 @@ bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
 
 /* edits.c */
 enum err edits_run(struct txn *t);
+enum err edits_tell(struct txn *t); /* other servers, of the edits of jobs that are made */
 
 /* spawns.c */
 /* Tell the companions what was made, when the rows have their ids. */

@@ -7,6 +7,8 @@
 #include "ledger/internal.h"
 #include <stdlib.h>
 
+#define LIVES_MAX 256 /* that are looked at */
+
 /* Only what recurs waits for what another program may have planned. */
 static int64_t begins_ms(const struct txn *t, const struct job *j)
 {
@@ -82,21 +84,38 @@ static bool has_scheduled(const struct job *j, int64_t scheduled_ms)
            next == scheduled_ms;
 }
 
+/* Beyond the bound the new schedule is planned anew, whether it changed here or at another server
+ * (EDIT_JOB_SYNC: the bound is what that one has planned already). */
 bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew)
 {
     return !anew || (scheduled_ms <= e->sent_until_ms && has_scheduled(e->now, scheduled_ms));
 }
 
+/* An edit at another server, of which nothing was known here, has planned the new schedule up to
+ * there: but for this row, which it found in its place. */
+static bool stands(const struct edit *e, const struct job_record *r, int64_t scheduled_ms)
+{
+    return scheduled_ms <= r->planned_until_ms && has_scheduled(e->now, scheduled_ms);
+}
+
 /* Which runs an update or start leaves, under the new version; those that it takes although their
  * scheduled times stand are planned again. */
-static void sort_runs(struct txn *t, struct edit *e, int64_t before, struct difference d)
+static void sort_runs(struct txn *t, struct edit *e, const struct job_record *r, int64_t before,
+                      struct difference d)
 {
     int64_t planned_ms = INT64_MIN;
     for (int i = 0; i < e->nruns; i++) {
         struct edit_run *x = &e->runs[i];
-        if (x->version != before && !x->by_hand) /* an earlier edit has overtaken it */
+        bool sync = e->kind == EDIT_JOB_SYNC;
+        bool unheard = !sync && t->store->shared && x->version < before;
+        if (x->version != before && !x->by_hand && !unheard && !sync)
+            continue; /* an earlier edit has overtaken it */
+        if (sync && x->version >= e->now->version) {
+            x->stays = true;
             continue;
-        bool on = x->kind != KIND_CRON || jobs_goes_on(e, x->scheduled_ms, d.when);
+        }
+        bool on = x->kind != KIND_CRON || (unheard ? stands(e, r, x->scheduled_ms)
+                                                   : jobs_goes_on(e, x->scheduled_ms, d.when));
         bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
         x->stays = on && same;
         if (on && !same && x->whole && x->scheduled_ms != planned_ms) {
@@ -234,12 +253,48 @@ static enum err job_begin(struct txn *t, struct edit *e, const struct job_record
     return err ? err : t->ops->runs->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 
+/* ---- among other servers ---------------------------------------------------------------------
+ */
+
+static bool life_look(void *ctx, const struct life_record *l)
+{
+    struct edit *e = ctx;
+    if (l->watermark_ms > e->sent_until_ms)
+        e->sent_until_ms = l->watermark_ms;
+    return true;
+}
+
+static bool out_look(void *ctx, const struct untold *u)
+{
+    struct edit *e = ctx;
+    e->waits |= u->out > 0;
+    return true;
+}
+
+/* What others may have sent of the job, up to their watermarks, and whether FIX_DELAY waits for
+ * something there. */
+static enum err others_look(struct txn *t, struct edit *e, const struct job_record *r)
+{
+    const struct store_cluster *ops = t->ops->cluster;
+    int64_t node, epoch;
+    if (!t->store->shared || !ops)
+        return OK;
+    ops->life(t->store, &node, &epoch);
+    enum err err = ops->lives_each(t->store, LIVES_MAX, life_look, e, &t->b->why);
+    if (!err && same_text(r->schedule_type, "FIX_DELAY"))
+        err = ops->runs_untold(t->store, r->id, VERSION_DELETED, epoch, out_look, e, &t->b->why);
+    return err;
+}
+
 /* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
  * its place must not: it may have been the job's before. */
 static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, struct difference d,
                            bool was_rate)
 {
     int64_t before = r->version;
+    enum err err = others_look(t, e, r);
+    if (err)
+        return err;
     e->anew = d.when;
     e->moved = d.where;
     if (d.when && was_rate && !is_rate(r) && r->planned_until_ms < e->sent_until_ms)
@@ -250,10 +305,10 @@ static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, 
         if (j->schedule.type == SCHEDULE_FIX_DELAY && e->waits)
             r->next_ms = NEVER_MS;
     }
-    enum err err = job_write(t, e, r);
+    err = job_write(t, e, r);
     if (err)
         return err;
-    sort_runs(t, e, before, d);
+    sort_runs(t, e, r, before, d);
     err = runs_edit(t, e);
     if (!err && d.when && r->enabled && r->next_ms != NEVER_MS)
         err = job_begin(t, e, r);
@@ -321,9 +376,13 @@ out:
 
 static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r, struct difference d)
 {
+    e->anew = true;
     e->moved = d.where;
+    enum err err = others_look(t, e, r);
+    if (err)
+        return err;
     unplan(t, r, e, false);
-    enum err err = job_write(t, e, r);
+    err = job_write(t, e, r);
     for (int i = 0; !err && i < e->nruns; i++)
         e->runs[i].stays = e->runs[i].by_hand;
     return err ? err : runs_edit(t, e);
@@ -373,6 +432,8 @@ static enum err still_at_version(struct txn *t, struct edit *e)
 
 static enum err job_delete(struct txn *t, struct edit *e)
 {
+    if (e->gone)
+        return runs_edit(t, e);
     enum err err = still_at_version(t, e);
     if (err)
         return err;
@@ -381,6 +442,63 @@ static enum err job_delete(struct txn *t, struct edit *e)
         return err;
     planner_forget(t->planner, e->id);
     return runs_edit(t, e);
+}
+
+/* ---- edits of others ------------------------------------------------------------------------- */
+
+static int64_t oldest_version(const struct edit *e, int64_t now)
+{
+    int64_t oldest = now;
+    for (int i = 0; i < e->nruns; i++)
+        if (!e->runs[i].by_hand && e->runs[i].version < oldest)
+            oldest = e->runs[i].version;
+    return oldest;
+}
+
+/* The job as its row says, while nobody changes it, and whether its schedule has changed since
+ * these runs were planned. */
+static enum err sync_read(struct txn *t, struct edit *e, struct job_record *r)
+{
+    const struct store_cluster *ops = t->ops->cluster;
+    e->anew = true;
+    enum err err = ops ? ops->jobs_hold(t->store, &e->id, 1, &e->why) : OK;
+    if (!err)
+        err = job_row(t, e, r);
+    if (!err && ops)
+        err = ops->changes_anew(t->store, e->id, oldest_version(e, r->version), r->version,
+                                &e->anew, &e->why);
+    if (err)
+        return err;
+    planner_forget(t->planner, r->id);
+    e->now = job_ref(planner_keep(t->planner, r));
+    e->sent_until_ms = r->planned_until_ms;
+    e->was_group_id = r->group_id;
+    e->moved = true;
+    return OK;
+}
+
+/* Another server has changed the job, and written the row. What of it is planned here goes with the
+ * old version, unless the new one wants the same scheduled time: that server has found the row in
+ * its place then, and planned none. Nothing else is planned here: that was done with the edit. */
+static enum err job_sync(struct txn *t, struct edit *e)
+{
+    struct difference d = { .what = true };
+    struct job_record r;
+    job_record_init(&r);
+    enum err err = sync_read(t, e, &r);
+    if (!err && !r.enabled && !e->now->ended) {
+        for (int i = 0; i < e->nruns; i++)
+            e->runs[i].stays = e->runs[i].by_hand || e->runs[i].version >= r.version;
+    } else if (!err) {
+        d.when = e->anew;
+        sort_runs(t, e, &r, r.version, d);
+    }
+    if (!err)
+        err = runs_edit(t, e);
+    if (!err && t->ops->cluster)
+        err = t->ops->cluster->runs_told(t->store, e->id, r.version, &e->why);
+    job_record_done(&r);
+    return err;
 }
 
 enum err jobs_edit(struct txn *t, struct edit *e)
@@ -393,6 +511,8 @@ enum err jobs_edit(struct txn *t, struct edit *e)
     case EDIT_JOB_START:
     case EDIT_JOB_STOP:
         return job_switch(t, e);
+    case EDIT_JOB_SYNC:
+        return job_sync(t, e);
     case EDIT_JOB_DELETE:
         return job_delete(t, e);
     default:

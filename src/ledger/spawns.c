@@ -69,7 +69,11 @@ static enum err jobs_read(struct txn *t, struct jobs_now *now)
     int64_t *ids = mem_new(now->n * sizeof(*ids));
     for (size_t i = 0; i < now->n; i++)
         ids[i] = now->rows[i].id;
-    enum err err = t->ops->catalog->jobs_get(t->store, ids, (int)now->n, job_read, now, &b->why);
+    enum err err = OK;
+    if (t->store->shared) /* an edit at another server comes before them, or sees their rows */
+        err = t->ops->cluster->jobs_hold(t->store, ids, (int)now->n, &b->why);
+    if (!err)
+        err = t->ops->catalog->jobs_get(t->store, ids, (int)now->n, job_read, now, &b->why);
     free(ids);
     return err;
 }
@@ -83,6 +87,14 @@ static void jobs_drop(struct jobs_now *now)
 
 /* ---- spawns ---------------------------------------------------------------------------------- */
 
+/* It was the edit that has overtaken the spawn, and the job still fires. */
+static bool edited_next(const struct edit *e, const struct spawn *s)
+{
+    if (e->kind == EDIT_JOB_SYNC)
+        return e->now->enabled || e->now->ended;
+    return e->now->version == s->version + 1 && e->kind != EDIT_JOB_STOP;
+}
+
 /* A broadcast of the schedule that is planned again: an edit in the same batch decides about it as
  * about the rows that it replaces. */
 static bool firing_goes_on(const struct txn *t, const struct spawn *s)
@@ -90,8 +102,7 @@ static bool firing_goes_on(const struct txn *t, const struct spawn *s)
     for (int i = 0; i < t->b->nedits; i++) {
         const struct edit *e = t->b->edits[i];
         if (e->kind <= EDIT_JOB_DELETE && e->id == s->job_id && !e->err)
-            return e->now && e->now->version == s->version + 1 && e->kind != EDIT_JOB_STOP &&
-                   jobs_goes_on(e, s->scheduled_ms, e->anew);
+            return e->now && edited_next(e, s) && jobs_goes_on(e, s->scheduled_ms, e->anew);
     }
     return false;
 }

@@ -65,6 +65,8 @@ static enum err body(struct txn *t)
         err = spawns_follow(t);
     if (!err)
         err = edits_run(t);
+    if (!err && t->store->shared)
+        err = edits_tell(t);
     if (!err)
         err = spawns_run(t);
     if (!err && b->sweep)

@@ -484,6 +484,7 @@ static const char *change_text(enum edit_kind kind)
     case EDIT_JOB_INSERT:
         return "created";
     case EDIT_JOB_UPDATE:
+    case EDIT_JOB_SYNC:
         return "updated";
     case EDIT_JOB_START:
         return "started";

@@ -172,4 +172,14 @@ struct inbox_row {
 
 void late_result_done(struct late_result *l);
 
+#define VERSION_DELETED INT64_MAX /* of a job that is deleted */
+
+struct job_news { /* an edit of which other servers on the database are to hear (peal_change) */
+    int64_t id;   /* of the table, > 0 */
+    int64_t job_id;
+    int64_t version; /* of the job after it, or VERSION_DELETED */
+    bool anew;       /* it gave the job other scheduled times */
+    int64_t at_ms;
+};
+
 #endif

@@ -19,6 +19,8 @@ enum edit_kind {
                         planned_until, version and added_ms are taken from the row */
     EDIT_JOB_START,
     EDIT_JOB_STOP,
+    EDIT_JOB_SYNC, /* another server on the database has changed the job: the row stands, what was
+                      planned here follows. Made by the core alone */
     EDIT_JOB_DELETE,
     EDIT_GROUP_INSERT,
     EDIT_GROUP_UPDATE,
@@ -73,6 +75,7 @@ struct edit {
      * made in one transaction, all or none, and name each job once. When one is refused, all have
      * its err, and it alone its why. 0: an edit alone, or a later one of a bundle. */
     int bundle;
+    bool gone; /* EDIT_JOB_DELETE by the core: another server has deleted the row, runs are left */
     void *reply;                            /* of the caller that waits; not looked at here */
     const struct edit_companion *companion; /* NULL: none, or it has been told the end */
     void *companion_arg;
@@ -88,8 +91,10 @@ struct edit {
     /* result */
     enum err err;
     struct why why;
-    bool anew;  /* planned by another schedule, or from another scheduled time, than before */
-    bool moved; /* group or route are others: what waits goes where they say */
+    bool anew;      /* planned by another schedule, or from another scheduled time, than before */
+    bool moved;     /* group or route are others: what waits goes where they say */
+    int64_t untold; /* runs of other servers that may leave by the job as it was before */
+    int64_t done_boot_ms; /* when the core heard that it is written */
     int64_t was_group_id; /* of an update or deletion: the job's before it */
     struct job *now;      /* the job after it, counted; NULL for others and for a deleted job */
 };

@@ -139,7 +139,8 @@ static void delays_settle(struct sched *s, struct batch *b)
 }
 
 /* A stop of the center leaves planned rows to the next life, where nothing tells any more that
- * their job was changed while they were on their way, and came back. */
+ * their job was changed while they were on their way, and came back. Of an edit at another center
+ * who takes them over knows by their version. */
 static void withdraw_outdated(struct sched *s, struct now now)
 {
     struct run **found = mem_new((s->runs.len + 1) * sizeof(struct run *));
@@ -147,7 +148,7 @@ static void withdraw_outdated(struct sched *s, struct now now)
     void *value;
     for (size_t i = 0; map_next(&s->runs, &i, &value);) {
         struct run *r = value;
-        if (r->phase == PHASE_PLANNED && run_outdated(r))
+        if (r->phase == PHASE_PLANNED && run_outdated(r) && !job_behind(r->job))
             found[n++] = r;
     }
     for (size_t i = 0; i < n; i++)
@@ -338,6 +339,7 @@ void commit_done(struct sched *s, struct now now, struct batch *b)
     for (int i = 0; i < b->nedits; i++) /* after what was planned under the old version */
         edit_done(s, now, b->edits[i]);
     b->nedits = 0;
+    share_synced(s, b);
     s->replan |= b->ndelays > 0;
     for (int i = 0; i < b->nspawns; i++) {
         retry_done(s, now, &b->spawns[i]);

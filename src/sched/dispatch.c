@@ -196,6 +196,11 @@ static bool replanned(struct sched *s, struct now now, struct run *r)
 
 static void fire(struct sched *s, struct now now, struct run *r)
 {
+    if (job_behind(r->job)) { /* the edit lets it go */
+        run_wait_for(s, r, WAIT_WATERMARK);
+        list_push(&s->beyond, &r->place);
+        return;
+    }
     if (run_withdraw_outdated(s, now, r) || replanned(s, now, r))
         return;
     if (r->due_ms > s->watermark_ms || !send_leased(s, now, r)) {

@@ -4,7 +4,11 @@
  * Memory knows what is unsent, the disk knows what the job was: so the runs that an edit may take
  * are held out of the timer heap first, the edit's own transaction decides which of them go and
  * plans what the new definition wants in their place (ledger), and only then the user is
- * answered. The others, and all if the edit is refused, come back. */
+ * answered. The others, and all if the edit is refused, come back.
+ *
+ * An edit that another server has made comes the same way (EDIT_JOB_SYNC, asked for in share.c). It
+ * takes whatever the schedule wanted and has not left; the transaction reads what the job is now.
+ */
 #include "sched/edit.h"
 #include "sched/broadcast.h"
 #include "sched/dispatch.h"
@@ -26,6 +30,7 @@ static bool may_take(enum edit_kind kind, const struct run *r)
     case EDIT_JOB_DELETE:
         return true;
     case EDIT_JOB_STOP:
+    case EDIT_JOB_SYNC:
         return r->flags & RUN_SCHEDULED;
     case EDIT_JOB_UPDATE:
     case EDIT_JOB_START:
@@ -45,6 +50,7 @@ static struct run_change taken(struct now now, const struct edit *e, const struc
     struct run_change c = { 0 };
     const char *reason = e->kind == EDIT_JOB_DELETE ? "the job was deleted"
                          : e->kind == EDIT_JOB_STOP ? "the job was stopped"
+                         : e->kind == EDIT_JOB_SYNC ? "the job was changed at another server"
                                                     : "the job was changed";
     return *change_withdrawn(&c, r, now.wall_ms, PHASE_WITHDRAWN, reason);
 }
@@ -234,6 +240,47 @@ static void look_at_broadcasts(struct sched *s, struct now now, const struct liv
     free(shards);
 }
 
+/* The other server has deleted the job: all that is left of it ends with the next batch. Until then
+ * nothing leaves. */
+static void end_all(struct sched *s, const struct live_job *j)
+{
+    struct edit *e = edit_new(EDIT_JOB_DELETE);
+    e->id = j->id;
+    e->version = -1;
+    e->gone = true;
+    array_push(s->next->edits, s->next->nedits, e);
+    s->wanted = true;
+}
+
+/* What is in memory belongs to this version now. */
+static void told(struct sched *s, const struct edit *e, struct live_job *j)
+{
+    if (e->kind == EDIT_JOB_SYNC && e->err == ERR_NOTFOUND) {
+        end_all(s, j);
+        return;
+    }
+    if (e->kind == EDIT_JOB_SYNC || e->gone)
+        j->syncing = false;
+    if (e->err)
+        return;
+    j->told = e->now ? e->now->version : VERSION_DELETED;
+    if (e->kind == EDIT_JOB_SYNC && j->news > j->told) /* what was said is not older than the row */
+        j->news = j->told;
+}
+
+/* What could not leave meanwhile. */
+static void let_go(struct sched *s, const struct live_job *j)
+{
+    list_each(&j->runs, node, tmp)
+    {
+        struct run *r = container_of(node, struct run, of_job);
+        if (r->wait != WAIT_WATERMARK)
+            continue;
+        run_leave(s, r);
+        run_wait_due(s, r);
+    }
+}
+
 static void edit_runs(struct sched *s, struct now now, struct edit *e)
 {
     struct live_job *j = job_live(s, e->id);
@@ -242,12 +289,15 @@ static void edit_runs(struct sched *s, struct now now, struct edit *e)
     j->deleted |= !e->err && e->kind == EDIT_JOB_DELETE;
     if (!e->err && e->now)
         job_define(j, e->now);
+    told(s, e, j);
     j->nruns++; /* keeps it through the loop */
     if (!e->err && e->now && e->moved)
         move_runs(s, e, j);
     for (int i = 0; i < e->nruns; i++)
         edit_run_done(s, now, e, &e->runs[i]);
     look_at_broadcasts(s, now, j);
+    if (e->kind == EDIT_JOB_SYNC)
+        let_go(s, j);
     j->nruns--;
     if (!e->err) /* withdrawn, and its scheduled time is not planned again */
         job_delay(s, now, j);
@@ -260,6 +310,7 @@ void edit_done(struct sched *s, struct now now, struct edit *e)
     case EDIT_JOB_UPDATE:
     case EDIT_JOB_START:
     case EDIT_JOB_STOP:
+    case EDIT_JOB_SYNC:
     case EDIT_JOB_DELETE:
         edit_runs(s, now, e);
         s->replan = true;
@@ -278,6 +329,7 @@ void edit_done(struct sched *s, struct now now, struct edit *e)
             group_gone(s, e->id);
         break;
     }
+    e->done_boot_ms = now.boot_ms;
     struct action *a = action_new(s, ACTION_EDITED);
     a->edit = e;
 }

@@ -43,6 +43,7 @@ struct live_job *job_enter(struct sched *s, struct job *def)
         j = mem_new(sizeof(*j));
         j->id = def->id;
         j->def = job_ref(def);
+        j->told = def->version;
         list_init(&j->runs);
         list_init(&j->probes);
         map_set(&s->jobs, (uint64_t)j->id, j);

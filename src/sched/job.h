@@ -15,12 +15,22 @@ struct live_job {
     struct list_node broadcast; /* in the core's list of those that have had broadcasts */
     int nruns;
     bool deleted;
+    /* Among other servers: the version to which all its runs belong, or have been held against; the
+     * latest that was heard of. What is unsent does not leave while the first is older. */
+    int64_t told, news;
+    bool syncing;            /* and the edit that sees to that is on its way (share.c) */
     uint64_t anew_seq;       /* the last batch that lays a firing of its schedule anew */
     int64_t started_sent_ms; /* boot: when the last to leave of those known to have started left */
     uint32_t started_lane;   /* and to which lane's id */
     uint64_t overdue_look;   /* dispatch.c: the look at what is due that the next one is of */
     int64_t overdue_ms;      /* wall: the latest scheduled time that was planned and overdue then */
 };
+
+/* An edit at another server is known, and what it makes of the job's runs is not. */
+static inline bool job_behind(const struct live_job *j)
+{
+    return j->syncing;
+}
 
 struct live_job *job_live(struct sched *s, int64_t id); /* NULL if it has no runs */
 struct live_job *job_enter(struct sched *s, struct job *def);

@@ -247,6 +247,10 @@ static void settle(struct sched *s, struct now now, struct list *runs, struct la
     for (struct list_node *n; (n = list_pop(runs));) {
         struct run *r = container_of(n, struct run, place);
         run_leave(s, r);
+        if (!s->draining && job_behind(r->job)) {
+            run_wait_due(s, r);
+            continue;
+        }
         if (s->draining || run_withdraw_outdated(s, now, r))
             continue;
         if (yes) {

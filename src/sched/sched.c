@@ -20,6 +20,7 @@
 #include "sched/room.h"
 #include "sched/run.h"
 #include "sched/send.h"
+#include "sched/share.h"
 #include "sched/start.h"
 #include "sched/state.h"
 #include "sched/warm.h"
@@ -129,6 +130,7 @@ void sched_free(struct sched *s)
     flight_done(&s->flight);
     executors_unseen(s);
     free(s->seen);
+    free(s->heard);
     free(s);
 }
 
@@ -210,6 +212,7 @@ void sched_load_run(struct sched *s, struct now now, const struct run_row *row, 
 void sched_started(struct sched *s, struct now now)
 {
     start_done(s, now);
+    share_loaded(s);
     entry_done(s);
 }
 

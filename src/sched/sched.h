@@ -137,6 +137,9 @@ bool sched_pop(struct sched *s, struct action *ret);
 void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t mark_ms);
 /* Which jobs are planned here from now on. */
 void sched_share(struct sched *s, const struct share *share);
+/* Another center has changed the job: runs that are planned here by an older version leave no more
+ * from now on, and the next batch decides what becomes of them. Old news are harmless. */
+void sched_job_changed(struct sched *s, struct now now, const struct job_news *c);
 /* Another center may have left what is due: the next batch looks for it. */
 void sched_claim(struct sched *s);
 /* The next batch takes a slice of another center's runs over; they go on here when it is done, as

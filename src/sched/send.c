@@ -60,7 +60,8 @@ static void send_run(struct sched *s, struct now now, struct run *r)
 static bool may_leave(const struct sched *s, struct now now, const struct run *r)
 {
     return r->phase == PHASE_SENT && !(r->flags & (RUN_CLOSED | RUN_ENDING)) && !run_outdated(r) &&
-           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms && send_leased(s, now, r);
+           !job_behind(r->job) && r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms &&
+           send_leased(s, now, r);
 }
 
 bool send_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket)
@@ -85,7 +86,8 @@ void lane_pump(struct sched *s, struct now now, struct lane *lane)
             return;
         struct run *r = container_of(n, struct run, place);
         run_leave(s, r);
-        if (r->due_ms > now.wall_ms) /* the clock went back while it waited */
+        /* the clock went back while it waited, or an edit has come */
+        if (r->due_ms > now.wall_ms || job_behind(r->job))
             run_wait_due(s, r);
         else
             send_run(s, now, r);

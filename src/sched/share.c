@@ -8,6 +8,7 @@
 #include "sched/run.h"
 #include "sched/start.h"
 #include "sched/state.h"
+#include <stdlib.h>
 
 void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t mark_ms)
 {
@@ -37,6 +38,7 @@ void sched_share(struct sched *s, const struct share *share)
 {
     bool same = s->share.nodes == share->nodes && s->share.place == share->place;
     s->share = *share;
+    s->shared = true;
     s->replan |= !same;
 }
 
@@ -60,4 +62,70 @@ void share_adopted(struct sched *s, struct now now, const struct batch *b)
         results_again(s, now, b->adopted[i].row.log_id);
     for (int i = 0; i < b->ninbox; i++) /* before anybody is asked */
         result_of_inbox(s, now, &b->inbox[i]);
+}
+
+/* ---- edits at others -------------------------------------------------------------------------
+ */
+
+/* The job's row may have gone: the edit finds that out. */
+static void sync_look(struct sched *s, struct live_job *j)
+{
+    bool behind = j->told < j->news || j->told < j->def->version;
+    if (!s->shared || !behind || j->syncing || j->deleted)
+        return;
+    j->syncing = true;
+    struct edit *e = edit_new(EDIT_JOB_SYNC);
+    e->id = j->id;
+    e->version = -1;
+    array_push(s->next->edits, s->next->nedits, e);
+    s->wanted = true;
+}
+
+static void heard(struct sched *s, const struct job_news *c)
+{
+    struct live_job *j = job_live(s, c->job_id);
+    if (!j)
+        return;
+    if (c->version > j->news)
+        j->news = c->version;
+    sync_look(s, j);
+}
+
+/* A batch that is being written may bring runs of a version that was the newest when it began, or
+ * may be the very edit. */
+void sched_job_changed(struct sched *s, struct now now, const struct job_news *c)
+{
+    (void)now;
+    if (!s->shared)
+        return;
+    if (s->writing)
+        array_push(s->heard, s->nheard, *c);
+    else
+        heard(s, c);
+}
+
+void share_synced(struct sched *s, const struct batch *b)
+{
+    for (int i = 0; s->shared && i < b->nplanned; i++) {
+        struct live_job *j = job_live(s, b->planned[i].row.job_id);
+        if (j)
+            sync_look(s, j);
+    }
+    for (int i = 0; i < b->nadopted; i++) {
+        struct live_job *j = job_live(s, b->adopted[i].row.job_id);
+        if (j)
+            sync_look(s, j);
+    }
+    for (int i = 0; i < s->nheard; i++)
+        heard(s, &s->heard[i]);
+    free(s->heard);
+    s->heard = NULL;
+    s->nheard = 0;
+}
+
+void share_loaded(struct sched *s)
+{
+    void *value;
+    for (size_t i = 0; s->shared && map_next(&s->jobs, &i, &value);)
+        sync_look(s, value);
 }

@@ -33,12 +33,27 @@ static void found(struct sched *s, struct run *r, enum phase to)
     run_dirty(s, r);
 }
 
+/* A row of another life belongs to the job as that life knew it: share.c looks at it then. */
+static void of_version(const struct sched *s, const struct run *r, const struct run_row *row)
+{
+    struct live_job *j = r->job;
+    if (!s->shared)
+        return;
+    if (row->version < j->told)
+        j->told = row->version;
+    if (row->version > j->def->version) { /* there is no such job any more */
+        j->told = j->def->version;
+        j->news = row->version;
+    }
+}
+
 /* What the disk says was so when the last commit was made. The recorder's word only adds to a row
  * that is not known to have arrived. */
 void start_run(struct sched *s, struct now now, const struct run_row *row, struct job *job,
                enum flight_known known)
 {
     struct run *r = run_new(s, now, row, job);
+    of_version(s, r, row);
     r->flags |= RUN_AWAY;
     bool sent = row->phase == PHASE_SENT || row->phase == PHASE_UNKNOWN;
     bool taken = known == FLIGHT_KNOWS_ACCEPTED && row->address && !s->clean_start &&

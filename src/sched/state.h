@@ -74,10 +74,13 @@ struct sched {
     int64_t horizon_ms; /* planned up to here */
     int64_t watermark_ms, watermark_requested_ms; /* on disk; in the batch under way */
     struct share share;                           /* among others */
-    bool claims;                                  /* what these have left is to be looked for */
-    int64_t lease_boot_ms, lease_mark_ms;         /* of a node among others; else INT64_MAX */
-    int64_t warmed_ms; /* wall: bursts before this time have their connections */
-    uint64_t due_look; /* looks at what is due, this one included */
+    bool shared;                                  /* there may be some */
+    struct job_news *heard; /* of edits at others, while a batch was being written */
+    int nheard;
+    bool claims;                          /* what these have left is to be looked for */
+    int64_t lease_boot_ms, lease_mark_ms; /* of a node among others; else INT64_MAX */
+    int64_t warmed_ms;                    /* wall: bursts before this time have their connections */
+    uint64_t due_look;                    /* looks at what is due, this one included */
     int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;

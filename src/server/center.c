@@ -223,6 +223,16 @@ const char *center_node_name(const struct center *c)
     return c->node_name;
 }
 
+static void take_news(struct center *c)
+{
+    struct news_rows rows;
+    if (!node_news(c->node, &rows))
+        return;
+    for (int i = 0; i < rows.n; i++)
+        sched_job_changed(c->sched, center_now(), &rows.items[i]);
+    news_rows_done(&rows);
+}
+
 /* What the node's rules have said since the last time. */
 static void node_said(struct center *c)
 {
@@ -235,6 +245,7 @@ static void node_said(struct center *c)
         sched_claim(c->sched);
     if (says.adopt.epoch)
         sched_adopt(c->sched, &says.adopt);
+    take_news(c);
     struct inbox_rows rows;
     if (!node_results(c->node, &rows))
         return;

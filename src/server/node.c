@@ -51,7 +51,9 @@ struct node {
     pthread_mutex_t lock;
     struct node_says says; /* under the lock, as this: */
     struct inbox_rows came;
-    struct inbox inbox; /* of the thread */
+    struct news_rows said;
+    struct inbox inbox; /* of the thread, and this: */
+    struct news news;
     struct cluster_action adopting;
     struct message adopted; /* the answer: */
     int64_t taken;
@@ -352,6 +354,35 @@ static void inbox_look(struct node *n)
     n->hooks.woken(n->hooks.arg);
 }
 
+/* Edits of jobs that others have made; the same. */
+static void news_look(struct node *n)
+{
+    struct news_rows rows = { NULL, 0 };
+    struct why why = { "" };
+    pthread_mutex_lock(&n->lock);
+    bool waits = n->said.n > 0;
+    pthread_mutex_unlock(&n->lock);
+    if (waits || n->silent || !n->store) {
+        news_later(&n->news, clock_boot_ms());
+        return;
+    }
+    if (news_read(&n->news, n->store, clock_boot_ms(), &rows, &why))
+        log_debug("node", "cannot read what others have changed: %s", why.text);
+    if (!rows.n) {
+        news_rows_done(&rows);
+        return;
+    }
+    pthread_mutex_lock(&n->lock);
+    n->said = rows;
+    pthread_mutex_unlock(&n->lock);
+    n->hooks.woken(n->hooks.arg);
+}
+
+static int64_t news_due(const struct node *n)
+{
+    return n->shared && !n->out ? n->news.next_ms : INT64_MAX;
+}
+
 /* A life that is over reads nothing, and one that stops goes on for as long as it writes. */
 static int64_t inbox_due(const struct node *n)
 {
@@ -363,6 +394,15 @@ bool node_results(struct node *n, struct inbox_rows *ret)
     pthread_mutex_lock(&n->lock);
     *ret = n->came;
     n->came = (struct inbox_rows){ NULL, 0 };
+    pthread_mutex_unlock(&n->lock);
+    return ret->n > 0;
+}
+
+bool node_news(struct node *n, struct news_rows *ret)
+{
+    pthread_mutex_lock(&n->lock);
+    *ret = n->said;
+    n->said = (struct news_rows){ NULL, 0 };
     pthread_mutex_unlock(&n->lock);
     return ret->n > 0;
 }
@@ -483,6 +523,8 @@ static int wait_ms(const struct node *n)
     int64_t next_ms = n->out ? INT64_MAX : cluster_next(n->rules), inbox_ms = inbox_due(n);
     if (inbox_ms < next_ms)
         next_ms = inbox_ms;
+    if (news_due(n) < next_ms)
+        next_ms = news_due(n);
     int64_t left_ms = next_ms - clock_boot_ms();
     if (next_ms == INT64_MAX)
         return -1; /* refused: only the request to stop can come */
@@ -519,6 +561,8 @@ static void *node_main(void *arg)
         (void)!iterate(n, &why);
         if (inbox_due(n) <= clock_boot_ms())
             inbox_look(n);
+        if (news_due(n) <= clock_boot_ms())
+            news_look(n);
         mailbox_wait(n->in, wait_ms(n));
     }
     return NULL;
@@ -586,6 +630,7 @@ void node_free(struct node *n)
         mailbox_free(n->in);
     cluster_free(n->rules);
     inbox_rows_done(&n->came);
+    news_rows_done(&n->said);
     store_close(n->store);
     if (n->fd >= 0)
         close(n->fd);

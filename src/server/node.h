@@ -15,6 +15,7 @@
 #include "base/why.h"
 #include "server/inbox.h"
 #include "server/metrics.h"
+#include "server/news.h"
 #include "store/store.h"
 
 struct node;
@@ -65,6 +66,8 @@ bool node_takes(struct node *n, struct node_says *ret);
 /* The same: results for runs of this server that others have taken; the caller's
  * (inbox_rows_done). Where the database is shared. */
 bool node_results(struct node *n, struct inbox_rows *ret);
+/* The same: edits of jobs that others have made; the caller's (news_rows_done). */
+bool node_news(struct node *n, struct news_rows *ret);
 bool node_shared(const struct node *n); /* NULL is fine */
 /* The database is open: remember whose life it is, and begin to beat. address: copied, "host:port".
  * NULL for n, as of a database in a file, is fine. */

@@ -775,6 +775,15 @@ struct life_record { /* a node's newest life, or one that has ended and has runs
 
 typedef bool life_row_fn(void *ctx, const struct life_record *r);
 typedef bool inbox_row_fn(void *ctx, const struct inbox_row *r);
+typedef bool job_news_fn(void *ctx, const struct job_news *c);
+
+struct untold { /* a life that owns runs of a job and does not know its edit */
+    int64_t epoch;
+    const char *node; /* its name; lent */
+    int64_t unsent;   /* of its runs those that may leave still: up to PHASE_UNKNOWN */
+    int64_t out;      /* of those that the schedule asked for the ones that have not ended */
+};
+typedef bool untold_fn(void *ctx, const struct untold *u);
 
 /* On a database that several servers can open. */
 struct store_cluster {
@@ -841,6 +850,30 @@ struct store_cluster {
     /* The row, whatever it is; text owned (free). ERR_NOTFOUND, without a why. Any handle. */
     MUST_CHECK enum err (*inbox_get)(struct store *s, int64_t id, struct inbox_row *ret,
                                      struct why *why);
+
+    /* Edits of jobs. The server that makes one says so, the others ask for what was said; each row
+     * of a run has the version of its job that the run's owner knew. */
+    /* In a transaction: no other one changes these jobs until it ends. One that is not there is
+     * passed over. */
+    MUST_CHECK enum err (*jobs_hold)(struct store *s, const int64_t *ids, int n, struct why *why);
+    /* In a transaction: say these; ids are not looked at. Those said before then go. */
+    MUST_CHECK enum err (*changes_put)(struct store *s, const struct job_news *changes, int n,
+                                       int64_t before_ms, struct why *why);
+    /* What was said, behind after_id, by id, at most max. A smaller id may be committed later than
+     * a greater one. Any handle. */
+    MUST_CHECK enum err (*changes_each)(struct store *s, int64_t after_id, int max, job_news_fn *fn,
+                                        void *ctx, struct why *why);
+    /* Has an edit of the job given it other scheduled times, of those behind version from and up to
+     * version to? Also if not all of them are there any more. */
+    MUST_CHECK enum err (*changes_anew)(struct store *s, int64_t job_id, int64_t from, int64_t to,
+                                        bool *ret_anew, struct why *why);
+    /* In a transaction: this handle's epoch knows the job's version, in all its runs. */
+    MUST_CHECK enum err (*runs_told)(struct store *s, int64_t job_id, int64_t version,
+                                     struct why *why);
+    /* Lives that own runs of the job and do not know that version, but this one. Any handle. */
+    MUST_CHECK enum err (*runs_untold)(struct store *s, int64_t job_id, int64_t version,
+                                       int64_t but_epoch, untold_fn *fn, void *ctx,
+                                       struct why *why);
 };
 
 struct store_ops {

@@ -18,6 +18,8 @@ ONLY = {
     ("peal_epoch", "changes"): "servers: what the others are to look at again",
     ("peal_node", "*"): "servers: those that have used the database",
     ("peal_inbox", "*"): "servers: results that came to another one than the owner of the run",
+    ("peal_change", "*"): "servers: edits of jobs that the others are to hear of",
+    ("peal_run", "told"): "servers: which of these edits a run's owner knew",
     ("peal_info", "*"): "servers: how the tables came there",
     ("sqlite_sequence", "*"): "sqlite: its own",
 }

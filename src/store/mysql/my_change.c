@@ -96,9 +96,11 @@ static const char *list_text(char **texts, int size, const char *before)
 
 static const char *live_text(struct mydb *s, unsigned parts, int size)
 {
-    static const struct set all[] = {
-        { "phase", "?%d" }, { "doubted", "?%d" }, { "address", "?%d" }, { "version", "?%d" }
-    };
+    static const struct set all[] = { { "phase", "?%d" },
+                                      { "doubted", "?%d" },
+                                      { "address", "?%d" },
+                                      { "version", "?%d" },
+                                      { "told", "?%d" } };
     char **text = &s->live_update[parts][size];
     if (!*text) {
         struct set sets[countof(all)];
@@ -109,8 +111,10 @@ static const char *live_text(struct mydb *s, unsigned parts, int size)
         }
         if (parts & LIVE_ADDRESS)
             sets[n++] = all[2];
-        if (parts & LIVE_VERSION)
+        if (parts & LIVE_VERSION) {
             sets[n++] = all[3];
+            sets[n++] = all[4];
+        }
         *text = update_text("peal_run", "log_id", sets, n, my_sizes[size]);
     }
     return *text;
@@ -255,8 +259,10 @@ static int live_bind(struct sql_query *q, int at, const struct run_change *c, un
     }
     if (parts & LIVE_ADDRESS)
         sql_bind_text(q, at++, c->address);
-    if (parts & LIVE_VERSION)
+    if (parts & LIVE_VERSION) {
         sql_bind_i64(q, at++, c->version);
+        sql_bind_i64(q, at++, c->version); /* told */
+    }
     return at;
 }
 

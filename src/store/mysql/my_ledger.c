@@ -317,6 +317,7 @@ static int live_bind(struct mydb *s, struct sql_query *q, int i, const struct ru
     sql_bind_i64(q, i++, r->retries_left);
     sql_bind_i64(q, i++, r->due_ms);
     sql_bind_i64(q, i++, r->version);
+    sql_bind_i64(q, i++, r->version); /* told */
     sql_bind_i64(q, i++, s->sql.node);
     sql_bind_i64(q, i++, s->sql.epoch);
     sql_bind_text(q, i++, r->address);
@@ -345,9 +346,9 @@ static enum err live_insert(struct mydb *s, const struct run_row *rows, int size
         &s->sql,
         rows_text(s->live_insert, size,
                   "INSERT INTO peal_run (log_id, job_id, kind, moment_ms, shard, shard_total, "
-                  "attempt, cause, phase, doubted, broadcast, retries_left, due_ms, version, node, "
-                  "epoch, address, choices) VALUES ",
-                  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                  "attempt, cause, phase, doubted, broadcast, retries_left, due_ms, version, told, "
+                  "node, epoch, address, choices) VALUES ",
+                  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         &q, why);
     if (err)
         return err;

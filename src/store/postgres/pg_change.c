@@ -129,7 +129,8 @@ static enum err live_update(struct pg *s, struct run_change *c, int n, struct wh
                      "phase = CASE WHEN v.what & 1 = 0 THEN r.phase ELSE v.phase END, "
                      "doubted = CASE WHEN v.what & 1 = 0 THEN r.doubted ELSE v.doubted END, "
                      "address = CASE WHEN v.what & 2 = 0 THEN r.address ELSE v.address END, "
-                     "version = CASE WHEN v.what & 128 = 0 THEN r.version ELSE v.version END "
+                     "version = CASE WHEN v.what & 128 = 0 THEN r.version ELSE v.version END, "
+                     "told = CASE WHEN v.what & 128 = 0 THEN r.told ELSE v.version END "
                      "FROM unnest($1::bigint[], $2::integer[], $3::smallint[], $4::smallint[], "
                      "$5::text[], $6::bigint[]) AS v(id, what, phase, doubted, address, version) "
                      "WHERE r.log_id = v.id RETURNING r.log_id",

@@ -207,8 +207,9 @@ static enum err logs_insert(struct pg *s, struct run_row *rows, int n, struct wh
 
 #define LIVE                                                                                       \
     "INSERT INTO peal_run (log_id, job_id, kind, moment_ms, shard, shard_total, attempt, cause, "  \
-    "phase, doubted, broadcast, retries_left, due_ms, version, node, epoch, address, choices) "    \
-    "SELECT i, j, k, m, s, t, a, c, p, d, b, r, u, v, ($15::bigint[])[1], ($16::bigint[])[1], "    \
+    "phase, doubted, broadcast, retries_left, due_ms, version, told, node, epoch, address, "       \
+    "choices) SELECT i, j, k, m, s, t, a, c, p, d, b, r, u, v, v, ($15::bigint[])[1], "            \
+    "($16::bigint[])[1], "                                                                         \
     "e, h FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::integer[], "   \
     "$6::integer[], $7::integer[], $8::bigint[], $9::smallint[], $10::smallint[], "                \
     "$11::smallint[], $12::integer[], $13::bigint[], $14::bigint[], $17::text[], $18::text[]) "    \

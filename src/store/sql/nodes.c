@@ -293,4 +293,10 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .inbox_take = sql_inbox_take,
                                            .inbox_ask = sql_inbox_ask,
                                            .inbox_answer = sql_inbox_answer,
-                                           .inbox_get = sql_inbox_get };
+                                           .inbox_get = sql_inbox_get,
+                                           .jobs_hold = sql_jobs_hold,
+                                           .changes_put = sql_changes_put,
+                                           .changes_each = sql_changes_each,
+                                           .changes_anew = sql_changes_anew,
+                                           .runs_told = sql_runs_told,
+                                           .runs_untold = sql_runs_untold };

@@ -153,6 +153,18 @@ MUST_CHECK enum err sql_inbox_answer(struct store *store, int64_t id, enum inbox
                                      const char *msg, int64_t before_ms, struct why *why);
 MUST_CHECK enum err sql_inbox_get(struct store *store, int64_t id, struct inbox_row *ret,
                                   struct why *why);
+/* changes.c */
+MUST_CHECK enum err sql_jobs_hold(struct store *store, const int64_t *ids, int n, struct why *why);
+MUST_CHECK enum err sql_changes_put(struct store *store, const struct job_news *changes, int n,
+                                    int64_t before_ms, struct why *why);
+MUST_CHECK enum err sql_changes_each(struct store *store, int64_t after_id, int max,
+                                     job_news_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_changes_anew(struct store *store, int64_t job_id, int64_t from, int64_t to,
+                                     bool *ret_anew, struct why *why);
+MUST_CHECK enum err sql_runs_told(struct store *store, int64_t job_id, int64_t version,
+                                  struct why *why);
+MUST_CHECK enum err sql_runs_untold(struct store *store, int64_t job_id, int64_t version,
+                                    int64_t but_epoch, untold_fn *fn, void *ctx, struct why *why);
 /* ledger.c */
 /* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
  * database it comes from, and that one's last commit. No server may begin on such a part. */

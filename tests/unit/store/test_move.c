@@ -165,7 +165,8 @@ static void what_was_moved_is_moved_back(void **state)
     both_free(from, to);
 }
 
-/* The list of what is moved is read from SQLite's schema: a server has no column beside it. */
+/* The list of what is moved is read from SQLite's schema: a server has no column beside it, but for
+ * one that says what other servers know: after a move there are none. */
 static void every_column_is_moved(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void every_column_is_moved(void **state)
         if (e->server)
             snprintf(text, sizeof(text),
                      "SELECT count(*) FROM information_schema.columns WHERE table_name = '%s' AND "
-                     "table_schema = %s",
+                     "table_schema = %s AND NOT (table_name = 'peal_run' AND column_name = 'told')",
                      t->name,
                      strcmp(e->s->ops->name, "mysql") == 0 ? "database()" : "current_schema()");
         else
