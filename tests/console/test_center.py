@@ -4,7 +4,10 @@
 import re
 
 import pytest
+from conftest import Visitor
 from playwright.sync_api import expect
+from support import servers
+from support.cluster import fresh, node, wait_for
 from support.v1 import V1
 from support.wait import PATIENCE
 
@@ -157,6 +160,32 @@ def test_the_audit_says_who_did_what_with_before_and_after(visit, v1, job):
     expect(page.get_by_text("No change matches these filters.")).to_be_visible()
     page.get_by_role("button", name="Clear filters").first.click()
     expect(page.get_by_role("row").nth(1)).to_be_visible()
+
+
+def test_one_of_several_servers_is_drained(browser, tmp_path):
+    with servers.open("mariadb") as db:
+        db.count = 0
+        _, url = fresh(db)
+        with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two:
+            wait_for(one, one="up", two="up")
+            v = Visitor(browser, one)
+            page = v.login("/system")
+            rows = page.get_by_role("region", name="Servers of this database").get_by_role("row")
+            row = rows.filter(has_text=f":{two.port}")
+            row.get_by_role("button", name="Drain").click()
+            page.get_by_role("dialog").get_by_role("button", name="Drain").click()
+            expect(row).to_contain_text("Draining")
+            wait_for(two, one="up", two="draining")
+            assert v.axe() == []
+            rows.filter(has_text=f":{one.port}").get_by_role("button", name="Drain").click()
+            page.get_by_role("dialog").get_by_role("button", name="Drain").click()
+            page.get_by_role("alert").get_by_text("Details").click()
+            expect(page.get_by_text("no other server plans")).to_be_visible()
+            row.get_by_role("button", name="Undrain").click()
+            expect(row).to_contain_text("Up")
+            wait_for(two, one="up", two="up")
+            v.context.close()
+            assert not v.complaints, v.complaints
 
 
 def test_the_system_tells_health_settings_with_origin_and_no_secret(visit, center):

@@ -33,7 +33,7 @@ export const messages = {
   'system.viewers': '观看者', 'system.zone': '服务器时区', 'system.search': '搜索键、值与说明', 'system.only_set': '仅显示已设置的', 'system.empty_filtered': '没有符合条件的设置。', 'system.key': '键', 'system.value': '值', 'system.origin': '来源', 'system.secret': '保密',
   'system.version': '版本', 'system.started': '启动时间',
   'system.api': 'API 文档', 'system.address': '控制台地址', 'system.licence': '许可证', 'system.licence.text': 'Peal 及其控制台：Apache License 2.0。字体（SIL Open Font License）：', 'origin.default': '默认', 'origin.environment': '环境变量', 'origin.command line': '命令行',
-  'system.servers': '使用此数据库的服务器', 'node.name': '服务器', 'node.self': '本服务器', 'node.state': '状态', 'node.state.up': '运行中', 'node.state.draining': '正在停止', 'node.state.stopped': '已停止', 'node.state.dead': '未正常停止', 'node.runs': '未结束的运行', 'node.beat': '最近心跳', 'node.skew': '时钟差', 'node.skew.help': '数据库时钟比该机器快多少',
+  'system.servers': '使用此数据库的服务器', 'node.name': '服务器', 'node.self': '本服务器', 'node.state': '状态', 'node.state.up': '运行中', 'node.state.draining': '正在停止', 'node.state.stopped': '已停止', 'node.state.dead': '未正常停止', 'node.drains': '排空中', 'node.asked': '已请求排空；没有其他服务器在调度', 'node.actions': '操作', 'node.drain': '排空', 'node.undrain': '取消排空', 'node.drain.title': p => `让 ${p.name} 把任务交给其他服务器？`, 'node.drain.text': '它不再安排新的触发。已安排和已开始的运行仍在该服务器上结束。下次启动后恢复调度。', 'node.runs': '未结束的运行', 'node.beat': '最近心跳', 'node.skew': '时钟差', 'node.skew.help': '数据库时钟比该机器快多少',
   'check.commit': '数据库可写入', 'check.commit.remedy': '请检查数据目录所在磁盘：空间、权限、错误。', 'check.schedule': '调度已提前计划', 'check.schedule.remedy': '请检查本机负载与服务器日志。', 'check.running': '调度器正在运行', 'check.running.remedy': '服务器正在启动或停止；若持续如此，请查看其日志。',
   'users.exists': '已有同名用户。',
 } satisfies TextsOf<typeof en>

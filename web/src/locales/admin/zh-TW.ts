@@ -33,7 +33,7 @@ export const messages = {
   'system.viewers': '檢視者', 'system.zone': '伺服器時區', 'system.search': '搜尋鍵、值與說明', 'system.only_set': '僅顯示已設定的', 'system.empty_filtered': '沒有符合條件的設定。', 'system.key': '鍵', 'system.value': '值', 'system.origin': '來源', 'system.secret': '保密',
   'system.version': '版本', 'system.started': '啟動時間',
   'system.api': 'API 文件', 'system.address': '主控台位址', 'system.licence': '授權條款', 'system.licence.text': 'Peal 及其主控台：Apache License 2.0。字型（SIL Open Font License）：', 'origin.default': '預設', 'origin.environment': '環境變數', 'origin.command line': '命令列',
-  'system.servers': '使用此資料庫的伺服器', 'node.name': '伺服器', 'node.self': '本伺服器', 'node.state': '狀態', 'node.state.up': '執行中', 'node.state.draining': '正在停止', 'node.state.stopped': '已停止', 'node.state.dead': '未正常停止', 'node.runs': '未結束的執行', 'node.beat': '最近心跳', 'node.skew': '時鐘差', 'node.skew.help': '資料庫時鐘比該機器快多少',
+  'system.servers': '使用此資料庫的伺服器', 'node.name': '伺服器', 'node.self': '本伺服器', 'node.state': '狀態', 'node.state.up': '執行中', 'node.state.draining': '正在停止', 'node.state.stopped': '已停止', 'node.state.dead': '未正常停止', 'node.drains': '排空中', 'node.asked': '已要求排空；沒有其他伺服器在排程', 'node.actions': '操作', 'node.drain': '排空', 'node.undrain': '取消排空', 'node.drain.title': p => `讓 ${p.name} 把任務交給其他伺服器？`, 'node.drain.text': '它不再安排新的觸發。已安排和已開始的執行仍在該伺服器上結束。下次啟動後恢復排程。', 'node.runs': '未結束的執行', 'node.beat': '最近心跳', 'node.skew': '時鐘差', 'node.skew.help': '資料庫時鐘比該機器快多少',
   'check.commit': '資料庫可寫入', 'check.commit.remedy': '請檢查資料目錄所在磁碟：空間、權限、錯誤。', 'check.schedule': '排程已提前規劃', 'check.schedule.remedy': '請檢查本機負載與伺服器日誌。', 'check.running': '排程器正在執行', 'check.running.remedy': '伺服器正在啟動或停止；若持續如此，請查看其日誌。',
   'users.exists': '已有同名使用者。',
 } satisfies TextsOf<typeof en>
