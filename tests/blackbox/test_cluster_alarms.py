@@ -71,8 +71,8 @@ def test_an_alarm_goes_out_once_whoever_owns_the_run(db, tmp_path):
     with Hook(delay=0.2) as hook, two_servers(db, tmp_path, hook) as (name, one, two):
         job = one.api().add_job(one.api().add_group("nobody"), "h")
         for _ in range(RUNS):
-            fail(two, job)
             fail(one, job)
+            fail(two, job)
         wait_closed(db, name, 2 * RUNS)
         told = [m["runId"] for m in hook.at("/all")]
         assert len(told) == len(set(told)) == 2 * RUNS, told

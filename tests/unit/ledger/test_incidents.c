@@ -260,6 +260,10 @@ static void of_several_servers_each_knows_what_the_others_have_found(void **stat
     swap(&c, &other);
     end(&c, 0, PHASE_FAILED, ""); /* its first failure here */
     expect(&c, id, 1, 2, 2);
+    struct incident_record i;
+    assert_int_equal(newest(&c, id, &i), 1);
+    assert_int_equal(i.events, 2);
+    incident_record_done(&i);
     end(&c, 0, PHASE_SUCCEEDED, "");
     end(&c, 1, PHASE_SUCCEEDED, ""); /* nothing of it is known here */
     expect(&c, id, 1, 2, 0);
