@@ -323,14 +323,14 @@ int cluster_place(const struct cluster *c, int *ret_nodes)
 bool cluster_first(const struct cluster *c)
 {
     bool seen = false;
-    if (c->state != CLUSTER_IN)
+    if (c->state != CLUSTER_IN && c->state != CLUSTER_DRAINING)
         return false;
     for (int i = 0; i < c->seen.n; i++) {
         const struct cluster_row *r = &c->seen.rows[i];
         if (!seen_living(r))
             continue;
         seen |= r->epoch == c->epoch;
-        if (r->epoch < c->epoch && !r->draining)
+        if (r->epoch < c->epoch)
             return false;
     }
     return seen; /* else it has not looked yet */

@@ -157,9 +157,10 @@ bool cluster_odd(const struct cluster *c);
 int64_t cluster_home(const struct cluster *c, int64_t job_id);
 /* How many nodes have homes, and the place of this one among them; -1: it has none. */
 int cluster_place(const struct cluster *c, int *ret_nodes);
-/* Whether this node does what one node does for all: of those that live and do not drain it is the
- * one that has been there longest. So a node that joins takes it from nobody, and one that has it
- * has it until its life ends. Only the lease (cluster_lease_ms) says that no other has it now. */
+/* Whether this node does what one node does for all: of those that live it is the one that has been
+ * there longest. So a node that joins takes it from nobody, and one that has it has it until it
+ * leaves, also while it drains; the next one has it when that life has ended. Only the lease
+ * (cluster_lease_ms) says that no other has it now. */
 bool cluster_first(const struct cluster *c);
 /* Numbers of the homes that CLAIM means: 0, and each other node that the database knows. ret has
  * room for CLUSTER_MAX + 1. */
