@@ -282,6 +282,18 @@ def test_the_database_goes_and_comes_back(db, tmp_path):
         check_books(center, db, name, job)
 
 
+def test_pages_are_read_at_once_when_the_database_is_back(db, tmp_path):
+    """Each of those who read pages has a connection of its own, which has ended."""
+    with center_on(tmp_path / "a", fresh(db)[1]) as center:
+        api = V1(center)
+        for _ in range(20):  # so that all of them have one
+            api.get("/nodes")
+        db.kill()
+        db.start()
+        wait_for_green(center)
+        assert [api.ask("GET", "/nodes").status for _ in range(20)] == [200] * 20
+
+
 def test_it_goes_on_when_the_database_takes_writes_again(db, tmp_path):
     name, url = fresh(db)
     center = center_on(tmp_path / "a", url)

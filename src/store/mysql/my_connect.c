@@ -8,6 +8,7 @@
 #include "store/mysql/my_db.h"
 #include <errmsg.h>
 #include <mysql.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,10 +162,17 @@ void my_disconnect(struct mydb *s)
     s->generation++;
 }
 
+/* Nothing was asked: the server has ended the connection. */
+static bool has_word(struct mydb *s)
+{
+    struct pollfd p = { .fd = mysql_get_socket(s->db), .events = POLLIN };
+    return poll(&p, 1, 0) > 0;
+}
+
 enum err my_ready(struct mydb *s, struct why *why)
 {
     int64_t now_ms = clock_boot_ms();
-    if (s->db && now_ms - s->used_ms > IDLE_MS && mysql_ping(s->db))
+    if (s->db && (now_ms - s->used_ms > IDLE_MS || has_word(s)) && mysql_ping(s->db))
         my_disconnect(s);
     s->used_ms = now_ms;
     return s->db ? OK : connect_any(s, why);

@@ -42,7 +42,6 @@ struct pg {
     char name[512]; /* of the database, for people: without the password */
     PGconn *db;     /* NULL: there is no connection */
     unsigned life, nprepared;
-    int64_t used_ms; /* when the connection was last used, boot time */
     bool read_only;
     bool in_transaction;
     enum err lost; /* the transaction cannot be committed any more, and why */

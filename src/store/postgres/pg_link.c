@@ -12,7 +12,6 @@
 
 enum {
     VERSION_MIN = 150000,
-    IDLE_LOOK_MS = 1000, /* a connection that was idle for so long is looked at before it is used */
 };
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -71,7 +70,6 @@ enum err pg_next(struct pg *s, PGresult **ret, struct why *why)
             return gone(s, why);
     }
     *ret = PQgetResult(s->db);
-    s->used_ms = clock_boot_ms();
     if (PQstatus(s->db) == CONNECTION_OK)
         return OK;
     enum err err = pg_fail(s, *ret, why);
@@ -319,10 +317,19 @@ static enum err connect_any(struct pg *s, struct why *why)
     return err;
 }
 
+/* Nothing was asked: the server has said something, or has ended the connection. */
+static bool has_word(PGconn *db)
+{
+    struct pollfd p = { .fd = PQsocket(db), .events = POLLIN };
+    return poll(&p, 1, 0) > 0;
+}
+
 enum err pg_ready(struct pg *s, struct why *why)
 {
-    if (s->db && !s->in_transaction && clock_boot_ms() - s->used_ms > IDLE_LOOK_MS) {
-        (void)!PQconsumeInput(s->db);
+    if (s->db && !s->in_transaction && !s->streaming && has_word(s->db)) {
+        /* the first may read what the server said last, the second that it has gone */
+        if (PQconsumeInput(s->db))
+            (void)!PQconsumeInput(s->db);
         if (PQstatus(s->db) != CONNECTION_OK)
             pg_hang_up(s);
     }
