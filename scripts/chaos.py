@@ -20,6 +20,7 @@ tried again, have children, are run by hand, edited, stopped and started at any 
   pause           SIGSTOP of a node for up to 20 s, then SIGCONT; it is given up meanwhile, and ends
   cut             the node's connections to the database break, and it gets no others for up to 12 s
   hold            its connections stay open and carry nothing for up to 8 s
+  drain           another node is asked to let it leave its jobs to the others, and after up to 10 s to end that
   kill database   kill -9 of the database server, and a start
 
 No two faults of one node overlap and one node at least is well, but for the database. Then all is calm, the jobs are
@@ -160,6 +161,7 @@ class Play:
         plan = faults.plan(self.args.seed, self.args.minutes * 60, NODES, self.args.without)
         (self.folder / "plan").write_text("".join(f"{fault}\n" for fault in plan))
         self.users = users.Users(self.nodes, PASSWORD, self.jobs, self.chaos.calm, self.args.seed)
+        self.chaos.ask = self.users.ask
         began = time.monotonic()
         with self.keeper:
             with self.users:
@@ -231,7 +233,8 @@ class Play:
     def _tell(self, it, late):
         kind = self.db.kind
         done = ", ".join(f"{count} x {what}" for what, count in sorted(self.chaos.done.items()))
-        print(f"{kind}: {done}; nodes that ended by themselves: {dict(self.keeper.ends)}")
+        print(f"{kind}: {done}; nodes that ended by themselves: {dict(self.keeper.ends)}; answers to drains: "
+              f"{dict(self.chaos.drains)}")
         print(f"{kind}: " + ", ".join(f"{what} {count}" for what, count in sorted(it.counted.items())))
         for what, found in sorted(it.faults.items()):
             print(f"{kind}: {what.upper()}: {len(found)}")

@@ -12,7 +12,7 @@ import time
 
 # how often, and for how many seconds
 KINDS = {"kill": (4, 0, 6), "stop": (2, 0, 3), "pause": (3, 0.5, 20), "cut": (2, 0.5, 12), "hold": (2, 0.5, 8),
-         "kill database": (1, 0, 3)}
+         "drain": (2, 1, 10), "kill database": (1, 0, 3)}
 CALM_S = 8  # at the end of the minutes, and after a burst now and then: everybody is up
 
 
@@ -57,8 +57,10 @@ class Chaos:
         self.done = collections.Counter()
         self.killed = []  # (when, epoch ms; jobs whose runs the node had)
         self.stops = []   # seconds
+        self.drains = collections.Counter()  # by the answer's status
         self.last = 0.0   # monotonic, when the last one was over
         self.under_way = 0
+        self.ask = None   # users.Users.ask: what an operator does by the API
         self._lock = threading.Lock()
         self._threads = []
         # the server ends with the thread that has started it, so that one stays
@@ -123,6 +125,15 @@ class Chaos:
         self.links.say("hold", fault.node)
         time.sleep(fault.lasts)
         self.links.say("open", fault.node)
+
+    def _drain(self, fault):
+        """Asked for at another node. It ends with the life of the node at the latest; the database may be away."""
+        node, other = self.nodes[fault.node], self.nodes[fault.node - 1]
+        _, found = self.ask(other, "GET", "/nodes")
+        number = next((n["id"] for n in (found or {}).get("items", []) if n["name"] == node.name), 0)
+        self.drains[self.ask(other, "POST", f"/nodes/{number}/drain")[0]] += 1
+        time.sleep(fault.lasts)
+        self.ask(other, "POST", f"/nodes/{number}/undrain")
 
     def _kill_database(self, fault):
         self._database.submit(self._kill_the_database, fault).result()
