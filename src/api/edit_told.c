@@ -47,8 +47,12 @@ enum err edit_told(struct web_call *call, const struct edit *done, struct why *w
         left = (struct left){ .runs = 0 };
         enum err err = call->db->ops->cluster->runs_untold(call->db, done->id, version, epoch, add,
                                                            &left, why);
-        if (err)
+        if (err) {
+            struct why read = *why;
+            why_set(why, "the change is recorded; whether all servers know it cannot be read: %s",
+                    read.text);
             return err;
+        }
     }
     return OK;
 }

@@ -15,6 +15,7 @@ import pytest  # noqa: E402 (path just set)
 
 from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
+from support.standin import YES  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
 JOBS = 8  # half of them are planned by each server
@@ -181,6 +182,26 @@ def test_a_server_that_stands_still_is_named_and_sends_nothing_old_afterwards(db
         for job in s.jobs:
             s.one.api().stop_job(job)
         s.books()
+
+
+def test_a_run_in_doubt_at_another_server_is_waited_for(db, tmp_path):
+    with scene(db, tmp_path) as s:
+        job = s.one.api().add_job(s.group, "in doubt")
+        s.puppet.answer = lambda action, body: None if action == "run" and body["jobId"] == job else YES
+        s.one.api().start_job(s.other)
+        s.two.api().trigger(job)
+        doubt = f"SELECT count(*) FROM peal_run WHERE job_id = {job} AND phase = 3"
+        wait_until(lambda: s.number(doubt) == 1, "the run to be in doubt", 30)
+        s.two.process.send_signal(signal.SIGSTOP)
+        try:
+            reply = s.one.api().raw("/jobinfo/remove", id=job)
+            assert reply["code"] == 500 and "server two has not confirmed it" in reply["msg"], reply
+        finally:
+            s.two.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: s.number(f"SELECT count(*) FROM peal_run WHERE job_id = {job}") == 0, "it to end with its job", 30)
+        sent = len(s.puppet.runs(job))
+        s.time_passes(4)
+        assert len(s.puppet.runs(job)) == sent
 
 
 @pytest.mark.parametrize("end", ["kill", "stop"])

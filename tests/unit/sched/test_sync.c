@@ -214,6 +214,7 @@ static void a_run_whose_connection_is_refused_meanwhile_does_not_leave_again(voi
     core_write(f.c);
     int before = sent(&f);
     core_fails(f.c, call, CALL_AGAIN);
+    sched_tick(f.c->s, f.c->now);
     core_pump(f.c);
     assert_int_equal(sent(&f), before);
     core_done(f.c);
