@@ -97,7 +97,7 @@ def test_what_names_files_and_weak_settings_is_for_administrators(developer):
 
 def test_a_database_in_a_file_has_one_server(v1, developer, center):
     node, = developer.get("/nodes")["items"]  # any user
-    assert node == {"id": 1, "name": node["name"], "epoch": 1, "state": "up", "self": True,
+    assert node == {"id": 1, "name": node["name"], "epoch": 1, "state": "up", "drainAsked": False, "self": True,
                     "address": f"127.0.0.1:{center.port}", "version": v1.get("/system")["version"], "runs": node["runs"],
                     "beatAt": None, "beatMs": None, "skewMs": None, "startedAt": v1.get("/system")["startedAt"],
                     "startedMs": v1.get("/system")["startedMs"]}
