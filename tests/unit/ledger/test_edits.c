@@ -93,10 +93,115 @@ static void a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch(void **state
     batch_free(batch);
 }
 
+/* ---- among other servers ---------------------------------------------------------------------
+ */
+
+#define OTHERS_MS (BENCH_NOW_MS + 3000)
+
+static void life(struct store *s, int64_t *ret_node, int64_t *ret_epoch)
+{
+    (void)s;
+    *ret_node = *ret_epoch = 1;
+}
+
+/* This server's life, and one that is over. */
+static enum err lives_each(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
+                           struct why *why)
+{
+    static const struct life_record lives[] = {
+        { .node = 1, .epoch = 1, .watermark_ms = BENCH_NOW_MS + 1000 },
+        { .node = 2, .epoch = 2, .watermark_ms = OTHERS_MS, .ended = true },
+        { .node = 3, .epoch = 3, .watermark_ms = BENCH_NOW_MS },
+    };
+    (void)s;
+    (void)limit;
+    (void)why;
+    for (size_t i = 0; i < countof(lives); i++)
+        if (!fn(ctx, &lives[i]))
+            break;
+    return OK;
+}
+
+static enum err changes_put(struct store *s, const struct job_news *changes, int n,
+                            int64_t before_ms, struct why *why)
+{
+    (void)s;
+    (void)changes;
+    (void)before_ms;
+    (void)why;
+    assert_int_equal(n, 1);
+    return OK;
+}
+
+static enum err runs_untold(struct store *s, int64_t job_id, int64_t version, int64_t but_epoch,
+                            untold_fn *fn, void *ctx, struct why *why)
+{
+    const struct untold u = { .node = "two", .unsent = 4 };
+    (void)s;
+    (void)job_id;
+    (void)why;
+    assert_int_equal(version, 2);
+    assert_int_equal(but_epoch, 1);
+    (void)fn(ctx, &u);
+    return OK;
+}
+
+static const struct store_cluster cluster = {
+    .life = life, .lives_each = lives_each, .changes_put = changes_put, .runs_untold = runs_untold
+};
+
+static int64_t planned_until(struct bench *b, int64_t job_id)
+{
+    struct job_record r;
+    job_record_init(&r);
+    assert_int_equal(b->engine->catalog->job_get(b->s, job_id, &r, NULL), OK);
+    int64_t until_ms = r.planned_until_ms;
+    job_record_done(&r);
+    return until_ms;
+}
+
+static int64_t stop(struct bench *b, bool shared, int64_t *ret_untold)
+{
+    int64_t job_id = job_of_version_1(b);
+    struct due_row due = { .job_id = job_id,
+                           .next_ms = BENCH_NOW_MS + 6000,
+                           .planned_until_ms = BENCH_NOW_MS + 5000,
+                           .version = 1 };
+    assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
+    assert_int_equal(b->engine->runs->due_put(b->s, &due, 1, NULL), OK);
+    assert_int_equal(b->engine->txn->commit(b->s, NULL, NULL), OK);
+    struct edit *e = edit_new(EDIT_JOB_STOP);
+    e->id = job_id;
+    e->version = -1;
+    e->sent_until_ms = BENCH_NOW_MS + 1000;
+    b->ops.cluster = shared ? &cluster : b->engine->cluster;
+    b->s->ops = &b->ops;
+    b->s->shared = shared;
+    struct batch *batch = bench_edit(e);
+    assert_int_equal(bench_run(b, batch), OK);
+    assert_int_equal(batch->edits[0]->err, OK);
+    *ret_untold = batch->edits[0]->untold;
+    batch_free(batch);
+    b->s->ops = b->engine;
+    b->s->shared = false;
+    return planned_until(b, job_id);
+}
+
+/* What another server may have sent is not planned again, whoever stops and starts the job. */
+static void a_stop_forgets_nothing_that_any_server_may_have_sent(void **state)
+{
+    int64_t untold = -1;
+    assert_int_equal(stop(*state, false, &untold), BENCH_NOW_MS + 1000);
+    assert_int_equal(untold, 0);
+    assert_int_equal(stop(*state, true, &untold), OTHERS_MS);
+    assert_int_equal(untold, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch),
+        BOTH(a_stop_forgets_nothing_that_any_server_may_have_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

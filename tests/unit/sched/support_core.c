@@ -294,6 +294,8 @@ void core_start(struct core *c)
     struct why why = { "" };
     struct watermark watermark;
     c->s = sched_new(&c->config);
+    if (c->shared)
+        sched_share(c->s, &(struct share){ .nodes = 1 });
     c->planner = planner_new(&p);
     must(c->store->ops->txn->watermark_get(c->store, &watermark, &why), &why);
     sched_load_watermark(c->s, watermark.until_ms, watermark.clean);

@@ -59,6 +59,7 @@ struct core {
     struct flight_head *recorder[2]; /* NULL: there is no such file */
     int own;                         /* which of them this life writes, if it has one */
     int lives;
+    bool shared; /* the next life is one of several centers, and plans all */
     /* Answers calls as they are made, if set; false: leave it in the list. */
     bool (*executor)(struct core *c, const struct core_call *call, struct call_result *answer);
     void *ctx; /* the test's */

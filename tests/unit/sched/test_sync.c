@@ -224,6 +224,35 @@ static void a_run_whose_connection_is_refused_meanwhile_does_not_leave_again(voi
     core_free(f.c);
 }
 
+/* Rows of a life that did not know of the edit: as a start finds them, and as adoption brings them.
+ * The server that made the edit has found them in their place and planned none. */
+static void rows_of_an_older_version_are_held_against_the_job_as_it_is(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON", "* * * * * ?");
+    core_stop(f.c);
+    struct job_record r = core_job_row(f.c, f.job);
+    core_text(&r.param, "other");
+    core_text(&r.schedule_conf, "0/1 * * * * ?");
+    elsewhere(&f, &r);
+    f.c->shared = true;
+    core_start(f.c);
+    core_settle(f.c);
+    core_run(f.c, 8000);
+    int64_t last_ms = 0;
+    for (int i = 0; i < f.c->nsent; i++) {
+        int64_t ms = f.c->sent[i].scheduled_ms;
+        if (last_ms && ms > last_ms)
+            assert_int_equal(ms - last_ms, 1000);
+        last_ms = ms;
+    }
+    assert_true(last_ms >= f.c->now.wall_ms - 1000);
+    assert_string_equal(f.c->sent[f.c->nsent - 1].param, "other");
+    assert_int_equal(core_unaccounted(f.c), 0);
+    core_free(f.c);
+}
+
 /* What the core made itself, and what it has heard before. */
 static void old_news_do_nothing(void **state)
 {
@@ -244,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_change_elsewhere_keeps_the_times_that_both_have),
         cmocka_unit_test(nothing_leaves_while_the_edit_is_with_the_writer),
         cmocka_unit_test(a_run_whose_connection_is_refused_meanwhile_does_not_leave_again),
+        cmocka_unit_test(rows_of_an_older_version_are_held_against_the_job_as_it_is),
         cmocka_unit_test(old_news_do_nothing),
     };
     return cmocka_run_group_tests_name("sched.sync", tests, NULL, NULL);
