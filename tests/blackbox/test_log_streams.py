@@ -92,6 +92,22 @@ def test_lines_come_as_they_are_written_and_then_the_end(site):
         assert again.rest() == [("state", {"state": "finished", "end": True, "detail": None})]
 
 
+def test_a_page_of_a_run_that_has_no_file_yet_is_not_its_end(site):
+    """The executor has taken the run, and makes the file when it starts it: a reader comes again."""
+    _, v1, stub, logs, _ = site
+    run = start(site)
+    page = v1.get(f"/runs/{run}/log")
+    assert (page["state"], page["end"], page["lines"]) == ("not_started", False, []), page
+    logs.files[run] = ["one"]
+    page = v1.get(f"/runs/{run}/log")
+    assert (page["state"], page["end"], page["lines"]) == ("running", False, ["one"]), page
+    stub.call_back(run)
+    wait_until(lambda: v1.get(f"/runs/{run}/log?fromLine=2")["end"], "its end")
+    del logs.files[run]  # as executors do after some days
+    page = v1.get(f"/runs/{run}/log")
+    assert (page["state"], page["end"], page["lines"]) == ("cleaned", True, []), page
+
+
 def test_one_who_comes_back_goes_on_behind_the_last_line(site):
     _, v1, stub, logs, _ = site
     run = start(site)

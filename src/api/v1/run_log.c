@@ -32,7 +32,8 @@ static void refuse(struct web_call *call, enum err err, const struct why *why)
         problem_err(call, err, why);
 }
 
-static bool is_cleaned(const struct center_log *page)
+/* The executor has no file: it is made when the run starts, and goes after some days. */
+static bool is_missing(const struct center_log *page)
 {
     return page->n >= sizeof(CLEANED) - 1 &&
            memmem(page->content, page->n, CLEANED, sizeof(CLEANED) - 1);
@@ -62,21 +63,28 @@ static int write_lines(struct jsonw *w, struct slice text, int max)
     return n;
 }
 
+static const char *state_of(bool missing, bool ended)
+{
+    if (missing)
+        return ended ? "cleaned" : "not_started";
+    return ended ? "finished" : "running";
+}
+
 static void write_page(struct web_call *call, const struct log_record *r,
                        const struct center_log *page, int from, int max)
 {
     struct jsonw w = jsonw_on(&call->output);
-    bool cleaned = is_cleaned(page), ended = r->handle_code > 0;
+    bool missing = is_missing(page), ended = r->handle_code > 0;
     jsonw_object(&w, NULL);
     jsonw_i64(&w, "fromLine", from);
     jsonw_array(&w, "lines");
-    struct slice text = slice_of(page->content, cleaned ? 0 : page->n);
+    struct slice text = slice_of(page->content, missing ? 0 : page->n);
     int n = write_lines(&w, text, max);
     jsonw_array_end(&w);
-    bool all = cleaned || from + n - 1 >= page->to_line;
+    bool all = missing || from + n - 1 >= page->to_line;
     jsonw_i64(&w, "toLine", from + n - 1);
-    jsonw_bool(&w, "end", all && (cleaned || is_end(page, r)));
-    jsonw_text(&w, "state", cleaned ? "cleaned" : ended ? "finished" : "running");
+    jsonw_bool(&w, "end", all && (missing ? ended : is_end(page, r)));
+    jsonw_text(&w, "state", state_of(missing, ended));
     v1_instant(&w, "read", clock_wall_ms());
     jsonw_object_end(&w);
 }
