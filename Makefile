@@ -83,8 +83,10 @@ model: deps-test ## search the quick configurations of the protocol's models
 model-all: deps-test ## search all of them (a few minutes)
 	@$(PYTHON) scripts/model.py --all
 
-sim: deps-test ## simulate 5,000 seeds from a start that moves, and those that have failed once
+sim: deps-test ## simulate 5,000 seeds of each kind from a start that moves, and those that have failed once
 	@$(PYTHON) scripts/sim.py --moving 5000 --kept
+	@$(PYTHON) scripts/sim.py --nodes --moving 5000
+	@$(PYTHON) scripts/sim.py --cluster --moving 5000 --kept
 
 sim-long: deps-test ## simulate SEEDS (1..50000); goes on where it stopped
 	@$(PYTHON) scripts/sim.py --seeds $(SEEDS) --resume

@@ -7,6 +7,7 @@ At the end every firing is accounted for.
   chaos.py --long                30 minutes on each, 200 executors
   chaos.py mariadb --minutes 5   one database
   chaos.py postgres --seed 17    the same faults again (when they strike what is under way differs a little)
+  chaos.py galera                two servers of a Galera cluster, of which one at a time is broken (not without its name)
   chaos.py --plan --seed 17      print the faults of that seed and do nothing
   chaos.py --without pause,hold  leave kinds of faults out, to find out which one it is
   chaos.py --keep                leave the folder: logs of the nodes, records, the plan
@@ -22,6 +23,11 @@ tried again, have children, are run by hand, edited, stopped and started at any 
   hold            its connections stay open and carry nothing for up to 8 s
   drain           another node is asked to let it leave its jobs to the others, and after up to 10 s to end that
   kill database   kill -9 of the database server, and a start
+  kill server, restart server, part server
+                  of a Galera cluster, in its place: kill -9 or SIGTERM of one of its two servers, and a start; one is cut
+                  from the other and from the arbitrator for up to 10 s, and answers its clients
+  promote         kill -9 of the database server; its standby, which every commit waits for, takes its place and gets a
+                  standby in turn. Only with --promote, which --long has
 
 No two faults of one node overlap and one node at least is well, but for the database. Then all is calm, the jobs are
 stopped, and once nothing is open the records of the executors and the tables are compared; no node is asked. These
@@ -58,7 +64,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
 
 from chaos import faults, judge, links, nodes, users  # noqa: E402 (path just set)
-from support import servers  # noqa: E402
+from support import failover, galera, servers  # noqa: E402
 from support.center import PASSWORD, TOKEN, binary  # noqa: E402
 from support.executor import Executor  # noqa: E402
 from support.load import started  # noqa: E402
@@ -71,21 +77,34 @@ LONG = {"minutes": 30, "executors": 200, "second": 120, "ours": 6}
 EVERY = {"second": "* * * * * ?", "two": "0/2 * * * * ?", "three": "0/3 * * * * ?"}
 
 
+GALERA = "galera"
+
+
+def servers_of(db):
+    return getattr(db, "servers", [db])
+
+
 class Play:
     """One database: everything from its start to the verdict."""
 
     def __init__(self, kind, folder, args, stack):
         self.args, self.stack = args, stack
         self.folder = pathlib.Path(folder)
-        self.db = stack.enter_context(servers.open(kind))
+        self.db = stack.enter_context(galera.open() if kind == GALERA else
+                                      failover.Pair(kind, sync=True) if args.promote else servers.open(kind))
         self.db.create(NAME)
-        self.links = stack.enter_context(links.Links(self.db.port, NODES))
-        self.nodes = [nodes.Node(self.folder, i + 1, self._url(port)) for i, port in enumerate(self.links.ports)]
+        self.links = stack.enter_context(links.Links([server.port for server in servers_of(self.db)], NODES))
+        self.nodes = [nodes.Node(self.folder, i + 1, self._url(i)) for i in range(NODES)]
         self.keeper = nodes.Keeper(self.nodes)
         self.chaos = faults.Chaos(self.nodes, self.db, self.links, self.homes)
 
-    def _url(self, port):
-        return self.db.url(NAME, port).replace(f":{servers.WRITTEN}@", "@")
+    def _url(self, node):
+        """Each begins with another server."""
+        ports = self.links.ports[node]
+        first = node % len(ports)
+        hosts = ",".join(f"127.0.0.1:{port}" for port in ports[first:] + ports[:first])
+        url = servers_of(self.db)[0].url(NAME, 1).replace(f":{servers.WRITTEN}@", "@")
+        return url.replace("127.0.0.1:1/", f"{hosts}/")
 
     def homes(self, node):
         """Jobs whose next runs a node has."""
@@ -158,7 +177,8 @@ class Play:
     # -- the minutes --
 
     def run(self):
-        plan = faults.plan(self.args.seed, self.args.minutes * 60, NODES, self.args.without)
+        several = len(self.db.servers) if self.db.kind == GALERA else 1
+        plan = faults.plan(self.args.seed, self.args.minutes * 60, NODES, self.args.without, several)
         (self.folder / "plan").write_text("".join(f"{fault}\n" for fault in plan))
         self.users = users.Users(self.nodes, PASSWORD, self.jobs, self.chaos.calm, self.args.seed)
         self.chaos.ask = self.users.ask
@@ -225,7 +245,7 @@ class Play:
 
     def _dump(self, link):
         """The tables that were judged, for whoever looks for the cause."""
-        for table in ("xxl_job_log", "peal_run", "peal_epoch", "peal_node", "peal_inbox"):
+        for table in ("xxl_job_log", "peal_run", "peal_epoch", "peal_node", "peal_inbox", "peal_skip"):
             with open(self.folder / table, "w") as file:
                 for row in link.run(f"SELECT * FROM {table}"):
                     file.write("\t".join("NULL" if value is None else value.replace("\n", " ") for value in row) + "\n")
@@ -274,12 +294,13 @@ def play(kind, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", help="mariadb, postgres; without: those that the binary has an engine for")
+    parser.add_argument("kinds", nargs="*", help="mariadb, postgres, galera; without: those that the binary has an engine for")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--executors", type=int)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--without", default="", help="kinds of faults, separated by commas")
+    parser.add_argument("--promote", action="store_true", help="with a standby, which is promoted now and then")
     parser.add_argument("--told", action="store_true", help="nothing may leave after the answer to a stop or an edit")
     parser.add_argument("--plan", action="store_true", help="print the faults and do nothing")
     parser.add_argument("--keep", action="store_true")
@@ -289,14 +310,18 @@ def main():
     for name, value in (LONG if args.long else SHORT).items():
         if getattr(args, name, None) is None:
             setattr(args, name, value)
+    args.promote |= args.long
     args.without = [kind for kind in args.without.replace("-", " ").split(",") if kind]
-    if any(kind not in servers.KINDS for kind in args.kinds) or any(kind not in faults.KINDS for kind in args.without):
-        parser.error(f"databases: {', '.join(servers.KINDS)}; faults: {', '.join(faults.KINDS)}")
+    args.without += [] if args.promote else ["promote"]
+    kinds, known = (*servers.KINDS, GALERA), (*faults.KINDS, *faults.SERVER_KINDS)
+    if any(kind not in kinds for kind in args.kinds) or any(kind not in known for kind in args.without):
+        parser.error(f"databases: {', '.join(kinds)}; faults: {', '.join(known)}")
     if args.executors < 10:
         parser.error("--executors: 10 at least")
     print(f"seed {args.seed}, {args.minutes:g} minutes, {args.executors} executors", flush=True)
     if args.plan:
-        print(*faults.plan(args.seed, args.minutes * 60, NODES, args.without), sep="\n")
+        count = 2 if args.kinds == [GALERA] else 1
+        print(*faults.plan(args.seed, args.minutes * 60, NODES, args.without, count), sep="\n")
         return
     kinds = args.kinds or [kind for kind in servers.built(binary()) if not servers.missing(kind)]
     sys.exit(0 if all([play(kind, args) for kind in kinds]) and kinds else 1)

@@ -15,7 +15,7 @@ The list is made of blocks, separated by blank lines:
     breaks: the promise that it breaks
     blackbox: test_disk.py test_journal.py::test_name     files or cases that are tried last (optional)
     by: simulation                                        it must be found by that simulation alone (optional);
-                                                          of several nodes: nodes
+                                                          of several nodes: nodes; of whole centers: cluster
     in: function
     - text that is there now
     + text in its place
@@ -24,7 +24,7 @@ The list is made of blocks, separated by blank lines:
 ends and comments do not matter in the text; it must be found once. More pairs and more `in` lines may follow.
 
 A mutant is tried on the unit tests of its layer and of those above it, then on the simulations (of one server, of
-several nodes), then on the black-box cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
+several nodes, of whole centers), then on the black-box cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
 that hangs has found it. One that no test finds has survived, and fails the command. Copies, builds and results are kept
 in build/mutants; a result holds for one mutant and one state of the sources and tests.
 """
@@ -49,7 +49,8 @@ HOME = os.path.join(ROOT, "build", "mutants")
 RECORD = os.path.join(HOME, "results.json")
 TABLE = os.path.join(HOME, "table.md")
 SEEDS, SEEDS_ALONE = 300, 1000
-SIMULATIONS = {"simulation": "peal_sim", "nodes": "peal_sim_nodes"}  # by what a mutant is found: its program
+# by what a mutant is found: its program
+SIMULATIONS = {"simulation": "peal_sim", "nodes": "peal_sim_nodes", "cluster": "peal_sim_cluster"}
 LIMIT_UNIT, LIMIT_SIM, LIMIT_CASE, LIMIT_FILE = 100, 600, 200, 400  # seconds; generous: two mutants share the machine
 COUNTS = ("src/", "include/", "cmake/", "tests/", "CMakeLists.txt", "CMakePresets.json")  # what a result depends on
 COUNTS_NOT = ("tests/mutants/", "tests/fuzz/", "tests/interop/", "tests/structure/")
@@ -60,12 +61,13 @@ WATCHERS = {  # whose unit tests look at a layer, the nearest first
     "shadow": ["shadow"],
     "wire": ["wire", "transport", "server", "executor"], "net": ["net", "transport", "server", "executor"],
     "transport": ["transport", "server"],
-    "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "store", "server"],
+    "sql": ["sql", "store", "executor"], "store": ["store", "ledger", "server"], "ledger": ["ledger", "sched", "store", "server"],
     "alarm": ["alarm"],
     "server": ["server", "api"], "api": ["api"], "executor": ["executor"], "cli": [],
 }
 PROCESSES = ["peal", "libpeal.so", "peal_archive", "peal_stub", "peal_test_executor", "peal_test_host",
-             "peal_examples"]  # what black-box cases start
+             "peal_examples", "peal_later_wider", "peal_later_breaking"]  # what black-box cases start
+STARTED = {"test_galera.py": "store"}  # files that start unit programs too, of that layer
 SOUND = set()    # tests that pass on the sound sources
 RUNNING = set()  # process groups
 TOOK = {}        # the longest that a unit program has taken to pass, in seconds
@@ -407,6 +409,10 @@ class Bench:
             raise Bad(f"{step.name} fails without the mistake too")
         SOUND.add(step.name)
 
+    def blackbox_step(self, case):
+        layer = STARTED.get(case.partition("::")[0])
+        return Step(PROCESSES + (self.unit_programs(layer) if layer else []), self.blackbox, case)
+
     def steps(self, mutant, layers, before):
         """What is tried, in this order; before: what found it in an earlier run, and the detail."""
         seeds = SEEDS_ALONE if mutant.alone else SEEDS
@@ -421,11 +427,11 @@ class Bench:
             steps += [Step(programs, self.unit, program) for program in programs]
         if layers <= SIMULATED:
             steps += simulations
-        steps += [Step(PROCESSES, self.blackbox, case) for case in mutant.blackbox]
+        steps += [self.blackbox_step(case) for case in mutant.blackbox]
         by, detail = before
         first = [step for step in steps if step.name == by]
         if by and by.partition("::")[0] in mutant.blackbox and detail.startswith("test_"):  # the case, not its file
-            first = [Step(PROCESSES, self.blackbox, by if "::" in by else f"{by}::{detail}")]
+            first = [self.blackbox_step(by if "::" in by else f"{by}::{detail}")]
         return first + [step for step in steps if step not in first]
 
     def judge(self, mutant, before):

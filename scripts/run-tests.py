@@ -485,6 +485,8 @@ def simulation(count):
         try:
             s.run("scripts/sim.py", "--moving", str(count), "--kept", limit=1500)
             s.run("scripts/sim.py", "--nodes", "--moving", str(count), limit=600)
+            s.run("scripts/sim.py", "--cluster", "--seeds", f"1..{count // 2}", "--moving", str(count // 4), "--kept",
+                  limit=600)
         finally:
             s.show("^seeds |^into ")
     return stage
@@ -532,6 +534,30 @@ def databases(s):
         raise Failed(f"scripts/test-db.py ended with exit status {status or played}")
 
 
+def chaos(s):
+    """Three nodes on each database, on which everything breaks for two minutes; both beside each other, since they wait
+    most of the time. A case a database."""
+    if not CI and subprocess.run(["scripts/install-deps.sh", "--list", "database"], cwd=ROOT, stdout=s.log).returncode:
+        s.left_out.append("the database servers: scripts/install-deps.sh database gets them")
+        return
+    env = {"PEAL_BIN": os.path.join(ROOT, "build", "dev", "peal")}
+    outs = {kind: os.path.join(ROOT, "build", "log", f"{s.name}.{kind}.log") for kind in ("mariadb", "postgres")}
+
+    def play(kind):
+        return s.try_run("scripts/chaos.py", kind, env=env, limit=1200, out=outs[kind])
+
+    with ThreadPoolExecutor(len(outs)) as pool:
+        ended = dict(zip(outs, pool.map(play, outs)))
+    for kind, path in outs.items():
+        with open(path, encoding="utf-8", errors="replace") as f:
+            s.log.write(f.read())
+        s.passed += ended[kind] == 0
+    s.show("^seed|: lost |: take-over|: stop of|: edit of")
+    wrong = [kind for kind, status in ended.items() if status]
+    if wrong:
+        raise Failed(f"scripts/chaos.py: {', '.join(wrong)}")
+
+
 # name, function, what must exist, stages that must have passed, sets it belongs to
 HAVE_CLI = ["src/cli/main.c"]
 BLACKBOX = ["tests/blackbox/test_*.py"]
@@ -551,6 +577,7 @@ STAGES = [
     ("blackbox", pytest("tests/blackbox", at_once=SIDE_BY_SIDE), BLACKBOX, ["build"], {"test"}),
     ("interop", pytest("tests/interop", at_once=3), ["tests/interop/test_*.py"], ["build"], {"test"}),
     ("databases", databases, ["tests/support/servers.py"], ["build"], {"heavy"}),
+    ("chaos", chaos, ["tests/chaos/judge.py"], ["build"], {"heavy"}),
     ("contract", contract, ["tests/contract/run.py"], ["build"], {"heavy"}),
     ("console-flows", console_flows, ["tests/console/test_*.py"], ["build", "console"], {"heavy"}),
     ("packages", packages, ["tests/packages/test_*.py"], ["console"], {"heavy"}),
@@ -573,7 +600,7 @@ STAGES = [
 
 # What waits most of its time, for one browser or one compiler: beside the suites.
 SUITES = {"blackbox", "interop"}
-WAITING = {"databases", "contract", "console-flows", "packages", "crash", "powercut"}
+WAITING = {"databases", "chaos", "contract", "console-flows", "packages", "crash", "powercut"}
 # What only computes, whatever else goes on: in the time that the others leave. Not what is measured by time, as fuzzers are.
 COMPUTING = {"build-release", "hardening", "clang-tidy", "build-asan", "build-tsan", "build-fuzz", "simulation",
              "simulation-defects", "model"}

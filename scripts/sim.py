@@ -5,12 +5,13 @@
   sim.py --seeds 1..500             these seeds
   sim.py --moving 2000              so many, from a start that moves and is printed: with each commit where
                                     CI=true, so that a run that failed can be repeated, else with each minute
-  sim.py --kept                     those that have failed once (tests/sim/seeds.txt); goes with the others
+  sim.py --kept                     those that have failed once (its seeds.txt); goes with the others
   sim.py --seeds 1..50000 --resume  leave out what an earlier run has passed (build/sim/passed)
-  sim.py --nodes --moving 5000      the simulation of a cluster (tests/sim_nodes)
+  sim.py --nodes --moving 5000      the rules of a cluster on a modelled database (tests/sim_nodes)
+  sim.py --cluster --moving 5000    whole centers on one database (tests/sim_cluster); goes with all of the above
 
 A seed that fails is printed and replays exactly; the others of its slice are played all the same. It
-belongs into tests/sim/seeds.txt. The record of what has passed holds for one binary: another one
+belongs into the seeds.txt of its simulation. The record of what has passed holds for one binary: another one
 starts anew.
 """
 import argparse
@@ -24,8 +25,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RECORD = os.path.join(ROOT, "build", "sim", "passed")
-KEPT = os.path.join(ROOT, "tests", "sim", "seeds.txt")
 SLICE = 50
 LIMIT = 900  # seconds for a slice: a history that hangs fails
 
@@ -39,17 +38,27 @@ def simulator(name):
     return hits[0]
 
 
+def record_of(binary):
+    name = os.path.basename(binary)
+    return os.path.join(ROOT, "build", "sim", "passed" if name == "peal_sim" else f"passed-{name}")
+
+
+def kept_of(name):
+    return os.path.join(ROOT, "tests", name.removeprefix("peal_"), "seeds.txt")
+
+
 def passed_before(binary):
     """First lines of the record: the binary's digest, then one slice a line."""
+    record = record_of(binary)
     with open(binary, "rb") as f:
         digest = hashlib.sha256(f.read()).hexdigest()
-    os.makedirs(os.path.dirname(RECORD), exist_ok=True)
-    if os.path.exists(RECORD):
-        with open(RECORD, encoding="utf-8") as f:
+    os.makedirs(os.path.dirname(record), exist_ok=True)
+    if os.path.exists(record):
+        with open(record, encoding="utf-8") as f:
             lines = f.read().split()
         if lines and lines[0] == digest:
             return set(lines[1:])
-    with open(RECORD, "w", encoding="utf-8") as f:
+    with open(record, "w", encoding="utf-8") as f:
         f.write(digest + "\n")
     return set()
 
@@ -69,9 +78,9 @@ def moving(count):
     return first, first + count - 1
 
 
-def kept():
+def kept(name):
     """A seed means another history after each change of the sources; it costs little to play it all the same."""
-    with open(KEPT, encoding="utf-8") as f:
+    with open(kept_of(name), encoding="utf-8") as f:
         return sorted({int(word) for line in f for word in line.partition("#")[0].split()})
 
 
@@ -106,7 +115,9 @@ def main():
     parser.add_argument("--moving", type=int, metavar="COUNT")
     parser.add_argument("--kept", action="store_true")
     parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--nodes", action="store_true", help="the simulation of a cluster")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--nodes", action="store_true", help="the rules of a cluster")
+    which.add_argument("--cluster", action="store_true", help="whole centers on one database")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     ranges = []
@@ -118,10 +129,11 @@ def main():
         parser.error("which seeds? --seeds, --moving, --kept")
     if args.nodes and (args.kept or args.resume):
         parser.error("--nodes goes with --seeds and --moving")
-    binary = simulator("peal_sim_nodes" if args.nodes else "peal_sim")
+    name = "peal_sim_nodes" if args.nodes else "peal_sim_cluster" if args.cluster else "peal_sim"
+    binary = simulator(name)
     parts = [(a, min(a + SLICE - 1, last)) for first, last in ranges for a in range(first, last + 1, SLICE)]
     if args.kept:
-        parts = [(seed, seed) for seed in kept()] + parts
+        parts = [(seed, seed) for seed in kept(name)] + parts
     if args.resume:
         before = passed_before(binary)
         names = {f"{a}..{b}" for a, b in parts}
@@ -136,14 +148,14 @@ def main():
                 print(f"{out}\nFAILED: {os.path.relpath(binary, ROOT)} {which}", flush=True)
                 bad.append(seed)
             if args.resume and not failed:
-                with open(RECORD, "a", encoding="utf-8") as f:
+                with open(record_of(binary), "a", encoding="utf-8") as f:
                     f.write(f"{a}..{b}\n")
                 print(f"{a}..{b} passed", flush=True)
     played = sum(b - a + 1 for a, b in parts)
     print(f"{played - len(bad)} seeds passed, {len(bad)} failed")
-    new = [str(seed) for seed in bad if seed is not None and seed not in kept()]
-    if new and not args.nodes:
-        print(f"into {os.path.relpath(KEPT, ROOT)} with them, so that they are played again: {' '.join(new)}")
+    new = [] if args.nodes else [str(seed) for seed in bad if seed is not None and seed not in kept(name)]
+    if new:
+        print(f"into {os.path.relpath(kept_of(name), ROOT)} with them, so that they are played again: {' '.join(new)}")
     return 1 if bad else 0
 
 

@@ -32,8 +32,8 @@ LONG = ("test_recovery", "test_flight", "test_schedule_types")  # begin first
 
 # programs whose cases run on any engine
 SUITE = ("jobs", "ledger", "pages", "runs_page", "figures", "alarms", "rules", "users", "audit", "idem",
-         "scripts", "stories", "nodes", "inbox", "changes", "same", "bulk", "move", "cuts", "postgres")
-QUICK = ("jobs", "ledger", "pages", "nodes", "inbox", "changes", "same", "bulk", "move", "cuts", "postgres")
+         "scripts", "stories", "nodes", "cluster", "homes", "inbox", "changes", "same", "bulk", "move", "cuts", "postgres")
+QUICK = ("jobs", "ledger", "pages", "nodes", "cluster", "homes", "inbox", "changes", "same", "bulk", "move", "cuts", "postgres")
 
 
 def built(build):

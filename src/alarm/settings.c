@@ -7,7 +7,7 @@
 #include "base/jsonw.h"
 #include "wire/json.h"
 
-static const struct wire_json_rules rules = { SETTINGS_MAX, 2, true };
+static const struct wire_json_rules rules = { .max = SETTINGS_MAX, .depth = 2, .strict = true };
 
 enum err settings_read(const char *kind, const char *text, struct settings *ret, struct why *why)
 {

@@ -433,6 +433,10 @@ enum err account_first(struct center *c, const char *wanted, char *ret_password,
     }
     const char *chosen = given ? wanted : password;
     err = make_admin(c, chosen, !given, why);
+    if (err == ERR_EXISTS) { /* another server has made it meanwhile */
+        why_clear(why);
+        return users_there(c, &count, why);
+    }
     if (!err)
         snprintf(ret_password, size, "%s", chosen);
     return err;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/secret.h"
 #include "console/console.h"
+#include "server/peers.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -50,7 +51,7 @@ static bool page(struct httpd_request *q, struct slice path, const char *context
 
 static bool stays(struct slice path)
 {
-    return executor_api_path(path) || health_path(context_cut(path));
+    return executor_api_path(path) || peers_path(path) || health_path(context_cut(path));
 }
 
 static void on_request(struct httpd_request *q, void *arg)
@@ -99,6 +100,8 @@ enum err api_new(struct center *c, const struct api_config *config, struct api *
     struct api *a = mem_new(sizeof(*a));
     a->center = c;
     a->config = *config;
+    if (center_shares(c))
+        cursor_key(center_token(c), center_trace_key(c), a->config.cursor_key);
     context_set(config->prefix);
     client_proxies(&config->proxies);
     enum err err = web_new(c, &a->config, find, gate_serve, stays, page, &a->web, why);

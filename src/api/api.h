@@ -49,7 +49,8 @@ struct api_config {
     unsigned char cursor_key[CURSOR_KEY_SIZE]; /* of the cursors in lists */
 };
 
-/* With a random cursor_key: cursors of another process are refused. */
+/* With a random cursor_key: cursors of another process are refused, unless it serves the same
+ * database as one of several (node.cluster). */
 void api_config_default(struct api_config *c);
 
 /* Serve what the center's front gets. Before center_run, on its thread. */

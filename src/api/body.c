@@ -5,6 +5,7 @@
 #include "api/front.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "wire/catalog.h"
 #include "wire/json.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -13,13 +14,11 @@
 #define DEPTH 16
 #define ID_MAX ((int64_t)9007199254740991) /* what JSON's readers hold exactly */
 
-enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
+static enum err parse(struct slice text, const struct wire_json_rules *rules, struct json_t **ret,
+                      struct why *why)
 {
-    static const struct wire_json_rules rules = { .max = WEB_BODY_MAX,
-                                                  .depth = DEPTH,
-                                                  .strict = true };
     json_t *doc;
-    enum err err = wire_json_read(text, &rules, "body", &doc, why);
+    enum err err = wire_json_read(text, rules, "body", &doc, why);
     if (err)
         return err;
     if (!json_is_object(doc)) {
@@ -29,6 +28,21 @@ enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
     }
     *ret = doc;
     return OK;
+}
+
+enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
+{
+    static const struct wire_json_rules rules = { .max = WEB_BODY_MAX,
+                                                  .depth = DEPTH,
+                                                  .strict = true };
+    return parse(text, &rules, ret, why);
+}
+
+enum err body_parse_file(struct slice text, struct json_t **ret, struct why *why)
+{
+    static const struct wire_json_rules rules = { CATALOG_BYTES_MAX, DEPTH, true,
+                                                  CATALOG_VALUES_MAX };
+    return parse(text, &rules, ret, why);
 }
 
 /* ---- one member ---------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ struct slice body_text(const struct body_texts *texts, size_t i);
 /* ERR_TOOBIG: deeper or with more values than allowed. ERR_INVALID: no JSON, or no object.
  * ERR_NOMEM. The caller owns *ret (wire_json_free). */
 MUST_CHECK enum err body_parse(struct slice text, struct json_t **ret, struct why *why);
+/* The same of a BODY_FILE, whose bounds are those of files (wire/catalog.h). */
+MUST_CHECK enum err body_parse_file(struct slice text, struct json_t **ret, struct why *why);
 
 /* The members of an object into the struct at to; what is absent stays. Adds to errors. */
 void body_fields(const struct json_t *object, const struct body_field *fields, size_t n, void *to,

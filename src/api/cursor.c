@@ -56,6 +56,13 @@ static void mac(const unsigned char *bytes, size_t n, const unsigned char *key,
     memcpy(to, whole, MAC);
 }
 
+void cursor_key(const char *token, int64_t database, unsigned char ret[CURSOR_KEY_SIZE])
+{
+    unsigned char bytes[16] = "cursor";
+    put(bytes + 8, (uint64_t)database);
+    hmac_sha256(slice_text(token), bytes, sizeof(bytes), ret);
+}
+
 void cursor_write(const struct cursor *c, uint64_t filter, const unsigned char key[CURSOR_KEY_SIZE],
                   char to[CURSOR_SIZE])
 {

@@ -24,6 +24,10 @@ struct cursor {                     /* the last row of a page */
     int64_t id;                     /* decides between equal keys */
 };
 
+/* The key of all servers that share a database and an access token. database: a number of the
+ * database, the same at each of them. */
+void cursor_key(const char *token, int64_t database, unsigned char ret[CURSOR_KEY_SIZE]);
+
 /* A number for the list that a request asks for: its path and parameters, in any order, without
  * cursor, limit and fields, which change nothing about what is in the list. */
 uint64_t cursor_filter(struct slice path, const struct form *query);

@@ -10,6 +10,8 @@
 
 #define WAIT_MS 1000 /* from when the edit was written on */
 #define LOOK_MS 20
+#define SOON_MS 300
+#define LATER_MS 100
 
 struct left { /* who has not confirmed */
     int64_t runs;
@@ -27,23 +29,31 @@ static bool add(void *ctx, const struct untold *u)
     return true;
 }
 
+/* They have been told to look at once; one that has not heard of that looks each 200 ms. */
+static void pause_from(int64_t begun_ms)
+{
+    bool soon = clock_boot_ms() < begun_ms + SOON_MS;
+    const struct timespec pause = { .tv_nsec = (soon ? LOOK_MS : LATER_MS) * 1000000L };
+    nanosleep(&pause, NULL);
+}
+
 enum err edit_told(struct web_call *call, const struct edit *done, struct why *why)
 {
-    const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
-    int64_t end_ms = done->done_boot_ms + WAIT_MS;
+    int64_t begun_ms = clock_boot_ms(), end_ms = done->done_boot_ms + WAIT_MS;
     int64_t epoch = center_metrics(call->center)->node.epoch;
     int64_t version = done->now ? done->now->version : VERSION_DELETED;
     struct left left = { .runs = done->untold };
+    if (left.runs)
+        center_nudge(call->center);
     while (left.runs) {
         if (clock_boot_ms() >= end_ms) {
-            why_set(
-                why,
-                "the change is recorded, but server %s has not confirmed it yet: until it does, or "
-                "is given up, it may send %lld runs of the job as it was before",
-                left.nodes, (long long)left.runs);
+            why_set(why,
+                    "the change is recorded, but server %s has not confirmed it yet: until it "
+                    "does, or is given up, it may send %lld runs of job %lld as it was before",
+                    left.nodes, (long long)left.runs, (long long)done->id);
             return ERR_TIMEOUT;
         }
-        nanosleep(&pause, NULL);
+        pause_from(begun_ms);
         left = (struct left){ .runs = 0 };
         enum err err = call->db->ops->cluster->runs_untold(call->db, done->id, version, epoch, add,
                                                            &left, why);
@@ -55,4 +65,17 @@ enum err edit_told(struct web_call *call, const struct edit *done, struct why *w
         }
     }
     return OK;
+}
+
+enum err edits_told(struct web_call *call, struct edit *const *done, int n, struct why *why)
+{
+    enum err first = OK;
+    for (int i = 0; i < n; i++) {
+        struct why one = { "" };
+        enum err err = edit_told(call, done[i], &one);
+        if (err && !first)
+            *why = one;
+        first = first ? first : err;
+    }
+    return first;
 }

@@ -3,6 +3,7 @@
  * held only while a call enters or leaves a queue. A call goes web loop -> queue -> worker ->
  * mailbox -> web loop, and is freed there. */
 #include "api/front.h"
+#include "api/alarm_look.h"
 #include "api/answers.h"
 #include "api/client.h"
 #include "api/context.h"
@@ -16,6 +17,7 @@
 #include "base/mem.h"
 #include "base/secret.h"
 #include "base/thread.h"
+#include "live/attention.h"
 #include "live/board.h"
 #include "live/feed.h"
 #include "live/forecast.h"
@@ -63,7 +65,11 @@ struct web {
     struct forecast *forecast;
     struct web_live live;
     bool checking; /* whether viewers may still see what they see */
+    struct alarm_look *alarms;
+    struct loop_timer alarms_timer;
+    bool looking; /* at alarms */
     struct board *board;
+    struct attention *attention;
     struct vitals *vitals;
     struct answers *answers;
     struct loop_timer patience;
@@ -100,6 +106,7 @@ static struct web_call *call_new(struct web *w, struct httpd_request *q)
     call->query = q->query;
     call->body = q->body;
     call->type = httpd_header(q, "Content-Type");
+    call->encoding = httpd_header(q, "Content-Encoding");
     call->accept = httpd_header(q, "Accept");
     call->authorization = httpd_header(q, "Authorization");
     call->cookie = httpd_header(q, "Cookie");
@@ -146,6 +153,7 @@ static void call_free(struct web_call *call)
 {
     form_done(&call->form);
     wire_json_free(call->json);
+    gate_large_done(call);
     user_record_done(&call->user);
     token_record_done(&call->token);
     actor_free(call->actor);
@@ -321,7 +329,7 @@ static void send_answer(struct web *w, struct web_call *call)
 {
     if (call->done) {
         call->done(call, &w->live);
-        w->checking = false;
+        *call->under_way = false;
         call_free(call);
         return;
     }
@@ -344,8 +352,8 @@ static void send_answer(struct web *w, struct web_call *call)
 /* Answer without a worker. */
 static void refuse(struct web *w, struct web_call *call, enum problem_kind kind, const char *text)
 {
-    if (call->done) { /* tried again with the next heartbeat */
-        w->checking = false;
+    if (call->done) { /* there will be a next time */
+        *call->under_way = false;
         call_free(call);
         return;
     }
@@ -423,29 +431,49 @@ static void ask_log(void *arg, struct center_log_ask *a)
     center_log_ask(w->center, a, w->mailbox, MESSAGE_LOG);
 }
 
-/* Whoever has logged out since, or has other rights now, sees no more. */
-static void check_viewers(void *arg)
+/* A call of the server's own; under_way: while there is one no other is made. */
+static struct web_call *call_own(struct web *w, bool *under_way)
 {
-    struct web *w = arg;
-    if (w->checking || !viewers_count(w->live.viewers))
-        return;
     struct web_call *call = mem_new(sizeof(*call));
     call->message.kind = MESSAGE_ANSWER;
     call->config = w->config;
     call->center = w->center;
     call->logins = w->logins;
     call->forecast = w->forecast;
+    call->under_way = under_way;
     buf_init(&call->headers, 0);
     buf_init(&call->output, 0);
-    watch_collect(call, w->live.viewers);
-    w->checking = true;
+    return call;
+}
+
+static void queue_own(struct web *w, struct web_call *call)
+{
+    *call->under_way = true;
     struct web_call *out = queue_call(w, call);
-    if (out == call) { /* it answers nobody; there will be a next time */
-        w->checking = false;
-        call_free(call);
-    } else if (out) {
+    if (out)
         refuse(w, out, PROBLEM_UNAVAILABLE, "busy: too many requests wait, try again");
-    }
+}
+
+/* Whoever has logged out since, or has other rights now, sees no more. */
+static void check_viewers(void *arg)
+{
+    struct web *w = arg;
+    if (w->checking || !viewers_count(w->live.viewers))
+        return;
+    struct web_call *call = call_own(w, &w->checking);
+    watch_collect(call, w->live.viewers);
+    queue_own(w, call);
+}
+
+static void look_at_alarms(struct loop_timer *t)
+{
+    struct web *w = container_of(t, struct web, alarms_timer);
+    loop_timer_set(w->loop, t, loop_now_ms(w->loop) + ALARM_LOOK_MS);
+    if (w->looking || !alarm_look_wanted(w->alarms, w->live.events))
+        return;
+    struct web_call *call = call_own(w, &w->looking);
+    alarm_look_collect(call, w->alarms);
+    queue_own(w, call);
 }
 
 static void write_vitals(void *arg, struct jsonw *to)
@@ -498,6 +526,9 @@ static void live_start(struct web *w)
                                     .vitals = write_vitals,
                                     .arg = w };
     w->live.events = events_new(&events);
+    w->alarms = alarm_look_new();
+    w->alarms_timer.fire = look_at_alarms;
+    loop_timer_set(w->loop, &w->alarms_timer, loop_now_ms(w->loop) + ALARM_LOOK_MS);
 }
 
 static void live_free(struct web *w)
@@ -505,6 +536,8 @@ static void live_free(struct web *w)
     viewers_free(w->live.viewers);
     tails_free(w->live.tails);
     events_free(w->live.events);
+    loop_timer_clear(w->loop, &w->alarms_timer);
+    alarm_look_free(w->alarms);
 }
 
 static void on_web_message(struct loop_mailbox *m, struct message *l)
@@ -585,6 +618,7 @@ static enum err start(struct web *w, struct why *why)
     feed_add(w->feed, &w->edits);
     live_start(w);
     w->board = board_new(w->feed, w->loop, center_figures(w->center), reader);
+    w->attention = attention_new(w->center, w->loop, w->board);
     w->vitals = vitals_new(w->center, w->loop);
     w->answers = answers_new();
     char name[32];
@@ -685,6 +719,7 @@ void web_free(struct web *w)
     forecast_free(w->forecast);
     answers_free(w->answers);
     vitals_free(w->vitals);
+    attention_free(w->attention);
     board_free(w->board);
     feed_free(w->feed);
     loop_mailbox_remove(w->loop, &w->incoming);

@@ -65,7 +65,7 @@ struct web_call {
     struct answers *answers;
     struct store *db; /* the worker's reader; snapshots of its own each call */
     /* the request; its text stays in the connection's buffer until the answer */
-    struct slice method, path, query, body, type, accept, authorization, cookie;
+    struct slice method, path, query, body, type, encoding, accept, authorization, cookie;
     struct slice origin, referer, host, fetch_site;
     struct slice if_match, if_none_match, idempotency_key, last_event_id,
         traceparent;         /* p NULL: not sent */
@@ -79,7 +79,8 @@ struct web_call {
     /* what the gate has read and found out; by the row */
     struct form form;              /* the query's parameters, and a form's */
     struct router_params params;   /* of the path */
-    struct json_t *json;           /* the body; NULL unless it is BODY_JSON */
+    struct json_t *json;           /* the body; NULL unless it is JSON */
+    bool large;                    /* it came packed: one at a time, see gate.c */
     struct session_record session; /* its digest is "" without a login */
     struct token_record token;     /* its id is 0 unless the request came with one */
     struct user_record user;
@@ -103,6 +104,7 @@ struct web_call {
     /* a call of the server's own has no request, and these in place of a handler and an answer */
     void (*task)(struct web_call *call);                              /* on a worker */
     void (*done)(struct web_call *call, const struct web_live *live); /* on the web loop */
+    bool *under_way; /* is false again when it is over */
 };
 
 /* Start the thread and the workers. find: the row of a method and a path, on the web loop. serve:

@@ -6,10 +6,13 @@
 #include "api/gate.h"
 #include "api/accounts.h"
 #include "api/body.h"
+#include "api/gzip.h"
 #include "api/idem.h"
 #include "api/session.h"
 #include "api/token.h"
 #include "base/clock.h"
+#include "wire/catalog.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -67,6 +70,7 @@ static bool body_type_ok(struct web_call *call)
                refuse(call, PROBLEM_MEDIA_TYPE,
                       "the body must be application/x-www-form-urlencoded");
     case BODY_JSON: /* a page of another site cannot send this type */
+    case BODY_FILE:
         return slice_eq_nocase(name, "application/json") ||
                refuse(call, PROBLEM_MEDIA_TYPE, "the body must be application/json");
     case BODY_MERGE:
@@ -323,11 +327,52 @@ bool gate_group(struct web_call *call, int64_t group_id, const char *what, int64
 /* ---- JSON ---------------------------------------------------------------------------------------
  */
 
+/* What a stranger sends stays small: a file comes packed, and grows only now, when it is known who
+ * sent it and that they may. One at a time is in memory unpacked. */
+static _Atomic bool large_taken;
+
+void gate_large_done(struct web_call *call)
+{
+    if (call->large)
+        atomic_store(&large_taken, false);
+    call->large = false;
+}
+
+static bool read_packed(struct web_call *call)
+{
+    struct buf text = BUF_INIT(CATALOG_BYTES_MAX);
+    struct why why = { "" };
+    enum err err = gzip_unpack(call->body, &text, &why);
+    bool large = err == ERR_TOOBIG;
+    if (!err)
+        err = body_parse_file(slice_of(text.data, text.len), &call->json, &why);
+    buf_done(&text);
+    return !err ||
+           (large ? refuse(call, PROBLEM_TOO_LARGE, why.text) : refuse_err(call, err, &why));
+}
+
+static bool packed_ok(struct web_call *call)
+{
+    if (atomic_exchange(&large_taken, true)) {
+        problem_wait(call, PROBLEM_TOO_MANY, 1000, "another packed file is read: one at a time");
+        return false;
+    }
+    call->large = true;
+    return read_packed(call);
+}
+
 static bool json_ok(struct web_call *call)
 {
     struct why why = { "" };
-    if (call->match.row->body != BODY_JSON && call->match.row->body != BODY_MERGE)
+    enum body_kind kind = call->match.row->body;
+    if (kind != BODY_JSON && kind != BODY_MERGE && kind != BODY_FILE)
         return true;
+    if (kind == BODY_FILE && slice_eq_nocase(call->encoding, "gzip"))
+        return packed_ok(call);
+    if (call->encoding.n && !slice_eq_nocase(call->encoding, "identity"))
+        return refuse(call, PROBLEM_MEDIA_TYPE,
+                      kind == BODY_FILE ? "the body may be packed by gzip, and by nothing else"
+                                        : "the body must not be packed (Content-Encoding)");
     enum err err = body_parse(call->body, &call->json, &why);
     return !err || refuse_err(call, err, &why);
 }

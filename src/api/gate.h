@@ -11,6 +11,9 @@ void gate_serve(struct web_call *call);
 /* The headers of every answer of the table. Any thread that has the call. */
 void gate_headers(struct web_call *call);
 
+/* The call is over: the next one may bring a packed file. Any thread. */
+void gate_large_done(struct web_call *call);
+
 /* Is the permission held for some group, or for the server? False: answered, with 403. For handlers
  * of a row of PERM_ACTION; all others have what their row demands. */
 MUST_CHECK bool gate_has(struct web_call *call, enum permission wanted);

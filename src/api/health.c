@@ -6,6 +6,7 @@
 #include "api/client.h"
 #include "api/context.h"
 #include "api/job_metrics.h"
+#include "api/node_metrics.h"
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -142,7 +143,9 @@ void health_metrics(struct web_call *call)
         return;
     }
     call->content_type = "text/plain; version=0.0.4; charset=utf-8";
-    metrics_write(center_metrics(call->center), totals_unaccounted(&t, open), &call->output);
+    metrics_write(center_metrics(call->center), &t, totals_unaccounted(&t, open), &call->output);
+    if (node_metrics_write(call, &call->output, &why))
+        log_warn("api", "metrics of the servers of the database cannot be read: %s", why.text);
     if (job_metrics_write(call, &call->output, &why)) /* the others are worth more than none */
         log_warn("api", "metrics of single jobs cannot be read: %s", why.text);
 }

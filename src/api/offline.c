@@ -25,7 +25,7 @@ static enum err read_call(struct web_call *call, struct why *why)
 {
     enum err err = form_parse(call->query, slice_of("", 0), &call->form, why);
     if (!err)
-        err = body_parse(call->body, &call->json, why);
+        err = body_parse_file(call->body, &call->json, why);
     return err ? err : center_reader(call->center, &call->db, why);
 }
 

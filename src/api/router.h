@@ -43,6 +43,7 @@ enum body_kind {
     BODY_FORM,  /* application/x-www-form-urlencoded, or without a type */
     BODY_JSON,  /* application/json, checked and parsed before the handler runs (body.h) */
     BODY_MERGE, /* application/merge-patch+json (RFC 7396), the same */
+    BODY_FILE,  /* as BODY_JSON, and may come packed (Content-Encoding: gzip): larger inside */
 };
 
 enum answer_kind {

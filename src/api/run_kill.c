@@ -132,6 +132,7 @@ enum err run_kill(struct web_call *call, int64_t log_id, char *said, struct why 
     err = ask(call, log_id, &a.id, why);
     if (err)
         return err;
+    center_nudge(call->center); /* its owner looks */
     err = wait(call, &a, said, why);
     if (err != ERR_TIMEOUT)
         take(call, a.id);

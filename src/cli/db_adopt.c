@@ -97,6 +97,16 @@ static enum err say(struct xxl_source *s, const struct db_args *a, struct why *w
     return OK;
 }
 
+/* XXL-JOB's lock row keeps apart those that are at the same server. */
+static enum err one_server(const struct xxl_source *s, const struct db_args *a, struct why *why)
+{
+    if (!a->live || !s->layout.galera || s->url.nhosts <= 1)
+        return OK;
+    why_set(why, "this is a Galera cluster, where schedule_lock excludes nobody at another server: "
+                 "name one server in --db, the one that all Java admins use");
+    return ERR_INVALID;
+}
+
 static struct mysql_zone zone_of(const struct zone *z, bool beside)
 {
     struct zone_span span = zone_span_at(z, LONG_AGO_S);
@@ -131,6 +141,8 @@ int db_migrate(const struct db_args *a)
         err = layout_usable(&s.layout, &why);
     if (!err)
         err = say(&s, a, &why);
+    if (!err)
+        err = one_server(&s, a, &why);
     if (!err && !a->dry && !a->anyway && !a->live)
         err = no_others(&s, &why);
     if (!err && !a->dry) {

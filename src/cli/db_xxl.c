@@ -4,6 +4,7 @@
 #include "cli/db_source.h"
 #include "cli/db_xxl.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cron/rfc3339.h"
@@ -144,12 +145,29 @@ static void on_progress(void *ctx, const char *what, int64_t rows)
         fprintf(stderr, "\r%s: %lld\033[K", what, (long long)rows);
 }
 
-static void say_done(const struct db_args *a,
-                     const struct xxl_import_count counts[XXL_IMPORT_TABLES])
+static void say_done(const struct db_args *a, const struct xxl_imported *got)
 {
+    if (got->resumed)
+        printf("gone on where an import was cut off: %lld log rows were there\n",
+               (long long)got->there);
     for (int i = 0; i < XXL_IMPORT_TABLES; i++)
-        printf("%s%lld %s", i ? ", " : "", (long long)counts[i].rows, counts[i].what);
-    puts(a->dry ? "; nothing was written" : "; written, read again and found equal");
+        printf("%s%lld %s", i ? ", " : "", (long long)got->counts[i].rows, got->counts[i].what);
+    if (a->dry)
+        puts("; nothing was written");
+    else
+        printf("; written, read again and found equal (sum %016llx)\n",
+               (unsigned long long)got->sum);
+}
+
+/* Of what the URL says of the place, not of the way to it: the user and the options may change. */
+static uint64_t place_of(const struct db_url *u)
+{
+    uint64_t place = hash_text(slice_text(u->database));
+    if (u->socket[0])
+        return hash_u64(place ^ hash_text(slice_text(u->socket)));
+    for (int i = 0; i < u->nhosts; i++)
+        place = hash_u64(place ^ hash_text(slice_text(u->hosts[i].name)) ^ u->hosts[i].port);
+    return place;
 }
 
 /* Jobs that run in both would fire twice. */
@@ -166,8 +184,8 @@ static enum err may_run(const struct db_args *a, struct xxl_source *s, struct wh
     return ERR_INVALID;
 }
 
-static enum err import_into(const struct db_args *a, struct xxl_source *s,
-                            struct xxl_import_count counts[XXL_IMPORT_TABLES], struct why *why)
+static enum err import_into(const struct db_args *a, struct xxl_source *s, struct xxl_imported *got,
+                            struct why *why)
 {
     int days = 0;
     if (a->history &&
@@ -176,15 +194,22 @@ static enum err import_into(const struct db_args *a, struct xxl_source *s,
         return ERR_INVALID;
     }
     int64_t since_ms = days ? clock_wall_ms() - days * INT64_C(86400000) : 0;
-    struct xxl_import m = { s->reader, &s->layout, s->log_zone, since_ms, a->stopped, a->dry };
-    struct store_options options = { 0 };
+    const struct xxl_import m = { .from = s->reader,
+                                  .layout = &s->layout,
+                                  .zone = s->log_zone,
+                                  .place = place_of(&s->url),
+                                  .days = days,
+                                  .since_ms = since_ms,
+                                  .stopped = a->stopped,
+                                  .dry = a->dry };
+    const struct store_options options = { .bulk = STORE_BULK_WRITE };
     struct store *to = NULL;
     bool terminal = isatty(STDERR_FILENO);
     enum err err = store_open(a->to, &options, &to, why);
     if (!err)
         err = reader_snapshot(s->reader, why);
     if (!err)
-        err = xxl_import_run(&m, to, on_progress, &terminal, counts, why);
+        err = xxl_import_run(&m, to, on_progress, &terminal, got, why);
     if (terminal)
         fputs("\r\033[K", stderr);
     store_close(to);
@@ -195,15 +220,15 @@ int db_import(const struct db_args *a)
 {
     struct why why = { "" };
     struct xxl_source s;
-    struct xxl_import_count counts[XXL_IMPORT_TABLES];
+    struct xxl_imported got;
     enum err err = xxl_source_open(&s, a->from, a, &why);
     if (!err)
         err = may_run(a, &s, &why);
     if (!err)
-        err = import_into(a, &s, counts, &why);
+        err = import_into(a, &s, &got, &why);
     int status = err ? xxl_complain(&why, err) : EXIT_DONE;
     if (!err) {
-        say_done(a, counts);
+        say_done(a, &got);
         if (strcmp(zone_name(s.zone), "UTC") != 0)
             printf("start the server with --zone %s, in which the cron expressions are written\n",
                    zone_name(s.zone));

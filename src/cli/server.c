@@ -66,6 +66,10 @@ static const struct config_row rows[] = {
       0, 86400000 },
     { "node.name", NULL, CONFIG_TEXT, NULL, "NAME",
       "of this server in a database that is a server's (default: the host's name)", 0, 0 },
+    { "node.address", NULL, CONFIG_TEXT, NULL, "HOST:PORT",
+      "where the other servers of a cluster reach this one (default: where it listens, with the\n"
+      "host's name in place of every interface); https:// before it if the port speaks TLS",
+      0, 0 },
     { "node.cluster", NULL, CONFIG_FLAG, "false", NULL,
       "being built, not for use: several servers on one database", 0, 0 },
     { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
@@ -524,6 +528,7 @@ void server_center(const struct config *c, struct center_config *ret)
         .db_password = config_text(c, "db.password"),
         .db_clock_skew_ms = config_int(c, "db.clock-skew"),
         .node_name = config_text(c, "node.name"),
+        .node_address = config_text(c, "node.address"),
         .cluster = config_flag(c, "node.cluster"),
         .executor_ca = config_text(c, "executor.ca"),
         .recorder = config_text(c, "recorder"),

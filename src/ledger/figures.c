@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cron/civil.h"
+#include "ledger/others.h"
 #include "ledger/tally.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,7 +52,8 @@ struct step {  /* of the transaction under way, to be done in memory when it is 
 };
 
 struct figures {
-    pthread_mutex_t lock; /* for what other threads read: all, n, running */
+    pthread_mutex_t lock;  /* for what other threads read: all, n, running */
+    struct others *others; /* NULL: this server has the database alone */
     struct tallies all;
     int64_t n; /* the last commit that is counted */
     struct running running;
@@ -94,6 +96,7 @@ void figures_free(struct figures *f)
     if (!f)
         return;
     tallies_done(&f->all);
+    others_free(f->others);
     free(f->step.jobs);
     free(f->step.folded);
     free(f->step.shelves);
@@ -110,6 +113,11 @@ const struct zone *figures_zone(const struct figures *f)
     return f->all.zone;
 }
 
+void figures_share(struct figures *f, int64_t node)
+{
+    f->others = others_new(node, f->all.zone);
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 static void delta_note(struct figures *f, int64_t n, size_t bytes)
@@ -120,10 +128,13 @@ static void delta_note(struct figures *f, int64_t n, size_t bytes)
 }
 
 /* A node that has the database after another one, or under another name, goes on from what that has
- * counted: batches are numbered on, so the row through the last of them is the one. */
+ * counted: batches are numbered on, so the row through the last of them is the one. One of several
+ * goes on from its own. */
 static bool load_stat(void *ctx, const struct job_stat_row *r)
 {
     struct figures *f = ctx;
+    if (f->others && r->node != others_node(f->others))
+        return true;
     struct job_tally *j = tallies_find_job(&f->all, r->job_id);
     if (j && r->through <= j->tally.through)
         return true;
@@ -154,6 +165,27 @@ static struct job_tally *load_job(struct loading *l, int64_t id)
     return tallies_job(&l->f->all, id, 0);
 }
 
+struct through {
+    int64_t node, n;
+};
+
+static bool look_through(void *ctx, const struct figure_row *r)
+{
+    struct through *t = ctx;
+    if (r->node == t->node && r->through > t->n)
+        t->n = r->through;
+    return true;
+}
+
+static int64_t load_through_own(struct loading *l, const struct tally *t, const int64_t slots[2])
+{
+    struct through own = { others_node(l->f->others), 0 };
+    for (int i = 0; !l->err && i < 2; i++)
+        l->err =
+            l->s->ops->cluster->figure_nodes(l->s, slots[i], t->id, 0, look_through, &own, l->why);
+    return own.n;
+}
+
 /* The commit that the group's rows of this quarter include. The quarter's own may have gone
  * already; that of the day stays, but is another one when the server's zone has changed. */
 static int64_t load_through(struct loading *l, const struct tally *t, int64_t quarter)
@@ -161,6 +193,8 @@ static int64_t load_through(struct loading *l, const struct tally *t, int64_t qu
     const struct store_figures *ops = l->s->ops->figures;
     int64_t day = figure_slot(FIGURE_DAY, l->f->all.zone, figure_slot_ms(quarter)), through = 0;
     const int64_t slots[] = { quarter, day };
+    if (l->f->others)
+        return load_through_own(l, t, slots);
     for (size_t i = 0; !l->err && i < countof(slots); i++) {
         struct figure_row row;
         enum err err = ops->figure_get(l->s, slots[i], t->id, 0, &row, NULL, l->why);
@@ -292,7 +326,44 @@ enum err figures_load(struct figures *f, struct store *s, struct why *why)
         log_warn("figures",
                  "%d rows of peal_delta are not what this program wrote: figures lack their ends",
                  l.damaged);
-    return err;
+    return err || !f->others ? err : figures_others_load(f, s, why);
+}
+
+/* ---- other servers --------------------------------------------------------------------------- */
+
+static void hold(void *arg, bool on)
+{
+    struct figures *f = arg;
+    if (on)
+        pthread_mutex_lock(&f->lock);
+    else
+        pthread_mutex_unlock(&f->lock);
+}
+
+static void each_own(void *arg,
+                     void (*fn)(struct others *o, int64_t job_id, const struct job_stat *s),
+                     struct others *o)
+{
+    struct figures *f = arg;
+    const struct job_tally *j;
+    for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));)
+        fn(o, j->tally.id, &j->stat);
+}
+
+enum err figures_others_load(struct figures *f, struct store *s, struct why *why)
+{
+    return others_load(f->others, s, &(struct others_own){ hold, each_own, f }, why);
+}
+
+int64_t figures_others_read(struct figures *f, int64_t node)
+{
+    return others_read(f->others, node);
+}
+
+struct run_end *figures_others_take(struct figures *f, int64_t node, int64_t n, struct slice bytes,
+                                    size_t *ret_n, int64_t *ret_at_ms)
+{
+    return others_take(f->others, node, n, bytes, ret_n, ret_at_ms);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -318,20 +389,49 @@ static int64_t taken_ms(const struct batch *b)
     return b->now_ms > 0 ? b->now_ms : 0;
 }
 
-static enum err ends_write(struct figures *f, struct store *s, struct batch *b, struct why *why)
+static void ends_stage(struct figures *f, struct batch *b)
 {
-    if (!b->nends)
-        return OK;
-    buf_reset(&f->bytes);
-    struct ends_writer w = ends_begin(&f->bytes, taken_ms(b));
     for (int i = 0; i < b->nends; i++) {
         struct run_end *e = &b->ends[i];
         struct job_stat *stat = staged(f, e->job_id);
         e->streak_was = stat->streak;
         job_stat_end(stat, e, taken_ms(b));
         e->streak = stat->streak;
-        ends_add(&w, e);
     }
+}
+
+/* What this transaction writes as rows, for the other servers. A shelf without jobs has no number,
+ * and they keep what they have of its jobs, which are deleted. */
+static int folds_add(const struct figures *f, struct ends_writer *w)
+{
+    int n = 0;
+    for (int i = 0; i < f->step.nfolded; i++)
+        if (!f->step.folded[i]->of_job) {
+            ends_add_fold(w, &(struct ends_fold){ false, f->step.folded[i]->id });
+            n++;
+        }
+    for (int i = 0; i < f->step.nshelves; i++) {
+        const struct job_tally *j = NULL;
+        for (int k = 0; k < SHELF_JOBS && !j; k++)
+            j = f->step.shelves[i]->jobs[k];
+        if (!j)
+            continue;
+        ends_add_fold(w, &(struct ends_fold){ true, tallies_shelf_of(j->tally.id) });
+        n++;
+    }
+    return n;
+}
+
+/* Behind the fold, of which it tells. */
+static enum err ends_write(struct figures *f, struct store *s, struct batch *b, struct why *why)
+{
+    buf_reset(&f->bytes);
+    struct ends_writer w = ends_begin(&f->bytes, taken_ms(b));
+    int n = f->others ? folds_add(f, &w) : 0;
+    for (int i = 0; i < b->nends; i++)
+        ends_add(&w, &b->ends[i]);
+    if (!n && !b->nends)
+        return OK;
     enum err err =
         s->ops->figures->delta_add(s, slice_of(f->bytes.data, f->bytes.len), &f->step.n, why);
     b->ends_no = f->step.n;
@@ -550,9 +650,10 @@ enum err figures_write(struct figures *f, struct store *s, struct batch *b, stru
     f->step.njobs = f->step.nfolded = f->step.nshelves = 0;
     f->step.ndropped = f->step.expire = 0;
     f->step.report = false;
-    enum err err = ends_write(f, s, b, why);
+    ends_stage(f, b);
+    enum err err = fold(f, s, b, why);
     if (!err)
-        err = fold(f, s, b, why);
+        err = ends_write(f, s, b, why);
     if (!err)
         err = drop(f, s, why);
     if (!err)
@@ -587,9 +688,13 @@ static void unstage(struct figures *f, bool keep)
 
 static void drop_deleted(struct figures *f, const struct batch *b)
 {
-    for (int i = 0; i < b->nedits; i++)
-        if (b->edits[i]->kind == EDIT_JOB_DELETE && !b->edits[i]->err)
-            tallies_drop_job(&f->all, b->edits[i]->id);
+    for (int i = 0; i < b->nedits; i++) {
+        if (b->edits[i]->kind != EDIT_JOB_DELETE || b->edits[i]->err)
+            continue;
+        tallies_drop_job(&f->all, b->edits[i]->id);
+        if (f->others)
+            others_forget(f->others, b->edits[i]->id);
+    }
 }
 
 void figures_written(struct figures *f, const struct batch *b, bool committed)
@@ -603,6 +708,8 @@ void figures_written(struct figures *f, const struct batch *b, bool committed)
     if (committed && f->step.n) {
         ends_count(f, b);
         f->n = f->step.n;
+        for (int i = 0; f->others && i < b->nends; i++)
+            others_own_end(f->others, &b->ends[i], taken_ms(b));
     }
     if (committed)
         drop_deleted(f, b);
@@ -622,6 +729,11 @@ void figures_written(struct figures *f, const struct batch *b, bool committed)
 
 bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret)
 {
+    return f->others ? others_job(f->others, job_id, ret) : figures_job_here(f, job_id, ret);
+}
+
+bool figures_job_here(struct figures *f, int64_t job_id, struct job_stat *ret)
+{
     pthread_mutex_lock(&f->lock);
     const struct job_tally *j = tallies_find_job(&f->all, job_id);
     bool any = j && (j->stat.nlast || j->stat.success_ms);
@@ -633,25 +745,95 @@ bool figures_job(struct figures *f, int64_t job_id, struct job_stat *ret)
 
 size_t figures_jobs(struct figures *f)
 {
+    if (f->others)
+        return others_jobs(f->others);
     pthread_mutex_lock(&f->lock);
     size_t n = f->all.njobs;
     pthread_mutex_unlock(&f->lock);
     return n;
 }
 
-int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *ret_n)
+/* All jobs of which something is known, over all servers. */
+static void jobs_each(struct figures *f,
+                      void (*fn)(void *ctx, int64_t id, const struct job_stat *s), void *ctx)
 {
     const struct job_tally *j;
-    size_t n = 0;
+    if (f->others) {
+        others_each(f->others, fn, ctx);
+        return;
+    }
     pthread_mutex_lock(&f->lock);
-    int64_t *ids = mem_new((f->all.njobs + 1) * sizeof(*ids));
     for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));)
-        if (j->stat.nlast && (!failing || j->stat.streak))
-            ids[n++] = j->tally.id;
+        fn(ctx, j->tally.id, &j->stat);
     pthread_mutex_unlock(&f->lock);
-    qsort(ids, n, sizeof(*ids), compare_ids);
-    *ret_n = n < max ? n : max;
-    return ids;
+}
+
+struct ids {
+    int64_t *items;
+    int n, room;
+    bool failing;
+};
+
+static void add_id(void *ctx, int64_t id, const struct job_stat *s)
+{
+    struct ids *x = ctx;
+    if (s->nlast && (!x->failing || s->streak))
+        append(x->items, x->n, x->room, id);
+}
+
+int64_t *figures_job_ids(struct figures *f, bool failing, size_t max, size_t *ret_n)
+{
+    struct ids ids = { .room = 64, .failing = failing };
+    ids.items = mem_new((size_t)ids.room * sizeof(*ids.items));
+    jobs_each(f, add_id, &ids);
+    qsort(ids.items, (size_t)ids.n, sizeof(*ids.items), compare_ids);
+    *ret_n = (size_t)ids.n < max ? (size_t)ids.n : max;
+    return ids.items;
+}
+
+struct reading {
+    struct others_part *parts; /* of each server what memory has; n 0: it counts no more */
+    size_t n;
+    struct figure *to;
+    uint32_t *durations; /* NULL: not wanted */
+};
+
+static void add_durations(uint32_t *to, const uint32_t *by)
+{
+    for (int i = 0; to && by && i < DURATION_BUCKETS; i++)
+        to[i] = UINT32_MAX - to[i] < by[i] ? UINT32_MAX : to[i] + by[i];
+}
+
+static bool read_row(void *ctx, const struct figure_row *r)
+{
+    struct reading *x = ctx;
+    figure_add(x->to, &r->figure);
+    add_durations(x->durations, r->durations);
+    for (size_t i = 0; i < x->n; i++)
+        if (x->parts[i].node == r->node && r->through >= x->parts[i].n)
+            x->parts[i].n = 0;
+    return true;
+}
+
+/* The same as figures_read, of each server. */
+static enum err read_all(struct figures *f, struct store *reader, int64_t slot, int64_t group_id,
+                         int64_t job_id, const struct others_part *own, struct figure *ret,
+                         uint32_t *durations, struct why *why)
+{
+    struct reading x = { .to = ret, .durations = durations };
+    x.parts = others_parts(f->others, slot, group_id, job_id, &x.n);
+    x.parts[x.n++] = *own;
+    *ret = (struct figure){ .took_ms = 0 };
+    enum err err =
+        reader->ops->cluster->figure_nodes(reader, slot, group_id, job_id, read_row, &x, why);
+    for (size_t i = 0; !err && i < x.n; i++) {
+        if (!x.parts[i].n)
+            continue;
+        figure_add(ret, &x.parts[i].figure);
+        add_durations(durations, x.parts[i].durations);
+    }
+    free(x.parts);
+    return err;
 }
 
 /* What memory has, first; then the row. If that says that it includes all that memory had, it was
@@ -673,6 +855,11 @@ enum err figures_read(struct figures *f, struct store *reader, enum figure_level
         tally_sum(&f->all, t, slot, &more, more_durations);
     int64_t n = f->n;
     pthread_mutex_unlock(&f->lock);
+    if (f->others) {
+        struct others_part own = { .node = others_node(f->others), .n = n, .figure = more };
+        memcpy(own.durations, more_durations, sizeof(own.durations));
+        return read_all(f, reader, slot, group_id, job_id, &own, ret, durations, why);
+    }
     enum err err =
         reader->ops->figures->figure_get(reader, slot, group_id, job_id, &row, durations, why);
     if (err && err != ERR_NOTFOUND)
@@ -737,45 +924,76 @@ static void copy_rows(struct figures *f, struct figures_copy *ret)
     for (size_t i = 0; map_next(&f->all.groups, &i, &v);)
         tally_rows_add(&rows, &f->all, v, f->n);
     for (int i = 0; i < rows.n; i++)
-        if (figure_slot_level(rows.rows[i].slot) == FIGURE_QUARTER)
+        if (figure_slot_level(rows.rows[i].slot) == FIGURE_QUARTER) {
+            rows.rows[i].node = f->others ? others_node(f->others) : 0;
             rows.rows[ret->nrows++] = rows.rows[i];
+        }
     ret->rows = rows.rows;
     free(rows.durations);
 }
 
-static void copy_failing(struct figures *f, struct figures_copy *ret)
+struct failing_jobs {
+    struct figures_copy *copy;
+    size_t room;
+};
+
+static void add_failing(void *ctx, int64_t id, const struct job_stat *s)
 {
-    const struct job_tally *j;
-    size_t room = 0;
-    for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));) {
-        if (!j->stat.streak || !j->stat.nlast)
-            continue;
-        const struct failing_job one = { .job_id = j->tally.id,
-                                         .last_id = job_stat_last(&j->stat, 0).log_id,
-                                         .since_ms = j->stat.failed_ms,
-                                         .streak = j->stat.streak };
-        append(ret->failing, ret->nfailing, room, one);
-    }
+    struct failing_jobs *x = ctx;
+    if (!s->streak || !s->nlast)
+        return;
+    const struct failing_job one = { .job_id = id,
+                                     .last_id = job_stat_last(s, 0).log_id,
+                                     .since_ms = s->failed_ms,
+                                     .streak = s->streak };
+    append(x->copy->failing, x->copy->nfailing, x->room, one);
 }
 
+/* The ends of this server and of others may be those of commits that the failing jobs do not know
+ * yet, or the other way about: what comes behind the copy says how such a job is doing. */
 void figures_copy(struct figures *f, struct figures_copy *ret)
 {
+    struct failing_jobs failing = { ret, 0 };
     *ret = (struct figures_copy){ .no = 0 };
     pthread_mutex_lock(&f->lock);
     ret->no = f->n;
     copy_rows(f, ret);
-    copy_failing(f, ret);
+    if (!f->others) { /* with the same lock */
+        const struct job_tally *j;
+        for (size_t i = 0, k = 0; (j = tallies_next_job(&f->all, &i, &k));)
+            add_failing(&failing, j->tally.id, &j->stat);
+    }
     pthread_mutex_unlock(&f->lock);
+    if (!f->others)
+        return;
+    others_copy(f->others, ret);
+    others_each(f->others, add_failing, &failing);
 }
 
 void figures_copy_done(struct figures_copy *c)
 {
     free(c->rows);
     free(c->failing);
+    free(c->others);
+}
+
+static struct figures_node *copy_node(const struct figures_copy *c, int64_t node)
+{
+    for (size_t i = 0; i < c->nothers; i++)
+        if (c->others[i].node == node)
+            return &c->others[i];
+    return NULL;
+}
+
+int64_t figures_copy_no(const struct figures_copy *c, int64_t node)
+{
+    const struct figures_node *n = copy_node(c, node);
+    return n ? n->no : 0;
 }
 
 struct copying {
-    const struct figures_copy *c;
+    struct figures_copy *c;
+    int64_t own;  /* node; 0: there are no others */
     bool *folded; /* of the copy's rows: one on disk includes it */
     figure_row_fn *fn;
     void *ctx;
@@ -786,19 +1004,25 @@ struct copying {
 static bool copy_row(void *ctx, const struct figure_row *r)
 {
     struct copying *x = ctx;
-    x->overtaken = r->through > x->c->no;
-    for (size_t i = 0; r->through == x->c->no && i < x->c->nrows; i++)
-        if (x->c->rows[i].slot == r->slot && x->c->rows[i].group_id == r->group_id)
+    struct figures_node *other = x->own && r->node != x->own ? copy_node(x->c, r->node) : NULL;
+    if (other && !other->any && r->through > other->no)
+        other->no = r->through; /* nothing of it is in memory: rows are all there is */
+    int64_t no = !x->own || r->node == x->own ? x->c->no : other ? other->no : INT64_MAX;
+    x->overtaken = r->through > no;
+    for (size_t i = 0; r->through == no && i < x->c->nrows; i++)
+        if (x->c->rows[i].slot == r->slot && x->c->rows[i].group_id == r->group_id &&
+            (!x->own || x->c->rows[i].node == r->node))
             x->folded[i] = true;
     return !x->overtaken && x->fn(x->ctx, r);
 }
 
-enum err figures_copy_slots(const struct figures_copy *c, struct figures *f, struct store *reader,
+enum err figures_copy_slots(struct figures_copy *c, struct figures *f, struct store *reader,
                             int64_t from_ms, int64_t quarters_ms, figure_row_fn *fn, void *ctx,
                             struct why *why)
 {
     const struct store_figures *ops = reader->ops->figures;
-    struct copying x = { c, mem_new(c->nrows + 1), fn, ctx, false };
+    struct copying x = { .c = c, .folded = mem_new(c->nrows + 1), .fn = fn, .ctx = ctx };
+    x.own = f->others ? others_node(f->others) : 0;
     int64_t hour_ms = figure_slot_ms(figure_slot(FIGURE_HOUR, f->all.zone, quarters_ms));
     enum err err = ops->figures_each(reader, figure_slot_at(FIGURE_HOUR, from_ms),
                                      figure_slot_at(FIGURE_HOUR, hour_ms), copy_row, &x, why);

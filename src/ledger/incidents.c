@@ -299,7 +299,7 @@ static enum err judge_shared(struct txn *t, const struct rule_record *r, const s
         return there.any ? recovered(t, r->id, e->job_id) : OK;
     if (there.open)
         return OK;
-    bool again = !there.any && figures_job(t->figures, e->job_id, &stat) &&
+    bool again = !there.any && figures_job_here(t->figures, e->job_id, &stat) &&
                  stat.failed_ms > r->updated_ms; /* not one that fails since before the rule */
     return e->streak_was < limit || again ? tell_of(t, r, e, c) : OK;
 }

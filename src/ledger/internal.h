@@ -51,8 +51,8 @@ static inline enum err overtaken(struct edit *e, const char *what)
 enum err txn_job(struct txn *t, int64_t id, int64_t version, struct job **ret);
 /* Ask for the jobs of these rows that the planner does not know yet, in one go. */
 enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n);
-/* Plan the job's scheduled times up to until_ms. */
-enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
+/* Plan the job's scheduled times up to until_ms, while there are fewer than max_rows rows of it. */
+enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms, int max_rows,
                       struct plan_result *ret);
 /* Write what planning found out besides rows: jobs that stop, scheduled times that are skipped. */
 enum err txn_plan_notes(struct txn *t);
@@ -113,6 +113,22 @@ enum err jobs_edit(struct txn *t, struct edit *e);
  * when it fires. What lies beyond all that has left is planned by the new schedule in any case. */
 bool jobs_goes_on(const struct edit *e, int64_t scheduled_ms, bool anew);
 
+/* firing.c */
+#define LIVES_MAX 256 /* servers' lives that are looked at */
+
+struct firing { /* looked for in the log */
+    int64_t scheduled_ms;
+    const struct edit *but; /* what its runs were planned as does not count; NULL: all does */
+    int64_t but_id;         /* nor does this run; 0: none */
+    bool found;             /* as planned, */
+    bool caught_up;         /* or as a misfire */
+};
+
+MUST_CHECK enum err firing_look(struct txn *t, int64_t job_id, struct firing *firing);
+/* When the rows are in: ERR_CONFLICT if another server has sent, and ended, what an edit here has
+ * planned, between the look at its watermark and now. */
+MUST_CHECK enum err firings_look_again(struct txn *t);
+
 /* edits.c */
 enum err edits_run(struct txn *t);
 enum err edits_tell(struct txn *t); /* other servers, of the edits of jobs that are made */
@@ -125,7 +141,13 @@ enum err spawns_follow(struct txn *t);
 enum err spawns_run(struct txn *t); /* and the next scheduled times of FIX_DELAY jobs */
 
 /* planning.c */
-enum err plan_slice(struct txn *t); /* what is due */
-enum err plan_sweep(struct txn *t); /* a slice of the batch's sweep */
+/* Which jobs this node plans, where several share the database. */
+void homes_begin(struct txn *t);                                 /* first in a transaction */
+void homes_of(const struct txn *t, struct due_row *rows, int n); /* before these are put */
+/* The row of a job has been written anew: put it into its home. */
+MUST_CHECK enum err homes_written(struct txn *t, int64_t job_id, struct why *why);
+MUST_CHECK enum err homes_sweep(struct txn *t); /* the batch's slice */
+enum err plan_slice(struct txn *t);             /* what is due */
+enum err plan_sweep(struct txn *t);             /* a slice of the batch's sweep */
 
 #endif

@@ -5,9 +5,10 @@
  * goes back to the latest scheduled time that may have left, and plans from there. */
 #include "base/mem.h"
 #include "ledger/internal.h"
+#include <limits.h>
 #include <stdlib.h>
 
-#define LIVES_MAX 256 /* that are looked at */
+#define REACH_MS 30000 /* beyond the watermarks: no server looks so far ahead */
 
 /* Only what recurs waits for what another program may have planned. */
 static int64_t begins_ms(const struct txn *t, const struct job *j)
@@ -48,6 +49,8 @@ static enum err job_insert(struct txn *t, struct edit *e)
         err = first_scheduled(t, &e->job, &e->why);
     if (!err)
         err = t->ops->catalog->job_insert(t->store, &e->job, &e->why);
+    if (!err)
+        err = homes_written(t, e->job.id, &e->why);
     e->id = e->job.id;
     return err;
 }
@@ -98,10 +101,30 @@ static bool stands(const struct edit *e, const struct job_record *r, int64_t sch
     return scheduled_ms <= r->planned_until_ms && has_scheduled(e->now, scheduled_ms);
 }
 
+/* Is the scheduled time of the run one of the job as it is now, which this run is for? Where
+ * another server may have planned it as well: it is not if that one has caught up on it, which is a
+ * run of another kind, that this row was not in the way of. *ret_parted: other shards of the firing
+ * are there; they were planned with this row in its place, and it is not planned again. */
+static enum err goes_on(struct txn *t, const struct edit *e, const struct job_record *r,
+                        const struct edit_run *x, bool unheard, bool anew, bool *ret,
+                        bool *ret_parted)
+{
+    struct firing elsewhere = { .scheduled_ms = x->scheduled_ms, .but = e };
+    enum err err = OK;
+    *ret = x->kind != KIND_CRON ||
+           (unheard ? stands(e, r, x->scheduled_ms) : jobs_goes_on(e, x->scheduled_ms, anew));
+    bool shared = unheard || e->kind == EDIT_JOB_SYNC;
+    if (*ret && x->kind == KIND_CRON && shared && x->scheduled_ms < t->b->now_ms)
+        err = firing_look(t, e->id, &elsewhere);
+    *ret = *ret && !elsewhere.caught_up;
+    *ret_parted = elsewhere.found;
+    return err;
+}
+
 /* Which runs an update or start leaves, under the new version; those that it takes although their
  * scheduled times stand are planned again. */
-static void sort_runs(struct txn *t, struct edit *e, const struct job_record *r, int64_t before,
-                      struct difference d)
+static enum err sort_runs(struct txn *t, struct edit *e, const struct job_record *r, int64_t before,
+                          struct difference d)
 {
     int64_t planned_ms = INT64_MIN;
     for (int i = 0; i < e->nruns; i++) {
@@ -114,16 +137,19 @@ static void sort_runs(struct txn *t, struct edit *e, const struct job_record *r,
             x->stays = true;
             continue;
         }
-        bool on = x->kind != KIND_CRON || (unheard ? stands(e, r, x->scheduled_ms)
-                                                   : jobs_goes_on(e, x->scheduled_ms, d.when));
+        bool on, parted;
+        enum err err = goes_on(t, e, r, x, unheard, d.when, &on, &parted);
+        if (err)
+            return err;
         bool same = x->kind != KIND_CRON || !(x->whole ? d.what : d.where);
-        x->stays = on && same;
-        if (on && !same && x->whole && x->scheduled_ms != planned_ms) {
+        x->stays = on && (same || parted);
+        if (on && !x->stays && x->whole && x->scheduled_ms != planned_ms) {
             planned_ms = x->scheduled_ms; /* once for all shards */
             plan_scheduled(t->planner, e->now, planned_ms, t->b->now_ms, &t->rows);
             txn_rows_of(t, e->now, NULL);
         }
     }
+    return OK;
 }
 
 static enum err run_leave(struct txn *t, const struct edit *e, const struct edit_run *x)
@@ -187,24 +213,12 @@ static enum err job_write(struct txn *t, struct edit *e, struct job_record *r)
     r->version++;
     r->updated_ms = t->b->now_ms;
     enum err err = t->ops->catalog->job_update(t->store, r, &e->why);
+    if (!err)
+        err = homes_written(t, r->id, &e->why);
     planner_forget(t->planner, r->id);
     if (!err)
         e->now = job_ref(planner_keep(t->planner, r));
     return err;
-}
-
-struct search { /* for a firing in the log */
-    int64_t scheduled_ms;
-    bool found;
-};
-
-/* The log knows the second of a run that has ended, and the instant of one that is live. */
-static bool is_firing(void *ctx, const struct log_record *r)
-{
-    struct search *s = ctx;
-    bool scheduled = r->kind == KIND_CRON || r->kind == KIND_MISFIRE || r->kind == KIND_COUNT;
-    s->found |= scheduled && (!r->phase || r->scheduled_ms == s->scheduled_ms);
-    return !s->found;
 }
 
 static bool is_planned(const struct txn *t, int64_t job_id, int64_t scheduled_ms)
@@ -222,13 +236,9 @@ static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t sched
 {
     if (is_planned(t, e->id, scheduled_ms))
         return OK;
-    int64_t second = scheduled_ms / 1000 * 1000, total;
-    struct search search = { .scheduled_ms = scheduled_ms };
-    const struct logs_filter f = {
-        .job_id = e->id, .from_ms = second, .to_ms = second, .limit = INT32_MAX
-    };
-    enum err err = t->ops->pages->logs_page(t->store, &f, is_firing, &search, &total, &t->b->why);
-    if (err || search.found)
+    struct firing firing = { .scheduled_ms = scheduled_ms };
+    enum err err = firing_look(t, e->id, &firing);
+    if (err || firing.found || firing.caught_up)
         return err;
     plan_scheduled(t->planner, e->now, scheduled_ms, t->b->now_ms, &t->rows);
     txn_rows_of(t, e->now, NULL);
@@ -238,19 +248,27 @@ static enum err hidden_moment(struct txn *t, const struct edit *e, int64_t sched
 /* The scheduled times of a job that was started, or whose schedule has changed: those up to the
  * horizon become rows in this transaction, so that none is late or lost for the edit's sake.
  * FIX_DELAY counts from the end of what is out. */
-static enum err job_begin(struct txn *t, struct edit *e, const struct job_record *r)
+static enum err job_begin(struct txn *t, struct edit *e, const struct job_record *r,
+                          int64_t reach_ms)
 {
     struct due_row due = job_due(r);
     struct plan_result planned;
     bool hidden = e->now->schedule.type == SCHEDULE_ONCE && due.next_ms <= due.planned_until_ms;
-    if (due.next_ms > e->plan_until_ms && !hidden)
+    bool reached = due.planned_until_ms >= reach_ms;
+    int64_t until_ms = reach_ms > e->plan_until_ms ? reach_ms : e->plan_until_ms;
+    if (due.next_ms > until_ms && !hidden && reached)
         return OK;
     enum err err = hidden ? hidden_moment(t, e, due.next_ms) : OK;
     if (!err)
-        err = txn_plan_job(t, &due, e->plan_until_ms, &planned);
+        err = txn_plan_job(t, &due, until_ms, reached ? t->b->plan_max_rows : INT_MAX, &planned);
     if (!err)
         err = txn_plan_notes(t);
-    return err ? err : t->ops->runs->due_put(t->store, &planned.due, 1, &t->b->why);
+    if (err)
+        return err;
+    if (planned.due.planned_until_ms < reach_ms && !planned.more)
+        planned.due.planned_until_ms = reach_ms;
+    homes_of(t, &planned.due, 1);
+    return t->ops->runs->due_put(t->store, &planned.due, 1, &t->b->why);
 }
 
 /* ---- among other servers ---------------------------------------------------------------------
@@ -286,6 +304,19 @@ static enum err others_look(struct txn *t, struct edit *e, const struct job_reco
     return err;
 }
 
+/* Up to where rows of the schedule as it was may stand that another server has not sent yet. What
+ * is not planned in their presence would be planned once they have been sent and have ended, so the
+ * edit plans all of it. INT64_MIN: there are none. FIX_DELAY has one run at a time; what lies
+ * further ahead is of a clock that has gone back. */
+static int64_t others_reach(const struct txn *t, const struct edit *e, const struct job_record *r)
+{
+    bool far = r->planned_until_ms - e->sent_until_ms > REACH_MS ||
+               (is_rate(r) && e->sent_until_ms > e->plan_until_ms);
+    if (!t->store->shared || far || same_text(r->schedule_type, "FIX_DELAY"))
+        return INT64_MIN;
+    return r->planned_until_ms;
+}
+
 /* A rate may have forgotten what was sent by a clock that has gone back; the calendar that takes
  * its place must not: it may have been the job's before. */
 static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, struct difference d,
@@ -299,6 +330,7 @@ static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, 
     e->moved = d.where;
     if (d.when && was_rate && !is_rate(r) && r->planned_until_ms < e->sent_until_ms)
         r->planned_until_ms = e->sent_until_ms;
+    int64_t reach_ms = others_reach(t, e, r);
     if (d.when && r->enabled) {
         const struct job *j = planner_keep(t->planner, r);
         unplan(t, r, e, is_rate(r));
@@ -308,10 +340,11 @@ static enum err job_change(struct txn *t, struct edit *e, struct job_record *r, 
     err = job_write(t, e, r);
     if (err)
         return err;
-    sort_runs(t, e, r, before, d);
-    err = runs_edit(t, e);
+    err = sort_runs(t, e, r, before, d);
+    if (!err)
+        err = runs_edit(t, e);
     if (!err && d.when && r->enabled && r->next_ms != NEVER_MS)
-        err = job_begin(t, e, r);
+        err = job_begin(t, e, r, reach_ms);
     return err;
 }
 
@@ -381,7 +414,8 @@ static enum err job_stop(struct txn *t, struct edit *e, struct job_record *r, st
     enum err err = others_look(t, e, r);
     if (err)
         return err;
-    unplan(t, r, e, false);
+    if (!t->store->shared) /* else rows of others may stand: a start sets it back */
+        unplan(t, r, e, false);
     err = job_write(t, e, r);
     for (int i = 0; !err && i < e->nruns; i++)
         e->runs[i].stays = e->runs[i].by_hand;
@@ -491,7 +525,7 @@ static enum err job_sync(struct txn *t, struct edit *e)
             e->runs[i].stays = e->runs[i].by_hand || e->runs[i].version >= r.version;
     } else if (!err) {
         d.when = e->anew;
-        sort_runs(t, e, &r, r.version, d);
+        err = sort_runs(t, e, &r, r.version, d);
     }
     if (!err)
         err = runs_edit(t, e);

@@ -124,7 +124,7 @@ enum err txn_jobs_fetch(struct txn *t, const struct due_row *due, int n)
     return err;
 }
 
-enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms,
+enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms, int max_rows,
                       struct plan_result *ret)
 {
     struct job *j;
@@ -137,7 +137,7 @@ enum err txn_plan_job(struct txn *t, const struct due_row *due, int64_t until_ms
     }
     if (err)
         return err;
-    plan_job(t->planner, j, due, t->b->now_ms, until_ms, t->b->plan_max_rows, &t->rows, ret);
+    plan_job(t->planner, j, due, t->b->now_ms, until_ms, max_rows, &t->rows, ret);
     txn_rows_of(t, j, NULL);
     if (ret->stop) {
         t->stops = mem_resize(t->stops, ((size_t)t->nstops + 1) * sizeof(*t->stops));

@@ -6,6 +6,7 @@
  * them, and then planned one after the other. On a database server each call is a round trip. */
 #include "base/mem.h"
 #include "ledger/internal.h"
+#include "sched/node.h"
 #include <stdlib.h>
 
 /* ---- the jobs that are named ----------------------------------------------------------------- */
@@ -196,13 +197,32 @@ static enum err spawns_plan(struct txn *t, const struct jobs_now *now)
 
 /* ---- delays ---------------------------------------------------------------------------------- */
 
+/* The job's home looks for such times, but what is due soon is planned at once: by the next batch
+ * where this node is the home, else in this transaction. */
+static enum err delay_plan(struct txn *t, struct due_row *due)
+{
+    const struct share *s = &t->b->share;
+    struct plan_result planned;
+    int64_t until_ms = t->b->now_ms + CLUSTER_CLAIM_MS;
+    homes_of(t, due, 1);
+    if (!t->store->shared || due->home == s->node || due->next_ms > until_ms)
+        return OK;
+    enum err err = txn_plan_job(t, due, until_ms, t->b->plan_max_rows, &planned);
+    if (!err)
+        err = txn_plan_notes(t);
+    planned.due.home = due->home;
+    *due = planned.due;
+    return err;
+}
+
 /* FIX_DELAY: the next scheduled time counts from the end that has just come, of several from the
  * last. */
 static enum err delays_run(struct txn *t, const struct jobs_now *now)
 {
     struct due_row *rows = mem_new((size_t)t->b->ndelays * sizeof(*rows));
     int n = 0;
-    for (int i = t->b->ndelays - 1; i >= 0; i--) {
+    enum err err = OK;
+    for (int i = t->b->ndelays - 1; !err && i >= 0; i--) {
         const struct delay *d = &t->b->delays[i];
         struct job_now *j = job_now(now, d->job_id);
         if (!j->job || !j->enabled || j->due.next_ms != NEVER_MS ||
@@ -212,9 +232,11 @@ static enum err delays_run(struct txn *t, const struct jobs_now *now)
         due.next_ms = plan_first(j->job, d->end_ms);
         if (due.next_ms <= due.planned_until_ms)
             due.next_ms = due.planned_until_ms + 1;
+        err = delay_plan(t, &due);
         j->due = rows[n++] = due;
     }
-    enum err err = n ? t->ops->runs->due_put(t->store, rows, n, &t->b->why) : OK;
+    if (!err && n)
+        err = t->ops->runs->due_put(t->store, rows, n, &t->b->why);
     free(rows);
     return err;
 }

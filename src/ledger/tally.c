@@ -113,6 +113,20 @@ void tallies_drop_job(struct tallies *t, int64_t id)
     job_free(j);
 }
 
+int64_t tallies_shelf_of(int64_t job_id)
+{
+    return (int64_t)shelf_key(job_id);
+}
+
+void tallies_drop_shelf(struct tallies *t, int64_t shelf)
+{
+    struct shelf *s = map_take(&t->shelves, (uint64_t)shelf);
+    for (int i = 0; s && i < SHELF_JOBS; i++)
+        t->njobs -= s->jobs[i] != NULL;
+    if (s)
+        shelf_free(s);
+}
+
 struct tally *tallies_find_group(struct tallies *t, int64_t id)
 {
     return id ? map_find(&t->groups, (uint64_t)id) : &t->whole;

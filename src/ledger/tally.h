@@ -70,6 +70,9 @@ static inline void tally_ahead(const struct tally *t)
 /* Walk over all jobs: for (size_t i = 0, k = 0; (j = tallies_next_job(t, &i, &k));) */
 struct job_tally *tallies_next_job(const struct tallies *t, size_t *i, size_t *k);
 void tallies_drop_job(struct tallies *t, int64_t id);
+/* All jobs of a shelf: those whose number divided by SHELF_JOBS is that. */
+void tallies_drop_shelf(struct tallies *t, int64_t shelf);
+int64_t tallies_shelf_of(int64_t job_id);
 struct tally *tallies_group(struct tallies *t, int64_t id);
 struct tally *tallies_find_group(struct tallies *t, int64_t id); /* 0: the whole. NULL: none */
 

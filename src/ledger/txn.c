@@ -52,6 +52,7 @@ static enum err commit(struct txn *t)
 static enum err body(struct txn *t)
 {
     struct batch *b = t->b;
+    homes_begin(t);
     enum err err = adopt_run(t);
     if (!err)
         err = registry_run(t);
@@ -71,12 +72,16 @@ static enum err body(struct txn *t)
         err = spawns_run(t);
     if (!err && b->sweep)
         err = plan_sweep(t);
+    if (!err && b->homes.wanted)
+        err = homes_sweep(t);
     int64_t began = clock_boot_us();
     if (!err && b->plan_until_ms && t->may_plan)
         err = plan_slice(t);
     b->plan_us = clock_boot_us() - began;
     if (!err)
         err = txn_rows_add(t);
+    if (!err && t->store->shared && b->nedits)
+        err = firings_look_again(t);
     if (!err)
         err = spawns_made(t);
     if (!err && t->figures)
@@ -172,10 +177,15 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
     b->err = plan_lock(&t);
     if (!b->err)
         b->err = store->ops->txn->begin(store, &b->why);
+    if (store->moved)
+        planner_forget_all(planner);
+    store->moved = false;
     if (!b->err) {
         b->err = body(&t);
         if (!b->err)
             b->err = commit(&t);
+        b->told = store->told && !b->err;
+        store->told &= b->err != OK;
         b->written = t.totals;
         if (b->err)
             store->ops->txn->rollback(store);

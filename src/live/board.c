@@ -31,22 +31,28 @@ struct open_run {
     struct list_node planned; /* while it is */
     int64_t job_id, group_id, scheduled_ms, sent_ms;
     int64_t stuck_ms; /* open for longer, it is stuck; 0: not looked at; -1: not known */
+    int64_t late_ms;  /* when it was sent, if that was late; else 0 */
     uint8_t phase;
     bool stuck;
 };
 
-struct board_group {
-    struct slots slots;
+struct lates { /* runs that were sent late, by the minute; of an hour */
     struct {
         int64_t minute, n;
-    } late[MINUTES + 1];
+    } items[MINUTES + 1];
+};
+
+struct board_group {
+    int64_t id; /* of the whole 0 */
+    struct slots slots;
+    struct lates late, late_open; /* all that are known; those that are open here */
     int64_t stuck, unknown;
 };
 
 struct waiting_end {
     struct run_end end;
-    int64_t ended_ms, no;
-    struct failure failure; /* texts owned */
+    int64_t ended_ms, no, node; /* node 0: this server's */
+    struct failure failure;     /* texts owned */
 };
 
 struct board {
@@ -60,6 +66,7 @@ struct board {
     pthread_cond_t changed;
     bool loaded, wanted, stopping;
     int64_t no;          /* ends through that commit came from the figures */
+    struct map others;   /* the same of other servers: struct figures_node by node */
     uint64_t beginnings; /* to tell an outdated load */
     struct failing failing;
     struct board_group whole;
@@ -85,6 +92,7 @@ static struct board_group *group_of(struct board *b, int64_t id)
     struct board_group *g = map_find(&b->groups, (uint64_t)id);
     if (!g) {
         g = mem_new(sizeof(*g));
+        g->id = id;
         map_set(&b->groups, (uint64_t)id, g);
     }
     return g;
@@ -99,23 +107,31 @@ static int counted_in(struct board *b, int64_t group_id, struct board_group *ret
     return group_id > 0 ? 2 : 1;
 }
 
-static void late_add(struct board_group *g, int64_t at_ms)
+static void late_add(struct lates *l, int64_t at_ms)
 {
     int64_t minute = at_ms / 60000;
     int i = (int)((uint64_t)minute % (MINUTES + 1));
-    if (g->late[i].minute != minute) {
-        g->late[i].minute = minute;
-        g->late[i].n = 0;
+    if (l->items[i].minute != minute) {
+        l->items[i].minute = minute;
+        l->items[i].n = 0;
     }
-    g->late[i].n++;
+    l->items[i].n++;
 }
 
-static int64_t late_count(const struct board_group *g, int64_t now_ms)
+/* One that was added with that time. */
+static void late_take(struct lates *l, int64_t at_ms)
+{
+    int i = (int)((uint64_t)(at_ms / 60000) % (MINUTES + 1));
+    if (l->items[i].minute == at_ms / 60000)
+        l->items[i].n--;
+}
+
+static int64_t late_count(const struct lates *l, int64_t now_ms)
 {
     int64_t n = 0;
     for (int i = 0; i <= MINUTES; i++)
-        if (g->late[i].minute > now_ms / 60000 - MINUTES)
-            n += g->late[i].n;
+        if (l->items[i].minute > now_ms / 60000 - MINUTES)
+            n += l->items[i].n;
     return n;
 }
 
@@ -133,34 +149,51 @@ static void count_open(struct board *b, const struct open_run *r, int by)
     }
 }
 
+/* late_ms 0: not late, or not any more. */
+static void open_late(struct board *b, struct open_run *r, int64_t late_ms)
+{
+    struct board_group *in[2];
+    for (int i = counted_in(b, r->group_id, in) - 1; i >= 0; i--) {
+        if (r->late_ms)
+            late_take(&in[i]->late_open, r->late_ms);
+        if (late_ms)
+            late_add(&in[i]->late_open, late_ms);
+    }
+    r->late_ms = late_ms;
+}
+
+static void open_free(struct board *b, struct open_run *r)
+{
+    count_open(b, r, -1);
+    if (r->late_ms)
+        open_late(b, r, 0);
+    list_remove(&r->planned);
+    free(r);
+}
+
 static void open_drop(struct board *b, int64_t log_id)
 {
     struct open_run *r = map_take(&b->open, (uint64_t)log_id);
-    if (!r)
-        return;
-    count_open(b, r, -1);
-    list_remove(&r->planned);
-    free(r);
+    if (r)
+        open_free(b, r);
 }
 
 static void open_drop_all(struct board *b)
 {
     void *r;
-    for (size_t i = 0; map_next(&b->open, &i, &r);) {
-        count_open(b, r, -1);
-        list_remove(&((struct open_run *)r)->planned);
-        free(r);
-    }
+    for (size_t i = 0; map_next(&b->open, &i, &r);)
+        open_free(b, r);
     map_done(&b->open);
 }
 
-static void sent(struct board *b, const struct run_seen *s)
+static void sent(struct board *b, struct open_run *r, const struct run_seen *s)
 {
     struct board_group *in[2];
     if (s->at_ms - s->due_ms <= BOARD_LATE_MS)
         return;
     for (int i = counted_in(b, s->group_id, in) - 1; i >= 0; i--)
-        late_add(in[i], s->at_ms);
+        late_add(&in[i]->late, s->at_ms);
+    open_late(b, r, s->at_ms);
 }
 
 static void plan(struct board *b, struct open_run *r, const struct run_seen *s)
@@ -171,7 +204,7 @@ static void plan(struct board *b, struct open_run *r, const struct run_seen *s)
         list_push(&b->planned[s->scheduled_ms / 1000 % SECONDS], &r->planned);
 }
 
-static void run_seen(struct board *b, const struct run_seen *s)
+static struct open_run *run_seen(struct board *b, const struct run_seen *s)
 {
     struct open_run *r = map_find(&b->open, (uint64_t)s->log_id);
     if (!r) {
@@ -187,6 +220,7 @@ static void run_seen(struct board *b, const struct run_seen *s)
     r->phase = s->phase;
     plan(b, r, s);
     count_open(b, r, 1);
+    return r;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -212,7 +246,7 @@ static void count_failing(struct board *b, const struct run_end *e, int64_t ende
         return;
     if (!e->streak)
         failing_clear(&b->failing, e->job_id);
-    if (!e->streak || e->was != OUTCOME_NONE) /* an older run than the job's last one */
+    if (!e->streak || e->was != OUTCOME_NONE || !is_failure(e->now)) /* older than the last one */
         return;
     const struct failing_now now = { .job_id = e->job_id,
                                      .group_id = e->group_id,
@@ -256,14 +290,14 @@ static void waiting_drop(struct board *b)
     b->nwaiting = b->cwaiting = b->nedits = b->cedits = 0;
 }
 
-static void end_wait(struct board *b, const struct feed_end *e, int64_t no)
+static void end_wait(struct board *b, int64_t node, const struct feed_end *e, int64_t no)
 {
     if (b->nwaiting == b->cwaiting) {
         b->cwaiting = b->cwaiting ? 2 * b->cwaiting : 256;
         b->waiting = mem_resize(b->waiting, b->cwaiting * sizeof(*b->waiting));
     }
     struct waiting_end *w = &b->waiting[b->nwaiting++];
-    *w = (struct waiting_end){ .end = e->end, .ended_ms = e->ended_ms, .no = no };
+    *w = (struct waiting_end){ e->end, e->ended_ms, no, node, { 0 } };
     failure_keep(&w->failure, &e->failure);
 }
 
@@ -275,7 +309,7 @@ static void on_begin(struct feed_reader *r, const struct run_seen *open, size_t 
     pthread_mutex_lock(&b->lock);
     open_drop_all(b);
     for (size_t i = 0; i < n; i++)
-        run_seen(b, &open[i]);
+        (void)run_seen(b, &open[i]);
     waiting_drop(b);
     b->loaded = false;
     b->wanted = true;
@@ -289,28 +323,58 @@ static void on_runs(struct feed_reader *r, const struct run_seen *runs, size_t n
     struct board *b = container_of(r, struct board, reading);
     pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < n; i++) {
+        struct open_run *o = run_seen(b, &runs[i]);
         if (runs[i].phase == PHASE_SENT)
-            sent(b, &runs[i]);
-        run_seen(b, &runs[i]);
+            sent(b, o, &runs[i]);
     }
     pthread_mutex_unlock(&b->lock);
 }
 
-static void on_ends(struct feed_reader *r, const struct feed_end *ends, size_t n, int64_t no)
+/* Is the commit of that server (0: this one) behind those that came from the figures? */
+static bool is_behind(const struct board *b, int64_t node, int64_t no)
 {
-    struct board *b = container_of(r, struct board, reading);
+    const struct figures_node *other = node ? map_find(&b->others, (uint64_t)node) : NULL;
+    return no > (node ? other ? other->no : 0 : b->no);
+}
+
+/* What another server has sent late is known when it ends. */
+static void late_elsewhere(struct board *b, const struct feed_end *e)
+{
+    struct board_group *in[2];
+    if (e->end.was != OUTCOME_NONE || e->end.late_ms <= BOARD_LATE_MS)
+        return;
+    for (int i = counted_in(b, e->end.group_id, in) - 1; i >= 0; i--)
+        late_add(&in[i]->late, e->ended_ms);
+}
+
+static void take_ends(struct board *b, int64_t node, const struct feed_end *ends, size_t n,
+                      int64_t no)
+{
     pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < n; i++) {
         open_drop(b, ends[i].end.log_id);
+        if (node)
+            late_elsewhere(b, &ends[i]);
         if (!b->loaded)
-            end_wait(b, &ends[i], no);
-        else if (no > b->no)
+            end_wait(b, node, &ends[i], no);
+        else if (is_behind(b, node, no))
             count_end(b, &ends[i].end, ends[i].ended_ms, &ends[i].failure);
     }
     bool many = b->nwaiting > WAITING_MAX;
     pthread_mutex_unlock(&b->lock);
     if (many)
         feed_again(b->feed);
+}
+
+static void on_ends(struct feed_reader *r, const struct feed_end *ends, size_t n, int64_t no)
+{
+    take_ends(container_of(r, struct board, reading), 0, ends, n, no);
+}
+
+static void on_others(struct feed_reader *r, int64_t node, const struct feed_end *ends, size_t n,
+                      int64_t no)
+{
+    take_ends(container_of(r, struct board, reading), node, ends, n, no);
 }
 
 static void edited(struct board *b, const struct feed_edit *e)
@@ -492,6 +556,25 @@ static enum err fresh_load(struct board *b, struct fresh *x, struct why *why)
     return err ? err : fresh_failing(b, x, why);
 }
 
+static void others_drop(struct board *b)
+{
+    void *v;
+    for (size_t i = 0; map_next(&b->others, &i, &v);)
+        free(v);
+    map_done(&b->others);
+}
+
+static void others_install(struct board *b, const struct fresh *x)
+{
+    others_drop(b);
+    map_init(&b->others);
+    for (size_t i = 0; i < x->copy.nothers; i++) {
+        struct figures_node *n = mem_new(sizeof(*n));
+        *n = x->copy.others[i];
+        map_set(&b->others, (uint64_t)n->node, n);
+    }
+}
+
 /* With the lock. */
 static void install(struct board *b, struct fresh *x)
 {
@@ -507,9 +590,10 @@ static void install(struct board *b, struct fresh *x)
             group_of(b, (int64_t)x->groups.slots[i].key)->slots =
                 *(struct slots *)x->groups.slots[i].value;
     b->no = x->copy.no;
+    others_install(b, x);
     for (size_t i = 0; i < b->nwaiting; i++) {
         const struct waiting_end *w = &b->waiting[i];
-        if (w->no > b->no)
+        if (is_behind(b, w->node, w->no))
             count_end(b, &w->end, w->ended_ms, &w->failure);
     }
     for (size_t i = 0; i < b->nedits; i++)
@@ -581,12 +665,13 @@ struct board *board_new(struct feed *feed, struct loop *web, struct figures *fig
     failing_init(&b->failing);
     map_init(&b->groups);
     map_init(&b->open);
+    map_init(&b->others);
     for (int i = 0; i < SECONDS; i++)
         list_init(&b->planned[i]);
     b->look.fire = on_look;
     loop_timer_set(web, &b->look, loop_now_ms(web) + LOOK_MS);
     b->reading = (struct feed_reader){
-        .begin = on_begin, .runs = on_runs, .ends = on_ends, .edits = on_edits
+        .begin = on_begin, .runs = on_runs, .ends = on_ends, .others = on_others, .edits = on_edits
     };
     feed_add(feed, &b->reading);
     int rc = thread_start(&b->loader, "peal-board", 0, load_main, b);
@@ -610,6 +695,7 @@ void board_free(struct board *b)
     loop_timer_clear(b->web, &b->look);
     waiting_drop(b);
     open_drop_all(b);
+    others_drop(b);
     failing_done(&b->failing);
     void *g;
     for (size_t i = 0; map_next(&b->groups, &i, &g);)
@@ -655,10 +741,29 @@ void board_now(struct board *b, const struct scope *scope, int64_t now_ms, struc
     ret->ncauses = failing_top(&b->failing, scope, ret->causes);
     ret->failing = failing_count(&b->failing, scope);
     for (size_t i = 0; (g = asked(b, scope, &i));) {
-        ret->late += late_count(g, now_ms);
+        ret->late += late_count(&g->late, now_ms);
         ret->stuck += g->stuck;
         ret->unknown += g->unknown;
     }
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void attention_line(struct buf *out, const struct board_group *g, int64_t now_ms)
+{
+    int64_t late = late_count(&g->late_open, now_ms);
+    if (!g->id || late || g->stuck || g->unknown)
+        buf_printf(out, "%lld %lld %lld %lld\n", (long long)g->id, (long long)late,
+                   (long long)g->stuck, (long long)g->unknown);
+}
+
+void board_attention(struct board *b, int64_t now_ms, struct buf *out)
+{
+    void *g;
+    pthread_mutex_lock(&b->lock);
+    if (b->loaded)
+        attention_line(out, &b->whole, now_ms);
+    for (size_t i = 0; b->loaded && map_next(&b->groups, &i, &g);)
+        attention_line(out, g, now_ms);
     pthread_mutex_unlock(&b->lock);
 }
 

@@ -49,6 +49,10 @@ struct board_now {
 #define BOARD_LATE_MS 1000
 
 void board_now(struct board *b, const struct scope *scope, int64_t now_ms, struct board_now *ret);
+/* What there is of late, stuck and unknown runs that are open here, for other servers: a line for
+ * all of them, as group 0, and one for each group that has some: "GROUP LATE STUCK UNKNOWN". What
+ * this server has sent late and has ended is known to the others. Nothing before it has begun. */
+void board_attention(struct board *b, int64_t now_ms, struct buf *out);
 /* The last n steps, the one that goes on included; n * step_ms of at most a week. */
 void board_bars(struct board *b, const struct scope *scope, int64_t now_ms, int64_t step_ms, int n,
                 struct board_bars *ret);

@@ -478,6 +478,13 @@ static void on_ends(struct feed_reader *r, const struct feed_end *ends, size_t n
     }
 }
 
+static void on_others(struct feed_reader *r, int64_t node, const struct feed_end *ends, size_t n,
+                      int64_t no)
+{
+    (void)node;
+    on_ends(r, ends, n, no);
+}
+
 static const char *change_text(enum edit_kind kind)
 {
     switch (kind) {
@@ -539,6 +546,35 @@ static void on_executor(struct feed_reader *r, const struct feed_executor *x)
                  x->groups, x->ngroups);
     buf_done(&json);
     free(key);
+}
+
+/* ---- alarms ------------------------------------------------------------------------------------
+ */
+
+bool events_wanted(const struct events *e, enum event_topic topic)
+{
+    list_each(&e->watchers, n, tmp)
+    {
+        if (container_of(n, const struct watcher, node)->topics & (unsigned)topic)
+            return true;
+    }
+    return false;
+}
+
+void events_alarm(struct events *e, int64_t id, int64_t group_id, const char *state)
+{
+    struct buf json = BUF_INIT(1024);
+    struct jsonw w = jsonw_on(&json);
+    jsonw_object(&w, NULL);
+    jsonw_i64(&w, "id", id);
+    if (group_id > 0)
+        jsonw_i64(&w, "groupId", group_id);
+    else
+        jsonw_null(&w, "groupId");
+    jsonw_text(&w, "state", state);
+    jsonw_object_end(&w);
+    add_single(e, EVENT_ALARM, group_id, 0, "alarm", slice_of(json.data, json.len));
+    buf_done(&json);
 }
 
 /* ---- vitals ------------------------------------------------------------------------------------
@@ -648,6 +684,7 @@ struct events *events_new(const struct events_config *config)
     e->reader = (struct feed_reader){ .begin = on_begin,
                                       .runs = on_runs,
                                       .ends = on_ends,
+                                      .others = on_others,
                                       .edits = on_edits,
                                       .executor = on_executor };
     if (e->cf.feed)

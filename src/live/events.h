@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.h - what changes, for those who look on: runs, jobs, vitals.
+/* events.h - what changes, for those who look on: runs, jobs, alarms, vitals.
  *
  * The last EVENTS_KEPT events are kept, each rendered once; a viewer is a place among them. One who
  * comes back with the id of the last event that it has goes on behind it; one who is too far
@@ -21,8 +21,14 @@
 #define EVENTS_VITALS_MS 2000 /* between two */
 #define EVENTS_JOBS_MAX 200   /* that a viewer may choose, and that an event names */
 
-enum event_topic { EVENT_RUN = 1, EVENT_EXECUTOR = 2, EVENT_JOB = 4, EVENT_VITALS = 8 };
-#define EVENTS_ALL 15u
+enum event_topic {
+    EVENT_RUN = 1,
+    EVENT_EXECUTOR = 2,
+    EVENT_JOB = 4,
+    EVENT_VITALS = 8,
+    EVENT_ALARM = 16
+};
+#define EVENTS_ALL 31u
 
 struct events;
 
@@ -51,5 +57,11 @@ void events_free(struct events *e); /* after viewers_free, before feed_free */
 /* Tell them; q and who are taken. */
 void events_watch(struct events *e, struct httpd_request *q, struct slice headers,
                   const struct events_wish *wish, struct viewer_who *who);
+
+/* Does a viewer want events of that topic? */
+bool events_wanted(const struct events *e, enum event_topic topic);
+/* An alarm of a rule was opened or has changed; state: what it is now. group_id 0: the center's,
+ * for those who see all groups. */
+void events_alarm(struct events *e, int64_t id, int64_t group_id, const char *state);
 
 #endif

@@ -3,9 +3,10 @@
  *
  * The scheduler's side makes parts: what the core has noted of runs (its own array, given away),
  * the ends of a batch and its edits when the commit was heard. They are sent together at the end of
- * an iteration. Bytes that the web loop has not read yet are counted; above the bound all that has
- * gathered is dropped, and the last thing sent is LOST. The answer to LOST, and the beginning, is
- * `wanted`: then the core notes anew, and its first part is BEGIN. */
+ * an iteration, and then not for some milliseconds: a message wakes the web loop. Bytes that the
+ * web loop has not read yet are counted; above the bound all that has gathered is dropped, and the
+ * last thing sent is LOST. The answer to LOST, and the beginning, is `wanted`: then the core notes
+ * anew, and its first part is BEGIN. */
 #include "live/feed.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -14,14 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part_kind { PART_BEGIN, PART_RUNS, PART_ENDS, PART_EDITS, PART_EXECUTOR, PART_LOST };
+enum part_kind {
+    PART_BEGIN,
+    PART_RUNS,
+    PART_ENDS,
+    PART_OTHERS,
+    PART_EDITS,
+    PART_EXECUTOR,
+    PART_LOST
+};
 
-#define EXECUTORS_MS 500 /* between two looks at them */
+#define EXECUTORS_MS 500        /* between two looks at them */
+#define GATHER_MS 20            /* between two times that parts are sent: each wakes the web loop */
+#define GATHER_BYTES (1u << 20) /* but so much is sent at once */
 
 struct part {
     struct message message; /* kind: enum part_kind */
     size_t bytes, n;
-    int64_t no;
+    int64_t no, node;
     void *items; /* of that kind; owned */
     char *text;  /* what feed_ends point to; owned */
 };
@@ -32,6 +43,7 @@ struct feed {
     /* the scheduler's loop */
     bool telling;
     int64_t looked_ms;    /* boot: at executors */
+    int64_t send_ms;      /* boot: not before that */
     struct list gathered; /* parts of this iteration */
     size_t gathered_bytes;
     /* the web loop */
@@ -256,10 +268,13 @@ static void lose(struct feed *f, struct sched *s)
         mailbox_send(f->mailbox, &f->lost.message);
 }
 
-static void on_turned(void *arg, struct sched *s)
+static int64_t on_turned(void *arg, struct sched *s)
 {
     struct feed *f = arg;
     bool begins = atomic_load_explicit(&f->wanted, memory_order_relaxed);
+    int64_t now_ms = clock_boot_ms();
+    if (!begins && now_ms < f->send_ms && f->gathered_bytes < GATHER_BYTES)
+        return f->send_ms;
     if (f->telling) {
         take_seen(f, s, PART_RUNS);
         look_at_executors(f, s, false);
@@ -267,15 +282,75 @@ static void on_turned(void *arg, struct sched *s)
     if (begins && atomic_exchange(&f->wanted, false))
         begin(f, s);
     if (list_empty(&f->gathered))
-        return;
+        return INT64_MAX;
     size_t unread = atomic_load_explicit(&f->unread, memory_order_relaxed);
     if (!begins && unread && unread + f->gathered_bytes > FEED_BACKLOG_MAX) {
         lose(f, s);
-        return;
+        return INT64_MAX;
     }
     atomic_fetch_add_explicit(&f->unread, f->gathered_bytes, memory_order_relaxed);
     f->gathered_bytes = 0;
     mailbox_send_all(f->mailbox, &f->gathered);
+    f->send_ms = now_ms + GATHER_MS;
+    return INT64_MAX;
+}
+
+/* ---- the thread that follows other servers --------------------------------------------------- */
+
+static size_t words_of(const struct failure *f)
+{
+    const char *said = f->handle_msg ? f->handle_msg : "", *trigger = f->trigger_msg;
+    size_t n = strnlen(said, FEED_MESSAGE_MAX) + 1 + (f->address ? strlen(f->address) : 0) + 1;
+    return n + (trigger ? strnlen(trigger, FEED_MESSAGE_MAX) : 0) + 1;
+}
+
+static const char *put_message(char **at, const char *text)
+{
+    const char *from = text ? text + strspn(text, " \t\r\n") : "";
+    return put(at, from, strnlen(from, FEED_MESSAGE_MAX));
+}
+
+static void copy_failure(struct failure *to, const struct failure *f, char **at)
+{
+    bool any = f->trigger_code || f->handle_code;
+    *to = (struct failure){ .trigger_code = f->trigger_code, .handle_code = f->handle_code };
+    to->handle_msg = put_message(at, f->handle_msg);
+    to->trigger_msg = put_message(at, f->trigger_msg);
+    to->address = put(at, f->address, f->address ? strlen(f->address) : 0);
+    if (!any)
+        *to = (struct failure){ 0 };
+}
+
+/* A web loop that falls behind begins anew, and reads the figures. */
+static void on_others(void *arg, int64_t node, int64_t no, const struct follow_end *ends, size_t n)
+{
+    struct feed *f = arg;
+    struct feed_end *copy = mem_new((n + 1) * sizeof(*copy));
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += words_of(&ends[i].failure);
+    char *text = mem_new(size + 1), *at = text;
+    for (size_t i = 0; i < n; i++) {
+        copy[i].end = ends[i].end;
+        copy[i].ended_ms = ends[i].ended_ms;
+        copy_failure(&copy[i].failure, &ends[i].failure, &at);
+    }
+    struct part *p = mem_new(sizeof(*p));
+    *p = (struct part){ .bytes = sizeof(*p) + n * sizeof(*copy) + size,
+                        .n = n,
+                        .no = no,
+                        .node = node,
+                        .items = copy,
+                        .text = text };
+    p->message.kind = PART_OTHERS;
+    size_t unread = atomic_fetch_add_explicit(&f->unread, p->bytes, memory_order_relaxed);
+    if (unread && unread + p->bytes > FEED_BACKLOG_MAX) {
+        atomic_fetch_sub_explicit(&f->unread, p->bytes, memory_order_relaxed);
+        atomic_store(&f->wanted, true);
+        part_free(p);
+        return;
+    }
+    mailbox_send(f->mailbox, &p->message);
 }
 
 /* ---- the web loop ---------------------------------------------------------------------------- */
@@ -293,6 +368,10 @@ static void tell(const struct part *p, struct feed_reader *r)
     case PART_ENDS:
         if (r->ends)
             r->ends(r, p->items, p->n, p->no);
+        break;
+    case PART_OTHERS:
+        if (r->others)
+            r->others(r, p->node, p->items, p->n, p->no);
         break;
     case PART_EDITS:
         if (r->edits)
@@ -360,6 +439,7 @@ enum err feed_new(struct center *c, struct loop *web, struct feed **ret)
     }
     f->wanted = true;
     center_watch(c, &watcher, f);
+    center_on_others(c, on_others, f);
     *ret = f;
     return OK;
 }
@@ -369,6 +449,7 @@ void feed_free(struct feed *f)
     if (!f)
         return;
     center_watch(f->center, NULL, NULL);
+    center_on_others(f->center, NULL, NULL);
     loop_mailbox_remove(f->web, &f->incoming);
     struct list rest;
     list_init(&rest);

@@ -54,6 +54,10 @@ struct feed_reader {
     /* no: the commit's number in the figures. An end of a run that was told as open ends it;
      * end.was LOST: it was told to be lost before. */
     void (*ends)(struct feed_reader *r, const struct feed_end *ends, size_t n, int64_t no);
+    /* The same of runs that another server has ended, which are not told as open before. no: the
+     * commit's number in that server's figures. Of late ones words may be missing. */
+    void (*others)(struct feed_reader *r, int64_t node, const struct feed_end *ends, size_t n,
+                   int64_t no);
     void (*edits)(struct feed_reader *r, const struct feed_edit *edits, size_t n);
     /* An executor that has come or gone, or is in another state or other groups; looked at twice a
      * second. */

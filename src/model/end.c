@@ -8,6 +8,9 @@
 #define ID_MAX (INT64_C(1) << 53)
 #define SECOND_MAX INT64_C(253402300799) /* the year 9999 */
 #define TOOK_MAX (INT64_C(366) * 86400000)
+/* First bytes of a fold: no end has them, because OUTCOME_NONE is none. */
+#define FOLD_GROUP (1 << 4 | OUTCOME_NONE)
+#define FOLD_SHELF (2 << 4 | OUTCOME_NONE)
 
 static const char *const outcomes[OUTCOME_COUNT] = { "open",      "succeeded", "failed",
                                                      "timed_out", "killed",    "lost",
@@ -80,6 +83,12 @@ struct ends_writer ends_begin(struct buf *to, int64_t at_ms)
     buf_char(to, VERSION);
     number_put(to, (uint64_t)at);
     return w;
+}
+
+void ends_add_fold(struct ends_writer *w, const struct ends_fold *f)
+{
+    buf_char(w->to, f->of_shelf ? FOLD_SHELF : FOLD_GROUP);
+    number_put(w->to, (uint64_t)within(f->id, 0, ID_MAX));
 }
 
 void ends_add(struct ends_writer *w, const struct run_end *e)
@@ -161,9 +170,21 @@ static bool read_one(struct ends_reader *r, struct run_end *e)
     return true;
 }
 
+bool ends_next_fold(struct ends_reader *r, struct ends_fold *ret)
+{
+    if (r->bad || r->p == r->end || (*r->p != FOLD_GROUP && *r->p != FOLD_SHELF))
+        return false;
+    ret->of_shelf = *r->p++ == FOLD_SHELF;
+    r->bad = !bounded(r, ID_MAX, &ret->id);
+    return !r->bad;
+}
+
 bool ends_next(struct ends_reader *r, struct run_end *ret)
 {
     struct run_end e = { 0 };
+    struct ends_fold passed;
+    while (ends_next_fold(r, &passed))
+        ;
     if (r->bad || r->p == r->end)
         return false;
     if (!read_one(r, &e)) {

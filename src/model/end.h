@@ -49,6 +49,14 @@ struct run_end {
     uint32_t streak_was, streak;
 };
 
+/* What the batch has written as rows, from the ends of commits before it: of a group (0: the
+ * whole), or of all jobs of a shelf (their numbers divided by SHELF_JOBS of ledger/tally.h). Other
+ * servers, which count the same ends, learn from it what rows include. */
+struct ends_fold {
+    bool of_shelf;
+    int64_t id;
+};
+
 struct ends_writer {
     struct buf *to;
     struct run_end last;
@@ -56,7 +64,8 @@ struct ends_writer {
 
 /* Begin a batch's bytes. at_ms: when the batch was taken, which is when its runs ended. */
 struct ends_writer ends_begin(struct buf *to, int64_t at_ms);
-void ends_add(struct ends_writer *w, const struct run_end *e); /* about 14 bytes */
+void ends_add_fold(struct ends_writer *w, const struct ends_fold *f); /* before the first end */
+void ends_add(struct ends_writer *w, const struct run_end *e);        /* about 14 bytes */
 
 struct ends_reader {
     const uint8_t *p, *end;
@@ -67,8 +76,11 @@ struct ends_reader {
 
 /* Bytes of unknown origin; borrowed until the last ends_next. */
 struct ends_reader ends_read(struct slice bytes);
-/* False: there is none left, or bad is set. What it gives is within its bounds: ids from 1 to
- * 2^53, group from 0, times from 1970 to 9999, durations from 0 to a year, known outcomes. */
+/* False: there is none left, the ends follow, or bad is set. */
+bool ends_next_fold(struct ends_reader *r, struct ends_fold *ret);
+/* Passes over folds. False: there is none left, or bad is set. What it gives is within its bounds:
+ * ids from 1 to 2^53, group from 0, times from 1970 to 9999, durations from 0 to a year, known
+ * outcomes. */
 bool ends_next(struct ends_reader *r, struct run_end *ret);
 
 /* The variable numbers that these bytes and others of this folder are made of: seven bits a byte,

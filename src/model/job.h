@@ -147,6 +147,13 @@ double *job_real(struct job_record *r, const struct job_column *c);
 /* peal_due: where planning of a job stands. */
 struct due_row {
     int64_t job_id, next_ms, last_ms, planned_until_ms, version;
+    int64_t
+        home; /* the node that plans it, where several share the database; due_take leaves it 0 */
+};
+
+/* The same, of a job that has a next scheduled time: its place among those of its home. */
+struct home_row {
+    int64_t home, next_ms, job_id;
 };
 
 struct due_row job_due(const struct job_record *r);

@@ -154,7 +154,11 @@ unsigned job_record_changes(const struct job_record *before, const struct job_re
 
 struct due_row job_due(const struct job_record *r)
 {
-    return (struct due_row){ r->id, r->next_ms, r->last_ms, r->planned_until_ms, r->version };
+    return (struct due_row){ .job_id = r->id,
+                             .next_ms = r->next_ms,
+                             .last_ms = r->last_ms,
+                             .planned_until_ms = r->planned_until_ms,
+                             .version = r->version };
 }
 
 void job_due_set(struct job_record *r, const struct due_row *due)

@@ -2,6 +2,7 @@
 /* job_stat.c - a job's last runs. Two small numbers a run are kept: outcome with duration, and the
  * low half of the log id, whose other half is that of the largest. */
 #include "model/job_stat.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define VERSION 1
@@ -103,6 +104,133 @@ void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms)
         note(s, e, at_ms);
     else
         change(s, e);
+    if (outcome_has_result(e->now))
+        durations_note(s, e->took_ms);
+    if (e->now == OUTCOME_SUCCEEDED && at_ms > s->success_ms)
+        s->success_ms = at_ms;
+}
+
+struct kept {
+    int64_t log_id;
+    uint32_t run;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+    int64_t x = ((const struct kept *)a)->log_id, y = ((const struct kept *)b)->log_id;
+    return (x < y) - (x > y);
+}
+
+static int keep(const struct job_stat *s, struct kept *to)
+{
+    for (int i = 0; i < s->nlast; i++)
+        to[i] = (struct kept){ job_stat_last(s, i).log_id, s->last[i] };
+    return s->nlast;
+}
+
+static void last_join(struct job_stat *s, const struct job_stat *a, const struct job_stat *b)
+{
+    struct kept all[2 * STAT_LAST];
+    int n = keep(a, all);
+    n += keep(b, all + n);
+    qsort(all, (size_t)n, sizeof(*all), newest_first);
+    s->nlast = n < STAT_LAST ? n : STAT_LAST;
+    for (int i = 0; i < s->nlast; i++) {
+        s->last[i] = all[i].run;
+        s->last_ids[i] = (uint32_t)all[i].log_id;
+    }
+    s->newest_id = a->newest_id > b->newest_id ? a->newest_id : b->newest_id;
+}
+
+/* Failures in a row of the runs of both. */
+static void streak_join(struct job_stat *s, const struct job_stat *a, const struct job_stat *b)
+{
+    const struct job_stat *first = a->success_ms >= b->success_ms ? a : b;
+    const struct job_stat *more = first == a ? b : a;
+    int i = 0;
+    while (i < s->nlast && job_stat_last(s, i).outcome != OUTCOME_SUCCEEDED)
+        i++;
+    bool both = more->streak && more->failed_ms > first->success_ms;
+    const struct job_stat *began =
+        both && (!first->streak || more->failed_ms < first->failed_ms) ? more : first;
+    s->streak = i < s->nlast ? (uint32_t)i : first->streak + (both ? more->streak : 0);
+    if (!s->streak)
+        s->failed_id = s->failed_ms = 0;
+    else {
+        s->failed_id = began->streak ? began->failed_id : job_stat_last(s, i - 1).log_id;
+        s->failed_ms = began->streak ? began->failed_ms : first->success_ms;
+    }
+}
+
+void job_stat_join(struct job_stat *s, const struct job_stat *other)
+{
+    const struct job_stat own = *s;
+    for (int i = 0; i < OUTCOME_COUNT; i++)
+        s->ends[i] += other->ends[i];
+    last_join(s, &own, other);
+    streak_join(s, &own, other);
+    s->success_ms = own.success_ms > other->success_ms ? own.success_ms : other->success_ms;
+    int by = own.ntook + other->ntook < HALVE_AT ? 1 : 2;
+    s->ntook = 0;
+    for (int i = 0; i < DURATION_BUCKETS; i++) {
+        s->took[i] = (uint8_t)((own.took[i] + other->took[i]) / by);
+        s->ntook += s->took[i];
+    }
+}
+
+/* Where the run stands among the last ones; STAT_LAST: it is older than all of them. */
+static int place_of(const struct job_stat *s, int64_t log_id)
+{
+    int i = 0;
+    while (i < s->nlast && job_stat_last(s, i).log_id > log_id)
+        i++;
+    return i;
+}
+
+static void put_at(struct job_stat *s, int i, const struct run_end *e)
+{
+    if (s->nlast < STAT_LAST)
+        s->nlast++;
+    memmove(s->last + i + 1, s->last + i, (size_t)(s->nlast - 1 - i) * sizeof(*s->last));
+    memmove(s->last_ids + i + 1, s->last_ids + i,
+            (size_t)(s->nlast - 1 - i) * sizeof(*s->last_ids));
+    s->last[i] = packed(e);
+    s->last_ids[i] = (uint32_t)e->log_id;
+    if (e->log_id > s->newest_id)
+        s->newest_id = e->log_id;
+}
+
+/* When the first of the failures in a row ended is known of the one that it was so far, and of this
+ * end; else a success lies between, which is as old. */
+static void streak_anew(struct job_stat *s, const struct run_end *e, int64_t at_ms)
+{
+    int i = 0;
+    while (i < s->nlast && job_stat_last(s, i).outcome != OUTCOME_SUCCEEDED)
+        i++;
+    int64_t first = i ? job_stat_last(s, i - 1).log_id : 0;
+    if (i == s->nlast) {
+        s->streak += e->now != OUTCOME_SUCCEEDED;
+        first = s->streak > 1 && s->failed_id < e->log_id ? s->failed_id : e->log_id;
+    } else {
+        s->streak = (uint32_t)i;
+    }
+    if (first != s->failed_id)
+        s->failed_ms = first ? at_ms : 0;
+    s->failed_id = first;
+}
+
+void job_stat_end_by_id(struct job_stat *s, const struct run_end *e, int64_t at_ms)
+{
+    int i = place_of(s, e->log_id);
+    if (outcome_never_ran(e->now) || e->was != OUTCOME_NONE) {
+        job_stat_end(s, e, at_ms);
+        return;
+    }
+    s->ends[e->now]++;
+    if (i < STAT_LAST) {
+        put_at(s, i, e);
+        streak_anew(s, e, at_ms);
+    }
     if (outcome_has_result(e->now))
         durations_note(s, e->took_ms);
     if (e->now == OUTCOME_SUCCEEDED && at_ms > s->success_ms)

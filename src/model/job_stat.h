@@ -34,6 +34,13 @@ struct last_run {
 struct last_run job_stat_last(const struct job_stat *s, int i);
 /* Count an end at that time (epoch ms, not before 1970). */
 void job_stat_end(struct job_stat *s, const struct run_end *e, int64_t at_ms);
+/* The same, with the last runs in the order of their log ids, whatever the order in which their
+ * ends come: servers that hear of each other's ends at different times come to the same. */
+void job_stat_end_by_id(struct job_stat *s, const struct run_end *e, int64_t at_ms);
+/* What *s knows, and what another server that ends runs of the same job knows: as if one had
+ * counted both, their runs in the order of their log ids. Which failures beyond the last ones are
+ * in a row is taken from the one whose success is the later. */
+void job_stat_join(struct job_stat *s, const struct job_stat *other);
 /* Durations as duration_at wants them; how many there are. */
 int job_stat_durations(const struct job_stat *s, uint32_t ret[DURATION_BUCKETS]);
 

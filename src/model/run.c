@@ -68,6 +68,8 @@ void run_row_done(struct run_row *r)
 void run_change_done(struct run_change *c)
 {
     free(c->address);
+    free(c->handler);
+    free(c->param);
     free(c->trigger_msg);
     free(c->handle_msg);
     free(c->story);

@@ -73,13 +73,6 @@ struct run_row {
     struct trace_root trace;
 };
 
-/* Which jobs are planned here, and which by other nodes: their ids modulo the number of nodes. A
- * node that finds a job unplanned shortly before its time plans it, whosever it is. */
-struct share {
-    int nodes; /* 0, 1: all are planned here */
-    int place; /* of this one, from 0 on; -1: none are */
-};
-
 struct adoption {         /* a slice of an ended epoch's runs gets another owner */
     int64_t epoch;        /* 0: none */
     int64_t watermark_ms; /* what was due later was not sent */
@@ -107,6 +100,7 @@ enum run_change_what {
     CHANGE_DROP = 32,     /* both rows go: skipped or withdrawn without ever being in doubt */
     CHANGE_ALARM = 64,    /* alarm_status 0 -> -1 or 1: no other program's alarm, see storage.md */
     CHANGE_VERSION = 128, /* peal_run.version: an edit has left it */
+    CHANGE_TASK = 256,    /* executor_handler, executor_param: it leaves by the job as it is now */
 };
 
 struct job;
@@ -119,7 +113,8 @@ struct run_change {
     bool doubted;
     bool sent; /* proves that the run had left: TOTAL_SENT counts it, with this change */
     char *address;
-    enum kind kind; /* goes with trigger_msg */
+    char *handler, *param; /* with CHANGE_TASK */
+    enum kind kind;        /* goes with trigger_msg */
     int trigger_code;
     char *trigger_msg; /* NULL = leave */
     int handle_code;

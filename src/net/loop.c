@@ -75,9 +75,10 @@ static void wall_ready(struct loop_fd *f, uint32_t events)
     uint64_t count;
     if (read(f->fd, &count, sizeof(count)) == (ssize_t)sizeof(count)) {
         l->wake_ms = INT64_MAX;
-        wall_arm(l);
         if (l->on_wake)
             l->on_wake(l->wall_arg);
+        if (l->wake_ms == INT64_MAX) /* else it was armed with the next time */
+            wall_arm(l);
     } else if (errno == ECANCELED) {
         wall_arm(l);
         l->clock_set = true;

@@ -40,8 +40,8 @@ static bool take_back(struct sched *s, struct now now, struct run *r)
  * the address has left the group meanwhile. */
 static void no_room(struct sched *s, struct now now, struct run *r)
 {
-    if (r->lane->window > LANE_FAIR)
-        lane_set_window(s, r->lane, LANE_FAIR);
+    if (r->lane->window > lane_fair(s))
+        lane_set_window(s, r->lane, lane_fair(s));
     lane_rest(s, now, r->lane);
     if (!take_back(s, now, r))
         return;

@@ -12,6 +12,7 @@
 #define PEAL_SCHED_BATCH_H
 
 #include "plan/plan.h"
+#include "sched/homes.h"
 
 enum edit_kind {
     EDIT_JOB_INSERT,
@@ -130,6 +131,14 @@ enum sweep {
     SWEEP_ZONES,  /* tzdata has changed: CRON jobs' next scheduled times are computed anew */
 };
 
+struct homes_slice { /* of a walk over jobs whose home may be another by now */
+    bool wanted;
+    struct home_row from; /* behind this one; of home 0 and INT64_MIN for the first */
+    struct home_row next; /* results: where the next slice begins, */
+    bool left;            /* if there is one, */
+    int moved;            /* and how many jobs have another home now */
+};
+
 struct incidents;
 
 struct batch {
@@ -154,7 +163,8 @@ struct batch {
     int ndelays;
     int64_t plan_until_ms; /* 0: no planning in this one */
     bool claims;           /* only what is due before long, whosever it is: no look ahead */
-    struct share share;    /* of the jobs that are planned here */
+    struct share share;    /* which node plans which job */
+    struct homes_slice homes;
     int plan_max_rows;
     enum sweep sweep;           /* a look at all jobs of a kind, a slice a batch */
     int64_t sweep_from;         /* behind this job id */
@@ -183,6 +193,7 @@ struct batch {
     struct inbox_row *inbox; /* results that had come for them */
     int ninbox;
     int inbox_given, inbox_taken; /* results: left for the runs' servers; found, and done with */
+    bool told;                    /* other servers have to look at what all keep in memory */
     struct run_end *ends; /* of the runs that ended, in the order in which they were written */
     int nends;
     int64_t ends_no;    /* under which the figures keep them; 0: there are none, or none are kept */

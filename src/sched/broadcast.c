@@ -74,7 +74,7 @@ static void replan(struct sched *s, struct now now, struct run *like)
     j->nruns--;
     if (kind_of_schedule(spawn.kind))
         j->anew_seq = s->seq;
-    spawn_add(s, &spawn);
+    spawn_add(s, now, &spawn);
 }
 
 static bool as_many(const struct group_view *v, const struct run *r)

@@ -47,7 +47,7 @@ static void check_run(const struct run *r)
     assert(list_linked(&r->place) == in_a_list(r));
     assert(list_linked(&r->dirty) == (r->pending != NULL));
     assert(list_linked(&r->of_lane) == (r->lane != NULL));
-    assert(r->lane || (r->wait != WAIT_LANE && r->wait != WAIT_CALL && r->wait != WAIT_ADDRESS));
+    assert(r->lane || (r->wait != WAIT_LANE && r->wait != WAIT_CALL));
 }
 
 static void check_runs(const struct sched *s)

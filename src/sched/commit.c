@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define WATERMARK_RENEW_MS 1000 /* the watermark is renewed every second */
+#define GAPS_MAX 4              /* nodes that widen the gap between two batches */
 
 /* ---- taken ----------------------------------------------------------------------------------- */
 
@@ -27,7 +28,8 @@ static bool is_full(const struct sched *s)
 
 bool commit_plans(const struct sched *s)
 {
-    return !s->plan_ends && s->share.place >= 0 && !is_full(s);
+    bool has = !s->shared || homes_have(&s->share, s->share.node);
+    return has && !s->plan_ends && !is_full(s);
 }
 
 /* No run has left whose row may still be PLANNED once what has gathered is written: none is on its
@@ -51,7 +53,7 @@ static bool want_plan(const struct sched *s, struct now now)
            s->plan_next_ms <= now.wall_ms + s->config.horizon_ms;
 }
 
-/* What other centers have left; a look ahead finds it as well. */
+/* What other centers have left, and this one's jobs that are due as soon. */
 static bool want_claims(const struct sched *s)
 {
     return s->claims && !s->draining && commit_plans(s) && s->born;
@@ -156,14 +158,24 @@ static void withdraw_outdated(struct sched *s, struct now now)
     free(found);
 }
 
+/* A transaction costs the database the same however little is in it, and each node begins its own.
+ * So each waits longer: up to GAPS_MAX nodes together are bound to as many as one alone may begin.
+ * A node that stops hands over at once. */
+static int64_t batch_gap(const struct sched *s)
+{
+    int n = s->share.living < GAPS_MAX ? s->share.living : GAPS_MAX;
+    return s->config.batch_gap_ms * (s->shared && n > 1 && !s->draining ? n : 1);
+}
+
 struct batch *commit_take(struct sched *s, struct now now)
 {
     if (s->writing || !s->started || now.boot_ms < s->batch_boot_ms)
         return NULL;
-    bool plan = want_plan(s, now), claims = !plan && want_claims(s),
+    bool claims = want_claims(s), plan = !claims && want_plan(s, now),
          watermark = want_watermark(s, now);
     bool clean = commit_wants_clean(s), last = clean || (s->draining && !list_empty(&s->lazy));
-    if (!plan && !claims && !watermark && !last && !s->wanted)
+    bool soon = now.boot_ms >= s->soon_boot_ms || s->draining;
+    if (!plan && !claims && !watermark && !last && !s->hurried && !(s->wanted && soon))
         return NULL;
     groups_refresh(s, now);
     if (clean)
@@ -179,7 +191,7 @@ struct batch *commit_take(struct sched *s, struct now now)
     b->plan_max_rows = s->config.plan_max_rows;
     if (plan) {
         b->plan_until_ms = now.wall_ms + s->config.horizon_ms;
-        s->replan = s->claims = false;
+        s->replan = false;
     } else if (claims) {
         b->plan_until_ms = now.wall_ms + CLUSTER_CLAIM_MS;
         b->claims = true;
@@ -207,9 +219,11 @@ struct batch *commit_take(struct sched *s, struct now now)
     }
     b->clean = clean;
     s->clean_requested |= clean;
-    s->batch_boot_ms = now.boot_ms + s->config.batch_gap_ms;
+    s->batch_boot_ms = now.boot_ms + batch_gap(s);
+    s->soon_boot_ms = now.boot_ms + s->config.batch_wait_ms;
     s->next = next;
-    s->wanted = next->nedits > 0;
+    s->wanted = s->hurried = next->nedits > 0;
+    s->gathered = 0;
     s->writing = true;
     s->planning = plan || claims;
     return b;
@@ -232,10 +246,12 @@ static void change_done(struct sched *s, struct now now, const struct run_change
             run_free(s, r);
         return;
     }
-    if (!(c->what & CHANGE_ADDRESS))
+    unsigned again = r->pending ? r->pending->what : 0;
+    if (c->what & CHANGE_TASK && !(again & CHANGE_TASK))
+        r->flags &= ~(uint32_t)RUN_RENEWING;
+    if (!(c->what & (CHANGE_ADDRESS | CHANGE_TASK)))
         return;
-    bool again = r->pending && r->pending->what & CHANGE_ADDRESS;
-    if (r->wait == WAIT_ADDRESS && !again) {
+    if (r->wait == WAIT_ADDRESS && !(again & (CHANGE_ADDRESS | CHANGE_TASK))) {
         run_leave(s, r);
         dispatch_addressed(s, now, r);
     }
@@ -293,9 +309,12 @@ static void plan_done(struct sched *s, const struct batch *b)
     if (b->ndelays) /* next scheduled times that the last look ahead did not know */
         s->replan = true;
     s->claims |= b->claims && b->plan_more;
-    /* what lies behind it may be of a job that another center has made or started since */
+    /* what lies behind it may be of a job that another center has made or started since, or that
+     * has come here */
     if (b->claims && b->plan_next_ms < s->plan_next_ms)
         s->plan_next_ms = b->plan_next_ms;
+    if (b->claims && b->plan_next_ms <= s->horizon_ms)
+        s->replan = true;
     if (!b->plan_until_ms || b->claims)
         return;
     s->plan_next_ms = b->plan_next_ms;
@@ -311,7 +330,8 @@ static void sweep_done(struct sched *s, const struct batch *b)
         return;
     s->sweep_from[b->sweep] = b->sweep_next;
     s->sweeping[b->sweep] = b->sweep_next != 0;
-    s->wanted |= s->sweeping[SWEEP_REBASE] || s->sweeping[SWEEP_ZONES];
+    if (s->sweeping[SWEEP_REBASE] || s->sweeping[SWEEP_ZONES])
+        want_batch(s);
     s->replan = true;
 }
 

@@ -194,6 +194,13 @@ static bool replanned(struct sched *s, struct now now, struct run *r)
     return r->flags & RUN_CLOSED;
 }
 
+/* The log row says what is sent, before it is. */
+static void renew(struct sched *s, struct run *r)
+{
+    run_renew(s, r);
+    run_wait_for(s, r, WAIT_ADDRESS);
+}
+
 static void fire(struct sched *s, struct now now, struct run *r)
 {
     if (job_behind(r->job)) { /* the edit lets it go */
@@ -206,7 +213,7 @@ static void fire(struct sched *s, struct now now, struct run *r)
     if (r->due_ms > s->watermark_ms || !send_leased(s, now, r)) {
         run_wait_for(s, r, WAIT_WATERMARK);
         list_push(&s->beyond, &r->place);
-        s->wanted = true;
+        want_batch(s);
         return;
     }
     if (misfired(s, now, r))
@@ -215,6 +222,8 @@ static void fire(struct sched *s, struct now now, struct run *r)
         run_at_now(r, STORY_DUE, now);
     if (r->hops > HOPS_MAX)
         run_refuse(s, now, r, PHASE_REJECTED, "a chain of more than 100 child jobs");
+    else if (run_outworn(r))
+        renew(s, r);
     else
         dispatch_addressed(s, now, r);
 }

@@ -249,7 +249,7 @@ static void end_all(struct sched *s, const struct live_job *j)
     e->version = -1;
     e->gone = true;
     array_push(s->next->edits, s->next->nedits, e);
-    s->wanted = true;
+    want_batch(s);
 }
 
 /* What is in memory belongs to this version now. */

@@ -10,10 +10,12 @@
 
 /* ---- what follows ---------------------------------------------------------------------------- */
 
-void spawn_add(struct sched *s, const struct spawn *spawn)
+void spawn_add(struct sched *s, struct now now, const struct spawn *spawn)
 {
     array_push(s->next->spawns, s->next->nspawns, *spawn);
-    s->wanted = true;
+    want_batch_soon(s);
+    if (spawn->due_ms - now.wall_ms < NOT_SOON_MS)
+        want_batch(s);
 }
 
 /* delay x backoff^attempt, at most a day, with a fifth of jitter so that a storm spreads. */
@@ -63,7 +65,7 @@ static void spawn_retry(struct sched *s, struct now now, struct run *r)
         again.shard = r->shard;
         again.shard_total = r->shard_total;
     }
-    spawn_add(s, &again);
+    spawn_add(s, now, &again);
 }
 
 static void spawn_children(struct sched *s, struct now now, const struct run *r)
@@ -82,7 +84,7 @@ static void spawn_children(struct sched *s, struct now now, const struct run *r)
             .hops = r->hops + 1,
             .trace = root_from(r),
         };
-        spawn_add(s, &spawn);
+        spawn_add(s, now, &spawn);
     }
 }
 
@@ -183,7 +185,12 @@ static void close_row(struct sched *s, struct run *r)
     run_leave(s, r);
     run_reconciled(r);
     r->flags |= RUN_CLOSED;
-    run_urgent(s, r)->what |= CHANGE_CLOSE;
+    run_soon(s, r)->what |= CHANGE_CLOSE;
+}
+
+static bool by_hand(const struct run *r)
+{
+    return r->kind == KIND_MANUAL || r->kind == KIND_API;
 }
 
 void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, int code,
@@ -219,12 +226,14 @@ void run_finish(struct sched *s, struct now now, struct run *r, enum phase to, i
     if (!again)
         settle_delay(s, now, r);
     run_release_cause(s, now, r);
+    if (by_hand(r)) /* a user looks on */
+        want_batch(s);
     if (to != PHASE_LOST) {
         close_row(s, r);
         return;
     }
     run_reconciled(r);
-    run_urgent(s, r);
+    run_soon(s, r);
     if (!again)
         run_wait_ms(s, now, r, s->config.lost_keep_ms);
 }
@@ -276,7 +285,7 @@ void run_forget(struct sched *s, struct now now, struct run *r, enum phase to, c
     run_leave(s, r);
     run_move(s, now, r, to);
     run_reconciled(r);
-    struct run_change *c = run_urgent(s, r);
+    struct run_change *c = run_soon(s, r);
     run_change_done(c);
     change_withdrawn(c, r, now.wall_ms, to, reason);
     r->flags |= RUN_CLOSED;

@@ -26,6 +26,6 @@ void run_close_lost(struct sched *s, struct run *r); /* its retry leaves: LOST i
 /* This retry ends without having left: the run that it retries, if LOST, waits for a late result
  * by the clock again. */
 void run_release_cause(struct sched *s, struct now now, const struct run *retry);
-void spawn_add(struct sched *s, const struct spawn *spawn);
+void spawn_add(struct sched *s, struct now now, const struct spawn *spawn);
 
 #endif

@@ -144,7 +144,7 @@ static void tell(const struct sched *s, struct now now, const struct lane *lane,
         .waiting = lane->nqueue,
         .in_flight = lane->in_flight,
         .window = lane->window,
-        .window_max = s->config.lane_connections,
+        .window_max = lane_most(s),
         .accepted = lane->accepted,
         .unknown = lane->unknown,
         .beat_age_ms = lane->registered ? now.boot_ms - lane->beat_ms : -1,
@@ -284,6 +284,18 @@ int executors_busy(const struct sched *s, const char *address,
             ret[n++] = (struct sched_busy){ r->job->id, run_group(r) };
     }
     return n;
+}
+
+bool sched_lane_out(const struct sched *s, struct slice address, struct lane_out *ret)
+{
+    const struct lane *lane = textmap_find(&s->lanes, address);
+    if (lane)
+        *ret = (struct lane_out){ .waiting = lane->nqueue,
+                                  .in_flight = lane->in_flight,
+                                  .window = lane->window,
+                                  .accepted = lane->accepted,
+                                  .unknown = lane->unknown };
+    return lane;
 }
 
 /* ---- a user's probe -------------------------------------------------------------------------- */

@@ -150,7 +150,7 @@ static void write_list(struct sched *s, struct group *g)
     }
     struct group_list list = { g->id, g->nlanes ? buf_take(&b) : NULL };
     buf_done(&b);
-    s->wanted = true;
+    want_batch(s);
     if (g->list_seq == s->seq) { /* once more for the same batch */
         free(s->next->lists[g->list_at].addresses);
         s->next->lists[g->list_at] = list;
@@ -177,7 +177,7 @@ static void make_view(struct sched *s, struct group *g)
     group_view_unref(g->view);
     g->view = group_view_new(g->id, version, addresses, n);
     free(addresses);
-    s->wanted = true;
+    want_batch(s);
     if (g->view_seq == s->seq) {
         group_view_unref(s->next->views[g->view_at]);
         s->next->views[g->view_at] = group_view_ref(g->view);

@@ -37,7 +37,7 @@ static inline void group_stale(struct sched *s, struct group *g)
 {
     if (!list_linked(&g->stale))
         list_push(&s->stale, &g->stale);
-    s->wanted = true;
+    want_batch(s);
 }
 
 struct group *group_of(const struct sched *s, int64_t id);

@@ -32,6 +32,14 @@ int home_weight(int64_t live, int64_t live_max)
     return taken >= HOMES_WEIGHT ? 1 : (int)(HOMES_WEIGHT - taken);
 }
 
+bool homes_have(const struct share *s, int64_t node)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->homes[i].node == node)
+            return true;
+    return false;
+}
+
 bool homes_same(const struct home *a, int na, const struct home *b, int nb)
 {
     bool same = na == nb;

@@ -12,25 +12,47 @@ struct live_job *job_live(struct sched *s, int64_t id)
     return map_find(&s->jobs, (uint64_t)id);
 }
 
-/* What its log row and its call hold stays as it was when the row was made. */
-static void keep_old(struct run *r, const struct job *old, bool param, bool group)
+struct difference { /* of two definitions: in what log rows hold, */
+    bool param, handler, group;
+    bool call; /* and in what each call has, whatever its parameter */
+};
+
+static struct difference difference(const struct job *a, const struct job *b)
 {
-    param &= !r->text || !r->text->param;
-    group &= !r->text || !r->text->group_id;
-    if (!param && !group)
+    struct difference d = { .param = strcmp(a->param, b->param) != 0,
+                            .handler = strcmp(a->handler, b->handler) != 0,
+                            .group = a->group_id != b->group_id };
+    d.call = d.handler || a->block != b->block || a->timeout_s != b->timeout_s ||
+             a->glue_updated_ms != b->glue_updated_ms || strcmp(a->glue_type, b->glue_type) != 0 ||
+             strcmp(a->glue_source, b->glue_source) != 0;
+    return d;
+}
+
+/* What its log row holds stays as it was when the row was made, until the run leaves by the job as
+ * it is then (run_renew). A call that waits for its first byte was made of the job as it was. */
+static void keep_old(struct run *r, const struct job *old, const struct difference *d)
+{
+    const struct run_text none = { 0 }, *t = r->text ? r->text : &none;
+    bool param = d->param && !t->param, handler = d->handler && !t->handler;
+    bool group = d->group && !t->group_id;
+    if (r->wait == WAIT_CALL && (d->call || (d->param && kind_of_schedule((enum kind)r->kind))))
+        r->flags |= RUN_STALE;
+    if (!param && !handler && !group)
         return;
     if (!r->text)
         r->text = mem_new(sizeof(*r->text));
     if (param)
         r->text->param = mem_dup(old->param);
+    if (handler)
+        r->text->handler = mem_dup(old->handler);
     if (group)
         r->text->group_id = old->group_id;
 }
 
 void job_define(struct live_job *j, struct job *def)
 {
-    bool param = strcmp(def->param, j->def->param) != 0, group = def->group_id != j->def->group_id;
-    list_each(&j->runs, n, tmp) keep_old(container_of(n, struct run, of_job), j->def, param, group);
+    const struct difference d = difference(j->def, def);
+    list_each(&j->runs, n, tmp) keep_old(container_of(n, struct run, of_job), j->def, &d);
     job_ref(def);
     job_unref(j->def);
     j->def = def;
@@ -93,7 +115,9 @@ void job_delay(struct sched *s, struct now now, const struct live_job *j)
         return;
     struct delay d = { j->id, now.wall_ms };
     array_push(s->next->delays, s->next->ndelays, d);
-    s->wanted = true;
+    want_batch_soon(s);
+    if (j->def->schedule.interval_ms < NOT_SOON_MS)
+        want_batch(s);
 }
 
 struct run *retry_of(const struct run *r)

@@ -34,8 +34,9 @@ static inline bool job_behind(const struct live_job *j)
 
 struct live_job *job_live(struct sched *s, int64_t id); /* NULL if it has no runs */
 struct live_job *job_enter(struct sched *s, struct job *def);
-/* The job as it is from now on. Runs that are there keep the parameter that they were planned
- * with. */
+/* The job as it is from now on. Runs that are there know what their log rows say: firings of the
+ * schedule that leave later do so with the new parameter, the others with the one that they have.
+ */
 void job_define(struct live_job *j, struct job *def);
 void job_settle(struct sched *s, struct live_job *j); /* frees it when nothing is left of it */
 /* Is a scheduled run of the job open, or on its way to become a row: a retry, or a firing that is

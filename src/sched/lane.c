@@ -94,10 +94,26 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+int lane_part(const struct sched *s, int bound)
+{
+    int n = s->share.living > 1 ? s->share.living : 1, part = (bound + n - 1) / n;
+    return n == 1 || part > LANE_LEAST ? part : least(bound, LANE_LEAST);
+}
+
+int lane_most(const struct sched *s)
+{
+    return lane_part(s, s->config.lane_connections);
+}
+
+int lane_fair(const struct sched *s)
+{
+    return lane_part(s, LANE_FAIR);
+}
+
 void lane_set_window(struct sched *s, struct lane *lane, int window)
 {
     s->spared -= beyond_fair(lane->window);
-    lane->window = least(window, s->config.lane_connections);
+    lane->window = least(window, lane_most(s));
     s->spared += beyond_fair(lane->window);
 }
 
@@ -105,7 +121,7 @@ void lane_set_window(struct sched *s, struct lane *lane, int window)
 static int widest(const struct sched *s, const struct lane *lane)
 {
     int left = s->config.spare_connections - s->spared + beyond_fair(lane->window);
-    return least(s->config.lane_connections, LANE_FAIR + (left > 0 ? left : 0));
+    return least(lane_most(s), LANE_FAIR + (left > 0 ? left : 0));
 }
 
 bool lane_may_widen(const struct sched *s, const struct lane *lane)
@@ -115,7 +131,7 @@ bool lane_may_widen(const struct sched *s, const struct lane *lane)
 
 void lane_widen(struct sched *s, struct lane *lane)
 {
-    int share = lane->window < LANE_FAIR ? 2 : SLOW_SHARE;
+    int share = lane->window < lane_fair(s) ? 2 : SLOW_SHARE;
     if (lane->answers < lane->window / share && lane_may_widen(s, lane))
         lane_set_window(s, lane, least(lane->window * 2, widest(s, lane)));
     lane->answers = 0;
@@ -128,11 +144,19 @@ void lane_narrow(struct sched *s, struct lane *lane)
 
 void lane_sweep(struct sched *s, struct lane *lane)
 {
-    if (lane->window > LANE_FAIR && lane->peak <= lane->window / 2) {
-        int half = lane->window / 2;
-        lane_set_window(s, lane, half > LANE_FAIR ? half : LANE_FAIR);
-    }
+    int fair = lane_fair(s), half = lane->window / 2;
+    if (lane->window > fair && lane->peak <= half)
+        lane_set_window(s, lane, half > fair ? half : fair);
     lane->peak = lane->in_flight;
+}
+
+void lanes_narrow(struct sched *s)
+{
+    void *value;
+    for (size_t i = 0; textmap_next(&s->lanes, &i, &value);) {
+        struct lane *lane = value;
+        lane_set_window(s, lane, lane->window);
+    }
 }
 
 /* ---- for pages ------------------------------------------------------------------------------- */

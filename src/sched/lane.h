@@ -10,6 +10,7 @@
 
 #define LANE_WINDOW 8 /* calls in flight to an address that has been quiet */
 #define LANE_FAIR 64  /* every address may have so many; more only if it is slow */
+#define LANE_LEAST 4  /* of either, however many centers share the address */
 
 #define ROOM_ENOUGH INT_MAX
 #define ROOM_LOOK_MS 20  /* between two looks at lanes that rest */
@@ -89,7 +90,12 @@ void lane_told_free(struct lane_told *t); /* NULL is fine */
 void lane_free(struct lane *lane);        /* nothing points to it any more; it is in no map */
 void lane_narrow(struct sched *s, struct lane *lane); /* to how it begins */
 void lane_widen(struct sched *s, struct lane *lane);  /* if it answers slowly */
-/* Within the setting; the caller sees to what the center can spare. */
+/* This center's part of a bound on calls to one address, of those that send to it. */
+int lane_part(const struct sched *s, int bound);
+int lane_most(const struct sched *s); /* of the setting */
+int lane_fair(const struct sched *s); /* of LANE_FAIR */
+void lanes_narrow(struct sched *s);   /* these have become smaller */
+/* Within lane_most; the caller sees to what the center can spare. */
 void lane_set_window(struct sched *s, struct lane *lane, int window);
 bool lane_may_widen(const struct sched *s, const struct lane *lane);
 /* The client was full: it waits until room.c lets it try again. */

@@ -38,7 +38,7 @@ struct cluster {
     struct ended_list ended;
     struct home homes[CLUSTER_MAX];
     int nhomes;
-    bool swept;
+    bool swept, anew; /* anew: the next sweep begins at the first home */
     /* clock, room */
     int64_t offset_ms;
     bool odd, full;
@@ -112,6 +112,7 @@ static void end(struct cluster *c, struct now now)
         c->config.gone_epoch = c->epoch;
     c->queued = 0;
     memset(c->under_way, 0, sizeof(c->under_way));
+    seen_beat_over(&c->seen, now.boot_ms);
     c->node = c->epoch = 0;
     c->lease_ms = c->watermark_ms = INT64_MIN;
     c->nhomes = 0;
@@ -162,6 +163,7 @@ static void beat_make(struct cluster *c, struct now now)
     a->draining = c->state != CLUSTER_IN;
     c->begun_ms = now.boot_ms;
     c->beat_ms = now.boot_ms + c->config.lease_ms / 3;
+    seen_beat_sent(&c->seen, now.boot_ms);
 }
 
 void cluster_beat(struct cluster *c, struct now now, const struct cluster_action *a,
@@ -174,6 +176,7 @@ void cluster_beat(struct cluster *c, struct now now, const struct cluster_action
     if (answer != CLUSTER_YES)
         return;
     c->taken = a->beat;
+    seen_beat_over(&c->seen, now.boot_ms);
     c->lease_ms = c->begun_ms + own_lease(c);
     if (a->watermark_ms > c->watermark_ms)
         c->watermark_ms = a->watermark_ms;
@@ -304,6 +307,7 @@ static void homes_make(struct cluster *c)
     memcpy(c->homes, homes, (size_t)n * sizeof(homes[0]));
     c->nhomes = n;
     c->swept = false;
+    c->anew = true;
 }
 
 int64_t cluster_home(const struct cluster *c, int64_t job_id)
@@ -311,13 +315,12 @@ int64_t cluster_home(const struct cluster *c, int64_t job_id)
     return home_of(job_id, c->homes, c->nhomes);
 }
 
-int cluster_place(const struct cluster *c, int *ret_nodes)
+void cluster_share(const struct cluster *c, struct share *ret)
 {
-    int at = c->nhomes - 1;
-    *ret_nodes = c->nhomes;
-    while (at >= 0 && c->homes[at].node != c->node)
-        at--;
-    return at;
+    *ret = (struct share){ .node = c->node, .n = c->nhomes };
+    memcpy(ret->homes, c->homes, (size_t)c->nhomes * sizeof(c->homes[0]));
+    for (int i = 0; i < c->seen.n; i++)
+        ret->living += seen_living(&c->seen.rows[i]);
 }
 
 bool cluster_first(const struct cluster *c)
@@ -334,16 +337,6 @@ bool cluster_first(const struct cluster *c)
             return false;
     }
     return seen; /* else it has not looked yet */
-}
-
-int cluster_others(const struct cluster *c, int64_t *ret)
-{
-    int n = 0;
-    ret[n++] = 0;
-    for (int i = 0; i < c->seen.n; i++)
-        if (c->seen.rows[i].node != c->node)
-            ret[n++] = c->seen.rows[i].node;
-    return n;
 }
 
 void cluster_clock(struct cluster *c, int64_t offset_ms)
@@ -547,8 +540,9 @@ static void tick_in(struct cluster *c, struct now now)
         c->claim_ms = now.boot_ms + CLAIM_EVERY_MS;
     }
     if (!c->swept && !c->under_way[CLUSTER_SWEEP]) {
-        (void)emit(c, CLUSTER_SWEEP);
+        emit(c, CLUSTER_SWEEP)->anew = c->anew;
         c->swept = true;
+        c->anew = false;
     }
     adopt_make(c, now);
 }
@@ -565,6 +559,11 @@ void cluster_tick(struct cluster *c, struct now now)
     }
     if (c->state == CLUSTER_IN)
         tick_in(c, now);
+}
+
+void cluster_look(struct cluster *c, struct now now)
+{
+    c->look_ms = earlier(c->look_ms, now.boot_ms);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

@@ -72,9 +72,10 @@ struct cluster_action {
     int64_t skew_ms;      /* BEAT: for the row */
     int weight;           /* BEAT: for the row */
     bool draining;        /* BEAT: for the row */
-    bool ends;            /* JOIN: the epoch is ended by it, and the new one is its heir */
-    bool clean;           /* ADOPT: what is planned was not sent, also not within the watermark */
-    bool heir;            /* ADOPT: alone, so a flight recorder of that epoch may be believed */
+    bool anew;  /* SWEEP: the homes are others now, all are walked from the first one on */
+    bool ends;  /* JOIN: the epoch is ended by it, and the new one is its heir */
+    bool clean; /* ADOPT: what is planned was not sent, also not within the watermark */
+    bool heir;  /* ADOPT: alone, so a flight recorder of that epoch may be believed */
     bool alone; /* HANDOVER: there is no other node; let sends under way come back first */
 };
 
@@ -92,6 +93,8 @@ void cluster_free(struct cluster *c);
 /* Boot time of the next tick; INT64_MAX while only an answer can move anything. */
 int64_t cluster_next(const struct cluster *c);
 void cluster_tick(struct cluster *c, struct now now);
+/* Something is said to have changed in the database: the next look is due. */
+void cluster_look(struct cluster *c, struct now now);
 /* The next action; false if there is none. */
 bool cluster_pop(struct cluster *c, struct cluster_action *ret);
 
@@ -155,15 +158,12 @@ int64_t cluster_watermark_ms(const struct cluster *c);
 bool cluster_odd(const struct cluster *c);
 /* Whether the job's home is this node, by what was read last. */
 int64_t cluster_home(const struct cluster *c, int64_t job_id);
-/* How many nodes have homes, and the place of this one among them; -1: it has none. */
-int cluster_place(const struct cluster *c, int *ret_nodes);
+/* All of it, for who plans and sends. */
+void cluster_share(const struct cluster *c, struct share *ret);
 /* Whether this node does what one node does for all: of those that live it is the one that has been
  * there longest. So a node that joins takes it from nobody, and one that has it has it until it
  * leaves, also while it drains; the next one has it when that life has ended. Only the lease
  * (cluster_lease_ms) says that no other has it now. */
 bool cluster_first(const struct cluster *c);
-/* Numbers of the homes that CLAIM means: 0, and each other node that the database knows. ret has
- * room for CLUSTER_MAX + 1. */
-int cluster_others(const struct cluster *c, int64_t *ret);
 
 #endif

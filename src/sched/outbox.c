@@ -63,7 +63,7 @@ void killed_after(struct sched *s, struct kill *k)
 {
     k->seq = s->seq;
     list_push(&s->kills, &k->node);
-    s->wanted = true;
+    want_batch(s);
 }
 
 static void acks_done(struct sched *s, uint64_t seq)

@@ -96,7 +96,7 @@ static bool has_room(const struct lane *lane)
 void probe_pump(struct sched *s, struct lane *lane)
 {
     lane->refs++;
-    while (!s->draining && has_room(lane) && lane->idles < IDLES_AT_ONCE) {
+    while (!s->draining && has_room(lane) && lane->idles < lane_part(s, IDLES_AT_ONCE)) {
         struct list_node *n = list_first(&lane->probes);
         if (!n)
             break;

@@ -162,7 +162,7 @@ static bool has_room(const struct lane *lane)
  * often they agree. */
 void reconcile_pump(struct sched *s, struct now now, struct lane *lane)
 {
-    while (!s->draining && has_room(lane) && lane->querying < RECONCILE_AT_ONCE) {
+    while (!s->draining && has_room(lane) && lane->querying < lane_part(s, RECONCILE_AT_ONCE)) {
         struct list_node *n = list_pop(&lane->logs);
         if (n) {
             struct run *r = container_of(n, struct run, place);
@@ -199,7 +199,7 @@ void reconcile_timer(struct sched *s, struct now now, struct run *r)
     }
     if (r->phase == PHASE_LOST) {
         run_close_lost(s, r);
-        s->wanted = true;
+        want_batch_soon(s);
         return;
     }
     if (!r->lane)
@@ -264,8 +264,8 @@ static void resend(struct sched *s, struct now now, struct run *r)
 
 static bool may_resend(const struct sched *s, struct now now, const struct run *r)
 {
-    return r->phase == PHASE_UNKNOWN && !(r->flags & RUN_RESENT) && current(r) &&
-           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms;
+    return r->phase == PHASE_UNKNOWN && !(r->flags & RUN_RENEWING) && !(r->flags & RUN_RESENT) &&
+           current(r) && r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms;
 }
 
 /* Growing pauses, not in step with the job's own period: it may be busy whenever it is asked. */
@@ -284,6 +284,17 @@ static void again(struct sched *s, struct now now, struct run *r)
 static bool waited(const struct sched *s, const struct run *r, int64_t from_ms)
 {
     return r->reconcile->begun_ms - from_ms >= s->config.end_wait_ms;
+}
+
+/* Its log row says first what the second copy is called with; the next round sends it. */
+static void resend_or_renew(struct sched *s, struct now now, struct run *r)
+{
+    if (run_outworn(r)) {
+        run_renew(s, r);
+        again(s, now, r);
+    } else {
+        resend(s, now, r);
+    }
 }
 
 static void decide_idle(struct sched *s, struct now now, struct run *r, enum cell cell)
@@ -305,7 +316,7 @@ static void decide_idle(struct sched *s, struct now now, struct run *r, enum cel
         break;
     default: /* its log cannot be read */
         if (r->job->def->on_doubt == DOUBT_RESEND && may_resend(s, now, r))
-            resend(s, now, r);
+            resend_or_renew(s, now, r);
         else if (late)
             lose(s, now, r, "lost: the executor is idle, and its log cannot be read");
         else
@@ -322,7 +333,7 @@ static void decide_busy(struct sched *s, struct now now, struct run *r, enum cel
         run_note_trigger(s, r, 200, NULL);
         run_wait_ms(s, now, r, s->config.reconcile_first_ms);
     } else if (cell == CELL_BUSY_NONE && r->job->def->block == BLOCK_SERIAL &&
-               may_resend(s, now, r)) {
+               may_resend(s, now, r) && !run_outworn(r)) { /* what it is called with must be sure */
         resend(s, now, r);
     } else {
         again(s, now, r);

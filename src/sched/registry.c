@@ -135,7 +135,7 @@ static void note_registry(struct sched *s, const struct app *app, const char *ad
     if (gone)
         s->gone_seq = s->seq;
     array_push(s->next->registry, s->next->nregistry, c);
-    s->wanted = true;
+    want_batch_soon(s); /* of what changes lists, those tell at once */
 }
 
 bool registry_add(struct sched *s, struct now now, struct slice app_name, struct slice address,

@@ -26,13 +26,16 @@ static char *text_of(struct slice msg)
     return mem_dupn(msg.n ? msg.p : "", msg.n);
 }
 
-/* Not live any more, or never: the writer looks whether the row was given up. */
-static void late(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
+/* Not live any more, or never: the writer looks whether the row was given up. False: too many wait
+ * for that. There is always room for one that has been taken before, because it was acknowledged or
+ * will be. */
+static bool late(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
                  struct claim *claim)
 {
-    if (s->next->nlate >= LATE_MAX || s->next->late_bytes + msg.n > LATE_BYTES_MAX) {
-        s->stats.ignored_results++;
-        return;
+    bool full = s->next->nlate >= LATE_MAX || s->next->late_bytes + msg.n > LATE_BYTES_MAX;
+    if (full && !s->taken_before) {
+        s->stats.refused_results++;
+        return false;
     }
     struct late_result l = { .log_id = log_id,
                              .at_ms = now.wall_ms,
@@ -41,7 +44,8 @@ static void late(struct sched *s, struct now now, int64_t log_id, int code, stru
                              .claim = claim_ref(claim) };
     array_push(s->next->late, s->next->nlate, l);
     s->next->late_bytes += msg.n;
-    s->wanted = true;
+    want_batch_soon(s);
+    return true;
 }
 
 /* An executor reports the end of a run that it kills on another connection than the one on which it
@@ -75,34 +79,33 @@ static bool retry_gathers(struct sched *s, struct run *r, bool cancel)
 }
 
 /* A LOST run is finished after all if its retry has not left; the retry then goes. */
-static void result_of_lost(struct sched *s, struct now now, struct run *r, int code,
+static bool result_of_lost(struct sched *s, struct now now, struct run *r, int code,
                            struct slice msg)
 {
     struct run *retry = retry_of(r);
     if (retry && retry->flags & RUN_CLOSED && retry->phase == PHASE_WITHDRAWN)
         retry = NULL;
-    if (!retry && r->flags & RUN_RETRYING && !retry_gathers(s, r, code == 200)) {
-        late(s, now, r->log_id, code, msg, NULL); /* its row is being written: decided then */
-        return;
-    }
-    if (retry && run_held(retry)) { /* an edit takes the retry, or not: decided then */
-        late(s, now, r->log_id, code, msg, NULL);
-        return;
-    }
+    if (!retry && r->flags & RUN_RETRYING && !retry_gathers(s, r, code == 200))
+        return late(s, now, r->log_id, code, msg,
+                    NULL);        /* its row is being written: decided then */
+    if (retry && run_held(retry)) /* an edit takes the retry, or not: decided then */
+        return late(s, now, r->log_id, code, msg, NULL);
     if (retry && code == 200) {
         if (!run_never_left(retry) || retry->flags & (RUN_LEFT | RUN_CLOSED)) {
             run_close_lost(s, r);
-            late(s, now, r->log_id, code, msg, NULL);
-            return;
+            return late(s, now, r->log_id, code, msg, NULL);
         }
         run_withdraw(s, now, retry, PHASE_WITHDRAWN, "the run that it retries succeeded after all");
     }
     finish(s, now, r, code, msg);
+    return true;
 }
 
 void results_again(struct sched *s, struct now now, int64_t log_id)
 {
     struct batch *b = s->next;
+    bool before = s->taken_before;
+    s->taken_before = true;
     for (int i = 0, n = b->nlate; i < n; i++) {
         if (b->late[i].log_id != log_id || b->late[i].settled)
             continue;
@@ -117,11 +120,12 @@ void results_again(struct sched *s, struct now now, int64_t log_id)
                                                  .code = l.code,
                                                  .msg = l.msg });
         else
-            result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
+            (void)result_take(s, now, log_id, l.code, slice_text(l.msg), l.claim);
         late_result_done(&l);
         i--;
         n--;
     }
+    s->taken_before = before;
 }
 
 /* Many executors send a time of their own there, or none, so a date that differs proves nothing by
@@ -139,42 +143,35 @@ bool result_foreign(struct sched *s, int64_t log_id, int64_t date_ms)
            date_ms < own_ms - FOREIGN_MS;
 }
 
-void result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
+bool result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
                  struct claim *claim)
 {
     struct run *r = run_find(s, log_id);
     if (code <=
         0) { /* says neither yes nor no: the run stays as it is, reconciliation finds its end */
         s->stats.ignored_results++;
-        return;
+        return true;
     }
-    if (!r) {
-        late(s, now, log_id, code, msg, claim);
-        return;
-    }
+    if (!r)
+        return late(s, now, log_id, code, msg, claim);
     if (!claim_has(claim, run_group(r))) { /* it has become live since it was asked for */
         s->stats.ignored_results++;
-        return;
+        return true;
     }
     if (r->flags & RUN_CLOSED) { /* its end is on the way to the disk, before this */
         if (r->phase == PHASE_LOST || r->phase == PHASE_WITHDRAWN || r->phase == PHASE_SKIPPED)
-            late(s, now, log_id, code, msg, claim);
-        else
-            s->stats.ignored_results++;
-        return;
+            return late(s, now, log_id, code, msg, claim);
+        s->stats.ignored_results++;
+        return true;
     }
-    if (run_held(r)) { /* decided when the edit is; either way in the batch of this one */
-        late(s, now, log_id, code, msg, claim);
-        return;
-    }
-    if (r->phase == PHASE_LOST) {
-        result_of_lost(s, now, r, code, msg);
-        return;
-    }
+    if (run_held(r)) /* decided when the edit is; either way in the batch of this one */
+        return late(s, now, log_id, code, msg, claim);
+    if (r->phase == PHASE_LOST)
+        return result_of_lost(s, now, r, code, msg);
     if (run_never_left(r)) {
         if (!(r->flags & RUN_UNSENT)) { /* not its own */
             s->stats.ignored_results++;
-            return;
+            return true;
         }
         s->stats.contradicted++; /* the recorder was wrong: the executor's word is better */
     }
@@ -182,6 +179,7 @@ void result_take(struct sched *s, struct now now, int64_t log_id, int code, stru
         code == 502) /* one that failed may never have begun: some executors refuse so */
         job_started(r);
     finish(s, now, r, code, msg);
+    return true;
 }
 
 /* What the run in memory makes of it goes to the disk with the next batch, and so does this: there
@@ -189,10 +187,10 @@ void result_take(struct sched *s, struct now now, int64_t log_id, int code, stru
 void result_of_inbox(struct sched *s, struct now now, const struct inbox_row *row)
 {
     int before = s->next->nlate;
-    result_take(s, now, row->log_id, row->code, slice_text(row->msg ? row->msg : ""), NULL);
+    (void)result_take(s, now, row->log_id, row->code, slice_text(row->msg ? row->msg : ""), NULL);
     bool settled = s->next->nlate == before;
     if (settled)
-        late(s, now, row->log_id, row->code, slice_text(""), NULL);
+        (void)late(s, now, row->log_id, row->code, slice_text(""), NULL);
     if (s->next->nlate == before) /* too many wait: it is read again */
         return;
     struct late_result *l = &s->next->late[s->next->nlate - 1];

@@ -7,7 +7,7 @@
 
 /* As sched.h has them. */
 bool result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
-void result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
+bool result_take(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg,
                  struct claim *claim);
 void result_of_inbox(struct sched *s, struct now now, const struct inbox_row *row);
 /* Results that had to wait for a commit (kept as late ones of the batch that gathers) count now. */

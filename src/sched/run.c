@@ -38,6 +38,19 @@ const char *run_param(const struct run *r)
     return r->text && r->text->param ? r->text->param : r->job->def->param;
 }
 
+static bool others(const char *text, const char *of_job)
+{
+    return text && strcmp(text, of_job) != 0;
+}
+
+bool run_outworn(const struct run *r)
+{
+    const struct run_text *t = r->text;
+    const struct job *now = r->job->def;
+    return t && (others(t->handler, now->handler) ||
+                 (kind_of_schedule((enum kind)r->kind) && others(t->param, now->param)));
+}
+
 /* ---- what its lane counts ---------------------------------------------------------------------
  */
 
@@ -60,16 +73,24 @@ void run_set_phase(struct sched *s, struct run *r, enum phase to)
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
-/* now: the job as the core has it, which may be newer. */
-static struct run_text *text_of(const struct run_row *row, const struct job *def,
-                                const struct job *now)
+/* What the log row says. It may be gone (log_ms): then nothing is known but the job. */
+static const char *said_by(const struct run_row *row, const char *text, const char *of_job)
 {
-    bool own = row->param && strcmp(row->param, def->param) != 0;
+    return text ? text : row->log_ms < 0 ? of_job : "";
+}
+
+/* now: the job as the core has it, which may be newer than the row. */
+static struct run_text *text_of(const struct run_row *row, const struct job *now)
+{
+    const char *param = said_by(row, row->param, now->param);
+    const char *handler = said_by(row, row->handler, now->handler);
+    bool own = strcmp(param, now->param) != 0, older = strcmp(handler, now->handler) != 0;
     bool moved = row->group_id != now->group_id;
-    if (!own && !row->choices && !moved && row->trace.kind == TRACE_OWN)
+    if (!own && !older && !row->choices && !moved && row->trace.kind == TRACE_OWN)
         return NULL;
     struct run_text *t = mem_new(sizeof(*t));
-    t->param = own ? mem_dup(row->param) : NULL;
+    t->param = own ? mem_dup(param) : NULL;
+    t->handler = older ? mem_dup(handler) : NULL;
     t->choices = mem_dup(row->choices);
     t->group_id = moved ? row->group_id : 0;
     t->trace = row->trace;
@@ -114,7 +135,7 @@ struct run *run_new(struct sched *s, struct now now, const struct run_row *row, 
     r->since_ms = now.boot_ms;
     for (int i = 0; i < STORY_OF_LIVE; i++)
         r->at_us[i] = STORY_UNKNOWN;
-    r->text = text_of(row, def, r->job->def);
+    r->text = text_of(row, r->job->def);
     if (row->broadcast) {
         r->flags |= RUN_BROADCAST;
         if (!list_linked(&r->job->broadcast))
@@ -164,6 +185,7 @@ void run_free(struct sched *s, struct run *r)
         lane_put(s, r->lane);
     if (r->text) {
         free(r->text->param);
+        free(r->text->handler);
         free(r->text->choices);
         free(r->text);
     }
@@ -296,12 +318,19 @@ struct run_change *run_dirty(struct sched *s, struct run *r)
     return r->pending;
 }
 
-struct run_change *run_urgent(struct sched *s, struct run *r)
+struct run_change *run_soon(struct sched *s, struct run *r)
 {
     struct run_change *c = run_dirty(s, r);
     list_remove(&r->dirty);
     list_push(&s->dirty, &r->dirty);
-    s->wanted = true;
+    want_batch_soon(s);
+    return c;
+}
+
+struct run_change *run_urgent(struct sched *s, struct run *r)
+{
+    struct run_change *c = run_soon(s, r);
+    want_batch(s);
     return c;
 }
 
@@ -322,6 +351,24 @@ void run_readdress(struct sched *s, struct run *r, struct lane *lane)
     c->address = mem_dup(lane->address);
     c->what |= CHANGE_ADDRESS;
     run_wait_for(s, r, WAIT_ADDRESS);
+}
+
+void run_renew(struct sched *s, struct run *r)
+{
+    struct run_text *t = r->text;
+    struct run_change *c = run_urgent(s, r);
+    free(t->handler);
+    t->handler = NULL;
+    if (kind_of_schedule((enum kind)r->kind)) {
+        free(t->param);
+        t->param = NULL;
+    }
+    free(c->handler);
+    free(c->param);
+    c->handler = mem_dup(r->job->def->handler);
+    c->param = mem_dup(run_param(r));
+    c->what |= CHANGE_TASK;
+    r->flags |= RUN_RENEWING;
 }
 
 struct story run_story(const struct run *r)

@@ -15,7 +15,7 @@ enum wait {
     WAIT_DUE,       /* its scheduled time: in sched.due */
     WAIT_WATERMARK, /* the watermark on disk, to pass it: in sched.beyond */
     WAIT_PROBE,     /* a yes: among a lane's beats, or a probe's runs */
-    WAIT_ADDRESS,   /* its address, to be on disk: the commit finds it */
+    WAIT_ADDRESS,   /* its address, handler and parameter, to be on disk: the commit finds it */
     WAIT_LANE,      /* a free connection: in its lane's queue */
     WAIT_EDIT,      /* an edit that is being written, and takes it away or gives it back */
     WAIT_CALL,      /* the end of its /run, even if the run itself ends before */
@@ -42,6 +42,8 @@ enum run_flag {
     RUN_ELSEWHERE = 16384, /* another program has ended it, and sees to what follows */
     RUN_SCHEDULED_LOG = 16384, /* a retry with its scheduled time as log time: a release before
                                   planned it */
+    RUN_STALE = 32768,         /* the job was changed since the call under way was made */
+    RUN_RENEWING = 65536,      /* its log row gets the job's handler and parameter (run_renew) */
 };
 
 enum reconcile_step {
@@ -66,7 +68,8 @@ struct reconcile {
 };
 
 struct run_text {     /* what differs from the job's own */
-    char *param;      /* NULL = the job's */
+    char *param;      /* NULL = the job's; of a firing of the schedule: what its log row says */
+    char *handler;    /* what its log row says; NULL = the job's */
     char *choices;    /* NULL = the group's */
     int64_t group_id; /* of its log row; 0 = the job's */
     struct trace_root trace;
@@ -183,6 +186,12 @@ bool phase_may(enum phase from, enum phase to);
 struct run *run_new(struct sched *s, struct now now, const struct run_row *row, struct job *def);
 void run_free(struct sched *s, struct run *r);
 const char *run_param(const struct run *r);
+/* Does its log row say another handler or parameter than its next call has to have? A firing of the
+ * schedule is called with the job's parameter as it is when it leaves, all others with their own.
+ */
+bool run_outworn(const struct run *r);
+/* The next call has what the job says now, and the log row with the next batch, at once. */
+void run_renew(struct sched *s, struct run *r);
 struct story run_story(const struct run *r);
 int64_t run_group(const struct run *r);                /* of its log row */
 int64_t run_log_time(const struct run *r);             /* see run_log_ms */
@@ -208,7 +217,8 @@ void run_reconciled(struct run *r);
 
 /* The pending change, to be written within a second. */
 struct run_change *run_dirty(struct sched *s, struct run *r);
-struct run_change *run_urgent(struct sched *s, struct run *r); /* with the next batch */
+struct run_change *run_urgent(struct sched *s, struct run *r); /* with the next batch, at once */
+struct run_change *run_soon(struct sched *s, struct run *r);   /* with the next batch */
 void run_note_trigger(struct sched *s, struct run *r, int code, const char *msg);
 /* Change the address: on disk first, the send comes when that is committed. */
 void run_readdress(struct sched *s, struct run *r, struct lane *lane);

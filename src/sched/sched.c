@@ -55,14 +55,17 @@ void sched_config_default(struct sched_config *c)
         .lane_queue = SCHED_LANE_QUEUE,
         .horizon_ms = 5000,
         .batch_gap_ms = 4,
+        .batch_wait_ms = 4,
+        .batch_rows = 500,
         .plan_max_rows = 2000,
         .planned_max = 200000,
-        .live_max = 2000000,
+        .live_max = SCHED_LIVE_MAX,
         .watermark_ahead_ms = 2000,
         .dead_after_ms = 90000,
         .reconcile_gap_ms = 3000,
         .end_wait_ms = 90000,
         .gone_after_ms = 600000,
+        .adopted_wait_ms = 2000,
         .reconcile_first_ms = 10000,
         .lost_keep_ms = 3600000,
     };
@@ -219,7 +222,8 @@ void sched_started(struct sched *s, struct now now)
 void sched_drain(struct sched *s)
 {
     s->draining = true;
-    s->wanted = true;
+    s->batch_boot_ms = 0; /* the gap that others widened does not hold a stop up */
+    want_batch(s);
 }
 
 bool sched_drained(const struct sched *s)
@@ -318,8 +322,10 @@ int64_t sched_next_boot(const struct sched *s)
         bool more = s->wanted || commit_wants_clean(s) || !list_empty(&s->lazy);
         return more ? s->batch_boot_ms : NEVER_MS;
     }
-    bool soon = s->wanted || (s->replan && commit_plans(s));
-    return least(next, soon ? s->batch_boot_ms : s->watermark_renew_boot_ms);
+    if (s->hurried || (s->replan && commit_plans(s)))
+        return least(next, s->batch_boot_ms);
+    next = least(next, s->watermark_renew_boot_ms);
+    return s->wanted ? least(next, s->soon_boot_ms) : next;
 }
 
 static void sweep_begin(struct sched *s, enum sweep kind)
@@ -327,7 +333,7 @@ static void sweep_begin(struct sched *s, enum sweep kind)
     s->sweep_from[kind] = 0;
     s->sweeping[kind] = true;
     s->sweep_no++; /* a slice under way belongs to the sweep before */
-    s->wanted = true;
+    want_batch(s);
 }
 
 void sched_clock_stepped(struct sched *s, struct now now, int64_t by_ms)
@@ -339,7 +345,7 @@ void sched_clock_stepped(struct sched *s, struct now now, int64_t by_ms)
         s->sweep_ms = now.wall_ms + s->config.horizon_ms;
         sweep_begin(s, SWEEP_REBASE);
     }
-    s->wanted = true;
+    want_batch(s);
     sched_tick(s, now);
 }
 
@@ -417,9 +423,16 @@ bool sched_result_group(const struct sched *s, int64_t log_id, int64_t *ret_grou
     return r != NULL;
 }
 
-void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
+bool sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
 {
-    sched_result_claimed(s, now, log_id, code, msg, NULL);
+    return sched_result_claimed(s, now, log_id, code, msg, NULL);
+}
+
+void sched_result_again(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg)
+{
+    s->taken_before = true;
+    (void)sched_result(s, now, log_id, code, msg);
+    s->taken_before = false;
 }
 
 void sched_result_elsewhere(struct sched *s, struct now now, int64_t log_id, int code,
@@ -429,14 +442,15 @@ void sched_result_elsewhere(struct sched *s, struct now now, int64_t log_id, int
     if (!r || r->flags & RUN_CLOSED)
         return;
     r->flags |= RUN_ELSEWHERE;
-    sched_result(s, now, log_id, code, msg);
+    (void)sched_result(s, now, log_id, code, msg);
 }
 
-void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
+bool sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
                           struct slice msg, struct claim *claim)
 {
-    result_take(s, now, log_id, code, msg, claim);
+    bool taken = result_take(s, now, log_id, code, msg, claim);
     entry_done(s);
+    return taken;
 }
 
 void sched_inbox(struct sched *s, struct now now, const struct inbox_row *row)
@@ -450,7 +464,7 @@ void sched_ack_after(struct sched *s, struct now now, struct ack *ack)
     (void)now;
     ack->seq = s->seq;
     list_push(&s->acks, &ack->node);
-    s->wanted = true;
+    want_batch_soon(s);
 }
 
 /* ---- what users ask -------------------------------------------------------------------------- */
@@ -459,13 +473,12 @@ void sched_edit(struct sched *s, struct now now, struct edit *e)
 {
     (void)now;
     array_push(s->next->edits, s->next->nedits, e);
-    s->wanted = true;
+    want_batch(s);
 }
 
 void sched_trigger(struct sched *s, struct now now, struct spawn *spawn)
 {
-    (void)now;
-    spawn_add(s, spawn);
+    spawn_add(s, now, spawn);
     memset(spawn, 0, sizeof(*spawn));
 }
 
@@ -557,7 +570,12 @@ struct batch *sched_take_batch(struct sched *s, struct now now)
 
 void sched_want_batch(struct sched *s)
 {
-    s->wanted = true;
+    want_batch(s);
+}
+
+int64_t sched_batch_in(const struct sched *s, struct now now)
+{
+    return s->hurried || now.boot_ms >= s->soon_boot_ms ? 0 : s->soon_boot_ms - now.boot_ms;
 }
 
 void sched_batch_done(struct sched *s, struct now now, struct batch *b)

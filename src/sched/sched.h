@@ -27,6 +27,7 @@ struct now {         /* the two clocks */
     int64_t boot_ms; /* CLOCK_BOOTTIME: waits */
 };
 
+#define SCHED_LIVE_MAX 2000000
 #define SCHED_LANE_CONNECTIONS 256 /* defaults, which are those of the settings too */
 #define SCHED_LANE_QUEUE 10000
 
@@ -41,13 +42,17 @@ struct sched_config {
     int dispatch_at_once;  /* due runs that one tick takes up (6000): sending them takes some 60 ms,
                               which results and commits wait */
     int64_t batch_gap_ms;  /* between two starts of transactions (4): small ones cost more than they
-                              hurry */
+                              hurry; among n centers n times as long, at most four times */
+    int64_t batch_wait_ms; /* the same of one with nothing in it that is waited for (4), unless it
+                              has */
+    int batch_rows;        /* so many rows (500) */
     int live_max;          /* live runs at which planning pauses (2,000,000) */
     int64_t watermark_ahead_ms; /* 2000 */
     int64_t dead_after_ms;      /* an address that has not beaten for so long is gone (90,000) */
     int64_t reconcile_gap_ms;   /* between two reconciliation rounds (3000) */
-    int64_t end_wait_ms;   /* a run whose log has ended waits so long for its callback (90,000) */
-    int64_t gone_after_ms; /* neither registered nor answering for so long: LOST (600,000) */
+    int64_t end_wait_ms;     /* a run whose log has ended waits so long for its callback (90,000) */
+    int64_t gone_after_ms;   /* neither registered nor answering for so long: LOST (600,000) */
+    int64_t adopted_wait_ms; /* a run of a life that others ended is first asked for after (2000) */
     int64_t reconcile_first_ms; /* an accepted run is first reconciled after (10,000) */
     int64_t lost_keep_ms; /* a LOST run without a retry may still be finished for (3,600,000) */
 };
@@ -135,8 +140,10 @@ bool sched_pop(struct sched *s, struct action *ret);
  * time, and only what falls due up to mark_ms; both may grow. Before sched_started and whenever
  * they have changed. */
 void sched_lease(struct sched *s, struct now now, int64_t until_boot_ms, int64_t mark_ms);
-/* Which jobs are planned here from now on. */
+/* Which of them plans which job from now on. */
 void sched_share(struct sched *s, const struct share *share);
+/* The next batch moves a slice of the jobs whose home is another by now. One at a time. */
+void sched_homes(struct sched *s, const struct home_row *from);
 /* Another center has changed the job: runs that are planned here by an older version leave no more
  * from now on, and the next batch decides what becomes of them. Old news are harmless. */
 void sched_job_changed(struct sched *s, struct now now, const struct job_news *c);
@@ -169,15 +176,20 @@ struct ack {
  * replaced? date_ms: the logDateTime that it brings back, 0: none. To be asked before sched_result;
  * it learns from each what the address sends. */
 bool sched_result_foreign(struct sched *s, int64_t log_id, int64_t date_ms);
-/* One result. It is kept once the ack comes back; unknown and repeated ids are fine. */
-void sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg);
+/* One result. It is kept once the ack comes back; unknown and repeated ids are fine. False: too
+ * many wait whose runs are not in memory; nothing is kept of it, and it must not be acknowledged.
+ */
+bool sched_result(struct sched *s, struct now now, int64_t log_id, int code, struct slice msg);
 /* The same of a run whose log row another program has ended: that one sees to its retry, its
  * children and its alarms. Does nothing if the run is not open here. */
 void sched_result_elsewhere(struct sched *s, struct now now, int64_t log_id, int code,
                             struct slice msg);
+/* The same of one that was acknowledged by an earlier process. There is always room for it. */
+void sched_result_again(struct sched *s, struct now now, int64_t log_id, int code,
+                        struct slice msg);
 /* The same of a sender that may not speak for every group: where the group is not known now, it is
  * looked at with the log row; the batch says what was refused. Takes a reference. */
-void sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
+bool sched_result_claimed(struct sched *s, struct now now, int64_t log_id, int code,
                           struct slice msg, struct claim *claim);
 /* The group of a run that a result may still be for. False: it is not known now. */
 bool sched_result_group(const struct sched *s, int64_t log_id, int64_t *ret_group_id);
@@ -212,6 +224,8 @@ struct batch *sched_take_batch(struct sched *s, struct now now);
 /* The driver has something of its own to write with the next batch: there is one soon, though
  * nothing else may be in it. */
 void sched_want_batch(struct sched *s);
+/* For how many milliseconds no batch begins unless one is wanted at once. */
+int64_t sched_batch_in(const struct sched *s, struct now now);
 /* It was committed (b->err OK), takes b. A failed one is given to the writer again instead. */
 void sched_batch_done(struct sched *s, struct now now, struct batch *b);
 
@@ -261,10 +275,11 @@ struct sched_stats {
     int64_t horizon_ms; /* planned up to this scheduled time */
     int64_t watermark_ms;
     uint64_t fired, refused, doubts, resent, queries, ignored_results;
-    uint64_t contradicted; /* results of runs that the recorder had called unsent */
-    int words;             /* in the recorder: runs that are out, as far as the disk knows */
-    int without_word;      /* runs that are out and found no place in it */
-    bool recorded;         /* there is a recorder */
+    uint64_t refused_results; /* too many waited */
+    uint64_t contradicted;    /* results of runs that the recorder had called unsent */
+    int words;                /* in the recorder: runs that are out, as far as the disk knows */
+    int without_word;         /* runs that are out and found no place in it */
+    bool recorded;            /* there is a recorder */
 };
 void sched_stats(const struct sched *s, struct sched_stats *ret);
 /* Every address of a group, for lists: calls fn for each in order. */
@@ -277,6 +292,12 @@ void sched_addresses(const struct sched *s, int64_t group_id, sched_address_fn *
 typedef void sched_executor_fn(void *ctx, const struct executor_view *v);
 int sched_executors(const struct sched *s, struct now now, const struct executors_filter *f,
                     sched_executor_fn *fn, void *ctx);
+/* What is on the way to an address. False: there is no such lane. */
+struct lane_out {
+    int waiting, in_flight, window;
+    int64_t accepted, unknown;
+};
+bool sched_lane_out(const struct sched *s, struct slice address, struct lane_out *ret);
 /* Forget the address for all apps until it registers again. False: it is not registered. */
 bool sched_forget(struct sched *s, struct now now, struct slice address);
 /* Jobs of which a run is accepted or in doubt at that address, each once; how many. Of a lane with

@@ -89,11 +89,32 @@ static struct life_watch watch_of(const struct life_watch *all, int n, int64_t e
     return (struct life_watch){ 0 };
 }
 
+void seen_beat_sent(struct seen *s, int64_t boot_ms)
+{
+    if (!s->waits)
+        s->waits_ms = boot_ms;
+    s->waits = true;
+}
+
+void seen_beat_over(struct seen *s, int64_t boot_ms)
+{
+    if (s->waits)
+        s->missed_ms += boot_ms - s->waits_ms;
+    s->waits = false;
+}
+
+/* A clock that stands while this node's beat is not taken. */
+static int64_t silence_clock_ms(const struct seen *s, int64_t boot_ms)
+{
+    return (s->waits ? s->waits_ms : boot_ms) - s->missed_ms;
+}
+
 const struct cluster_row *seen_silent(struct seen *s, int64_t epoch, int64_t boot_ms,
                                       int64_t lease_ms)
 {
     const struct cluster_row *silent = NULL;
     struct life_watch old[CLUSTER_MAX];
+    int64_t at_ms = silence_clock_ms(s, boot_ms);
     int n = s->nwatches;
     memcpy(old, s->watches, (size_t)n * sizeof(old[0]));
     s->nwatches = 0;
@@ -103,7 +124,7 @@ const struct cluster_row *seen_silent(struct seen *s, int64_t epoch, int64_t boo
             continue;
         struct life_watch *w = &s->watches[s->nwatches++];
         *w = watch_of(old, n, r->epoch);
-        if (life_look(w, boot_ms, lease_ms, r->epoch, r->beat, 0) == LIFE_OVER && !silent)
+        if (life_look(w, at_ms, lease_ms, r->epoch, r->beat, 0) == LIFE_OVER && !silent)
             silent = r;
     }
     return silent;

@@ -7,7 +7,7 @@
 #include "model/life.h"
 #include "sched/homes.h"
 
-#define CLUSTER_MAX 64 /* nodes of a cluster; a driver refuses to join as one more */
+#define CLUSTER_MAX HOMES_MAX
 
 /* An epoch that has not ended; or one that has, as long as runs of it may be left; or a node that
  * has no epoch (0). */
@@ -28,6 +28,9 @@ struct seen {
     int64_t newest;                         /* epoch */
     struct life_watch watches[CLUSTER_MAX]; /* a living one each, found by epoch */
     int nwatches;
+    bool waits;        /* this node's beat has not been taken since: */
+    int64_t waits_ms;  /* boot clock */
+    int64_t missed_ms; /* how long that was the case before, in all */
 };
 
 bool seen_living(const struct cluster_row *r);
@@ -45,6 +48,11 @@ bool seen_alone(const struct seen *s, int64_t epoch);
 bool seen_drains(const struct seen *s, int64_t epoch);
 /* Whether another living node's clock is within skew_ms of the database's. */
 bool seen_agrees(const struct seen *s, int64_t epoch, int64_t skew_ms);
+/* This node sends a beat; the database has taken one, or this node has no life any more. What lies
+ * between the first beat of a row that were not taken and the next one that is counts as silence of
+ * no other node: a database that does not take this node's beat may not take theirs. */
+void seen_beat_sent(struct seen *s, int64_t boot_ms);
+void seen_beat_over(struct seen *s, int64_t boot_ms);
 /* After all rows: watch each living node but the one of this epoch. One that has been silent for
  * lease_ms; NULL if there is none. */
 const struct cluster_row *seen_silent(struct seen *s, int64_t epoch, int64_t boot_ms,

@@ -17,6 +17,7 @@
 void send_call(struct sched *s, struct run *r)
 {
     run_wait_for(s, r, WAIT_CALL);
+    r->flags &= ~(uint32_t)RUN_STALE;
     r->ticket = ++s->ticket;
     r->lane->in_flight++;
     if (r->lane->in_flight > r->lane->peak)
@@ -59,9 +60,9 @@ static void send_run(struct sched *s, struct now now, struct run *r)
  * in its lane, or for a connection; a result or an edit may have ended it. */
 static bool may_leave(const struct sched *s, struct now now, const struct run *r)
 {
-    return r->phase == PHASE_SENT && !(r->flags & (RUN_CLOSED | RUN_ENDING)) && !run_outdated(r) &&
-           !job_behind(r->job) && r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms &&
-           send_leased(s, now, r);
+    return r->phase == PHASE_SENT && !(r->flags & (RUN_CLOSED | RUN_ENDING)) &&
+           !(r->flags & RUN_STALE) && !run_outdated(r) && !job_behind(r->job) &&
+           r->due_ms <= now.wall_ms && r->due_ms <= s->watermark_ms && send_leased(s, now, r);
 }
 
 bool send_leaving(struct sched *s, struct now now, int64_t log_id, uint32_t ticket)
@@ -87,7 +88,7 @@ void lane_pump(struct sched *s, struct now now, struct lane *lane)
         struct run *r = container_of(n, struct run, place);
         run_leave(s, r);
         /* the clock went back while it waited, or an edit has come */
-        if (r->due_ms > now.wall_ms || job_behind(r->job))
+        if (r->due_ms > now.wall_ms || job_behind(r->job) || run_outworn(r))
             run_wait_due(s, r);
         else
             send_run(s, now, r);

@@ -41,7 +41,9 @@ static void of_version(const struct sched *s, const struct run *r, const struct 
         return;
     if (row->version < j->told)
         j->told = row->version;
-    if (row->version > j->def->version) { /* there is no such job any more */
+    if (j->deleted) { /* here: the deletion did not know of the row */
+        j->news = VERSION_DELETED;
+    } else if (row->version > j->def->version) { /* there is no such job any more */
         j->told = j->def->version;
         j->news = row->version;
     }

@@ -52,12 +52,15 @@ struct sched {
     /* for the next batch */
     struct batch *next; /* gathers; never NULL */
     bool wanted;        /* it is waited for although it may be empty */
+    bool hurried;       /* and by what should not wait for more rows */
+    int gathered;       /* how often it was wanted soon */
     uint64_t seq;       /* of next */
     uint64_t done_seq;  /* of the last batch that was done */
     uint64_t gone_seq;  /* of the last one in which a registration goes */
     uint64_t registry_looks;
-    bool writing;  /* a batch is with the writer */
-    bool planning; /* and it looks ahead */
+    bool taken_before; /* the results that come were, so that there is room for each */
+    bool writing;      /* a batch is with the writer */
+    bool planning;     /* and it looks ahead */
     bool started, draining, replan;
     bool plan_ends;   /* no look ahead any more */
     bool clean_start; /* the process before sent nothing that is planned on disk */
@@ -81,7 +84,7 @@ struct sched {
     int64_t lease_boot_ms, lease_mark_ms; /* of a node among others; else INT64_MAX */
     int64_t warmed_ms;                    /* wall: bursts before this time have their connections */
     uint64_t due_look;                    /* looks at what is due, this one included */
-    int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms;
+    int64_t watermark_renew_boot_ms, sweep_boot_ms, batch_boot_ms, soon_boot_ms;
     int nphase[PHASE_COUNT];
     struct sched_stats stats;
     struct run_seen *seen; /* noted for those who look on */
@@ -91,6 +94,22 @@ struct sched {
     size_t ngone;
     size_t unchecked; /* entries since the sums were checked */
 };
+
+#define NOT_SOON_MS 2000 /* what is due later can be written with other rows before */
+
+/* What has gathered is to be written: as soon as the writer and batch_gap_ms allow. */
+static inline void want_batch(struct sched *s)
+{
+    s->wanted = s->hurried = true;
+}
+
+/* The same for what nothing waits for: a batch begins when it has many rows, or batch_wait_ms after
+ * the last one. */
+static inline void want_batch_soon(struct sched *s)
+{
+    s->wanted = true;
+    s->hurried |= ++s->gathered >= s->config.batch_rows;
+}
 
 #define array_push(array, n, value)                                                                \
     do { /* doubles at powers of two */                                                            \

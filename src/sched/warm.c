@@ -50,7 +50,7 @@ static void gather(void *ctx, struct heap_entry *e, int64_t at_ms)
 
 static void warm(struct sched *s, struct now now, struct lane *lane)
 {
-    int most = s->config.lane_connections < LANE_FAIR ? s->config.lane_connections : LANE_FAIR;
+    int most = lane_most(s) < lane_fair(s) ? lane_most(s) : lane_fair(s);
     int n = lane->coming < most ? lane->coming : most;
     lane->coming = 0;
     if (n <= LANE_WINDOW)

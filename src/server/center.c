@@ -19,7 +19,11 @@
 /* Between two transactions on a database server: each costs the two processes some 2 ms of CPU
  * together, whatever is in it, and results have been acknowledged by the journal before. */
 #define SERVER_GAP_MS 16
-#define CRON_YEARS 100 /* as the original: this year and so many more */
+/* The same where nothing is in it that is waited for, unless it has some hundreds of rows. Not
+ * among several servers: there the journal of one that never comes back is of no use. */
+#define SERVER_WAIT_MS 150
+#define SERVER_APPEND_US 10000 /* so results wait for the journal, which then keeps nearly all */
+#define CRON_YEARS 100         /* as the original: this year and so many more */
 
 /* ---- the pump ------------------------------------------------------------------------------- */
 
@@ -108,9 +112,13 @@ static void before_sleep(void *arg)
 {
     struct center *c = arg;
     journalling_flush(c);
+    forwards_flush(c);
     center_pump(c);
-    if (c->watcher)
-        c->watcher->turned(c->watcher_arg, c->sched);
+    if (c->watcher) {
+        int64_t again = c->watcher->turned(c->watcher_arg, c->sched);
+        if (again < INT64_MAX)
+            loop_timer_set(c->loop, &c->look_again, again);
+    }
     stopping_look(c);
 }
 
@@ -143,6 +151,11 @@ static void on_wake(void *arg)
 static void on_set(void *arg)
 {
     look_at_clocks(arg);
+}
+
+static void on_look_again(struct loop_timer *t)
+{
+    (void)t; /* the iteration ends with it */
 }
 
 static void on_timer(struct loop_timer *t)
@@ -184,6 +197,8 @@ static void batch_done(struct center *c)
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
     atomic_fetch_add(&c->metrics.inbox_given, (uint64_t)b->inbox_given);
     atomic_fetch_add(&c->metrics.inbox_taken, (uint64_t)b->inbox_taken);
+    if (b->told || b->inbox_given || b->clean) /* what others are to see, or to take over */
+        peers_nudge(c->peers);
     if (b->watermark.until_ms > c->watermark_ms)
         c->watermark_ms = b->watermark.until_ms;
     if (b->watermark.until_ms && !c->settled) {
@@ -200,6 +215,11 @@ static void batch_done(struct center *c)
     if (b->nadopted)
         log_info("center", "%d runs of epoch %lld are this server's now", b->nadopted,
                  (long long)b->adopt.epoch);
+    if (b->homes.wanted)
+        node_swept(c->node, &b->homes.next, b->homes.left);
+    if (b->homes.moved)
+        log_debug("center", "%d jobs of home %lld have another home now", b->homes.moved,
+                  (long long)b->homes.from.home);
     results_committed(c, b);
     sched_batch_done(c->sched, center_now(), b);
     heard_committed(c->heard, sched_committed(c->sched));
@@ -221,6 +241,33 @@ bool center_first(const struct center *c)
 const char *center_node_name(const struct center *c)
 {
     return c->node_name;
+}
+
+void center_nudge(struct center *c)
+{
+    if (!center_shares(c) || atomic_exchange(&c->is_nudged, true))
+        return; /* it is on its way */
+    c->nudge.kind = MESSAGE_NUDGE;
+    mailbox_send(c->mailbox, &c->nudge);
+}
+
+static void nudge_them(struct center *c)
+{
+    atomic_store(&c->is_nudged, false);
+    peers_nudge(c->peers);
+}
+
+/* Which nodes there are, and whether one of them has changed what all keep in memory. */
+static void take_lives(struct center *c)
+{
+    struct live_nodes lives;
+    if (node_lives(c->node, &lives) && c->peers)
+        peers_heard(c->peers, &lives);
+    live_nodes_done(&lives);
+    if (c->others == node_others(c->node) || !c->maintenance)
+        return;
+    c->others = node_others(c->node);
+    maintenance_wake(c->maintenance);
 }
 
 static void take_news(struct center *c)
@@ -245,6 +292,9 @@ static void node_said(struct center *c)
         sched_claim(c->sched);
     if (says.adopt.epoch)
         sched_adopt(c->sched, &says.adopt);
+    if (says.sweeps)
+        sched_homes(c->sched, &says.sweep);
+    take_lives(c);
     take_news(c);
     struct inbox_rows rows;
     if (!node_results(c->node, &rows))
@@ -287,6 +337,10 @@ static void on_message(struct loop_mailbox *m, struct message *l)
         node_woke(c);
     else if (l->kind == MESSAGE_HEARD)
         heard_take(c, l);
+    else if (l->kind == MESSAGE_PEER_ASK)
+        peer_ask_open(c, l);
+    else if (l->kind == MESSAGE_NUDGE)
+        nudge_them(c);
     else
         zones_changed(c, l);
 }
@@ -294,7 +348,9 @@ static void on_message(struct loop_mailbox *m, struct message *l)
 static void on_request(struct httpd_request *q, void *arg)
 {
     struct center *c = arg;
-    if (c->on_request)
+    if (peers_path(q->path))
+        peers_serve(c->peers, q);
+    else if (c->on_request)
         c->on_request(q, c->on_request_arg);
     else
         httpd_reply_error(q, 503, "starting");
@@ -303,6 +359,8 @@ static void on_request(struct httpd_request *q, void *arg)
 static size_t on_head(struct httpd_request *q, void *arg)
 {
     struct center *c = arg;
+    if (peers_path(q->path))
+        return peers_head(c->peers, q);
     return c->on_head ? c->on_head(q, c->on_request_arg) : 0;
 }
 
@@ -472,6 +530,7 @@ static void own_config(struct center *c, const struct center_config *config)
     c->config.recorder = mem_dup(config->recorder);
     c->config.db_password = mem_dup(config->db_password);
     c->config.node_name = mem_dup(config->node_name);
+    c->config.node_address = mem_dup(config->node_address);
     struct buf b = BUF_INIT(8192);
     if (config->db)
         buf_text(&b, config->db);
@@ -514,8 +573,10 @@ static enum err figures_begin(struct center *c, struct store *store, struct why 
         return err;
     c->figures = figures_new(zone);
     c->incidents = incidents_new();
-    if (node_shared(c->node))
+    if (node_shared(c->node)) {
         incidents_share(c->incidents);
+        figures_share(c->figures, c->metrics.node.node);
+    }
     zone_unref(zone);
     return figures_load(c->figures, store, why);
 }
@@ -543,8 +604,12 @@ static void woken(void *arg)
 static enum err database_open(struct center *c, struct store **ret, struct why *why)
 {
     node_name_choose(c->config.node_name, c->node_name);
-    enum err err = node_new(c->config.data, c->db, c->config.db_password, c->node_name,
-                            c->config.cluster, &c->metrics, &c->node, why);
+    enum err err = node_address_choose(c->config.node_address, c->config.listen, center_port(c),
+                                       c->config.tls != NULL, c->node_address, why);
+    if (err)
+        return err;
+    err = node_new(c->config.data, c->db, c->config.db_password, c->node_name, c->config.cluster,
+                   &c->metrics, &c->node, why);
     if (err)
         return err;
     const struct store_options options = { .node = 1,
@@ -554,7 +619,8 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
                                            .node_name = c->node_name,
                                            .clock_skew_ms = c->config.db_clock_skew_ms,
                                            .shared = c->config.cluster,
-                                           .gone_epoch = node_gone_epoch(c->node) };
+                                           .gone_epoch = node_gone_epoch(c->node),
+                                           .lost_commits = node_lost_commits(c->node) };
     struct store *s;
     err = store_open(c->db, &options, &s, why);
     if (err)
@@ -563,12 +629,26 @@ static enum err database_open(struct center *c, struct store **ret, struct why *
     if (s->ops->cluster)
         s->ops->cluster->life(s, &c->metrics.node.node, &c->metrics.node.epoch);
     const struct node_hooks hooks = { .lost = lost, .woken = woken, .arg = c };
-    err = node_start(c->node, s, c->config.listen, &hooks, why);
+    err = node_start(c->node, s, c->node_address, &hooks, why);
     if (err)
         store_close(s);
     else
         *ret = s;
     return err;
+}
+
+/* One without a token has nothing by which nodes could know each other. */
+static enum err peers_begin(struct center *c, struct why *why)
+{
+    const struct peers_config config = { .center = c,
+                                         .rows = peer_rows,
+                                         .token = c->config.token,
+                                         .ca = c->config.executor_ca,
+                                         .epoch = c->metrics.node.epoch,
+                                         .metrics = &c->metrics };
+    if (!center_shares(c) || c->config.still || !c->config.token[0])
+        return OK;
+    return peers_new(c->loop, &config, &c->peers, why);
 }
 
 static enum err core_new(struct center *c, struct why *why)
@@ -577,6 +657,11 @@ static enum err core_new(struct center *c, struct why *why)
     enum err err = database_open(c, &store, why);
     if (err)
         return err;
+    err = peers_begin(c, why);
+    if (err) {
+        store_close(store);
+        return err;
+    }
     c->beside = store->beside;
     c->flight = flight_file_new(c->config.recorder, c->db); /* the database's file is there now */
     struct timespec seed;
@@ -588,7 +673,11 @@ static enum err core_new(struct center *c, struct why *why)
     s.lane_queue = c->config.lane_queue;
     s.spare_connections = spare_connections();
     if (store->ops->cluster)
-        s.batch_gap_ms = SERVER_GAP_MS;
+        s.batch_gap_ms = s.batch_wait_ms = SERVER_GAP_MS;
+    if (store->ops->cluster && !node_shared(c->node)) {
+        s.batch_wait_ms = SERVER_WAIT_MS;
+        c->journalling.gap_us = SERVER_APPEND_US;
+    }
     c->sched = sched_new(&s);
     node_said(c); /* among others nothing leaves without a lease */
     struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms,
@@ -614,6 +703,12 @@ static enum err core_new(struct center *c, struct why *why)
         c->heard = heard_new(c->node, reader->beside, c->mailbox, MESSAGE_HEARD);
         c->maintenance =
             maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES, c->heard);
+    }
+    if (!err && node_shared(c->node)) {
+        struct store *follower;
+        err = center_reader(c, &follower, why);
+        if (!err)
+            c->follow = follow_new(follower, c->metrics.node.node, c->figures);
     }
     if (!err)
         err = results_replay(c, why);
@@ -680,6 +775,7 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     c->zones = zones_new(NULL);
     c->keys = keys_new(c->config.token);
     c->timer.fire = on_timer;
+    c->look_again.fire = on_look_again;
     c->incoming.mailbox = c->mailbox;
     c->incoming.message = on_message;
     list_init(&c->held);
@@ -688,6 +784,11 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     list_init(&c->calls);
     list_init(&c->requests);
     list_init(&c->log_asks);
+    list_init(&c->forwards.open);
+    list_init(&c->taken);
+    list_init(&c->peer_asks);
+    pthread_mutex_init(&c->attention_lock, NULL);
+    buf_init(&c->attention, PEER_ANSWER_MAX);
     list_init(&c->writes);
     list_init(&c->batch.writes);
     enum err err = OK;
@@ -723,6 +824,7 @@ void center_run(struct center *c)
     }
     calls_abort(c);
     log_asks_refuse(c);
+    peer_asks_refuse(c);
     results_overdue(c, INT64_MAX);
     c->closed = true;
     requests_refuse(c);
@@ -750,6 +852,7 @@ void center_free(struct center *c)
         return;
     backups_free(c->backups);
     maintenance_free(c->maintenance);
+    follow_free(c->follow);
     writer_free(c->writer); /* before the mailbox, to which it and the journal post */
     heard_free(c->heard);
     node_free(c->node); /* whose lock holds until the database is closed */
@@ -770,6 +873,8 @@ void center_free(struct center *c)
             log_ask_refuse(l);
         else if (l->kind == MESSAGE_HEARD)
             heard_drop(l);
+        else if (l->kind == MESSAGE_PEER_ASK)
+            peer_ask_refuse(l);
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }
@@ -780,6 +885,9 @@ void center_free(struct center *c)
     keys_free(c->keys);
     flight_file_free(c->flight, c->left_clean);
     results_free(c); /* the core pointed to them */
+    peers_free(c->peers);
+    buf_done(&c->attention);
+    pthread_mutex_destroy(&c->attention_lock);
     tls_front_free(c->tls_front);
     if (c->front)
         httpd_free(c->front);
@@ -795,6 +903,7 @@ void center_free(struct center *c)
     free((char *)c->config.recorder);
     free((char *)c->config.db_password);
     free((char *)c->config.node_name);
+    free((char *)c->config.node_address);
     free(c->db);
     free(c);
 }
@@ -825,6 +934,11 @@ void center_alarms_changed(struct center *c)
 {
     if (c->on_alarm)
         c->on_alarm(c->on_alarm_arg);
+}
+
+void center_on_others(struct center *c, follow_fn *fn, void *arg)
+{
+    follow_on(c->follow, fn, arg);
 }
 
 void center_watch(struct center *c, const struct center_watcher *w, void *arg)

@@ -16,6 +16,7 @@
 #include "ledger/retention.h"
 #include "sched/sched.h"
 #include "server/backups.h"
+#include "server/follow.h"
 #include "server/metrics.h"
 #include "server/zones.h"
 #include "store/store.h"
@@ -33,6 +34,7 @@ struct center_config {
     int64_t db_clock_skew_ms; /* see clock_skew_ms of store_options */
     const char *db_password;  /* if db is a server's and does not say it; NULL */
     const char *node_name;    /* in such a database; NULL: the host's */
+    const char *node_address; /* where other nodes reach this one; NULL: see node_address_choose */
     bool cluster;             /* others of other names may have that database, too */
     const char *token;        /* access token, both directions; "" = none (said in the log) */
     const char *recorder;     /* folder of the flight recorder, "none"; NULL: as flight_file.h */
@@ -62,12 +64,16 @@ void center_alarms_changed(struct center *c);
 /* fn is called on the loop's thread when other servers may have changed what all keep in memory
  * (channels, rules); it does not block. Set before center_run. */
 void center_on_heard(struct center *c, void (*fn)(void *arg), void *arg);
+/* One that is told what other servers on the same database have ended, see follow.h; NULL: none any
+ * more. Any thread. */
+void center_on_others(struct center *c, follow_fn *fn, void *arg);
 /* One that looks on, on the loop's thread; it does not block. */
 struct center_watcher {
     /* A commit has been heard; the core has not taken the batch yet. */
     void (*committed)(void *arg, struct sched *s, const struct batch *b);
-    /* At the end of an iteration of the loop. */
-    void (*turned)(void *arg, struct sched *s);
+    /* At the end of an iteration of the loop. Returns the boot time by which it is to be called
+     * again though nothing happens; INT64_MAX: it need not. */
+    int64_t (*turned)(void *arg, struct sched *s);
 };
 /* Before center_run; NULL: nobody looks on any more, after it. Borrowed. */
 void center_watch(struct center *c, const struct center_watcher *w, void *arg);
@@ -141,7 +147,8 @@ MUST_CHECK struct request *center_edit_ask(struct center *c, struct edit *e);
 MUST_CHECK enum err center_edit_answer(struct center *c, struct request *asked, struct edit **ret,
                                        struct why *why);
 /* Make n edits (of distinct jobs) in one transaction, in that order, all or none. They are taken,
- * the array is not. *ret_which: the one that was refused, -1: none was, or it is not known. */
+ * the array is not; on OK it has them again, done, to be freed by edit_free, else NULLs.
+ * *ret_which: the one that was refused, -1: none was, or it is not known. */
 MUST_CHECK enum err center_edits(struct center *c, struct edit **edits, int n, int *ret_which,
                                  struct why *why);
 /* Make the write with the next batch; write->done is called with arg in any case, see write.h. The
@@ -168,6 +175,22 @@ bool center_shares(const struct center *c);
 bool center_first(const struct center *c);
 const char *
 center_node_name(const struct center *c); /* any thread; of the setting, or the host's */
+/* Tell the other servers that the database has something new for them. Any thread; it does not
+ * wait, and may be lost: they look themselves, each 200 ms. */
+void center_nudge(struct center *c);
+/* What is to be said of this server's open runs to others that ask ("attention"; live/attention.h):
+ * copied, and said until the next one comes. Any thread; its lock is held for a copy only. */
+void center_attention_set(struct center *c, struct slice text);
+/* Ask another server, by the number of its node: path and body as peers.h has them, copied. Each
+ * ask is answered for once; several may be under way. Any thread but the loop's. */
+struct peer_ask;
+MUST_CHECK struct peer_ask *center_peer_ask(struct center *c, int64_t node, const char *path,
+                                            struct slice body);
+/* Wait for it, half a second at most. On OK *ret is what it says, owned (free), with a NUL behind
+ * it; else why says why it is not known: ERR_NOTFOUND (no such node lives, or it has not answered
+ * lately), ERR_NET (it did not answer now), ERR_TIMEOUT, ERR_STOPPING. */
+MUST_CHECK enum err center_peer_answer(struct center *c, struct peer_ask *a, char **ret,
+                                       size_t *ret_n, struct why *why);
 /* Stop a run; ret_text (size 256) is what the executor said. ERR_NOTFOUND: it is not open here. */
 MUST_CHECK enum err center_kill(struct center *c, int64_t log_id, char *ret_text, struct why *why);
 

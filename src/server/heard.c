@@ -177,8 +177,8 @@ static bool wanted_again(struct heard *h)
 
 bool heard_due(struct heard *h)
 {
-    return h &&
-           (wanted_again(h) || node_others(h->node) != h->others || clock_boot_ms() >= h->next_ms);
+    return h && (wanted_again(h) || node_counts(h->node) || node_others(h->node) != h->others ||
+                 clock_boot_ms() >= h->next_ms);
 }
 
 /* What was done before this look begins, and what it shall tell again. */
@@ -206,6 +206,8 @@ void heard_look(struct heard *h, struct store *reader)
     struct look l = { h, mem_new(sizeof(*l.news)) };
     struct why why = { "" };
     l.news->message.kind = h->kind;
+    if (node_counts(h->node))
+        node_count(h->node, reader);
     look_begin(&l);
     if (!read_all(&l, reader, &why)) {
         mailbox_send(h->tell, &l.news->message);

@@ -79,6 +79,11 @@ void inbox_later(struct inbox *in, int64_t boot_ms)
     in->next_ms = boot_ms + LOOK_MS;
 }
 
+void inbox_now(struct inbox *in)
+{
+    in->next_ms = 0;
+}
+
 int64_t inbox_next(const struct inbox *in)
 {
     return in->next_ms;

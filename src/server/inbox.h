@@ -31,6 +31,7 @@ MUST_CHECK enum err inbox_read(struct inbox *in, struct store *store, int64_t bo
 void inbox_from_start(struct inbox *in); /* the next read looks at all that is there */
 /* Nothing was read now, because what was read last has not been taken yet. */
 void inbox_later(struct inbox *in, int64_t boot_ms);
+void inbox_now(struct inbox *in);           /* the next read is due */
 int64_t inbox_next(const struct inbox *in); /* boot: when to read */
 void inbox_rows_done(struct inbox_rows *rows);
 

@@ -7,6 +7,7 @@
 #include "base/mailbox.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define EVERY_MS 1000
@@ -14,10 +15,14 @@
 #define RUNS_EVERY 30
 #define HEARD_EVERY_MS 250
 
+enum maintenance_message { MAINTENANCE_STOP, MAINTENANCE_WAKE };
+
 struct maintenance {
     struct store *reader;
-    struct mailbox *in; /* only the request to stop */
-    struct message stop;
+    struct mailbox *in; /* the request to stop, and to look at what others have changed */
+    struct message stop, wake;
+    _Atomic bool is_woken;
+    bool stopping;
     struct zones *zones;
     struct figures *figures;
     struct mailbox *tell;
@@ -47,6 +52,18 @@ static void look_at_runs(struct maintenance *t)
                  why.text);
 }
 
+static void take_messages(struct maintenance *t)
+{
+    struct list incoming;
+    list_init(&incoming);
+    mailbox_take(t->in, &incoming);
+    for (struct list_node *n; (n = list_pop(&incoming));)
+        if (container_of(n, struct message, node)->kind == MAINTENANCE_STOP)
+            t->stopping = true;
+        else
+            atomic_store(&t->is_woken, false); /* from now on it may be sent again */
+}
+
 /* Until the next round. */
 static void wait(struct maintenance *t)
 {
@@ -56,7 +73,8 @@ static void wait(struct maintenance *t)
             heard_look(t->heard, t->reader);
         bool short_waits = t->heard && left_ms > HEARD_EVERY_MS;
         mailbox_wait(t->in, short_waits ? HEARD_EVERY_MS : (int)left_ms);
-        if (mailbox_any(t->in))
+        take_messages(t);
+        if (t->stopping)
             return;
     }
 }
@@ -64,9 +82,7 @@ static void wait(struct maintenance *t)
 static void *maintenance_main(void *arg)
 {
     struct maintenance *t = arg;
-    struct list incoming;
-    list_init(&incoming);
-    for (int round = 1; !mailbox_take(t->in, &incoming); round++) {
+    for (int round = 1; !t->stopping; round++) {
         if (round % ZONES_EVERY == 0)
             look_at_zones(t);
         if (round % RUNS_EVERY == 0)
@@ -97,10 +113,19 @@ struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
     return t;
 }
 
+void maintenance_wake(struct maintenance *t)
+{
+    if (atomic_exchange(&t->is_woken, true))
+        return;
+    t->wake.kind = MAINTENANCE_WAKE;
+    mailbox_send(t->in, &t->wake);
+}
+
 void maintenance_free(struct maintenance *t)
 {
     if (!t)
         return;
+    t->stop.kind = MAINTENANCE_STOP;
     mailbox_send(t->in, &t->stop);
     pthread_join(t->thread, NULL);
     mailbox_free(t->in);

@@ -18,6 +18,8 @@ struct maintenance;
 struct maintenance *maintenance_new(struct store *reader, struct zones *zones,
                                     struct figures *figures, struct mailbox *tell, int kind,
                                     struct heard *heard);
+/* Another server has changed what all keep in memory: look at it now. Any thread. */
+void maintenance_wake(struct maintenance *m);
 void maintenance_free(struct maintenance *t); /* stops and joins; NULL is fine */
 
 #endif

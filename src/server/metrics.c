@@ -92,12 +92,12 @@ static double get(_Atomic int64_t *v)
     return (double)atomic_load_explicit(v, relaxed);
 }
 
-static void totals_write(struct metrics *m, struct buf *out)
+static void totals_write(const struct totals *totals, struct buf *out)
 {
     head(out, "peal_firings_total", "counter", "Firings by what became of them, as on disk.");
     for (int i = 0; i < TOTAL_COUNT; i++)
         buf_printf(out, "peal_firings_total{outcome=\"%s\"} %lld\n", total_name((enum total)i),
-                   (long long)atomic_load_explicit(&m->totals[i], relaxed));
+                   (long long)totals->n[i]);
 }
 
 static void queues_write(struct metrics *m, struct buf *out)
@@ -162,8 +162,7 @@ static void backups_write(struct metrics *m, struct buf *out)
             atomic_load_explicit(&m->backup_errors, relaxed));
 }
 
-/* A text as the value of a label. */
-static void label_text(struct buf *out, const char *text)
+void metrics_label(struct buf *out, const char *text)
 {
     for (const char *p = text; *p; p++) {
         if (*p == '\n')
@@ -181,7 +180,7 @@ static void node_write(struct metrics *m, struct buf *out)
         head(out, "peal_node_info", "gauge", "This server among those of its database.");
         buf_printf(out, "peal_node_info{node=\"%lld\",epoch=\"%lld\",name=\"",
                    (long long)m->node.node, (long long)m->node.epoch);
-        label_text(out, m->node.name);
+        metrics_label(out, m->node.name);
         buf_text(out, "\"} 1\n");
     }
     if (get(&m->db_server) == 0)
@@ -195,12 +194,32 @@ static void node_write(struct metrics *m, struct buf *out)
           get(&m->beat_us) / 1e6);
     if (get(&m->shared) == 0)
         return;
+    if (get(&m->jobs) >= 0)
+        gauge(out, "peal_node_jobs",
+              "Jobs with a next scheduled time that this server plans; counted each half minute.",
+              (double)get(&m->jobs));
     counter(out, "peal_node_results_given_total",
             "Results that came here and were left for the servers whose runs they end.",
             atomic_load_explicit(&m->inbox_given, relaxed));
     counter(out, "peal_node_results_taken_total",
             "Results that had come to other servers and were dealt with here.",
             atomic_load_explicit(&m->inbox_taken, relaxed));
+    counter(out, "peal_node_results_forwarded_total",
+            "Results that came here and were brought to the servers whose runs they end.",
+            atomic_load_explicit(&m->forwarded, relaxed));
+    counter(out, "peal_node_results_received_total",
+            "Results that other servers have brought, of runs that are here.",
+            atomic_load_explicit(&m->received, relaxed));
+    counter(out, "peal_node_calls_failed_total",
+            "Calls to other servers that were not answered: what was for them went through the "
+            "database.",
+            atomic_load_explicit(&m->peer_failures, relaxed));
+    counter(out, "peal_node_calls_refused_total",
+            "Calls to /peal/node/ that were not one of another server's to this life.",
+            atomic_load_explicit(&m->peer_refused, relaxed));
+    counter(out, "peal_node_looks_asked_total",
+            "How often other servers have said that the database has something new.",
+            atomic_load_explicit(&m->peer_looks, relaxed));
 }
 
 static void database_write(struct metrics *m, struct buf *out)
@@ -213,6 +232,11 @@ static void database_write(struct metrics *m, struct buf *out)
     counter(out, "peal_database_unheard_total",
             "Commits whose answer got lost, or questions what became of one.",
             atomic_load_explicit(&m->db_unheard, relaxed));
+    counter(
+        out, "peal_database_lost_commits_total",
+        "Commits that the database had acknowledged and does not have, as the server's last life "
+        "found when it ended for that, or this one has.",
+        atomic_load_explicit(&m->db_lost, relaxed));
     gauge(out, "peal_database_clock_skew_seconds", "The database's clock minus this machine's.",
           get(&m->db_skew_ms) / 1000);
     gauge(out, "peal_database_beat_timestamp_seconds",
@@ -220,7 +244,8 @@ static void database_write(struct metrics *m, struct buf *out)
           get(&m->db_beat_ms) / 1000);
 }
 
-void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
+void metrics_write(struct metrics *m, const struct totals *totals, int64_t unaccounted,
+                   struct buf *out)
 {
     static const char *const phases[METRIC_PHASES] = { "answer", "run", "commit", "plan" };
     int64_t now = clock_wall_ms();
@@ -228,7 +253,7 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     buf_printf(out, "peal_build_info{version=\"%s\"} 1\n", PEAL_VERSION);
     gauge(out, "peal_start_time_seconds", "When this process began, epoch seconds.",
           (double)m->started_ms / 1000);
-    totals_write(m, out);
+    totals_write(totals, out);
     gauge(out, "peal_firings_unaccounted",
           "Planned firings of which the tables say nothing. Not 0: a bug, please report it.",
           (double)unaccounted);
@@ -273,6 +298,9 @@ void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out)
     counter(out, "peal_callbacks_foreign_total",
             "Results that were left out: of older runs that had the same log ids.",
             atomic_load_explicit(&m->callbacks_foreign, relaxed));
+    counter(out, "peal_results_refused_total",
+            "Results for which there was no room; their executors send them again.",
+            atomic_load_explicit(&m->results_refused, relaxed));
     gauge(out, "peal_journal_records", "Results in the journal, until the database has them.",
           get(&m->journal_records));
     counter(out, "peal_journal_full_total", "Callbacks for which the journal had no room.",

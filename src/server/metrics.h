@@ -40,6 +40,7 @@ struct metrics {
                                               planning slice */
     _Atomic int64_t totals[TOTAL_COUNT];   /* as on disk after the last commit */
     _Atomic int64_t open;                  /* open runs in memory */
+    _Atomic int64_t jobs;                  /* whose home is this server, -1: not counted yet */
     _Atomic int64_t queue_planned, queue_lanes, queue_writer, in_flight, in_doubt, accepted;
     _Atomic int64_t addresses, dead;
     _Atomic int64_t horizon_ms; /* wall: planned up to */
@@ -50,15 +51,19 @@ struct metrics {
     _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
     _Atomic uint64_t batches, batch_errors;
     _Atomic uint64_t db_conflicts, db_unheard; /* of these errors */
-    _Atomic int64_t db_server;                 /* 1: the database is a server's, and what follows */
+    _Atomic uint64_t db_lost;  /* commits that the database had acknowledged and does not have */
+    _Atomic int64_t db_server; /* 1: the database is a server's, and what follows */
     _Atomic int64_t db_skew_ms, db_beat_ms; /* its clock minus ours; wall: the last beat it took */
     struct metric_node node;
     _Atomic uint64_t beats, beat_errors; /* that the database took, and all others */
     _Atomic int64_t shared;              /* 1: other servers may have the database, too; and: */
-    _Atomic uint64_t inbox_given, inbox_taken; /* results */
-    _Atomic int64_t beat_us;                   /* round trip of the last one it took */
+    _Atomic uint64_t inbox_given, inbox_taken;                /* results */
+    _Atomic uint64_t forwarded, received;                     /* the same, directly */
+    _Atomic uint64_t peer_failures, peer_refused, peer_looks; /* calls from node to node */
+    _Atomic int64_t beat_us; /* round trip of the last one it took */
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
-    _Atomic int64_t journal_records; /* on disk, not yet forgotten */
+    _Atomic uint64_t results_refused; /* there was no room for them */
+    _Atomic int64_t journal_records;  /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;
     _Atomic int64_t log_gone[GONE_COUNT]; /* log rows deleted, by enum retention_gone */
     struct metric_channel channels[METRIC_CHANNELS];
@@ -75,6 +80,10 @@ void histogram_add(struct histogram *h, int64_t us);
 void histogram_read(const struct histogram *h, uint64_t counts[HISTOGRAM_BUCKETS]);
 /* The milliseconds below which per_mille of the counts lie, interpolated; -1: there are none. */
 double histogram_at(const uint64_t counts[HISTOGRAM_BUCKETS], int per_mille);
-void metrics_write(struct metrics *m, int64_t unaccounted, struct buf *out);
+/* A text as the value of a label, without the quotes around it. */
+void metrics_label(struct buf *out, const char *text);
+/* totals: as the tables say now, of all servers that have the database. */
+void metrics_write(struct metrics *m, const struct totals *totals, int64_t unaccounted,
+                   struct buf *out);
 
 #endif

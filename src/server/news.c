@@ -59,6 +59,11 @@ void news_later(struct news *in, int64_t boot_ms)
     in->next_ms = boot_ms + LOOK_MS;
 }
 
+void news_now(struct news *in)
+{
+    in->next_ms = 0;
+}
+
 void news_rows_done(struct news_rows *rows)
 {
     free(rows->items);

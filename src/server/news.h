@@ -27,6 +27,7 @@ MUST_CHECK enum err news_read(struct news *in, struct store *store, int64_t boot
                               struct news_rows *rows, struct why *why);
 /* Nothing was read now, because what was read last has not been taken yet. */
 void news_later(struct news *in, int64_t boot_ms);
+void news_now(struct news *in); /* the next read is due */
 void news_rows_done(struct news_rows *rows);
 
 #endif

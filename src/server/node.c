@@ -29,7 +29,10 @@
 #define ROUND_TRIP_MS 100 /* a slower answer says nothing about clocks */
 #define SKEW_MS 250       /* more is told */
 #define LINE_MAX_BYTES 128
-#define ADOPT_ROWS 1000 /* of another node, in one transaction */
+#define COUNT_EVERY_MS 30000
+#define COUNT_AGAIN_MS 1000 /* until it is known */
+#define ADOPT_ROWS 1000     /* of another node, in one transaction */
+#define ASKED_GAP_MS 5      /* between two looks that others have asked for */
 
 struct node {
     char *db, *password, *address;
@@ -37,6 +40,7 @@ struct node {
     char key[65]; /* of the database's URL, for the file */
     int fd;       /* node.lock */
     int64_t gone_epoch;
+    int64_t lost;        /* commits, as the last process of the folder has found */
     struct store *store; /* of the beat; NULL: not open */
     struct store_options options;
     struct metrics *metrics;
@@ -45,6 +49,8 @@ struct node {
     bool shared;              /* with other servers */
     _Atomic uint64_t others;  /* node_others */
     _Atomic int64_t lease_ms; /* boot: until then runs may be sent */
+    _Atomic int64_t count_ms; /* boot: when the jobs of its home are to be counted */
+    int64_t settled_ms;       /* boot: by then the others have moved jobs here, if they do */
     _Atomic int64_t first_ms; /* boot: until then it is the first one; INT64_MIN: it is not */
     bool out;                 /* this life is over: nothing is looked at any more */
     struct node_hooks hooks;
@@ -52,19 +58,29 @@ struct node {
     struct node_says says; /* under the lock, as this: */
     struct inbox_rows came;
     struct news_rows said;
-    struct inbox inbox; /* of the thread, and this: */
+    struct live_nodes lives; /* the others, as of the last look */
+    bool moved;              /* since they were taken */
+    struct inbox inbox;      /* of the thread, and this: */
     struct news news;
+    bool asked;          /* for a look at once, from: */
+    int64_t asked_ms;    /* boot: when it may be */
+    _Atomic bool nudged; /* such a message is on its way */
+    struct message nudge;
     struct cluster_action adopting;
     struct message adopted; /* the answer: */
     int64_t taken;
     bool left;
+    struct cluster_action sweeping; /* and of this one: */
+    struct home_row sweep;          /* where its next slice begins */
+    struct message swept;
+    bool swept_left;
     struct mailbox *in;
     struct message leave, stop;
     pthread_t thread;
     bool started, leaving;
 };
 
-enum node_message { NODE_LEAVE, NODE_STOP, NODE_ADOPTED };
+enum node_message { NODE_LEAVE, NODE_STOP, NODE_ADOPTED, NODE_NUDGE, NODE_SWEPT };
 
 static struct now node_now(void)
 {
@@ -86,22 +102,26 @@ static void key_of(const char *db, char key[65])
     hex_text(digest, sizeof(digest), key);
 }
 
-/* "EPOCH KEY": whose life the last process of this folder was. */
-static int64_t epoch_read(const struct node *n)
+/* "EPOCH KEY LOST": whose life the last process of this folder was, and how many commits it has
+ * found that the database had lost; earlier releases have not written that. */
+static void epoch_read(struct node *n)
 {
     char text[LINE_MAX_BYTES] = "";
-    int64_t epoch = 0;
     text[file_read(n->fd, 0, text, sizeof(text) - 1)] = '\0';
-    char *blank = strchr(text, ' ');
-    if (!blank || strncmp(blank + 1, n->key, sizeof(n->key) - 1) != 0)
-        return 0;
-    return parse_i64(slice_of(text, (size_t)(blank - text)), &epoch) ? epoch : 0;
+    char *key = strchr(text, ' ');
+    if (!key || strncmp(key + 1, n->key, sizeof(n->key) - 1) != 0 ||
+        !parse_i64(slice_of(text, (size_t)(key - text)), &n->gone_epoch))
+        return;
+    struct slice lost = slice_trim(slice_text(key + sizeof(n->key)));
+    if (!parse_i64(lost, &n->lost) || n->lost < 0)
+        n->lost = 0;
 }
 
-static void epoch_write(const struct node *n, int64_t epoch)
+static void epoch_write(const struct node *n, int64_t epoch, int64_t lost)
 {
     char text[LINE_MAX_BYTES];
-    int size = snprintf(text, sizeof(text), "%lld %s\n", (long long)epoch, n->key);
+    int size =
+        snprintf(text, sizeof(text), "%lld %s %lld\n", (long long)epoch, n->key, (long long)lost);
     if (pwrite(n->fd, text, (size_t)size, 0) != size || ftruncate(n->fd, size))
         log_warn("node", "cannot write node.lock: %s; a start after a kill waits 3 s",
                  strerror(errno));
@@ -150,6 +170,8 @@ enum err node_new(const char *data, const char *db, const char *password, const 
     atomic_init(&n->lease_ms, INT64_MIN);
     atomic_init(&n->first_ms, INT64_MIN);
     metrics->shared = shared;
+    atomic_init(&metrics->jobs, -1);
+    n->settled_ms = clock_boot_ms() + COUNT_EVERY_MS;
     pthread_mutex_init(&n->lock, NULL);
     n->db = mem_dup(db);
     n->password = mem_dup(password);
@@ -161,7 +183,8 @@ enum err node_new(const char *data, const char *db, const char *password, const 
         node_free(n);
         return err;
     }
-    n->gone_epoch = epoch_read(n);
+    epoch_read(n);
+    atomic_store(&metrics->db_lost, (uint64_t)n->lost);
     *ret = n;
     return OK;
 }
@@ -169,6 +192,19 @@ enum err node_new(const char *data, const char *db, const char *password, const 
 int64_t node_gone_epoch(const struct node *n)
 {
     return n ? n->gone_epoch : 0;
+}
+
+bool node_lost_commits(const struct node *n)
+{
+    return n && n->lost;
+}
+
+/* For the next process of the folder: this one ends, and nobody will ask it. */
+static void lost_remember(const struct node *n)
+{
+    int64_t lost = (int64_t)atomic_load(&n->metrics->db_lost) - n->lost;
+    if (lost > 0 && n->options.epoch)
+        epoch_write(n, n->options.epoch, lost);
 }
 
 /* ---- the beat -------------------------------------------------------------------------------- */
@@ -211,10 +247,11 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
                            .skew_ms = a->skew_ms,
                            .wall_ms = clock_wall_ms(),
                            .live = atomic_load_explicit(&n->metrics->open, memory_order_relaxed),
+                           .jobs = atomic_load_explicit(&n->metrics->jobs, memory_order_relaxed),
+                           .weight = a->weight,
                            .draining = a->draining,
                            .shared = n->shared,
-                           .address = n->address,
-                           .version = PEAL_VERSION };
+                           .address = n->address };
     bool ours = false;
     int64_t clock_ms = -1;
     enum err err = connected(n, why);
@@ -224,8 +261,10 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
     err = n->store->ops->cluster->beat(n->store, &b, &ours, &clock_ms, why);
     if (err)
         return err;
-    if (!ours)
+    if (!ours) {
+        atomic_fetch_add(&n->metrics->db_lost, (uint64_t)n->store->lost_commits);
         return ERR_FENCED;
+    }
     int64_t after_us = clock_boot_us();
     clock_look(n, before_us, after_us, clock_wall_ms(), clock_ms);
     atomic_store_explicit(&n->metrics->beat_us, after_us - before_us, memory_order_relaxed);
@@ -267,26 +306,46 @@ struct looked {
     struct cluster_row rows[CLUSTER_MAX];
     int count;
     uint64_t others;
+    struct live_nodes lives;
 };
 
 static bool take_life(void *ctx, const struct life_record *r)
 {
     struct looked *l = ctx;
-    if (r->node != l->n->options.node) /* a life's number begins anew */
+    bool own = r->node == l->n->options.node;
+    if (!own) /* a life's number begins anew */
         l->others += ((uint64_t)r->epoch << 40) + (uint64_t)r->changes;
+    if (!own && !r->ended)
+        live_nodes_add(&l->lives, r->node, r->epoch, r->address);
     l->rows[l->count++] = (struct cluster_row){ .node = r->node,
                                                 .epoch = r->epoch,
                                                 .beat = r->beat,
                                                 .watermark_ms = r->watermark_ms,
                                                 .heir = r->heir,
                                                 .skew_ms = r->skew_ms,
-                                                .weight = HOMES_WEIGHT,
+                                                .weight = r->weight,
                                                 .ended = r->ended,
                                                 .clean = r->clean,
                                                 .draining = r->draining,
                                                 .asked = r->asked,
-                                                .namesake = r->node == l->n->options.node };
+                                                .namesake = own };
     return l->count < CLUSTER_MAX;
+}
+
+/* What the scheduler's thread is to know of it. */
+static void looked(struct node *n, struct looked *l)
+{
+    bool news = atomic_exchange_explicit(&n->others, l->others, memory_order_relaxed) != l->others;
+    pthread_mutex_lock(&n->lock);
+    if (!live_nodes_same(&n->lives, &l->lives)) {
+        struct live_nodes before = n->lives;
+        n->lives = l->lives;
+        l->lives = before;
+        n->moved = news = true;
+    }
+    pthread_mutex_unlock(&n->lock);
+    if (news && n->started)
+        n->hooks.woken(n->hooks.arg);
 }
 
 /* The nodes, or what is left of epochs that have ended. */
@@ -301,7 +360,8 @@ static void look(struct node *n, const struct cluster_action *a)
                                                                           take_life, &l, &why);
     }
     if (!err && a->kind == CLUSTER_LOOK)
-        atomic_store_explicit(&n->others, l.others, memory_order_relaxed);
+        looked(n, &l);
+    live_nodes_done(&l.lives);
     if (err)
         cluster_failed(n->rules, node_now(), a); /* the beat tells why */
     else if (a->kind == CLUSTER_LOOK)
@@ -407,25 +467,46 @@ bool node_news(struct node *n, struct news_rows *ret)
     return ret->n > 0;
 }
 
+bool node_lives(struct node *n, struct live_nodes *ret)
+{
+    *ret = (struct live_nodes){ NULL, 0 };
+    pthread_mutex_lock(&n->lock);
+    bool moved = n->moved;
+    if (moved)
+        live_nodes_copy(ret, &n->lives);
+    n->moved = false;
+    pthread_mutex_unlock(&n->lock);
+    return moved;
+}
+
 /* ---- what the scheduler is told -------------------------------------------------------------- */
 
-/* Those that are new since the last time. claim: it shall look for what is due. */
-static void publish(struct node *n, bool claim, const struct cluster_action *adopt)
+/* Those that are new since the last time: claim: it shall look for what is due. */
+struct wants {
+    bool claim, sweep;
+    struct cluster_action adopt; /* epoch 0: none */
+};
+
+static void publish(struct node *n, const struct wants *w)
 {
     int64_t lease_ms = cluster_lease_ms(n->rules), watermark_ms = cluster_watermark_ms(n->rules);
     pthread_mutex_lock(&n->lock);
     struct node_says *s = &n->says;
-    struct share share = { .nodes = 0 };
-    share.place = cluster_place(n->rules, &share.nodes);
     atomic_store(&n->lease_ms, lease_ms);
     atomic_store(&n->first_ms, cluster_first(n->rules) ? lease_ms : INT64_MIN);
-    bool wake = claim || adopt->epoch || s->lease_ms != lease_ms || s->watermark_ms != watermark_ms;
+    bool wake = w->claim || w->sweep || w->adopt.epoch || s->lease_ms != lease_ms ||
+                s->watermark_ms != watermark_ms;
     s->lease_ms = lease_ms;
     s->watermark_ms = watermark_ms;
-    s->share = share;
-    s->claim |= claim;
-    if (adopt->epoch)
-        s->adopt = (struct adoption){ adopt->epoch, adopt->watermark_ms, adopt->clean, ADOPT_ROWS };
+    cluster_share(n->rules, &s->share);
+    s->claim |= w->claim;
+    if (w->adopt.epoch)
+        s->adopt =
+            (struct adoption){ w->adopt.epoch, w->adopt.watermark_ms, w->adopt.clean, ADOPT_ROWS };
+    if (w->sweep) {
+        s->sweeps = true;
+        s->sweep = n->sweep;
+    }
     pthread_mutex_unlock(&n->lock);
     if (wake && n->started)
         n->hooks.woken(n->hooks.arg);
@@ -459,6 +540,7 @@ bool node_takes(struct node *n, struct node_says *ret)
     *ret = n->says;
     n->says.claim = false;
     n->says.adopt.epoch = 0;
+    n->says.sweeps = false;
     pthread_mutex_unlock(&n->lock);
     return true;
 }
@@ -485,36 +567,60 @@ static void handover(struct node *n)
     lost(n, &why);
 }
 
+/* What belongs to the scheduler is noted for it. */
+static enum err act(struct node *n, const struct cluster_action *a, struct wants *w,
+                    struct why *why)
+{
+    switch (a->kind) {
+    case CLUSTER_BEAT:
+        return beat(n, a, why);
+    case CLUSTER_LOOK:
+    case CLUSTER_ORPHANS:
+        look(n, a);
+        return OK;
+    case CLUSTER_DECLARE:
+        declare(n, a);
+        return OK;
+    case CLUSTER_ADOPT:
+        w->adopt = n->adopting = *a;
+        return OK;
+    case CLUSTER_SWEEP:
+        n->sweeping = *a;
+        if (a->anew)
+            n->sweep = (struct home_row){ 0, INT64_MIN, INT64_MIN };
+        w->sweep = true;
+        return OK;
+    case CLUSTER_CLAIM:
+        cluster_claimed(n->rules, node_now(), a);
+        w->claim = true;
+        return OK;
+    case CLUSTER_HANDOVER:
+        handover(n);
+        return OK;
+    case CLUSTER_FORGET:
+        lost(n, why);
+        return OK;
+    default:
+        return OK;
+    }
+}
+
 /* What is due now. The error is the beat's. */
 static enum err iterate(struct node *n, struct why *why)
 {
     struct cluster_action a;
     enum err err = OK;
-    bool claim = false;
-    struct cluster_action adopt = { .epoch = 0 };
+    struct wants w = { false };
+    if (n->shared)
+        cluster_load(n->rules, node_now(),
+                     atomic_load_explicit(&n->metrics->open, memory_order_relaxed), SCHED_LIVE_MAX);
     if (!n->out && cluster_next(n->rules) <= clock_boot_ms())
         cluster_tick(n->rules, node_now());
     while (!n->out && cluster_pop(n->rules, &a)) {
-        if (a.kind == CLUSTER_BEAT)
-            err = beat(n, &a, why);
-        else if (a.kind == CLUSTER_LOOK || a.kind == CLUSTER_ORPHANS)
-            look(n, &a);
-        else if (a.kind == CLUSTER_DECLARE)
-            declare(n, &a);
-        else if (a.kind == CLUSTER_ADOPT)
-            adopt = n->adopting = a;
-        else if (a.kind == CLUSTER_SWEEP) /* jobs have no homes yet: every node plans all */
-            cluster_swept(n->rules, node_now(), &a, false);
-        else if (a.kind == CLUSTER_HANDOVER)
-            handover(n);
-        else if (a.kind == CLUSTER_FORGET)
-            lost(n, why);
-        if (a.kind == CLUSTER_CLAIM) {
-            cluster_claimed(n->rules, node_now(), &a);
-            claim = true;
-        }
+        enum err one = act(n, &a, &w, why);
+        err = one ? one : err;
     }
-    publish(n, claim, &adopt);
+    publish(n, &w);
     return err;
 }
 
@@ -525,6 +631,8 @@ static int wait_ms(const struct node *n)
         next_ms = inbox_ms;
     if (news_due(n) < next_ms)
         next_ms = news_due(n);
+    if (n->asked && n->asked_ms < next_ms)
+        next_ms = n->asked_ms;
     int64_t left_ms = next_ms - clock_boot_ms();
     if (next_ms == INT64_MAX)
         return -1; /* refused: only the request to stop can come */
@@ -545,6 +653,12 @@ static bool take_messages(struct node *n)
             cluster_adopted(n->rules, node_now(), &n->adopting, n->taken, n->left);
             inbox_from_start(&n->inbox);
         }
+        if (m->kind == NODE_SWEPT)
+            cluster_swept(n->rules, node_now(), &n->sweeping, n->swept_left);
+        if (m->kind == NODE_NUDGE) {
+            n->asked = n->shared && !n->out;
+            atomic_store(&n->nudged, false); /* from now on it may be sent again */
+        }
         if (m->kind == NODE_LEAVE) {
             n->leaving = true;
             cluster_stop(n->rules, node_now());
@@ -553,11 +667,23 @@ static bool take_messages(struct node *n)
     return on;
 }
 
+/* Another node says that there is something new. Whatever that is, it is found by looking. */
+static void look_at_once(struct node *n)
+{
+    n->asked = false;
+    n->asked_ms = clock_boot_ms() + ASKED_GAP_MS;
+    cluster_look(n->rules, node_now());
+    inbox_now(&n->inbox);
+    news_now(&n->news);
+}
+
 static void *node_main(void *arg)
 {
     struct node *n = arg;
     while (take_messages(n)) {
         struct why why = { "" };
+        if (n->asked && n->asked_ms <= clock_boot_ms())
+            look_at_once(n);
         (void)!iterate(n, &why);
         if (inbox_due(n) <= clock_boot_ms())
             inbox_look(n);
@@ -587,7 +713,7 @@ enum err node_start(struct node *n, struct store *store, const char *address,
     };
     n->address = mem_dup(address);
     n->hooks = *hooks;
-    epoch_write(n, epoch);
+    epoch_write(n, epoch, 0);
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
     rules_make(n, node, epoch);
@@ -607,6 +733,44 @@ void node_adopted(struct node *n, int64_t taken, bool left)
     n->left = left;
     n->adopted.kind = NODE_ADOPTED;
     mailbox_send(n->in, &n->adopted);
+}
+
+void node_nudge(struct node *n)
+{
+    if (!node_shared(n) || !n->started || atomic_exchange(&n->nudged, true))
+        return;
+    n->nudge.kind = NODE_NUDGE;
+    mailbox_send(n->in, &n->nudge);
+}
+
+void node_swept(struct node *n, const struct home_row *next, bool left)
+{
+    n->sweep = *next;
+    n->swept_left = left;
+    if (!left)
+        atomic_store(&n->count_ms, 0);
+    n->swept.kind = NODE_SWEPT;
+    mailbox_send(n->in, &n->swept);
+}
+
+/* After a walk at once: that is when the number changes most. */
+bool node_counts(const struct node *n)
+{
+    return node_shared(n) && clock_boot_ms() >= atomic_load(&n->count_ms);
+}
+
+/* None at first says nothing: the others have yet to move them here. */
+void node_count(struct node *n, struct store *reader)
+{
+    int64_t jobs = -1;
+    struct why why = { "" };
+    bool counted = atomic_load_explicit(&n->metrics->jobs, memory_order_relaxed) >= 0;
+    if (reader->ops->cluster->homes_count(reader, n->options.node, &jobs, &why))
+        log_debug("node", "cannot count the jobs of this node: %s", why.text);
+    if (!jobs && !counted && clock_boot_ms() < n->settled_ms)
+        jobs = -1;
+    atomic_store_explicit(&n->metrics->jobs, jobs, memory_order_relaxed);
+    atomic_store(&n->count_ms, clock_boot_ms() + (jobs < 0 ? COUNT_AGAIN_MS : COUNT_EVERY_MS));
 }
 
 void node_leave(struct node *n)
@@ -631,9 +795,12 @@ void node_free(struct node *n)
     cluster_free(n->rules);
     inbox_rows_done(&n->came);
     news_rows_done(&n->said);
+    live_nodes_done(&n->lives);
     store_close(n->store);
-    if (n->fd >= 0)
+    if (n->fd >= 0) {
+        lost_remember(n);
         close(n->fd);
+    }
     pthread_mutex_destroy(&n->lock);
     if (n->password)
         explicit_bzero(n->password, strlen(n->password));

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/why.h"
 #include "server/inbox.h"
+#include "server/lives.h"
 #include "server/metrics.h"
 #include "server/news.h"
 #include "store/store.h"
@@ -34,6 +35,9 @@ MUST_CHECK enum err node_new(const char *data, const char *db, const char *passw
 /* The epoch that the last process with this folder had on this database, 0: none is known. It has
  * ended, because the lock is ours. */
 int64_t node_gone_epoch(const struct node *n);
+/* That process has ended because the database had lost commits; false for NULL. The metric says how
+ * many. */
+bool node_lost_commits(const struct node *n);
 
 /* Called on the node's thread. */
 struct node_hooks {
@@ -45,11 +49,13 @@ struct node_hooks {
 };
 
 struct node_says {
-    struct share share;    /* of the jobs that are planned here */
+    struct share share;    /* which node plans which job */
     int64_t lease_ms;      /* boot clock: until then runs may be sent, */
     int64_t watermark_ms;  /* which fall due up to here */
     bool claim;            /* look for what is due: another node may have left it */
     struct adoption adopt; /* of whose runs a slice is to be taken over; then node_adopted */
+    bool sweeps;           /* jobs are to be moved to their homes, a slice from there; */
+    struct home_row sweep; /* then node_swept */
 };
 
 /* Any thread: a number that moves when another server has changed groups, access tokens or
@@ -68,13 +74,26 @@ bool node_takes(struct node *n, struct node_says *ret);
 bool node_results(struct node *n, struct inbox_rows *ret);
 /* The same: edits of jobs that others have made; the caller's (news_rows_done). */
 bool node_news(struct node *n, struct news_rows *ret);
+/* The same: the other nodes that live, with the address of each, if that has changed since the last
+ * call; the caller's (live_nodes_done). */
+bool node_lives(struct node *n, struct live_nodes *ret);
+/* The scheduler's thread: another server has written something; look at all of it now. However
+ * often that is said, one look is under way and one waits. NULL is fine. */
+void node_nudge(struct node *n);
 bool node_shared(const struct node *n); /* NULL is fine */
-/* The database is open: remember whose life it is, and begin to beat. address: copied, "host:port".
+/* The database is open: remember whose life it is, and begin to beat. address: copied; where others
+ * reach this server.
  * NULL for n, as of a database in a file, is fine. */
 MUST_CHECK enum err node_start(struct node *n, struct store *store, const char *address,
                                const struct node_hooks *hooks, struct why *why);
 /* The scheduler's thread: the slice is taken. taken: rows; left: that epoch has more. */
 void node_adopted(struct node *n, int64_t taken, bool left);
+/* The same of a slice of jobs. next: borrowed; left: there is another slice from there on. */
+void node_swept(struct node *n, const struct home_row *next, bool left);
+/* A thread with a handle for pages: is it time to count the jobs whose home is this node? False for
+ * NULL. And count them, for the metrics and the node's row. */
+bool node_counts(const struct node *n);
+void node_count(struct node *n, struct store *reader);
 /* The server stops: its row says so, and a beat that is refused from now on means nothing, because
  * the next server may have begun. Once; NULL is fine. */
 void node_leave(struct node *n);

@@ -637,6 +637,11 @@ enum err center_edits(struct center *c, struct edit **edits, int n, int *ret_whi
     for (int i = 0; answered && i < n; i++)
         if (a->edits[i])
             edit_end(a->edits[i], err);
+    for (int i = 0; i < n; i++) {
+        edits[i] = err ? NULL : a->edits[i];
+        if (!err)
+            a->edits[i] = NULL;
+    }
     return request_end(a, err, why);
 }
 

@@ -15,22 +15,6 @@
 #define JOURNAL_AFTER_MS 100 /* a commit that was expected sooner */
 #define ANSWER_WITHIN_MS 2000
 
-/* They are acknowledged with the rest: sent again they would be no better. */
-static size_t leave_foreign(struct center *c, struct center_result *results, size_t n)
-{
-    int64_t last_id = 0;
-    size_t own = results_own(c, results, n, &last_id), foreign = n - own;
-    if (!foreign)
-        return own;
-    atomic_fetch_add_explicit(&c->metrics.callbacks_foreign, foreign, memory_order_relaxed);
-    log_warn(
-        "callback",
-        "%zu results are left out, the last for log id %lld: they bring back the date of an older "
-        "run, which had that id in a database that has been replaced",
-        foreign, (long long)last_id);
-    return own;
-}
-
 static void warn_others(size_t n, int64_t log_id)
 {
     log_warn("callback",
@@ -78,6 +62,31 @@ static bool keeps_here(const struct center *c, const struct center_result *resul
     return true;
 }
 
+/* Those of other nodes' runs go to these, the rest into the core. What a sender may speak for only
+ * in part goes through the database, where the group of each run is looked at. True: it waits
+ * for the core. */
+static bool take_results(struct center *c, struct now now, struct reply *r,
+                         const struct center_result *results)
+{
+    bool forwards = !r->claim && c->peers && !writer_in_trouble(c->writer), here = false;
+    bool full = false;
+    int64_t group;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct center_result *one = &results[i];
+        if (forwards && !sched_result_group(c->sched, one->log_id, &group) &&
+            forward_result(c, r, one))
+            continue;
+        full |= !sched_result_claimed(c->sched, now, one->log_id, one->code, one->msg, r->claim);
+        here = true;
+    }
+    if (full) /* once all have been looked at: the answer ends the request, which has their texts */
+        results_refuse_full(c, r);
+    here |= !r->waits; /* there is nothing to wait for but the next batch */
+    if (here)
+        results_wait(c, now, r);
+    return here;
+}
+
 bool center_results(struct center *c, struct center_result *results, size_t n, struct slice token,
                     struct httpd_request *q)
 {
@@ -89,10 +98,7 @@ bool center_results(struct center *c, struct center_result *results, size_t n, s
     if (came && !n)
         return false;
     bool all = n == came && !claim && keeps_here(c, results, n);
-    n = leave_foreign(c, results, n);
-    for (size_t i = 0; i < n; i++)
-        sched_result_claimed(c->sched, now, results[i].log_id, results[i].code, results[i].msg,
-                             claim);
+    n = results_leave_foreign(c, results, n);
     struct reply *r = mem_new(sizeof(*r));
     r->request = q;
     r->at_boot_ms = now.boot_ms;
@@ -101,10 +107,14 @@ bool center_results(struct center *c, struct center_result *results, size_t n, s
     r->n = n;
     list_push(&c->held, &r->held);
     list_push(&c->replies, &r->node);
-    sched_ack_after(c->sched, now, &r->ack);
+    bool here = take_results(c, now, r, results);
+    all &= r->request != NULL; /* else it was refused, and comes again */
     /* the journal keeps no claims, and offers what it reads from the body once more: what is not
      * the sender's, or is not known to be, waits for the commit */
-    if (all && (!journalling_pays(c) || !journalling_offer(c, r, results, n)))
+    bool kept = all && journalling_pays(c, now) && journalling_offer(c, r, results, n);
+    if (here && !kept)
+        sched_want_batch(c->sched);
+    if (all && !kept)
         list_push(&c->fresh, &r->fresh);
     return true;
 }
@@ -125,24 +135,10 @@ void results_committed(struct center *c, const struct batch *b)
         warn_others(n, last_id);
 }
 
-static void reply_free(struct reply *r)
-{
-    list_remove(&r->held);
-    list_remove(&r->node);
-    list_remove(&r->fresh);
-    claim_unref(r->claim);
-    free(r);
-}
-
 void results_ack(struct center *c, struct ack *ack)
 {
-    struct reply *r = container_of(ack, struct reply, ack);
-    if (r->claim && r->claim->refused == r->n)
-        results_refuse(r);
-    else
-        results_answer(r);
-    journalling_release(c, r);
-    reply_free(r);
+    struct waiter *k = container_of(ack, struct waiter, ack);
+    k->done(c, k);
 }
 
 void results_overdue(struct center *c, int64_t boot_ms)
@@ -167,12 +163,14 @@ void results_overdue(struct center *c, int64_t boot_ms)
                "taken when it is sent again\",\"content\":null,\"data\":null}");
     }
     journalling_sweep(c, boot_ms);
+    forwards_flush(c);
 }
 
 int64_t results_next(const struct center *c)
 {
     struct list_node *n = list_first(&c->fresh), *m = list_first(&c->replies);
-    int64_t next = journalling_next(c);
+    int64_t next = journalling_next(c), forward_ms = forwards_next(c);
+    next = forward_ms < next ? forward_ms : next;
     if (n && !journalling_full(c)) {
         int64_t offer_ms = container_of(n, struct reply, fresh)->at_boot_ms + JOURNAL_AFTER_MS;
         next = offer_ms < next ? offer_ms : next;
@@ -187,6 +185,8 @@ int64_t results_next(const struct center *c)
 void results_free(struct center *c)
 {
     struct list_node *n;
+    forwards_free(c);
+    taken_free(c);
     while ((n = list_first(&c->held)))
-        reply_free(container_of(n, struct reply, held));
+        results_drop(container_of(n, struct reply, held));
 }

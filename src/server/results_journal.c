@@ -32,12 +32,15 @@ static void average(int64_t *average_us, int64_t us)
     *average_us += (us - *average_us) / 8; /* of the last few */
 }
 
-bool journalling_pays(const struct center *c)
+bool journalling_pays(const struct center *c, struct now now)
 {
     const struct journalling *g = &c->journalling;
+    if (!g->journal)
+        return false;
     int64_t commit_us = c->writing ? clock_boot_us() - c->batch_us : 0;
     if (commit_us < g->commit_us)
         commit_us = g->commit_us;
+    commit_us += sched_batch_in(c->sched, now) * 1000;
     return commit_us > 2 * g->append_us + PAYS_US || writer_in_trouble(c->writer);
 }
 
@@ -83,7 +86,7 @@ static void give(struct center *c)
     struct journal_message *m = g->gather;
     if (m && list_empty(&m->waiting)) /* commits were faster */
         empty_mailbox(m);
-    if (g->way || !m || !m->n)
+    if (g->way || !m || !m->n || clock_boot_us() < g->given_us + g->gap_us)
         return;
     m->file = choose_file(c, m->records.len);
     struct journalling_file *f = &g->files[m->file];
@@ -182,9 +185,10 @@ void results_journalled(struct center *c, struct journal_message *m)
     average(&g->append_us, clock_boot_us() - g->given_us);
     for (struct list_node *n; (n = list_pop(&m->waiting));) {
         struct reply *r = container_of(n, struct reply, way);
-        if (m->err)
+        if (m->err) {
             journalling_release(c, r); /* the commit may still come in time */
-        else
+            sched_want_batch(c->sched);
+        } else
             results_answer(r);
     }
     if (g->gather) {
@@ -232,7 +236,8 @@ int64_t journalling_next(const struct center *c)
     for (int i = 0; i < g->nfiles; i++)
         if (!g->files[i].held && g->files[i].bytes && g->files[i].idle_ms < next)
             next = g->files[i].idle_ms;
-    return next;
+    int64_t give_ms = (g->given_us + g->gap_us) / 1000 + 1;
+    return g->gather && g->gather->n && !g->way && give_ms < next ? give_ms : next;
 }
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -280,19 +285,27 @@ static enum err open_file(struct center *c, int i, struct kept *kept, struct jou
     return err;
 }
 
+static void emptied(struct center *c, struct waiter *k)
+{
+    struct reply *r = container_of(k, struct reply, kept);
+    journalling_release(c, r);
+    results_drop(r);
+}
+
 /* The file stays as it is until the database has all of it. */
 static void hold(struct center *c, struct now now, int file, const struct kept *kept)
 {
     for (unsigned i = 0; i < kept->n; i++)
         if (kept->results[i].log_id <= c->journalling.last_id)
-            sched_result(c->sched, now, kept->results[i].log_id, kept->results[i].code,
-                         kept->results[i].msg);
+            sched_result_again(c->sched, now, kept->results[i].log_id, kept->results[i].code,
+                               kept->results[i].msg);
     struct reply *r = mem_new(sizeof(*r)); /* no request waits for it */
     r->file = file;
     c->journalling.files[file].held++;
     c->journalling.files[file].bytes = FILE_BYTES;
     list_push(&c->held, &r->held);
-    sched_ack_after(c->sched, now, &r->ack);
+    r->kept.done = emptied;
+    sched_ack_after(c->sched, now, &r->kept.ack);
 }
 
 /* An id that the database has not given will be given to another run. */
@@ -365,6 +378,7 @@ void journalling_free(struct center *c)
     if (g->journal) {
         journalling_sweep(c, INT64_MAX);
         g->way = NULL; /* comes back to a mailbox that is not read any more */
+        g->gap_us = 0;
         give(c);
     }
     journal_free(g->journal);

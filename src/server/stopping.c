@@ -59,8 +59,8 @@ void stopping_look(struct center *c)
         drain(c);
     if (!c->drain_until_ms)
         return;
-    bool idle = list_empty(&c->calls) && list_empty(&c->replies) && list_empty(&c->requests) &&
-                sched_drained(c->sched) &&
+    bool idle = list_empty(&c->calls) && !peers_busy(c->peers) && list_empty(&c->replies) &&
+                list_empty(&c->requests) && sched_drained(c->sched) &&
                 ((httpd_empty(c->front) && (!c->tls_front || tls_front_empty(c->tls_front))) ||
                  now_ms >= c->answers_until_ms);
     if (!idle && now_ms < c->drain_until_ms)

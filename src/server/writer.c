@@ -26,7 +26,8 @@
 #define RETRY_REFUSED_MS 5000 /* of what people must mend first: rights, tables */
 #define CONFLICT_MIN_MS 5
 #define CONFLICT_MAX_MS 50
-#define CONFLICTS_MANY 10 /* in a minute: the log says so */
+#define CONFLICTS_MANY 10  /* in a minute: the log says so */
+#define CONFLICTS_STUCK 10 /* of a batch, one after the other: it does not get through */
 #define SAY_AGAIN_MS 60000
 
 enum { MESSAGE_BATCH, MESSAGE_STOP };
@@ -270,6 +271,13 @@ static void failed(struct writer *w, const struct batch *b, int n)
 /* ---- batches -----------------------------------------------------------------------------------
  */
 
+/* Whether the nth failure of a batch in a row makes /readyz red and requests refused. A transaction
+ * that has met another one is made again within milliseconds, and requests wait for that. */
+static bool is_trouble(enum err err, int n)
+{
+    return err != ERR_CONFLICT || n >= CONFLICTS_STUCK;
+}
+
 /* Run the batch; while it is not known whether it was committed, ask. */
 static void run(struct writer *w, struct batch *b, struct list *writes)
 {
@@ -303,9 +311,12 @@ static void do_batch(struct writer *w, struct batch *b, struct list *writes)
     for (int n = 1;; n++) {
         int64_t start = clock_boot_us();
         transact(w, b, writes);
-        set_trouble(w, b);
+        if (is_trouble(b->err, n))
+            set_trouble(w, b);
         if (!b->err)
             count(w, b, clock_boot_us() - start);
+        if (b->err == ERR_FENCED)
+            atomic_fetch_add(&w->metrics->db_lost, (uint64_t)w->store->lost_commits);
         if (!b->err || b->err == ERR_FENCED)
             break;
         failed(w, b, n);

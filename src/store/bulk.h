@@ -72,6 +72,25 @@ MUST_CHECK enum err bulk_slice(struct store *s, const struct bulk_table *t, stru
 MUST_CHECK enum err bulk_each(struct store *s, const struct bulk_table *t, bulk_row_fn *fn,
                               void *ctx, struct why *why);
 
+/* The largest of its keys, INT64_MIN: there is no row. For tables whose key is one number. */
+MUST_CHECK enum err bulk_last(struct store *s, const struct bulk_table *t, int64_t *ret,
+                              struct why *why);
+/* Deletes the rows whose key is more than after and at most upto. Within a transaction; for tables
+ * whose key is one number. */
+MUST_CHECK enum err bulk_remove(struct store *s, const struct bulk_table *t, int64_t after,
+                                int64_t upto, struct why *why);
+
+/* Numbers by name (peal_seq), by which a filling that was cut off is known. put and drop within a
+ * transaction. otherwise: where there is none of that name. */
+MUST_CHECK enum err bulk_mark_get(struct store *s, const char *name, int64_t otherwise,
+                                  int64_t *ret, struct why *why);
+MUST_CHECK enum err bulk_mark_put(struct store *s, const char *name, int64_t value,
+                                  struct why *why);
+MUST_CHECK enum err bulk_mark_drop(struct store *s, const char *name, struct why *why);
+/* Is there while an import of an XXL-JOB with its log has begun and has not ended: which source it
+ * is. No server may begin on such a part. */
+#define BULK_MARK_IMPORT "import"
+
 /* What tables that are equal have in common, whatever the order of their rows. */
 struct bulk_sum {
     int64_t rows;

@@ -21,8 +21,8 @@ bool store_given_up(const char *handle_msg);
 #define STORE_NO_LIVE_ROW "its row in peal_run was removed by another program"
 bool store_no_end(int trigger_code, int handle_code);
 
-/* handle_msg with the late result added on a line of its own; NULL when the message is full.
- * Owned by the caller. */
+/* handle_msg with the late result added on a line of its own; NULL when the message is full, or has
+ * that result already. Owned by the caller. */
 char *store_late_text(const char *handle_msg, const struct late_result *late);
 
 /* handle_msg of another program's run with its end: the executor's message, behind what is there

@@ -73,6 +73,16 @@ char *store_end_text(const char *handle_msg, const char *end)
     return buf_take(&b);
 }
 
+/* Does a line of the message end with that, which a late result left there before? */
+static bool has_line(const char *handle_msg, const char *end)
+{
+    size_t n = strlen(end);
+    for (const char *at = handle_msg; (at = strstr(at, end)); at += n)
+        if (at[n] == '\0' || at[n] == '\n')
+            return true;
+    return false;
+}
+
 char *store_late_text(const char *handle_msg, const struct late_result *late)
 {
     size_t n = strlen(handle_msg);
@@ -85,11 +95,16 @@ char *store_late_text(const char *handle_msg, const struct late_result *late)
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
     struct buf b = BUF_INIT(STORE_LATE_MAX + 512);
     buf_text(&b, handle_msg);
-    buf_printf(&b, "\nlate result, %s.%03dZ, code %d: ", when,
-               (int)(late->at_ms - store_second(late->at_ms)), late->code);
+    buf_printf(&b, "\nlate result, %s.%03d", when, (int)(late->at_ms - store_second(late->at_ms)));
+    size_t end = b.len;
+    buf_printf(&b, "Z, code %d: ", late->code);
     const char *msg = late->msg ? late->msg : "";
     size_t room = STORE_LATE_MAX + 400 - b.len;
     buf_add(&b, msg, utf8_cut(msg, strlen(msg), room));
+    if (has_line(handle_msg, buf_str(&b) + end)) { /* the same one, sent again */
+        buf_done(&b);
+        return NULL;
+    }
     return buf_take(&b);
 }
 

@@ -34,6 +34,13 @@ struct store {
     int64_t start_ahead_ms;
     bool beside; /* other programs schedule on the tables, and have runs of their own in the log */
     bool shared; /* as in store_options: other servers may own live runs */
+    /* Since this was last set to false a transaction has found that the database is another server
+     * than before (a standby that was promoted): what memory knows of its rows may be newer. */
+    bool moved;
+    /* After ERR_FENCED, and of a beat that was not ours: commits that were acknowledged and that
+     * the database does not have. 0: it has them all. */
+    int64_t lost_commits;
+    bool told; /* a transaction has changed what all servers keep in memory; its reader clears it */
 };
 
 /* A handle that is no server's: whole tables are read or written by it (bulk.h). */
@@ -55,6 +62,8 @@ struct store_options {
     const char *password, *node_name;
     int64_t clock_skew_ms; /* the server's clock may be so far from ours, 0: as it likes */
     int64_t gone_epoch; /* of a life that has ended for certain, so that nobody waits for it; 0 */
+    bool lost_commits;  /* the last life of this node has found that the database had lost some: ids
+                         * that it may have given are left out */
     /* Other servers may have the same database, each under a name of its own (and each with this
      * set). Not with a file: ERR_INVALID. */
     bool shared;
@@ -249,8 +258,9 @@ struct store_txn {
      * the place in the lock's queue is kept if it is asked for again before the one after it. NULL:
      * there are no such programs. */
     MUST_CHECK enum err (*plan_lock)(struct store *s, int wait_ms, bool *ret_have, struct why *why);
-    /* After ERR_UNHEARD and rollback: was it committed after all? Any error but ERR_FENCED: not
-     * known yet, ask again. A database in this process always knows: it was not. */
+    /* After ERR_UNHEARD and rollback: was it committed after all, and is it so wherever the
+     * database has to keep it? Any error but ERR_FENCED: not known yet, ask again. A database in
+     * this process always knows: it was not. */
     MUST_CHECK enum err (*outcome)(struct store *s, bool *ret_done, struct why *why);
     /* Within a transaction, one at a time: what is written from here on can be taken back alone.
      * savepoint_keep ends it and leaves what was written; savepoint_undo ends it and takes that
@@ -260,7 +270,7 @@ struct store_txn {
     MUST_CHECK enum err (*savepoint_undo)(struct store *s, struct why *why);
     /* Next n values of a named persistent counter (peal_seq), from *ret_first on; the first of all
      * is 1. Never given twice in committed transactions: what was rolled back is given again, log
-     * ids alike. */
+     * ids alike. On a shared database each life has values of its own, and gaps. */
     MUST_CHECK enum err (*seq_next)(struct store *s, const char *name, int n, int64_t *ret_first,
                                     struct why *why);
     MUST_CHECK enum err (*watermark_get)(struct store *s, struct watermark *ret,
@@ -597,6 +607,7 @@ struct alarms_filter {
     int64_t log_id;            /* of this run; 0: any */
     const char *channel;       /* NULL: any */
     enum alarm_status status;  /* ALARM_UNSEEN: any */
+    int64_t since_ms;          /* that were closed then or later, or are open; 0: any */
     int64_t below_id, limit;   /* INT64_MAX: a first page */
 };
 
@@ -744,9 +755,11 @@ struct node_beat {
     int64_t watermark_ms; /* what the row has never goes back */
     int64_t skew_ms;      /* the database's clock minus this machine's, as it was last seen */
     int64_t wall_ms, live;
-    bool draining;                 /* plans nothing any more */
-    bool shared;                   /* as in store_options */
-    const char *address, *version; /* "host:port", of this program */
+    int64_t jobs;        /* that have their home there; -1: unknown */
+    int weight;          /* jobs come to it in proportion, see life_record */
+    bool draining;       /* plans nothing any more */
+    bool shared;         /* as in store_options */
+    const char *address; /* where other nodes reach it: "host:port", or a URL */
 };
 
 struct node_record { /* what the database knows of a server; texts are lent by the walk */
@@ -755,9 +768,12 @@ struct node_record { /* what the database knows of a server; texts are lent by t
     int64_t wall_ms, live; /* when it was sent, by that server's clock; open runs in its memory */
     int64_t skew_ms;       /* as in node_beat; of the first beat it is 0 */
     int64_t began_ms;      /* that life, by that server's clock; 0: unknown */
+    int64_t jobs;          /* that have their home there; -1: unknown */
+    int weight;            /* as in node_beat */
     bool draining;
     bool asked;       /* an operator wants it to drain */
     bool ended, dead; /* that life; dead: another server has found out, it did not say so itself */
+    int64_t protocol; /* of the release that it runs: store/release.h */
     const char *name, *address, *version; /* empty: unknown */
 };
 
@@ -769,8 +785,10 @@ struct life_record { /* a node's newest life, or one that has ended and has runs
     int64_t heir;         /* 0: none */
     int64_t skew_ms;
     int64_t changes; /* a number that moves when it changes groups, tokens or registrations */
+    int weight;      /* of this node for homes: the less, the fuller its memory is */
     bool ended, clean;
     bool draining, asked; /* it plans nothing any more; an operator wants it to drain */
+    const char *address;  /* as in node_beat; lent by the walk; empty: unknown */
 };
 
 typedef bool life_row_fn(void *ctx, const struct life_record *r);
@@ -784,6 +802,10 @@ struct untold { /* a life that owns runs of a job and does not know its edit */
     int64_t out;      /* of those that the schedule asked for the ones that have not ended */
 };
 typedef bool untold_fn(void *ctx, const struct untold *u);
+typedef bool elsewhere_fn(void *ctx, enum kind kind, enum phase phase, int64_t n);
+
+/* The numbers of a life's commits begin here, so that no two lives have one in peal_delta. */
+#define EPOCH_COMMITS_BITS 36
 
 /* On a database that several servers can open. */
 struct store_cluster {
@@ -815,8 +837,25 @@ struct store_cluster {
     /* In a transaction: what an operator wants of that node, for as long as it lives; it reads that
      * itself. Nothing changes where it is so already, or where there is no such node. */
     MUST_CHECK enum err (*drain)(struct store *s, int64_t node, bool on, struct why *why);
-    /* From now on due_take passes over jobs of other nodes whose next_ms lies behind claim_ms. */
-    void (*share)(struct store *s, const struct share *share, int64_t claim_ms);
+
+    /* Homes: each job is planned by one of the servers, peal_due.home. */
+    /* From now on due_take takes jobs whose home is that node, and tells the next one of these;
+     * behind them come those of other homes that are due up to claim_ms (INT64_MIN: none). And
+     * due_put writes homes. A handle that was never told takes all jobs, and puts those that it
+     * writes into home 0. */
+    void (*home)(struct store *s, int64_t node, int64_t claim_ms);
+    /* In a transaction: put jobs into homes. One that is not there is passed over. */
+    MUST_CHECK enum err (*homes_put)(struct store *s, const int64_t *ids, const int64_t *homes,
+                                     int n, struct why *why);
+    /* In a transaction: jobs of a home that have a next scheduled time, by that and by id, behind
+     * after (which names the home), at most max; those that no other transaction holds. */
+    MUST_CHECK enum err (*homes_take)(struct store *s, const struct home_row *after, int max,
+                                      struct home_row *rows, int *ret_n, struct why *why);
+    /* The smallest home above that one which has such jobs; -1: there is none. */
+    MUST_CHECK enum err (*homes_next)(struct store *s, int64_t home, int64_t *ret, struct why *why);
+    /* How many such jobs a home has. Looks at all of them. Any handle. */
+    MUST_CHECK enum err (*homes_count)(struct store *s, int64_t home, int64_t *ret,
+                                       struct why *why);
     /* In a transaction: runs of an ended life become this handle's, those that no other transaction
      * holds; fn gets them, by id. What may have left in that life is in doubt then. *ret_left: that
      * life has runs still. */
@@ -874,6 +913,28 @@ struct store_cluster {
     MUST_CHECK enum err (*runs_untold)(struct store *s, int64_t job_id, int64_t version,
                                        int64_t but_epoch, untold_fn *fn, void *ctx,
                                        struct why *why);
+    /* How many runs of the job other lives than that own, by kind and phase. Any handle. */
+    MUST_CHECK enum err (*runs_elsewhere)(struct store *s, int64_t job_id, int64_t but_epoch,
+                                          elsewhere_fn *fn, void *ctx, struct why *why);
+    /* Firings of schedules that other lives than that have planned as rows, from then on, by their
+     * times, at most max: job_id and next_ms of each. Any handle. */
+    MUST_CHECK enum err (*planned_elsewhere)(struct store *s, int64_t but_epoch, int64_t from_ms,
+                                             int max, struct due_row *rows, int *ret_n,
+                                             struct why *why);
+    /* The node that owns a live run, and its name (cut to size). ERR_NOTFOUND, without a why. */
+    MUST_CHECK enum err (*run_owner)(struct store *s, int64_t log_id, int64_t *ret_node, char *name,
+                                     size_t size, struct why *why);
+    /* The ends of a server's commits with after < n < below, by n; any handle. */
+    MUST_CHECK enum err (*deltas_of)(struct store *s, int64_t node, int64_t after, int64_t below,
+                                     int64_t limit, delta_row_fn *fn, void *ctx, struct why *why);
+    /* The jobs that are due next from then on, by their times, at most max; takes no lock and sees
+     * those of all servers. Any handle. */
+    MUST_CHECK enum err (*due_next)(struct store *s, int64_t from_ms, int max, struct due_row *rows,
+                                    int *ret_n, struct why *why);
+    /* The figure of a slot, one row a server, with durations if the figure is no job's. */
+    MUST_CHECK enum err (*figure_nodes)(struct store *s, int64_t slot, int64_t group_id,
+                                        int64_t job_id, figure_row_fn *fn, void *ctx,
+                                        struct why *why);
 };
 
 struct store_ops {
@@ -896,9 +957,26 @@ void log_record_done(struct log_record *r);
  * takes the lock that keeps a second server off the same data (ERR_BUSY names the holder). */
 MUST_CHECK enum err store_open(const char *url, const struct store_options *options,
                                struct store **ret, struct why *why);
-/* The second implementation: everything in memory, lost with the handle. Lives for the
- * simulation and for tests; a rollback is exact. */
+/* The second implementation: everything in memory, lost with the last handle. Lives for the
+ * simulation and for tests; a rollback is exact. With options.shared it is one that several servers
+ * can open, which this handle is the first of; read_only: of none. */
 struct store *store_memory_new(const struct store_options *options);
+/* Another handle on what a shared one has, used on the same thread: of a server of that node_name,
+ * whose life begins (whoever opens it knows that the last life of the name is over), of a life's
+ * beat (node, epoch, life), or of pages (read_only; with an epoch it reads that one's inbox).
+ * ERR_BUSY: a transaction is under way that holds what it needs. */
+MUST_CHECK enum err store_memory_open(struct store *of, const struct store_options *options,
+                                      struct store **ret, struct why *why);
+/* As the end of a killed process: the transaction is rolled back, the life has not ended. */
+void store_memory_drop(struct store *s);
+/* A commit that takes its time: the transaction has passed its fence, holds what it has changed,
+ * and is let go by the handle, which has no transaction then. heard: the handle takes it as done;
+ * else it is as after ERR_UNHEARD. *ret is to be given to store_memory_settle alone. Fails as
+ * commit does. */
+MUST_CHECK enum err store_memory_prepare(struct store *s, const struct commit *c, bool heard,
+                                         struct store **ret, struct why *why);
+/* It is committed now, or its session dies and it is rolled back. */
+void store_memory_settle(struct store *prepared, bool committed);
 /* Another program's change of the owner of the rows added from now on (a node's new epoch). */
 void store_memory_owner(struct store *s, int64_t node, int64_t epoch);
 /* The simulation's backup: begin one (on), or forget it. Then put it back: the store is as it
@@ -926,6 +1004,6 @@ MUST_CHECK enum err store_compact(const char *url, store_progress_fn *progress, 
 
 /* Rows touched by planning must not grow with the number of stored jobs: store_sqlite_steps
  * (sqlite.h) counts what a handle has done. */
-extern const struct store_ops store_sqlite_ops, store_memory_ops;
+extern const struct store_ops store_sqlite_ops, store_memory_ops, store_memory_shared_ops;
 
 #endif

@@ -12,6 +12,7 @@
 
 #define CONNECT_TIMEOUT_S 3
 #define CONNECT_TIMEOUT_MAX_S 60
+#define ESCAPES "in user and password write @ : / ? # % as %40 %3A %2F %3F %23 %25"
 
 struct parse {
     struct db_url *u;
@@ -112,9 +113,7 @@ static enum err host_name(const struct parse *p, struct slice name, bool bracket
         return invalid(p, "a host", name.n ? "is too long" : "is missing");
     for (size_t i = 0; i < name.n; i++)
         if (!(brackets ? address_char(name.p[i]) : host_char(name.p[i])))
-            return invalid(p, "a host",
-                           "has a character that no host has; in user and password write "
-                           "@ : / ? # % as %40 %3A %2F %3F %23 %25");
+            return invalid(p, "a host", "has a character that no host has; " ESCAPES);
     text_copy(ret->name, sizeof(ret->name), name);
     return OK;
 }
@@ -123,7 +122,7 @@ static enum err port(const struct parse *p, struct slice text, struct db_host *r
 {
     int64_t n;
     if (!parse_i64(text, &n) || n < 1 || n > 65535)
-        return invalid(p, "a port", "is a number from 1 to 65535");
+        return invalid(p, "a port", "is a number from 1 to 65535; " ESCAPES);
     ret->port = (uint16_t)n;
     return OK;
 }

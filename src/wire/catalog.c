@@ -286,7 +286,8 @@ enum err catalog_check(const struct json_t *doc, struct why *why)
 
 enum err catalog_read(struct slice text, struct json_t **ret, struct why *why)
 {
-    static const struct wire_json_rules rules = { CATALOG_BYTES_MAX, DEPTH, true };
+    static const struct wire_json_rules rules = { CATALOG_BYTES_MAX, DEPTH, true,
+                                                  CATALOG_VALUES_MAX };
     json_t *doc;
     enum err err = wire_json_read(text, &rules, "the file", &doc, why);
     if (err)

@@ -15,6 +15,7 @@ struct json_t;
 
 #define CATALOG_VERSION 1
 #define CATALOG_BYTES_MAX (16u << 20)
+#define CATALOG_VALUES_MAX 500000 /* some 12,000 jobs with all of their members */
 
 /* An object with "groups", "jobs", "users", "channels", "rules", "silences", each of which may be
  * absent: arrays of objects that have what names them. why: the

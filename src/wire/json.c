@@ -20,9 +20,11 @@ static size_t string_end(struct slice text, size_t i)
 }
 
 /* Depth and number of values before anything is built. Says nothing about validity. */
-static enum err measure(struct slice text, int levels, const char *what, struct why *why)
+static enum err measure(struct slice text, const struct wire_json_rules *rules, const char *what,
+                        struct why *why)
 {
-    size_t values = 1;
+    size_t values = 1, most = rules->values ? rules->values : WIRE_JSON_VALUES;
+    int levels = rules->depth;
     int depth = 0;
     for (size_t i = 0; i < text.n; i++) {
         switch (text.p[i]) {
@@ -46,9 +48,9 @@ static enum err measure(struct slice text, int levels, const char *what, struct 
             break;
         }
     }
-    if (values <= WIRE_JSON_VALUES)
+    if (values <= most)
         return OK;
-    why_set(why, "%s has more than %d values", what, WIRE_JSON_VALUES);
+    why_set(why, "%s has more than %zu values", what, most);
     return ERR_TOOBIG;
 }
 
@@ -86,7 +88,7 @@ enum err wire_json_read(struct slice text, const struct wire_json_rules *rules, 
         why_set(why, "%s is empty", what);
         return ERR_INVALID;
     }
-    enum err err = measure(text, rules->depth, what, why);
+    enum err err = measure(text, rules, what, why);
     if (err)
         return err;
     json_error_t e;

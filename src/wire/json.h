@@ -23,9 +23,10 @@ struct json_t; /* jansson's value */
 #define WIRE_JSON_VALUES 100000
 
 struct wire_json_rules {
-    size_t max;  /* bytes */
-    int depth;   /* levels, at most WIRE_JSON_DEPTH */
-    bool strict; /* refuse repeated members and \u0000 as well */
+    size_t max;    /* bytes */
+    int depth;     /* levels, at most WIRE_JSON_DEPTH */
+    bool strict;   /* refuse repeated members and \u0000 as well */
+    size_t values; /* at most; 0: WIRE_JSON_VALUES */
 };
 
 /* Parse text within the rules. what names the document in why ("callback body").

@@ -3,7 +3,9 @@
 
 import concurrent.futures
 import copy
+import gzip
 import itertools
+import json
 
 import pytest
 from support.center import Center
@@ -192,6 +194,65 @@ def test_an_error_in_the_middle_changes_nothing(v1, app):
     assert v1.ask("POST", "/import?dryRun=maybe", whole(app)).status == 400
     assert v1.ask("POST", "/import?remark=abc", whole(app)).status == 400
     assert v1.ask("POST", "/import", b'{"peal": 1, "jobs": ["' + b"x" * (2 << 20) + b'"]}').status == 413
+
+
+PACKED = {"Content_Encoding": "gzip"}
+
+
+def test_a_packed_file_may_be_larger(v1, app):
+    file = {"peal": 1, "groups": [{"app": app, "title": "First"}],
+            "jobs": [job(app, f"job {n}", task={"kind": "BEAN", "handler": "demo", "param": "p" * 60_000}) for n in range(50)]}
+    text = json.dumps(file).encode()
+    assert len(text) > 2 << 20 and v1.ask("POST", "/import", text).status == 413
+    assert len(bring(v1, gzip.compress(text), **PACKED)["steps"]) == 51
+    assert len(jobs(v1, app)) == 50
+    assert bring(v1, gzip.compress(text), "?dryRun=true", **PACKED)["steps"] == []
+
+
+def test_a_packed_file_is_bounded_and_only_of_who_may_send_it(v1, app):
+    small = json.dumps(whole(app)).encode()
+    packed = gzip.compress(small)
+    bomb = gzip.compress(b'{"peal": 1, "jobs": [' + b" " * (100 << 20) + b"]}")
+    assert len(bomb) < 2 << 20
+    cases = [(bomb, 413, "too_large"), (gzip.compress(b'{"peal": 1, "jobs": [' + b"1," * 500_000 + b"1]}"), 400, "malformed"),
+             (small, 400, "malformed"), (packed[:-9], 400, "malformed"), (packed + b"{}", 400, "malformed"),
+             (packed + packed, 400, "malformed"), (gzip.compress(b"[]"), 400, "malformed")]
+    for body, status, code in cases:
+        problem(v1.ask("POST", "/import", body, **PACKED), status, code)
+    for name in ("br", "deflate", "gzip, gzip"):
+        problem(v1.ask("POST", "/import", packed, Content_Encoding=name), 415, "unsupported_media_type")
+    problem(v1.ask("POST", "/jobs", packed, **PACKED), 415, "unsupported_media_type")
+    stranger = V1(v1.center, token="peal_0")
+    reader = V1(v1.center, token=v1.ask("POST", "/tokens", {"name": "r", "permissions": ["read"], "groups": None,
+                                                            "days": 1}).json["secret"])
+    problem(stranger.ask("POST", "/import", bomb, **PACKED), 401, "unauthenticated")
+    problem(reader.ask("POST", "/import", bomb, **PACKED), 403, "forbidden")
+    assert app not in [g["app"] for g in v1.get("/groups?limit=500")["items"]]
+    assert len(bring(v1, packed, **PACKED)["steps"]) == 6
+    assert bring(v1, small, "?dryRun=true", Content_Encoding="identity")["steps"] == []
+
+
+def test_packed_files_are_read_one_at_a_time(v1, app):
+    """Of some that come together one at least is told to wait, and each that waits gets its turn."""
+    text = gzip.compress(json.dumps({"peal": 1, "groups": [{"app": app, "title": "First"}],
+                                     "jobs": [job(app, f"job {n}", schedule=DAILY, state="scheduled") for n in range(2000)]}).encode())
+    told = []
+
+    def once():
+        answer = v1.ask("POST", "/import?dryRun=true", text, **PACKED)
+        if answer.status == 429:
+            problem(answer, 429, "too_many_requests")
+            assert int(answer.headers["Retry-After"]) >= 1
+            told.append(answer)
+        return answer.status
+
+    def together():
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            status = [s.result() for s in [pool.submit(once) for _ in range(4)]]
+        assert 200 in status and set(status) <= {200, 429}
+        return told
+    wait_until(together, what="two packed files that come together")
+    wait_until(lambda: once() == 200, what="the turn of the next one")
 
 
 def test_a_cycle_through_jobs_that_the_file_does_not_change(v1, app):

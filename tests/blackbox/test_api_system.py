@@ -98,9 +98,10 @@ def test_what_names_files_and_weak_settings_is_for_administrators(developer):
 def test_a_database_in_a_file_has_one_server(v1, developer, center):
     node, = developer.get("/nodes")["items"]  # any user
     assert node == {"id": 1, "name": node["name"], "epoch": 1, "state": "up", "drainAsked": False, "self": True,
-                    "address": f"127.0.0.1:{center.port}", "version": v1.get("/system")["version"], "runs": node["runs"],
-                    "beatAt": None, "beatMs": None, "skewMs": None, "startedAt": v1.get("/system")["startedAt"],
-                    "startedMs": v1.get("/system")["startedMs"]}
+                    "address": f"127.0.0.1:{center.port}", "version": v1.get("/system")["version"], "protocol": 1,
+                    "runs": node["runs"], "jobs": None, "beatAt": None, "beatMs": None, "beatAgeMs": None, "leased": True,
+                    "skewMs": None,
+                    "startedAt": v1.get("/system")["startedAt"], "startedMs": v1.get("/system")["startedMs"]}
     assert node["name"] and node["runs"] >= 0
     assert f'peal_node_info{{node="1",epoch="1",name="{node["name"]}"}} 1' in center.get("/metrics")[2].decode()
     problem(v1.ask("GET", "/nodes?x=1"), 400, "malformed")

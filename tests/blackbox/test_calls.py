@@ -10,8 +10,9 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support import ledger  # noqa: E402 (path just set)
 from support.center import Center  # noqa: E402
-from support.puppet import Page, Puppet  # noqa: E402
+from support.puppet import NO_LOG, Page, Puppet  # noqa: E402
 from support.standin import YES  # noqa: E402
+from support.wait import wait_until  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +76,37 @@ def test_a_proxys_page_is_no_refusal(center, group, puppet):
     ledger.settle(center, jobs=[job])
     assert len(puppet.runs(job)) == 1
     assert [row["handleCode"] for row in api.logs(job)] == [200]
+
+
+@pytest.mark.every_engine
+def test_a_run_that_never_arrived_leaves_by_the_edit(center, group, puppet):
+    """The first connection breaks, the job is edited, and the executor knows nothing of the run: it is sent again, with
+    what the edit says, and its log row says so."""
+    broken = []
+
+    def answer(action, body):
+        if action == "run" and not broken:
+            broken.append(body["logId"])
+            return None
+        return {"run": YES, "idleBeat": dict(YES), "log": dict(YES, content=NO_LOG, data=NO_LOG)}.get(action, YES)
+
+    puppet.answer, puppet.automatic = answer, True
+    api = center.api()
+    job = api.add_job(group, "edited", scheduleType="CRON", scheduleConf="* * * * * ?", executorParam="old")
+    api.start_job(job)
+    wait_until(lambda: broken, "a run whose connection breaks")
+    api.call(
+        "/jobinfo/update", id=job, jobGroup=group, jobDesc="edited", author="tests", scheduleType="CRON", scheduleConf="* * * * * ?",
+        misfireStrategy="DO_NOTHING", executorRouteStrategy="FIRST", executorHandler="newHandler", executorParam="new",
+        executorBlockStrategy="SERIAL_EXECUTION", executorTimeout=0, executorFailRetryCount=0, glueType="BEAN")
+
+    def sent():
+        return [run for run in puppet.runs(job) if run["logId"] == broken[0]]
+
+    wait_until(lambda: len(sent()) == 2, "the run to be sent again", 60)
+    api.stop_job(job)
+    ledger.settle(center, jobs=[job])
+    first, second = [(run["executorHandler"], run["executorParams"]) for run in sent()]
+    assert first[1] == "old" and second == ("newHandler", "new")
+    row, = ledger.rows(center, "SELECT executor_handler, executor_param, handle_code FROM xxl_job_log WHERE id = ?", broken[0])
+    assert dict(row) == {"executor_handler": "newHandler", "executor_param": "new", "handle_code": 200}

@@ -105,6 +105,8 @@ def test_a_server_that_was_given_up_ends(db, tmp_path):
         two.process.send_signal(signal.SIGSTOP)
         try:
             wait_for(one, one="up", two="dead")
+            leased = {n["name"]: n["leased"] for n in V1(one).get("/nodes")["items"]}
+            assert leased == {"one": True, "two": False}
         finally:
             two.process.send_signal(signal.SIGCONT)
         assert two.process.wait(60 * PATIENCE) == 3
@@ -127,3 +129,69 @@ def test_a_server_that_has_the_database_alone_keeps_it(db, tmp_path):
 def test_a_file_is_one_servers(tmp_path):
     said = refused(tmp_path / "a", f"sqlite:{tmp_path}/a.db", "one")
     assert "node.cluster needs a database that several servers can open" in said, said
+
+
+def next_release(db, name, oldest, *texts):
+    """What the start of a release does that has one migration more than this one."""
+    for text in texts:
+        db.run(text, name)
+    if texts and db.kind == "postgres":
+        db.run(f"ALTER TABLE peal_later OWNER TO {servers.USER}", name)
+    n = db.number("SELECT max(n) + 1 FROM peal_migration", name)
+    db.run(f"INSERT INTO peal_migration (n, sha256, applied_ms, oldest) VALUES ({n}, 'of a later release', 1, {oldest})", name)
+    return n
+
+
+WIDER = ("CREATE TABLE peal_later (id int NOT NULL PRIMARY KEY)",
+         "CREATE INDEX i_later ON peal_run (due_ms)",
+         *(f"ALTER TABLE {table} ADD COLUMN later int NOT NULL DEFAULT 7"
+           for table in ("peal_run", "peal_node", "peal_epoch", "peal_due", "peal_job", "peal_delta", "peal_migration")))
+
+
+def test_servers_go_on_where_a_newer_release_has_widened_the_tables(db, tmp_path):
+    """Each connection is made anew on the wider tables, each server is stopped and started there, and one is killed."""
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, Reporter(one, two) as puppet:
+        wait_for(one, one="up", two="up")
+        jobs = jobs_each_second(two, puppet, 4)
+        wait_for_ends(db, name, 4)
+        next_release(db, name, 0, *WIDER)
+        wait_for_ends(db, name, 8)
+        db.kill()
+        db.start()
+        for center in (one, two):
+            wait_until(lambda c=center: c.answers("/readyz") and c.answers("/metrics"), "the new connections", 60)
+            assert V1(center).get("/jobs")["page"]["total"]["value"] == len(jobs)
+        for center, end in ((one, one.stop), (two, two.stop), (two, two.kill)):
+            wait_for_ends(db, name, 8)
+            end()
+            center.start()
+            wait_for(center, one="up", two="up")
+        path = f"/jobs/{jobs[0]}"
+        before = V1(one).ask("GET", path)
+        edited = V1(one).ask("PATCH", path, {"name": "wider"}, If_Match=before.headers["ETag"])
+        assert edited.status == 200, edited.json
+        assert V1(two).get(path)["name"] == "wider"
+        wait_for_ends(db, name, 8)
+        settled(db, name, puppet, two.api(), jobs)
+
+
+def test_tables_that_a_newer_release_has_to_itself_are_refused_with_what_mends_it(db, tmp_path):
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one:
+        newest = next_release(db, name, 2)
+        # a wider one on top of it changes nothing
+        last = next_release(db, name, 0)
+        said = refused(tmp_path / "b", url, "two")
+        assert f"was written by a newer release (migration {last}, this one knows {newest - 1})" in said, said
+        assert "start that release" in said and "it wants protocol 2, and this release speaks 1" in said, said
+        db.run(f"DELETE FROM peal_migration WHERE n >= {newest}", name)
+        with node(tmp_path / "b", url, "two"):
+            wait_for(one, one="up", two="up")
+        # what it does not know is not copied
+        next_release(db, name, 0)
+        one.stop()
+        moved = subprocess.run([str(binary()), "db", "move", "--from", url, "--data", str(tmp_path / "moved")],
+                               capture_output=True, text=True, timeout=60 * PATIENCE, check=False,
+                               env=clean_environment(PEAL_DB_PASSWORD=servers.PASSWORD))
+        assert moved.returncode != 0 and "was written by a newer release" in moved.stderr, moved.stderr

@@ -16,6 +16,7 @@ import pytest  # noqa: E402 (path just set)
 from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.standin import YES  # noqa: E402
+from support.v1 import V1  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 
 JOBS = 8  # half of them are planned by each server
@@ -52,6 +53,10 @@ class Scene:
 
     def planned(self, job):
         return self.number(f"SELECT count(*) FROM peal_run WHERE phase = 1 AND job_id = {job}")
+
+    def none_is_planned(self, job):
+        """A run that was sent just before the edit is in the table until its own server's next batch."""
+        wait_until(lambda: self.planned(job) == 0, f"no run of job {job} to be planned")
 
     def time_passes(self, seconds=7):
         """More than what any server plans ahead."""
@@ -97,7 +102,7 @@ def test_a_job_that_is_stopped_at_any_server_leaves_none(db, tmp_path):
             api = (s.one, s.two)[i // 2 % 2].api()  # its home, or not
             assert s.planned(job) > 0
             ends[job] = answered(api.stop_job, job)
-            assert s.planned(job) == 0
+            s.none_is_planned(job)
         s.time_passes()
         for job in s.jobs:
             assert s.sent_behind(job, ends[job]) == []
@@ -112,7 +117,7 @@ def test_a_job_that_is_deleted_at_any_server_leaves_none(db, tmp_path):
         for i, job in enumerate(s.jobs):
             api = (s.one, s.two)[i // 2 % 2].api()
             ends[job] = answered(api.delete_job, job)
-            assert s.planned(job) == 0
+            s.none_is_planned(job)
         s.time_passes()
         for job in s.jobs:
             assert s.sent_behind(job, ends[job]) == []
@@ -155,6 +160,59 @@ def test_another_schedule_keeps_the_times_that_it_shares_with_the_old_one(db, tm
         for job in s.jobs:
             s.two.api().stop_job(job)
         s.books()
+
+
+def imported(api, document, jobs, **fields):
+    """The import of a file in which these jobs have other fields; its answer."""
+    names = {f"edited {job}" for job in jobs}
+    changed = [{**job, **fields} if job["name"] in names else job for job in document["jobs"]]
+    return api.ask("POST", "/import", {**document, "jobs": changed})
+
+
+def test_an_import_holds_at_all_servers_when_it_is_answered(db, tmp_path):
+    with scene(db, tmp_path) as s:
+        s.begin()
+        for job in s.jobs:
+            s.one.api().call("/jobinfo/update", **job_form(s.group, id=job, jobDesc=f"edited {job}"))
+        here, there = V1(s.one), V1(s.two)
+        document = here.get("/export")
+        task = {**next(job for job in document["jobs"] if job["name"] == f"edited {s.jobs[0]}")["task"], "param": "new"}
+        changed, stopped = s.jobs[:JOBS // 2], s.jobs[JOBS // 2:]
+        assert imported(there, document, changed, task=task).status == 200
+        changes = time.time() * 1000
+        document = here.get("/export")
+        assert imported(here, document, stopped, state="stopped").status == 200
+        ends = time.time() * 1000
+        for job in stopped:
+            s.none_is_planned(job)
+        s.time_passes()
+        for job in changed:
+            assert {run["executorParams"] for run in s.sent_behind(job, changes)} == {"new"}
+        for job in stopped:
+            assert s.sent_behind(job, ends) == []
+        s.two.process.send_signal(signal.SIGSTOP)
+        try:  # some of them are planned there
+            answer = imported(here, here.get("/export"), changed, state="stopped")
+            assert answer.status == 503 and "server two has not confirmed it" in answer.json["detail"], answer.json
+        finally:
+            s.two.process.send_signal(signal.SIGCONT)
+        for job in changed:
+            wait_until(lambda j=job: s.planned(j) == 0, "the runs to be withdrawn", 30)
+        s.books()
+
+
+def test_what_an_action_takes_is_counted_over_all_servers(db, tmp_path):
+    with scene(db, tmp_path) as s:
+        s.begin()
+        s.puppet.answer = lambda action, body: None if action == "run" else YES
+        for job in s.jobs[:2]:  # one of them is planned by each server
+            wait_until(lambda j=job: s.number(f"SELECT count(*) FROM peal_run WHERE phase = 3 AND job_id = {j}"), "doubt", 30)
+            here, there = (V1(c).get(f"/jobs/{job}/consequences?action=stop") for c in (s.one, s.two))
+            for answer in here, there:
+                assert answer["firingsWithdrawn"] > 0 and answer["openRuns"] > 0, (here, there)
+        s.puppet.answer = lambda action, body: YES
+        for job in s.jobs:
+            s.one.api().stop_job(job)
 
 
 def test_a_server_that_stands_still_is_named_and_sends_nothing_old_afterwards(db, tmp_path):

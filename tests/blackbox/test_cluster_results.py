@@ -9,7 +9,9 @@ import sys
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
-from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (path just set; a fixture)
+import pytest  # noqa: E402 (path just set)
+
+from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.standin import YES  # noqa: E402
 from support.v1 import V1  # noqa: E402
@@ -43,11 +45,12 @@ def tell(puppet, center, run, **result):
 
 
 @contextlib.contextmanager
-def two_servers(db, tmp_path, automatic=True):
+def two_servers(db, tmp_path, automatic=True, settings=()):
     """The database's name, both servers, an executor that both know, and its group."""
     name, url = fresh(db)
-    with node(tmp_path / "a", url, "one") as one:
-        with Elsewhere(db, name, one, node(tmp_path / "b", url, "two"), automatic=automatic) as puppet:
+    with node(tmp_path / "a", url, "one", settings=settings) as one:
+        two = node(tmp_path / "b", url, "two", settings=settings)
+        with Elsewhere(db, name, one, two, automatic=automatic) as puppet:
             group = one.api().add_group("tests", addresses=[puppet.address])
             with puppet.centers[1] as two:
                 wait_for(two, one="up", two="up")
@@ -72,8 +75,10 @@ def check_books(db, name):
     assert db.number("SELECT sum(late) FROM peal_epoch", name) == 0, "a result was noted as late"
 
 
-def test_results_that_come_to_another_server_end_their_runs(db, tmp_path):
-    with two_servers(db, tmp_path) as (name, one, two, puppet, group):
+# servers that reach each other, and ones that do not: nothing listens at the address that each tells
+@pytest.mark.parametrize("settings", [(), ("--node.address", "127.0.0.1:1")], ids=["direct", "inbox"])
+def test_results_that_come_to_another_server_end_their_runs(db, tmp_path, settings):
+    with two_servers(db, tmp_path, settings=settings) as (name, one, two, puppet, group):
         api = one.api()
         child = api.add_job(group, "child")
         parent = api.add_job(group, "parent", childJobId=str(child))
@@ -93,9 +98,13 @@ def test_results_that_come_to_another_server_end_their_runs(db, tmp_path):
         wait_until(lambda: len(puppet.took) == 4 * RUNS and live(db, name) == 0, "every run to end", 60)
         assert set(puppet.took.values()) == {one, two}
         took = collections.Counter(puppet.took.values())
-        for center, other in (one, two), (two, one):  # whoever is told leaves it to the other one
-            assert center.metric("peal_node_results_given_total") == took[center]
-            assert center.metric("peal_node_results_taken_total") == took[other]
+        for center, other in (one, two), (two, one):  # whoever is told brings it to the other one, or leaves it
+            brought = center.metric("peal_node_results_forwarded_total")
+            assert (brought > 0) == (not settings)
+            assert brought <= other.metric("peal_node_results_received_total")
+            given = center.metric("peal_node_results_given_total")
+            assert given + brought == took[center]  # one that is answered late is left as well
+            assert other.metric("peal_node_results_taken_total") == given
         for job, codes in (parent, {"200": RUNS}), (child, {"200": RUNS}), (shaky, {"200": RUNS, "500": RUNS}):
             rows = ended(db, name, job)
             for code, count in codes.items():
@@ -143,6 +152,13 @@ def test_a_result_ends_its_run_after_the_server_that_took_it_was_killed(db, tmp_
         check_books(db, name)
 
 
+def waiting(db):
+    """Transactions that wait for a lock."""
+    if db.kind == "postgres":
+        return db.number("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted", "")
+    return int(db.run("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")[0][1])
+
+
 def test_a_result_of_a_run_that_is_over_is_noted_once(db, tmp_path):
     with two_servers(db, tmp_path, automatic=False) as (name, one, two, puppet, group):
         job = one.api().add_job(group, "given up")
@@ -153,8 +169,14 @@ def test_a_result_of_a_run_that_is_over_is_noted_once(db, tmp_path):
         assert inbox(db, name) == 1
         # its run ends in another way: both servers find the row
         db.run(f"UPDATE xxl_job_log SET handle_code = 500, handle_msg = 'lost: given up' WHERE id = {log}", name)
-        db.run(f"DELETE FROM peal_run WHERE log_id = {log}", name)
-        two.process.send_signal(signal.SIGCONT)
+        with contextlib.closing(db.snapshot(name)) as link:  # and want it at the same time
+            link.run("COMMIT")
+            link.run("BEGIN")
+            link.run(f"SELECT id FROM xxl_job_log WHERE id = {log} FOR UPDATE")
+            db.run(f"DELETE FROM peal_run WHERE log_id = {log}", name)
+            two.process.send_signal(signal.SIGCONT)
+            wait_until(lambda: waiting(db) >= 2, "both servers to wait for the row", 60, 0.02)
+            link.run("ROLLBACK")
         wait_until(lambda: inbox(db, name) == 0, "the inbox to be empty", 30)
         noted = f"SELECT count(*) FROM xxl_job_log WHERE handle_msg LIKE 'lost: given up%late result%code 200: done {log}'"
         assert db.number(noted, name) == 1

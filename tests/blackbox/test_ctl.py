@@ -378,6 +378,10 @@ def test_the_completion_is_what_is_installed(ctl):
 
 
 def test_completion(site):
+    v1 = V1(site.center)
+    for name in ("bell tower", "drum"):
+        assert v1.ask("POST", "/alarm-channels", {"name": name, "kind": "slack",
+                                                  "settings": {"url": "https://hooks.slack.com/services/x"}}).status == 201
     assert complete(site, ["peal", "ct"]) == ["ctl"]
     assert {"job", "run", "logs", "audit"} <= set(complete(site, ["peal", "ctl", ""]))
     assert complete(site, ["peal", "ctl", "job", "st"]) == ["start", "stop"]
@@ -388,7 +392,7 @@ def test_completion(site):
     assert complete(site, ["peal", "ctl", "-o", "j"]) == ["json"]
     assert complete(site, ["peal", "ctl", "-o", "json", "--url=http://x", "job", "st"]) == ["start", "stop"]
     for line, name in [(["job", "get", "asl"], "asleep"), (["job", "get", "all\\ is"], "all\\ is\\ well"),
-                       (["run", "list", "--job", "never"], "never\\ good")]:
+                       (["run", "list", "--job", "never"], "never\\ good"), (["alarm", "test", "bell"], "bell\\ tower")]:
         # a center that takes longer than a second has nothing to offer
         wait_until(lambda words=line, wanted=name: complete(site, ["peal", "ctl", *words]) == [wanted], name, 30)
     assert complete(site, ["peal", "ctl", "job", "get", "asl"], {"PEAL_URL": f"http://127.0.0.1:{free_port()}",

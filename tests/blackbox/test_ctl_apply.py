@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`peal ctl export` and `peal ctl apply`: a center as files, and files as a center."""
 
+import base64
 import json
+import random
 import re
 import subprocess
 
@@ -228,11 +230,34 @@ def test_a_broken_rule_changes_nothing_and_all_are_told(files):
 
 
 def test_what_one_import_does_not_take_is_told(files):
-    files.put({"peal": 1, "groups": whole()["groups"], "jobs": [job(f"job {n}", task={
-        "kind": "BEAN", "handler": "h", "param": "p" * 60_000}) for n in range(40)]})
+    """What does not pack well, of what packs well more than 16 MiB, and too many things."""
+    def large(n, text, name="a.json", first=0):
+        files.put({"peal": 1, "jobs": [job(f"job {i}", task={"kind": "BEAN", "handler": "h", "param": text()})
+                                       for i in range(first, first + n)]}, name)
+    chance = random.Random(1)
+    large(60, lambda: base64.b64encode(chance.randbytes(45_000)).decode())
     done = files.apply("--yes", status=FAILED)
-    assert "more than one import takes (2 MiB)" in done.stderr and "nothing was changed" in done.stderr
+    assert "more than one import takes (16 MiB, and packed by gzip 2 MiB)" in done.stderr
+    assert "nothing was changed" in done.stderr
+    large(150, lambda: "p" * 60_000)
+    large(150, lambda: "p" * 60_000, "b.json", 150)
+    done = files.apply("--yes", status=FAILED)
+    assert "longer than 16777216 bytes when it is unpacked" in done.stderr and "more than one import takes" in done.stderr
+    (files.folder / "b.json").unlink()
+    files.put({"peal": 1, "groups": whole()["groups"], "jobs": [job(f"job {n}") for n in range(10_000)]})
+    assert "more than 10000 things would change" in files.apply("--yes", status=CONFLICT).stderr
     assert files.jobs() == {}
+
+
+def test_five_thousand_jobs_are_one_import(files):
+    """With all members that export writes: 3.5 MB."""
+    files.put({"peal": 1, "groups": whole()["groups"], "jobs": [job(f"job {n}") for n in range(5000)]})
+    assert "5002 to do, 0 as they are to be" in files.apply("--yes").stdout
+    exported = files.export()
+    assert len(exported) > 3_000_000 and exported.count('"name": "job ') == 5000
+    files.put(exported.replace('"owner": "ops"', '"owner": "nights"'))
+    assert "5000 to do, 2 as they are to be" in files.apply("--yes").stdout
+    assert files.export().count('"owner": "nights"') == 5000
 
 
 def test_names_that_lead_nowhere(files):

@@ -8,14 +8,15 @@ import pathlib
 import signal
 import subprocess
 import sys
+from concurrent import futures
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 import pytest  # noqa: E402 (path just set)
 
-from support import servers  # noqa: E402
+from support import servers, webapi  # noqa: E402
 from support.center import Center, binary, clean_environment  # noqa: E402
-from support.cluster import database, fresh  # noqa: E402, F401 (a fixture)
+from support.cluster import database, fresh, settled  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1, problem  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
@@ -337,6 +338,158 @@ def test_a_clock_that_is_far_from_the_databases_is_refused_at_the_start(db, tmp_
         assert "NTP" in refused(tmp_path / "b", "--db", url, "--db.clock-skew", "10s")
         with center_on(tmp_path / "c", url, PEAL_DB_CLOCK_SKEW="0") as center:
             assert center.get("/readyz")[0] == 200
+
+
+class Foreign:
+    """Another program's session on the database, with transactions that hold rows of Peal's."""
+
+    WAITS = {"mariadb": "SHOW GLOBAL STATUS WHERE variable_name = 'Innodb_row_lock_current_waits' AND value > 0",
+             "postgres": "SELECT 1 FROM pg_locks WHERE NOT granted"}
+
+    def __init__(self, db, name):
+        self.db, self.name, self.link = db, name, db.snapshot(name)
+        self.link.run("COMMIT")
+        if db.kind == "postgres":  # which of two that wait for each other looks first has to give way: never this one
+            self.link.run("SET deadlock_timeout = '1h'")
+        else:  # which of them has changed fewer rows has to
+            self.link.run("CREATE TABLE ballast (n int)")
+
+    def close(self):
+        self.link.close()
+
+    def hold(self, rows):
+        """In a new transaction."""
+        self.link.run("BEGIN")
+        if self.db.kind == "mariadb":
+            self.link.run("INSERT INTO ballast SELECT seq FROM seq_1_to_2000")
+        self.link.run(rows)
+
+    def waited_for(self):
+        """Until a transaction waits for what this one holds."""
+        wait_until(lambda: self.link.run(self.WAITS[self.db.kind]), "a transaction to wait", 60, 0.02)
+
+    def ask(self, tables):
+        """For all rows: those that the transaction holds which waits, too."""
+        for table in tables:
+            self.link.run(f"SELECT * FROM {table} FOR UPDATE")
+
+    def end(self):
+        self.link.run("ROLLBACK")
+
+    def deadlocks(self):
+        """That the server has found so far."""
+        if self.db.kind == "postgres":
+            return self.db.number(f"SELECT deadlocks FROM pg_stat_database WHERE datname = '{self.name}'", self.name)
+        return int(self.db.run("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")[0][1])
+
+    def timeouts(self):
+        """Waits for a lock that the server has given up so far."""
+        if self.db.kind == "postgres":
+            return (self.db.folder / "log").read_text().count("canceling statement due to lock timeout")
+        return self.db.number("SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_timeouts'", "")
+
+
+class Busy:
+    """A center with jobs that fire each second, runs by hand, and another program's session."""
+
+    def __init__(self, center, foreign, by_hand, threads):
+        self.center, self.foreign, self.by_hand, self.threads = center, foreign, by_hand, threads
+        self.api, self.asked = center.api(), []
+
+    def trigger(self):
+        """Ask for a run by hand; not waited for."""
+        self.asked.append(self.threads.submit(self._trigger))
+
+    def _trigger(self):
+        try:
+            self.api.trigger(self.by_hand)
+            return True
+        except webapi.ApiError as error:  # it may be done all the same, once
+            assert "not confirmed in time" in str(error), error
+            return False
+
+    def answers(self):
+        """Of each that was asked for, whether it was confirmed."""
+        return [one.result(60 * PATIENCE) for one in self.asked]
+
+
+@contextlib.contextmanager
+def busy_center(db, folder):
+    """A Busy. At the end each scheduled time was fired once, and so was each run by hand that was confirmed."""
+    name, url = fresh(db)
+    with (center_on(folder, url) as center, Puppet(center, "tests") as puppet, futures.ThreadPoolExecutor() as threads,
+          contextlib.closing(Foreign(db, name)) as foreign):
+        api = center.api()
+        group = api.add_group("tests")
+        jobs = [api.add_job(group, f"job {i}", scheduleType="CRON", scheduleConf="* * * * * ?", misfireStrategy="FIRE_ALL")
+                for i in range(3)]
+        busy = Busy(center, foreign, api.add_job(group, "by hand"), threads)
+        for job in jobs:
+            api.start_job(job)
+        wait_for_ends(db, name, jobs[0], 1)
+        yield busy
+        answers = busy.answers()
+        wait_for_green(center)
+        wait_for_ends(db, name, jobs[0], 2)
+        settled(db, name, puppet, api, jobs)
+        ended_by_hand = db.run(f"SELECT id FROM xxl_job_log WHERE job_id = {busy.by_hand} AND handle_code = 200", name)
+        sent = [run["logId"] for run in puppet.runs(busy.by_hand)]
+        assert sorted(int(row) for row, in ended_by_hand) == sorted(sent)
+        assert answers.count(True) <= len(sent) <= len(answers) and len(answers) > 0
+        wait_until(lambda: center.metric("peal_firings_unaccounted") == 0, "the books to balance")
+
+
+@contextlib.contextmanager
+def patient(db):
+    """PostgreSQL looks for deadlocks late enough that the other program has asked for its second lock by then."""
+    if db.kind == "postgres":
+        db.run(f"ALTER ROLE {servers.USER} SET deadlock_timeout = '1500ms'")
+    yield
+    if db.kind == "postgres":
+        db.run(f"ALTER ROLE {servers.USER} RESET deadlock_timeout")
+
+
+FENCE = "UPDATE peal_epoch SET node = node WHERE ended = 0"  # the last row that each transaction of the writer has
+
+
+def test_a_batch_that_meets_another_program_in_a_deadlock_is_repeated(db, tmp_path):
+    """Error 1213, SQLSTATE 40P01: Peal's transaction has rows of jobs or of runs, and waits for one more."""
+    times = 10 if db.kind == "mariadb" else 1  # MariaDB finds it at once, PostgreSQL when one has waited for a while
+    with patient(db), busy_center(db, tmp_path) as busy:
+        began, ready = busy.foreign.deadlocks(), []
+
+        def met():
+            busy.foreign.hold(FENCE)
+            if len(busy.asked) < times:
+                busy.trigger()
+            busy.foreign.waited_for()
+            busy.foreign.ask(("peal_due", "peal_run", "xxl_job_log"))  # a batch that has none of these waits on: once more
+            ready.append(busy.center.get("/readyz?verbose")[2].decode())  # while it is made again, and waits anew
+            busy.foreign.end()
+            assert busy.center.metric("peal_database_conflicts_total") >= times
+            return True
+
+        wait_until(met, f"{times} deadlocks", 120)
+        assert not [said for said in ready if "another transaction was in the way" in said], ready
+        wait_until(lambda: busy.foreign.deadlocks() >= began + times, "the server to have counted them")
+        if db.kind == "mariadb":
+            assert "10 transactions of the last minute met others and were repeated" in busy.center.output.read_text()
+
+
+def test_a_batch_that_waits_too_long_for_a_lock_is_repeated(db, tmp_path):
+    """Error 1205, of which MariaDB undoes the statement alone, and SQLSTATE 55P03: at the last statement, and before."""
+    with busy_center(db, tmp_path) as busy:
+        for rows in (FENCE, "SELECT * FROM peal_run FOR UPDATE"):
+            wait_until(lambda: db.number("SELECT count(*) FROM peal_run", busy.foreign.name), "a run that is planned")
+            began, errors = busy.foreign.timeouts(), busy.center.metric("peal_commit_errors_total")
+            busy.foreign.hold(rows)
+            busy.trigger()
+            wait_for_red(busy.center, "(1205)" if db.kind == "mariadb" else "(55p03)")
+            busy.foreign.end()
+            assert busy.foreign.timeouts() > began and busy.center.metric("peal_commit_errors_total") > errors
+            wait_for_green(busy.center)
+        assert ("(1205)" if db.kind == "mariadb" else "(55P03)") in busy.center.output.read_text()
+        assert busy.center.metric("peal_database_conflicts_total") == 0
 
 
 @pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """peal db check and peal db import on the database of an XXL-JOB: what is wrong is said, what is there comes over, the
 source stays as it is, and a center works on it."""
+import contextlib
 import os
+import re
+import signal
 import sqlite3
 import subprocess
 import tempfile
@@ -184,3 +187,124 @@ def test_what_cannot_be_read_is_refused(server, tmp_path):
         status, out, err = peal("import", "--from", what, "--db", f"sqlite:{tmp_path}/x.db")
         assert status == 2 and says in err and out == "" and not (tmp_path / "x.db").exists(), (what, err)
     assert peal("import")[0] == 2 and peal("check")[0] == 2 and peal("mend")[0] == 2
+
+
+LONG = 40_000  # rows of the log, for an import that takes long enough to be cut off in it
+EPOCH_S = {"sqlite": "trigger_time / 1000", "mariadb": "TIMESTAMPDIFF(SECOND, '1970-01-01', trigger_time)",
+           "postgres": "extract(epoch FROM trigger_time)::bigint"}
+
+
+class Target:
+    """A new database of one kind, looked at from outside."""
+
+    def __init__(self, kind, server, postgres, folder):
+        self.kind, self.postgres, self.name = kind, postgres, f"cut_{kind}"
+        self.file = folder / "peal.db"
+        if kind == "sqlite":
+            self.url = f"sqlite:{self.file}"
+        elif kind == "postgres":
+            self.url = postgres.create(self.name)
+        else:
+            self.db = server.connect("")
+            self.db.run(f"CREATE DATABASE {self.name}")
+            self.db.run(f"USE {self.name}")
+            self.url = server.url(self.name)
+
+    def run(self, sql):
+        if self.kind == "sqlite":
+            with sqlite3.connect(self.file, timeout=60) as file:
+                rows = file.execute(sql).fetchall()
+            file.close()
+        else:
+            rows = self.postgres.run(sql, self.name) if self.kind == "postgres" else self.db.run(sql)
+        return [tuple(None if value is None else str(value) for value in row) for row in rows]
+
+    def reached(self, rows):
+        try:
+            return int(self.run("SELECT coalesce(max(id), 0) FROM xxl_job_log")[0][0]) >= rows
+        except Exception:  # pylint: disable=broad-except
+            return False  # the tables are not there yet
+
+    def log(self):
+        return self.run(f"SELECT id, job_group, job_id, {EPOCH_S[self.kind]}, trigger_code, handle_code, handle_msg "
+                        "FROM xxl_job_log ORDER BY id")
+
+
+def cut_off(target, at, how, *args):
+    """False: it had ended first."""
+    with subprocess.Popen([binary(), "db", "import", *args, "--zone", "Asia/Shanghai"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        wait_until(lambda: process.poll() is not None or target.reached(at), f"{at} rows in the target", 60)
+        process.send_signal(how)
+        said = process.stdout.read()
+    assert process.returncode in (0, -how), said
+    return process.returncode != 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "mariadb", "postgres"])
+def test_an_import_that_is_cut_off_goes_on(server, tmp_path, kind):
+    """By SIGKILL and SIGTERM, at four places; the source's log goes on meanwhile, as that of a live XXL-JOB does."""
+    if kind == "postgres" and servers.missing("postgres") is not None and not os.environ.get("CI"):
+        pytest.skip("no PostgreSQL server here")
+    database, now = f"long_{kind}", now_ms() // 1000 * 1000
+    source_db = server.connect("")
+    make(source_db, database, "3.4")
+    for i in (1, 2):  # the second one is another source
+        if i == 2:
+            make(source_db, database + "2", "3.4")
+        source_db.run("INSERT INTO xxl_job_log (job_group, job_id, trigger_time, trigger_code, handle_code, handle_msg) "
+                      f"SELECT 1, seq MOD 50, CAST(%s AS DATETIME) - INTERVAL {LONG} - seq SECOND, 200, 0, "
+                      f"CONCAT('line ', seq) FROM seq_1_to_{LONG if i == 1 else 10}", wall(now))
+    source_db.run(f"USE {database}")
+    source_db.run("DELETE FROM xxl_job_log WHERE id = 5500")  # of a transaction that has its id and commits later
+    with servers.open("postgres") if kind == "postgres" else contextlib.nullcontext() as held:
+        target = Target(kind, server, held, tmp_path)
+        args = ("--from", source(server, database), "--db", target.url, "--history", "30", "--stopped")
+        cuts = [cut_off(target, at, how, *args) for at, how in
+                ((1, signal.SIGKILL), (9000, signal.SIGTERM), (17_000, signal.SIGKILL), (26_000, signal.SIGKILL))]
+        assert any(cuts) and len(target.log()) < LONG
+        refused_while_begun(server, target, database, args)
+        source_db.run("UPDATE xxl_job_log SET handle_code = 200, handle_msg = 'later' WHERE id BETWEEN 2100 AND 2200")
+        source_db.run("DELETE FROM xxl_job_log WHERE id <= 1500 OR id BETWEEN 5000 AND 5999 OR id = 8000")
+        source_db.run("INSERT INTO xxl_job_log (id, job_group, job_id, trigger_time, trigger_code, handle_code, handle_msg) "
+                      "VALUES (5500, 1, 1, %s, 200, 0, 'held back'), (%s, 1, 1, %s, 200, 0, 'new')", wall(now), LONG + 1,
+                      wall(now))
+        status, out, err = peal("import", *args)
+        assert (status, err) == (0, "") and re.search(r"found equal \(sum [0-9a-f]{16}\)", out), out + err
+        there = int(re.search(r"cut off: (\d+) log rows were there", out)[1])
+        assert 0 < there < LONG
+        expected = [tuple(None if value is None else str(value) for value in row) for row in source_db.run(
+            "SELECT id, job_group, job_id, TIMESTAMPDIFF(SECOND, '1970-01-01', trigger_time) - %s, trigger_code, handle_code, "
+            f"handle_msg FROM {database}.xxl_job_log ORDER BY id", ZONE_H * 3600)]
+        assert len(expected) == LONG - 1500 - 1000 - 1 + 2 and target.log() == expected
+        assert target.run("SELECT count(*) FROM peal_seq WHERE name LIKE 'import%'") == [("0",)]
+        status, out, err = peal("import", *args)
+        assert status == 2 and "the target is not empty" in err and out == ""
+        with Center(tmp_path / "center", ["--db", target.url, "--zone", "Asia/Shanghai"]) as center:
+            page = webapi.WebApi(center.port, "3.3", "admin", "123456").raw(
+                "/joblog/pageList", jobGroup=0, jobId=0, logStatus=-1, filterTime="", offset=0, pagesize=10)["data"]
+            assert page["data"][0]["handleMsg"] == "new"
+    source_db.close()
+
+
+def refused_while_begun(server, target, database, args):
+    """No server starts on the part, nothing else is imported into it, and a source that is not the one is told."""
+    for changed, says in (({"--from": source(server, database + "2")}, "from another database than this"),
+                          ({"--history": "29"}, "with --history 30"), ({"--history": None}, "with --history 30")):
+        given = [part for i in range(0, 6, 2) for part in (args[i], changed.get(args[i], args[i + 1])) if
+                 changed.get(args[i], "") is not None]
+        status, out, err = peal("import", *given, "--stopped")
+        assert status == 2 and says in err and "name a new database" in err and out == "", err
+    status, out, err = peal("import", *args, "--dry-run")
+    assert status == 2 and "nothing to try" in err
+    status, out, err = peal("import", *args, "--log-zone", "Asia/Tokyo")
+    assert status == 2 and "another zone of the datetimes" in err
+    with contextlib.closing(server.connect(database)) as db:  # another run under an id that is there
+        db.run("UPDATE xxl_job_log SET job_id = job_id + 1 WHERE id = 3")
+        status, out, err = peal("import", *args)
+        db.run("UPDATE xxl_job_log SET job_id = job_id - 1 WHERE id = 3")
+    assert status == 2 and "another run under the id 3" in err
+    center = Center(target.file.parent / "refused", ["--db", target.url])
+    center.launch()
+    assert center.process.wait(60 * PATIENCE) != 0
+    assert "an import into this database has begun" in center.output.read_text()

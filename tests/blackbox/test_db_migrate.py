@@ -156,6 +156,23 @@ def edit(api, it):
     it.wait_for(False, 1)
 
 
+def refused_beside_java_at_the_last_planned_time(it, center):
+    """What Java has fired last is what Peal had planned last: only the next time tells that Java is at work."""
+    before = it.run("SELECT i.trigger_last_time, i.trigger_next_time, d.last_ms FROM NAME.xxl_job_info i JOIN "
+                    "NAME.peal_due d ON d.job_id = i.id WHERE i.id = 1")[0]
+
+    def say(last, following, planned):
+        it.run("UPDATE NAME.xxl_job_info SET trigger_last_time = %s, trigger_next_time = %s WHERE id = 1", last, following)
+        it.run("UPDATE NAME.peal_due SET last_ms = %s WHERE job_id = 1", planned)
+
+    last = now_ms() + 600_000  # however slow the machine is, not 10 s ago
+    say(last, last + 1000, last)
+    center.launch()
+    wait_until(lambda: center.process.poll() is not None, "the center to give up", 60)
+    assert "a Java admin has fired jobs" in center.output.read_text()
+    say(*before)
+
+
 def test_a_killed_server_and_a_change_by_java(server, tmp_path):
     it = Database(server, "back", "3.4")
     assert migrate(server, it.name, "--indexes")[0] == 0
@@ -169,6 +186,7 @@ def test_a_killed_server_and_a_change_by_java(server, tmp_path):
         assert it.next_ms() == PARKED  # Java would fire nothing, rather than twice
         status, out, err = migrate(server, it.name)
         assert status == 0 and "given back" in out and it.next_ms() < PARKED
+        refused_beside_java_at_the_last_planned_time(it, center)
         it.run("DELETE FROM NAME.xxl_job_log WHERE id NOT IN (SELECT log_id FROM NAME.peal_run)")
         with it.java() as java:
             it.wait_for(True, 2)
@@ -177,7 +195,7 @@ def test_a_killed_server_and_a_change_by_java(server, tmp_path):
             db.close()
             center.launch()  # at once: Java is at work
             wait_until(lambda: center.process.poll() is not None, "the center to give up", 60)
-        assert "a Java admin has fired jobs" in center.output.read_text()
+        assert center.output.read_text().count("a Java admin has fired jobs") == 2
         assert it.next_ms() < PARKED
         wait_until(lambda: now_ms() > it.next_ms() + 11_000, "the last firing of Java to be long ago", 30)
         center.start()

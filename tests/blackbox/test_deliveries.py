@@ -67,6 +67,9 @@ def test_the_log_of_tries_the_limit_and_sending_again(center, v1, service):
     assert v1.get(path)["held"] == 1
     assert [d["id"] for d in deliveries(v1, alarm=failed["alarmId"])] == [failed["id"]] and not deliveries(v1, channel="x")
     assert deliveries(v1, state="held") == [held] and not deliveries(v1, state="sent")
+    assert deliveries(v1, state="held", sinceMs=held["closedMs"]) == [held]
+    assert not deliveries(v1, state="held", sinceMs=held["closedMs"] + 1)
+    assert v1.ask("GET", "/alarm-deliveries?sinceMs=yesterday").status == 400
     quiet, = [a for a in v1.get(f"/alarms?rule={number}")["items"] if a["group"]["id"] == groups[2]]
     assert quiet["open"] == 1 and quiet["messages"] == 0  # it came before the others, and its job is silenced
 

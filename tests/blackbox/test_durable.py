@@ -93,6 +93,27 @@ def test_a_result_is_acknowledged_when_the_disk_has_it(center_disk):
                            run["logId"])[0]["handle_msg"] == "kept"
 
 
+def test_a_result_without_room_is_refused(center_disk):
+    """100,000 results of runs that are not in memory wait for the database; one more has to come again."""
+    center, disk = center_disk
+    unknown = [{"logId": 1000000 + i, "handleCode": 200} for i in range(100000)]
+    api = center.api()
+    disk.begin(disk.HOLDS)
+    asked = Asked(lambda: api.add_group("tests"))
+    wait_for_held(disk)  # so the batch after it gathers all that comes
+    assert center.open_api("callback", unknown)["code"] == 500
+    reply = center.open_api("callback", [{"logId": 1, "handleCode": 200}])
+    assert reply["code"] == 500 and "too many" in reply["msg"], reply
+    for _ in range(3):
+        assert center.open_api("callback", [{"logId": 1, "handleCode": 200}])["code"] == 500
+    assert center.metric("peal_results_refused_total") == 4
+    assert center.output.read_text().count("results were refused, because too many wait") == 1
+    disk.end()
+    asked.answer()
+    wait_until(lambda: center.open_api("callback", [{"logId": 1, "handleCode": 200}])["code"] == 200,
+               "results to be taken again", 30)
+
+
 def test_a_result_that_only_the_journal_has_survives(tmp_path):
     """The database stands still, the journal does not: acknowledged, and there after kill -9."""
     disk = DiskErrors(tmp_path / "errors", "peal.db")

@@ -12,11 +12,11 @@ from support.contract import Contract
 from support.sse import Ended, Events
 from support.stub_executor import Stub
 from support.v1 import V1, problem
-from support.wait import wait_until
+from support.wait import PATIENCE, wait_until
 from test_users import make
 
 SCHEMAS = {"run": "EventRun", "runs": "EventRuns", "job": "EventJob", "executor": "EventExecutor",
-           "vitals": "EventVitals"}
+           "alarm": "EventAlarm", "vitals": "EventVitals"}
 CONTRACT = Contract()
 
 
@@ -129,6 +129,47 @@ def test_executors_come_and_go(site):
             if name == "job":
                 changes.append((data["id"], data["change"]))
         assert changes == [(moved, "created"), (moved, "updated"), (seen, "created"), (seen, "deleted")]
+
+
+def told(stream, alarm, state):
+    """Wait until the stream says that of the alarm."""
+    while True:
+        name, data = checked(stream.next(beats=4 * PATIENCE))
+        assert name == "alarm"
+        if (data["id"], data["state"]) == (alarm, state):
+            return
+
+
+def test_alarms_as_they_open_and_change(site):
+    """To those who may see their group; one who comes while an alarm is open is told so when nobody looked on before."""
+    v1 = site.v1
+    made = v1.ask("POST", "/tokens", {"name": "other", "permissions": ["read"], "groups": [site.other], "days": 1})
+    reader = V1(site.center, token=made.json["secret"])
+    channel = v1.ask("POST", "/alarm-channels", {"name": "nowhere", "kind": "slack", "enabled": False,
+                                                 "settings": {"url": "https://hooks.slack.com/services/x"}})
+    rule = v1.ask("POST", "/alarm-rules", {"name": "Fails", "kind": "failed", "groupId": site.mine, "channels": ["nowhere"]})
+    assert (channel.status, rule.status) == (201, 201), (channel.json, rule.json)
+    with site.open("topics=alarm,job", v1=reader) as elsewhere:
+        with site.open("topics=alarm") as stream, site.open("topics=run") as runs:
+            until(runs, site.run(), "succeeded")  # what failed before is not new
+            before = len(site.stub.runs(site.job))
+            site.api.trigger(site.job)
+            site.stub.call_back(site.stub.wait_runs(before + 1, site.job)[before]["logId"], code=500)
+            name, opened = checked(stream.next(beats=4 * PATIENCE))
+            assert (name, opened["groupId"], opened["state"]) == ("alarm", site.mine, "open")
+            alarm = opened["id"]
+            assert v1.get(f"/alarms/{alarm}")["open"] == 1
+            assert v1.ask("POST", f"/alarms/{alarm}/acknowledge").status == 200
+            told(stream, alarm, "acknowledged")
+        with site.open("topics=alarm") as stream:
+            assert v1.ask("POST", f"/alarms/{alarm}/close").status == 200
+            told(stream, alarm, "closed")
+        assert v1.ask("DELETE", f"/alarm-rules/{rule.json['id']}", If_Match="*").status == 204
+        site.run()
+        site.api.start_job(site.hidden)
+        site.api.stop_job(site.hidden)
+        name, data = elsewhere.next(beats=4 * PATIENCE)
+        assert (name, data["id"]) == ("job", site.hidden)  # and no alarm before it
 
 
 def test_vitals_come_every_two_seconds(site):

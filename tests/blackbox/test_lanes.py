@@ -124,7 +124,7 @@ def test_a_dead_address_leaves_the_rotation_at_once_and_comes_back_by_probe(cent
         seen = len(goes.runs())
         goes.listen()  # without a new registration
         goes.wait_for_runs(seen + 10)
-        assert center.metric("peal_executors_dead") == 0
+        wait_until(lambda: center.metric("peal_executors_dead") == 0, "the center to count none as dead")
         stop(api, jobs)
         ledger.settle(center)
         total = ledger.totals(center)

@@ -131,6 +131,12 @@ def test_a_unit_is_hardened_and_starts_the_installed_program(installed, name):
     assert "@" not in service["ExecStart"] and "ProtectProc" in service
 
 
+def findings(path):
+    """What systemd-analyze says of a unit, and not of those of other packages, which it reads as well."""
+    return [line for line in command("systemd-analyze", "verify", "--man=no", path).splitlines()
+            if not re.match(r"/(usr/)?lib/systemd/system/(?!peal)", line)]
+
+
 @pytest.mark.parametrize("name", UNITS)
 def test_systemd_itself_takes_the_unit(tmp_path, name):
     """systemd-analyze says nothing about it; where it is not installed the test above has to do."""
@@ -139,7 +145,7 @@ def test_systemd_itself_takes_the_unit(tmp_path, name):
     here = Installed(tmp_path, "/usr")
     path = here.prefix / "lib" / "systemd" / "system" / name
     path.write_text(path.read_text().replace("ExecStart=/usr", f"ExecStart={here.prefix}"))
-    assert command("systemd-analyze", "verify", "--man=no", path) == ""
+    assert findings(path) == []
 
 
 def test_the_socket_of_the_center_is_where_it_listens_itself(tmp_path):
@@ -151,7 +157,7 @@ def test_the_socket_of_the_center_is_where_it_listens_itself(tmp_path):
     if shutil.which("systemd-analyze"):  # with the service of the same name, which it starts
         service = units / "peal-server.service"
         service.write_text(service.read_text().replace("ExecStart=/usr", f"ExecStart={here.prefix}"))
-        assert command("systemd-analyze", "verify", "--man=no", units / "peal-server.socket") == ""
+        assert findings(units / "peal-server.socket") == []
 
 
 class Service:

@@ -12,7 +12,9 @@ import urllib.request
 
 import pytest
 import yaml
-from support.center import ROOT, Center, free_port
+from support import servers
+from support.center import ROOT, Center, binary, free_port
+from support.cluster import fresh, node
 from support.installed import Installed, command
 from support.puppet import Puppet
 from support.wait import PATIENCE, wait_until
@@ -102,9 +104,25 @@ def test_each_alert_fires_on_what_it_is_for(tmp_path):
     assert fires == names and quiet == names
 
 
-def test_every_query_names_only_what_a_server_has(scraped):
+@pytest.fixture(name="shared", scope="module")
+def shared_center(tmp_path_factory):
+    """A server that shares its database, and has counted its jobs."""
+    built = [name for name in servers.built(binary()) if not servers.missing(name)]
+    if not built:
+        pytest.skip("no database server is installed: scripts/install-deps.sh database")
+    with servers.open(built[0]) as db:
+        db.count = 0
+        with node(tmp_path_factory.mktemp("shared"), fresh(db)[1], "one") as center:
+            api = center.api()
+            api.start_job(api.add_job(api.add_group("shared"), "counted", scheduleType="CRON", scheduleConf="0 0 0 1 1 ? 2099"))
+            names = ("peal_node_homed_jobs", "peal_node_skew_seconds")
+            wait_until(lambda: {name for name, _, _ in center.metrics()} >= set(names), "its jobs to be counted", 60)
+            yield center
+
+
+def test_every_query_names_only_what_a_server_has(scraped, shared):
     samples = {}
-    for name, labels, _ in scraped.metrics():
+    for name, labels, _ in [*scraped.metrics(), *shared.metrics()]:
         have = samples.setdefault(name, {})
         for label, value in labels.items():
             have.setdefault(label, set()).add(value)

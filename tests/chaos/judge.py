@@ -71,6 +71,7 @@ class Judge:
             self.of[row.job].append(row)
         self.faults = collections.defaultdict(list)
         self.counted = collections.Counter()
+        self.skips = collections.defaultdict(list)  # job: [first, last, how many times are not spoken for yet]
 
     def number(self, sql):
         return int(self.link.run(sql)[0][0] or 0)
@@ -101,17 +102,27 @@ class Judge:
         for what, table in (("left in the inbox", "peal_inbox"),):
             for _ in range(self.number(f"SELECT count(*) FROM {table}")):
                 self.faults[what].append(table)
-        for job, count, policy in self.link.run("SELECT job_id, count, policy FROM peal_skip"):
+        for job, begin, end, count, policy in self.link.run(
+                "SELECT job_id, from_ms, to_ms, count, policy FROM peal_skip"):
             self.faults["skipped"].append(f"{count} times of job {job} ({policy})")
+            self.skips[int(job)].append([int(begin), int(end), int(count)])
         self.counted["noted late"] = self.number("SELECT sum(late) FROM peal_epoch")
         self.counted["sent again"] = self.number("SELECT sum(resent) FROM peal_epoch")
 
     def each_second(self, job, first, last):
         seen = collections.Counter(row.moment for row in self.of[job])
         for moment in range(-(-first // 1000) * 1000, last + 1, 1000):
-            if not seen[moment]:
+            if not seen[moment] and not self.skipped(job, moment):
                 self.faults["lost"].append(f"job {job}, {moment}: no row")
         self.once(job)
+
+    def skipped(self, job, moment):
+        """A row of peal_skip says so. It speaks for as many times as it counts."""
+        for skip in self.skips[job]:
+            if skip[0] <= moment <= skip[1] and skip[2]:
+                skip[2] -= 1
+                return True
+        return False
 
     def once(self, job):
         """No (scheduled time, attempt, shard) has two runs."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TCP proxies between nodes and their database: a process of its own, so that nothing of the script holds bytes up.
 
-    links.py TARGET_PORT COUNT     prints the COUNT ports that it listens on, in one line
+    links.py TARGET_PORT...        prints the ports that it listens on, one for each target, in one line
 
 Commands on standard input: `cut N` ends all connections of the Nth and refuses new ones, `hold N` leaves them open and
 passes nothing on, `open N` ends both. It ends with its input."""
@@ -58,8 +58,8 @@ class Link:
                 writer.transport.abort()
 
 
-async def main(target, count):
-    links = [Link(target) for _ in range(count)]
+async def main(targets):
+    links = [Link(target) for target in targets]
     print(*[await link.listen() for link in links], flush=True)
     commands = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -70,12 +70,14 @@ async def main(target, count):
 
 
 class Links:
-    """The process, for the script: ports, and cut(N), hold(N), open(N)."""
+    """The process, for the script: ports[node], one for each server of the database, and what is done to a node."""
 
-    def __init__(self, target, count):
-        self.process = subprocess.Popen([sys.executable, __file__, str(target), str(count)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
-        self.ports = [int(port) for port in self.process.stdout.readline().split()]
+    def __init__(self, targets, nodes):
+        self.process = subprocess.Popen([sys.executable, __file__, *(str(target) for target in targets * nodes)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.each = len(targets)
+        ports = [int(port) for port in self.process.stdout.readline().split()]
+        self.ports = [ports[i * self.each:(i + 1) * self.each] for i in range(nodes)]
 
     def __enter__(self):
         return self
@@ -84,10 +86,11 @@ class Links:
         self.process.kill()
         self.process.wait()
 
-    def say(self, word, number):
-        self.process.stdin.write(f"{word} {number}\n")
+    def say(self, word, node):
+        for i in range(self.each):
+            self.process.stdin.write(f"{word} {node * self.each + i}\n")
         self.process.stdin.flush()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(main([int(port) for port in sys.argv[1:]]))

@@ -26,7 +26,7 @@ def hook():
 
         def do_POST(self):
             got.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(204)
+            self.send_response(400 if self.path == "/refused" else 204)
             self.end_headers()
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -72,7 +72,8 @@ def test_a_failure_goes_from_a_rule_to_a_channel_and_is_dealt_with(visit, center
     page.goto(f"{v.url}/jobs/{job}")
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Alarm for this job…").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Settle payments")
+    expect(page.get_by_role("combobox", name="Job")).to_have_value("Settle payments")
+    expect(page.get_by_role("dialog")).to_contain_text("When Settle payments fails")
     page.get_by_label("A group", exact=True).check()
     page.get_by_label("Group *").select_option(str(group))
     page.get_by_label("Name *").fill("Payments fail")
@@ -129,7 +130,7 @@ def test_a_job_is_silenced_from_its_page_and_goes_by_its_name(visit, center, gro
     page.goto(f"{v.url}/jobs/{job}")
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Silence this job…").click()
-    expect(page.get_by_label("Job", exact=True)).to_have_text("Count the stock")
+    expect(page.get_by_role("combobox", name="Job")).to_have_value("Count the stock")
     page.get_by_label("Reason").fill("It is counted by hand")
     assert not v.axe()
     page.get_by_role("button", name="Silence", exact=True).click()
@@ -143,13 +144,112 @@ def test_a_job_is_silenced_from_its_page_and_goes_by_its_name(visit, center, gro
     expect(end).to_have_count(0)
 
 
+def test_a_job_is_picked_by_its_name(visit, center, group):
+    """By keys and by mouse; an input method's keys are its own; what is not chosen is no job."""
+    v1 = V1(center)
+    first, second, third = (new_job(v1, group, name) for name in ("Wash the first car", "Wash the second car", "洗车"))
+    v = visit()
+    page = v.login("/alarms?tab=silences")
+    page.get_by_role("button", name="New silence").click()
+    dialog = page.get_by_role("dialog")
+    page.get_by_label("One job").check()
+    page.get_by_label("Reason").fill("Rain")
+    field, go = page.get_by_role("combobox", name="Job"), page.get_by_role("button", name="Silence", exact=True)
+    field.fill("wash the")
+    options = dialog.get_by_role("listbox", name="Jobs").get_by_role("option")
+    expect(options).to_have_count(2)
+    expect(field).to_have_attribute("aria-expanded", "true")
+    expect(dialog.get_by_role("status").filter(has_text="2 jobs")).to_have_count(1)
+    chosen = dialog.get_by_role("listbox", name="Jobs").get_by_role("option", selected=True)
+    assert field.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    assert not v.axe()
+    before = chosen.inner_text()
+    field.press("ArrowDown")
+    expect(chosen).not_to_have_text(before)
+    field.press("ArrowDown")
+    expect(chosen).to_contain_text(before.split("\n")[0])
+    field.press("Escape")  # closes the list and no more
+    expect(options).to_have_count(0)
+    expect(field).to_have_value("")
+    expect(go).to_be_disabled()
+    field.fill("second")
+    expect(options).to_have_count(1)
+    field.press("Enter")  # chooses, and sends nothing
+    expect(field).to_have_value("Wash the second car")
+    expect(go).to_be_enabled()
+    field.fill("Wash the sec")
+    expect(options).to_have_count(1)
+    page.get_by_label("Reason").click()  # away: what was chosen stands there again
+    expect(field).to_have_value("Wash the second car")
+    expect(options).to_have_count(0)
+
+    typing = page.context.new_cdp_session(page)
+    field.fill("")
+    expect(go).to_be_enabled()  # until the field is left
+    expect(options.first).to_be_visible()
+    typing.send("Input.imeSetComposition", {"text": "xi", "selectionStart": 2, "selectionEnd": 2})
+    field.dispatch_event("keydown", {"key": "Enter", "isComposing": True})
+    expect(options.filter(has_text="洗车")).to_be_visible()  # among all: what is composed is no word yet
+    typing.send("Input.insertText", {"text": "洗"})
+    expect(options).to_have_count(1)
+    options.click()
+    expect(field).to_have_value("洗车")
+    field.fill("no such thing")
+    expect(dialog.get_by_text("No job has that in its name.").first).to_be_visible()
+    field.fill(f"#{first}")
+    expect(options.first).to_contain_text("Wash the first car")
+    field.press("Enter")
+    go.click()
+    expect(dialog).to_have_count(0)
+    silence = next(s for s in v1.get("/alarm-silences")["items"] if s["reason"] == "Rain")
+    assert silence["jobId"] == first and first not in (second, third)
+    assert v1.ask("DELETE", f"/alarm-silences/{silence['id']}").status == 204
+
+    page.get_by_role("tab", name="Rules").click()
+    page.get_by_role("button", name="New rule").click()
+    page.get_by_label("One job").check()
+    field.click()  # opens the list of all
+    expect(options.nth(2)).to_be_visible()
+    field.fill("first car")
+    expect(options).to_have_count(1)
+    options.click()
+    expect(page.get_by_text("When Wash the first car fails")).to_be_visible()
+    assert not v.axe()
+
+
+def test_a_message_that_was_given_up_is_found_from_the_overview(visit, center, group, hook):
+    v1 = V1(center)
+    job = new_job(v1, group, "Nobody hears of it")
+    for path, body in (("/alarm-channels", {"name": "deaf", "kind": "webhook",
+                                            "settings": {"url": f"http://127.0.0.1:{hook.server_port}/refused"}}),
+                       ("/alarm-rules", {"name": "Deaf", "kind": "failed", "jobId": job, "channels": ["deaf"]})):
+        made = v1.ask("POST", path, body)
+        assert made.status == 201, made.json
+    trigger(v1, job)
+    [given_up] = wait_until(lambda: v1.get("/alarm-deliveries?state=failed&sinceMs=1")["items"], "a message that is given up", 60)
+    v = visit()
+    page = v.login("/")
+    page.get_by_role("link", name=re.compile("1 ?messages given up")).click()
+    expect(page.get_by_role("tab", name="Messages", selected=True)).to_be_visible()
+    expect(page.get_by_label("State")).to_have_value("failed")
+    row = page.get_by_role("listitem").filter(has_text="deaf")
+    expect(row).to_contain_text("Given up")
+    expect(row.get_by_role("link", name=f"Alarm {given_up['alarmId']}")).to_be_visible()
+    assert not v.axe()
+    page.get_by_label("State").select_option("waiting")
+    expect(page.get_by_text("No such message in the last 30 days.")).to_be_visible()
+    page.get_by_label("State").select_option("")
+    row.get_by_role("link", name=re.compile("^Alarm")).click()
+    expect(page.get_by_role("heading", name="Messages")).to_be_visible()
+
+
 @pytest.mark.parametrize("look, options", looks())
 def test_each_tab_has_no_complaint_and_no_sideways_scrolling(visit, center, group, look, options):
     v1 = V1(center)
     v = visit(**options)
     page = v.login()
     alarm = v1.ask("GET", "/alarms").json["items"][0]["id"]
-    for path in ("/alarms", "/alarms?tab=closed", "/alarms?tab=rules", "/alarms?tab=silences", "/alarms?tab=channels", f"/alarms/{alarm}"):
+    for path in ("/alarms", "/alarms?tab=closed", "/alarms?tab=messages", "/alarms?tab=rules", "/alarms?tab=silences", "/alarms?tab=channels", f"/alarms/{alarm}"):
         page.goto(v.url + path)
         page.locator("main h1").first.wait_for()
         expect(page.get_by_text(re.compile("^(Loading|加载中|載入中)…$"))).to_have_count(0)

@@ -205,6 +205,15 @@ def test_the_system_tells_health_settings_with_origin_and_no_secret(visit, cente
     expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
 
 
+def test_settings_are_described_in_the_language_of_the_page(visit, center):
+    page = visit(locale="zh-CN").login("/system?tab=settings")
+    row = page.get_by_role("row", name=re.compile("^lane.queue"))
+    expect(row).to_contain_text("一个地址上等待的运行数")
+    page.get_by_role("searchbox").fill("等待的运行数")
+    expect(row).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("^log.level"))).to_have_count(0)
+
+
 def test_the_palette_finds_jobs_goes_places_and_runs(visit, job):
     v = visit()
     page = v.login("/runs")

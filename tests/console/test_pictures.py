@@ -4,9 +4,11 @@ in docs/pictures; else they are made in build/console and shown to nobody, so th
 
 import base64
 import contextlib
+import http.server
 import os
 import pathlib
 import random
+import threading
 
 import pytest
 from conftest import PICTURES, Visitor
@@ -58,13 +60,35 @@ exit 3
 """
 
 
+class Taker(http.server.BaseHTTPRequestHandler):
+    """What a channel of alarms sends to: all is taken."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(204)
+        self.end_headers()
+
+
+def taker(stack):
+    """Its address."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Taker)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    stack.callback(server.server_close)
+    stack.callback(server.shutdown)
+    return f"http://127.0.0.1:{server.server_port}/"
+
+
 class World:
     """A center with its executors and jobs, whose clock begins STEPS quarters of an hour ago."""
 
     def __init__(self, folder, stack):
         self.clock = Clock(folder)
         self.clock.step(-STEPS * STEP_S * 1000)
-        self.center = stack.enter_context(Center(folder / "center", env=self.clock.env))
+        self.center = stack.enter_context(Center(folder / "center", ["--alarm.targets", "127.0.0.0/8"], env=self.clock.env))
+        self.taker = taker(stack)
         self.v1 = V1(self.center)
         self.executors, self.jobs, self.chance = {}, {}, random.Random(7)
         for app, title, count in GROUPS:
@@ -123,6 +147,20 @@ class World:
         minutes = self.v1.get("/forecast")
         return not minutes["partial"] and sum(minutes["counts"][45:60]) > 0
 
+    def watch(self):
+        """Rules that will find what is about to go wrong."""
+        for path, body in (("/alarm-channels", {"name": "on call", "kind": "webhook", "settings": {"url": self.taker}}),
+                           ("/alarm-rules", {"name": "A job fails", "kind": "failed", "level": "critical", "channels": ["on call"]}),
+                           ("/alarm-rules", {"name": "No executor", "kind": "empty", "level": "warning", "channels": ["on call"]})):
+            answer = self.v1.ask("POST", path, body)
+            assert answer.status == 201, answer.json
+
+    def told(self):
+        """All that the rules have found, if their messages have been taken."""
+        alarms = self.v1.get("/alarms?open=true")["items"]
+        kinds = [a["kind"] for a in alarms if a["toldMs"] and self.v1.get(f"/alarm-deliveries?alarm={a['id']}&state=sent")["items"]]
+        return kinds.count("empty") and kinds.count("failed") > 1 and alarms
+
     def end(self):
         """What is wrong now: a full disk, a time limit, an executor that has gone."""
         self.center.stop()  # what it has foreseen is of yesterday
@@ -134,6 +172,7 @@ class World:
             if name != self.stopped:
                 answer = self.v1.ask("POST", f"/jobs/{job}/start")
                 assert answer.status in (200, 204), answer.json
+        self.watch()
         self.failed = self.run("Nightly ledger backup", "full")
         for _ in range(3):
             self.run("Regional revenue cube", "20000")
@@ -144,6 +183,7 @@ class World:
             self.run(name)
         wait_until(lambda: ended(self.v1, self.failed)["outcome"] == "failed", "the backup to fail", 60)
         wait_until(self.foreseen, "the next hours to be computed", 60)
+        self.alarms = wait_until(self.told, "the alarms to be told", 60)
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +257,20 @@ def test_lists(look, path):
     v = look("/" + path, LIGHT)
     v.page.locator("main table, main svg").first.wait_for()
     keep(v, path)
+
+
+def test_alarms(look, world):
+    v = look("/alarms", LIGHT)
+    v.page.get_by_role("link", name="No executor is up: Customers").wait_for()
+    keep(v, "alarms")
+
+
+def test_an_alarm(look, world):
+    alarm = next(a for a in world.alarms if a["kind"] == "failed" and a["cause"] == "no_executor")
+    v = look(f"/alarms/{alarm['id']}", LIGHT)
+    expect(v.page.get_by_role("link", name="Lead scoring refresh")).to_be_visible()
+    expect(v.page.get_by_text("Taken").first).to_be_visible()
+    keep(v, "alarm")
 
 
 def test_the_palette(look):

@@ -303,6 +303,10 @@ static struct sched_config config_of(struct sim *s)
     if (sim_chance(s, 200000))
         c.plan_max_rows = (int)sim_between(s, 1, 20);
     c.dispatch_at_once = 1 + (int)(c.seed % 1000); /* bursts are taken up in parts */
+    if (c.seed % 3 == 0) {                         /* as on a database server */
+        c.batch_gap_ms = 16;
+        c.batch_wait_ms = 150;
+    }
     c.lost_keep_ms = 60000;
     return c;
 }

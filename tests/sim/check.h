@@ -51,6 +51,7 @@ struct missed { /* what one pass of planning has decided of one job */
 };
 void check_param(struct sim *s, const struct run_row *r);
 void check_sent_param(struct sim *s, const struct call *c);
+void check_called_with(struct sim *s, const struct conn *c, const struct mem_run *r);
 void check_decided(struct sim *s, const struct batch *b, struct missed *m, int64_t scheduled_ms,
                    int64_t id);
 void check_missed(struct sim *s, const struct batch *b, struct shadow *j, const struct due_row *due,

@@ -36,6 +36,25 @@ void check_sent_param(struct sim *s, const struct call *c)
                  (long long)c->log_id, c->param, l->param);
 }
 
+/* P5: what leaves is called with what its row says; and as the job says since its last edit was
+ * answered, but for the parameter of what no schedule asked for. While an edit is on disk and not
+ * answered either will do. */
+void check_called_with(struct sim *s, const struct conn *c, const struct mem_run *r)
+{
+    const struct log_record *l = log_row(s, r->row.log_id);
+    const struct job_record *j = job_row(s, r->row.job_id);
+    long long id = r->row.log_id;
+    if (l && (!same(l->param, c->param) || !same(l->handler, c->handler)))
+        sim_fail(s, "P5", "run %lld leaves with \"%s\" for %s, and its row says \"%s\" for %s", id,
+                 c->param, c->handler, l->param, l->handler);
+    if (!j || j->version != shadow_of(s, r->row.job_id)->answered_version)
+        return;
+    bool of_job = !of_schedule(r->row.kind) || same(j->param, c->param);
+    if (!of_job || !same(j->handler, c->handler))
+        sim_fail(s, "P5", "run %lld leaves with \"%s\" for %s after \"%s\" for %s was answered", id,
+                 c->param, c->handler, j->param, j->handler);
+}
+
 /* ---- misfires -------------------------------------------------------------------------------- */
 
 static int kept_by(const struct job_record *r)

@@ -41,8 +41,9 @@ void check_send(struct sim *s, const struct call *c)
 }
 
 /* The core lets it go: its first byte leaves now, maybe long after the call was asked for. */
-void check_leaving(struct sim *s, const struct call *c)
+void check_leaving(struct sim *s, const struct conn *conn)
 {
+    const struct call *c = &conn->call;
     struct ghost *g = ghost_of(s, c->log_id);
     const struct mem_run *r = live_row(s, c->log_id);
     const struct shadow *j = shadow_of(s, c->job_id);
@@ -78,6 +79,7 @@ void check_leaving(struct sim *s, const struct call *c)
             sim_fail(s, "P4", "run %lld retries %lld, which has succeeded", id,
                      (long long)r->row.cause);
     }
+    check_called_with(s, conn, r);
     check_word(s, c->log_id);
     check_left(s, c);
     g->sends++;

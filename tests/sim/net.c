@@ -153,7 +153,7 @@ static bool leaves(struct sim *s, struct conn *c)
     c->left = !c->of->leaving || c->of->leaving(c->of->arg);
     if (c->left && c->call.kind == CALL_RUN) {
         backup_sent(s, &c->call);
-        check_leaving(s, &c->call);
+        check_leaving(s, c);
     }
     return c->left;
 }
@@ -212,6 +212,8 @@ static void net_call(struct transport *t, const struct call *call, struct transp
     c->block = call->job ? call->job->block : BLOCK_SERIAL;
     snprintf(c->address, sizeof(c->address), "%s", call->address);
     c->call.address = c->address;
+    snprintf(c->param, sizeof(c->param), "%s", call->param ? call->param : "");
+    snprintf(c->handler, sizeof(c->handler), "%s", call->job ? call->job->handler : "");
     c->to = exec_at(s, call->address);
     c->open = true;
     *open_calls(s, c) += 1;

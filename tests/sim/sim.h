@@ -240,8 +240,9 @@ struct shadow { /* what the checker knows of one job */
 struct conn { /* a call under way; goes when it is closed and its request has arrived or died */
     int64_t id;
     struct transport_call *of; /* the center's, while open */
-    struct call call;          /* text in it is not used */
-    int to;                    /* executor, -1: an address without an executor */
+    struct call call;          /* other text in it is not used */
+    char param[8], handler[16];
+    int to; /* executor, -1: an address without an executor */
     char address[48];
     uint32_t exec_lifecycle;
     enum block block;
@@ -466,7 +467,7 @@ void check_wire_end(struct sim *s);
 struct ghost *ghost_of(struct sim *s, int64_t log_id); /* made when it is not there */
 void check_commit(struct sim *s, struct batch *b);
 void check_send(struct sim *s, const struct call *c);
-void check_leaving(struct sim *s, const struct call *c);
+void check_leaving(struct sim *s, const struct conn *conn);
 void check_word(struct sim *s, int64_t log_id);   /* of a run that is let go */
 void check_killed(struct sim *s, int64_t log_id); /* a user hears that the kill worked */
 void check_started(struct sim *s, struct exec *x, int64_t log_id);

@@ -281,6 +281,7 @@ static void job_edit(struct sim *s, enum edit_kind kind)
             r->retries = (int)sim_between(s, 0, 3);
         if (sim_chance(s, 200000))
             set(&r->param, sim_chance(s, 500000) ? "p" : "q");
+        set(&r->handler, r->retries % 2 ? "other" : "handler");
         if (sim_chance(s, 50000))
             r->group_id = any_key(s, T_GROUP);
         others_fill(s, r);

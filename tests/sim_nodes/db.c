@@ -160,7 +160,8 @@ static void op_timeout(struct world *w, struct snode *n, void *arg)
 static void op_arrive(struct world *w, struct snode *n, void *arg)
 {
     struct op *o = arg;
-    if (!reached(w, n))
+    bool reads = o->a.kind == CLUSTER_LOOK || o->a.kind == CLUSTER_ORPHANS;
+    if (!reached(w, n) || (!reads && w->t < w->no_beats_ms))
         return;
     enum cluster_answer answer = CLUSTER_YES;
     if (o->a.kind == CLUSTER_BEAT)

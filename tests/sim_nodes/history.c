@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A history: a minute in which everything happens to nodes and database, then a calm in which one
- * node is killed, its heir too, and one is stopped; at the end every run has come to its end. */
+/* A history: a minute in which everything happens to nodes and database, then a calm. In it the
+ * database takes no beats for a while, one node is killed, its heir too, and one is stopped; at the
+ * end every run has come to its end. */
 #include "world.h"
 #include <string.h>
 
 #define TAKEN_OVER_MS 4500 /* beat 1 s, lease 3 s, a look, a declaration, a batch */
 #define HANDED_MS 1000
+#define BEATING_MS 3500 /* after a time without beats: each node has written again */
 
 /* ---- what happens to a node ------------------------------------------------------------------ */
 
@@ -146,6 +148,17 @@ static void kills(struct world *w)
     check_taken_over(w, heir, "a second kill");
 }
 
+/* The database answers reads and takes no beat of any node. Nobody is dead for that. */
+static void no_beats(struct world *w)
+{
+    int64_t declared = w->declared, ms = between(w, 4000, 8000);
+    say(w, "the database takes no beats for %lld ms", (long long)ms);
+    w->no_beats_ms = w->t + ms;
+    world_run(w, w->no_beats_ms + BEATING_MS);
+    if (w->declared != declared)
+        broken(w, "a node is declared dead whose beat the database did not take");
+}
+
 static void stop(struct world *w)
 {
     struct snode *n = any_living(w);
@@ -187,6 +200,7 @@ void play(uint64_t seed, bool trace, struct world *w)
     world_run(w, ROUGH_MS);
     calm(w);
     world_run(w, ROUGH_MS + 20000);
+    no_beats(w);
     w->ending = true;
     if (living(w) > 1)
         kills(w);

@@ -21,8 +21,8 @@
 #define SLICE 3      /* runs of one adoption, due rows of one sweep */
 #define HORIZON 4000 /* how far ahead a home plans */
 #define ROUGH_MS 60000
-#define CALM_MS 50000
-#define PLANNED_UNTIL_MS (ROUGH_MS + 38000) /* then the jobs are off */
+#define CALM_MS 60000
+#define PLANNED_UNTIL_MS (ROUGH_MS + 48000) /* then the jobs are off */
 
 /* ---- the database ---------------------------------------------------------------------------- */
 
@@ -114,6 +114,7 @@ struct world {
     int nruns, first_live; /* below first_live all runs are done */
     struct list memory;    /* of operations: freed with the world */
     int64_t db_down_ms;
+    int64_t no_beats_ms; /* until then the database answers reads, and takes nothing of the nodes */
     /* figures */
     int64_t sends, stale, adopted, declared, joins, handed, forgotten, fenced, lost_answers;
 };

@@ -9,7 +9,7 @@ import yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROW = re.compile(r'^ROUTE\((\w+), *"([^"]+)", *(\w+), *(\w+), *(\w+), *(\w+), *(\w+)\)$', re.M)
-BODIES = {"NONE": None, "JSON": "application/json", "MERGE": "application/merge-patch+json"}
+BODIES = {"NONE": None, "JSON": "application/json", "FILE": "application/json", "MERGE": "application/merge-patch+json"}
 WORDS = {"PUBLIC": "none", "LOGIN": "login", "SESSION": "session", "READ": "read", "RUN": "run",
          "JOBS_WRITE": "jobs:write", "SCRIPTS_WRITE": "scripts:write", "AUDIT_READ": "audit:read",
          "EXECUTORS_WRITE": "executors:write", "USERS_ADMIN": "users:admin", "SYSTEM_ADMIN": "system:admin"}

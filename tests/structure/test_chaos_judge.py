@@ -19,8 +19,8 @@ S = 1000
 class Link:
     """The tables, as a connection shows them."""
 
-    def __init__(self, rows, live=(), balance=0):
-        self.rows, self.live, self.balance = rows, live, balance
+    def __init__(self, rows, live=(), balance=0, skips=()):
+        self.rows, self.live, self.balance, self.skips = rows, live, balance, skips
 
     def run(self, sql):
         if "xxl_job_log" in sql:
@@ -29,7 +29,7 @@ class Link:
             return list(self.live)
         if "sum(planned" in sql:
             return [(str(self.balance),)]
-        return [] if "peal_skip" in sql else [("0",)]
+        return list(self.skips) if "peal_skip" in sql else [("0",)]
 
 
 class World:
@@ -71,6 +71,17 @@ def test_nothing_is_wrong_where_all_went_well(tmp_path):
 
 def again(world, log):
     world.lines.append(world.lines[2 * (log - 1)])
+
+
+@pytest.mark.parametrize("skip, found", [(("1", "2000", "2500", "1"), {"skipped": 1}),
+                                         (("1", "2000", "2500", "0"), {"skipped": 1, "lost": 1}),
+                                         (("1", "3000", "3500", "1"), {"skipped": 1, "lost": 1}),
+                                         (("2", "2000", "2500", "1"), {"skipped": 1, "lost": 1})])
+def test_a_time_that_was_skipped_is_not_lost_as_well(tmp_path, skip, found):
+    world = World()
+    world.rows.pop(2)
+    del world.lines[2:4]
+    assert world.faults(tmp_path, skips=[(*skip, "FIRE_ALL")]) == found
 
 
 CASES = {

@@ -31,3 +31,13 @@ def test_each_rule_has_a_text():
     known = set(re.findall(r"'rule[.]([a-z.]+)'", (ROOT / "web/src/locales/center/en.ts").read_text(encoding="utf-8")))
     assert {"text.length", "schedule.conf", "password.wrong", "number.range"} <= rules(), "this test finds too little"
     assert not rules() - known, "rules without a text in web/src/locales/center"
+
+
+def test_each_setting_is_described_in_chinese():
+    """docs/configuration.md has the settings of the server (test_server_docs.py); English is the server's own."""
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    wanted = re.findall(r"^\| `([a-z][a-z0-9._-]*)` \|", page, re.M)
+    assert "lane.queue" in wanted and len(wanted) > 50, "this test finds too little"
+    for language in ("zh-CN", "zh-TW"):
+        text = (ROOT / f"web/src/locales/settings/{language}.ts").read_text(encoding="utf-8")
+        assert re.findall(r"^  '([^']+)': '.+',$", text, re.M) == wanted, f"the settings of {language}, in this order"

@@ -293,8 +293,11 @@ cat >build/dev/tests/unit_executor_a <<END
 #!/bin/bash
 if grep -q return.NULL $PWD/src/executor/a.c; then echo '[  FAILED  ] a_case'; exit 1; fi
 END
-mkdir -p build/dev/tests/sim_nodes
-for sim in sim/peal_sim sim_nodes/peal_sim_nodes; do echo "exit 0" >build/dev/tests/$sim; chmod +x build/dev/tests/$sim; done
+for sim in sim sim_nodes sim_cluster; do
+    mkdir -p build/dev/tests/$sim
+    echo "exit 0" >build/dev/tests/$sim/peal_$sim
+    chmod +x build/dev/tests/$sim/peal_$sim
+done
 chmod +x build/dev/tests/unit_executor_a
 """
 

@@ -55,6 +55,7 @@ class Center:
         self.data = self.folder / "data"
         self.output = self.folder / "center.log"
         self.port = free_port()
+        self.program = None  # another binary than the one under test
         own = [*args]  # an iterator can be read once
         self.args = [*([] if "--db" in own else engine.arguments(self.data)), *own]
         self.token = token
@@ -97,7 +98,7 @@ class Center:
         assert not self.running(), "the center runs already"
         with open(self.output, "ab") as out:
             self.process = subprocess.Popen(
-                [str(binary()), "server", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data),
+                [str(self.program or binary()), "server", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data),
                  *self.args], stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self._env)
         self._down = False
 

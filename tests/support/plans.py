@@ -20,6 +20,49 @@ from support.wait import wait_until
 # the tables that grow, or that every transaction goes by
 HOT = ("xxl_job_log", "xxl_job_info", "peal_job", "peal_due", "peal_run", "peal_epoch")
 
+# What a center issues on them while jobs fire: the name that docs/internals/store.md has for it, and how the text begins. A
+# statement that is not here fails test_plans.py: give it a line here and on that page, with what it reads.
+STATEMENTS = (
+    ("what is due, `FOR UPDATE SKIP LOCKED`",
+     r"(WITH taken AS \()?SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due (?!.*home <> \?).* SKIP LOCKED"),
+    ("the next one behind what is due", r"SELECT next_ms FROM peal_due FORCE INDEX"),
+    ("a due job", r"SELECT j\.id, j\.job_group, .* WHERE j\.id (=|IN) "),
+    ("`peal_due` of jobs advanced", r"UPDATE peal_due (d )?SET (before_ms|next_ms) = "),
+    ("log rows and live rows added", r"INSERT INTO (xxl_job_log|peal_run) "),
+    ("addresses of log rows", r"UPDATE xxl_job_log SET executor_address = "),
+    ("phases of live rows", r"UPDATE peal_run (r )?SET phase = "),
+    ("ends in the log", r"UPDATE xxl_job_log (l )?SET trigger_code = "),
+    ("live rows that go", r"DELETE FROM peal_run WHERE log_id "),
+    ("fence and totals", r"UPDATE peal_epoch SET batch = batch \+ "),
+    ("the last commit, for what is counted", r"SELECT batch FROM peal_epoch "),
+    ("late results", r"(SELECT handle_msg, trigger_code, |UPDATE xxl_job_log SET handle_msg = )"),
+    ("due in other homes, each 500 ms", r"SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due .*home <> \?"),
+    ("nodes and their lives, each 200 ms", r"SELECT n\.node, n\.epoch, n\.beat, "),
+    ("results for runs of other nodes, with it", r"SELECT i\.id, i\.log_id, i\.at_ms, "),
+    ("runs that other nodes have ended, with it", r"SELECT n, ends FROM peal_delta "),
+    ("that something was changed, told to others", r"UPDATE peal_epoch SET changes = "),
+    ("a walk through homes", r"SELECT (next_ms, job_id|home) FROM peal_due |UPDATE peal_due SET home = "),
+    ("jobs of a home, each half minute", r"SELECT count\(\*\) FROM peal_due .*WHERE home = "),
+    ("a page of 200 jobs, for rules of alarms", r"(WITH picked\(id\) AS \()?SELECT j\.id FROM xxl_job_info j |"
+     r"SELECT count\(\*\), min\(id\) FROM \(SELECT j\.id "),
+    ("a run, for a reader", r"SELECT l\.id, l\.job_group, .* WHERE l\.id = "),
+    ("totals and open runs", r"SELECT sum\(planned\), "),
+    ("log rows that are too old", r"SELECT max\(id\) FROM xxl_job_log WHERE id < |DELETE FROM peal_log_span "),
+    ("a life begins",
+     r"SELECT (max\(|watermark_ms, clean|epoch, ended FROM peal_epoch|e\.epoch, n\.name|e\.node, e\.epoch|"
+     r"epoch FROM peal_epoch)|INSERT INTO peal_epoch |UPDATE peal_epoch SET (batch = \?|ended = )|UPDATE peal_node SET dead|"
+     r"DELETE FROM peal_run WHERE \? = \?|SELECT \? FROM xxl_job_group WHERE \? = \? UNION "),
+    ("runs of a life that has ended", r"SELECT (log_id|\?) FROM peal_run WHERE epoch = |SELECT r\.log_id, r\.job_id, |"
+     r"UPDATE peal_run SET node = "),
+)
+FIRING_NAMES = [name for name, _ in STATEMENTS[:10]]
+OF_TESTS = r"SELECT count\(DISTINCT home\) |CREATE INDEX "  # their own, and what changes tables
+
+
+def name_of(text):
+    """How STATEMENTS calls it; None: not at all."""
+    return next((name for name, begins in STATEMENTS if re.match(begins, text)), None)
+
 
 class Statement:
     """All executions of one text. access: {(table, index, how)}; index None: all rows are walked."""
@@ -158,15 +201,18 @@ class Plans:
             one.read += read
             one.taken += taken
             one.access.update(access)
-        hot = [s for s in found.values() if any(re.search(rf"\b{table}\b", s.text) for table in HOT)]
+        hot = [s for s in found.values() if any(re.search(rf"\b{table}\b", s.text) for table in HOT) and
+               not re.match(OF_TESTS, s.text)]
         return sorted(hot, key=lambda s: -s.count)
 
 
 FIRING = 10  # jobs that fire each second
 
 
-def of_firings(db, folder, jobs, rows, firings):
-    """The statements of a center while that many runs fire and end, beside many jobs that are not due."""
+def of_firings(db, folder, jobs, rows, firings, nodes=0, held=False):
+    """The statements of a center while that many runs fire and end, beside many jobs that are not due. nodes: then as well
+    of so many centers that share the database, while as many runs fire again. held: all that beside a transaction that
+    sees what was there before."""
     url = db.create("jobs")
     with Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center, Puppet(center, "tests"):
         api = center.api()
@@ -181,9 +227,22 @@ def of_firings(db, folder, jobs, rows, firings):
                    "a row of the log", 60)
     told = Plans(db, "jobs")
     told.fill(idle, jobs, rows)
-    with told.told(), Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center:
+    snapshot = contextlib.closing(db.snapshot("jobs")) if held else contextlib.nullcontext()
+
+    def fire(center):
         with Puppet(center, "tests") as puppet:
             wait_until(lambda: len(puppet.ended) >= firings, f"{firings} runs to end", 300)
+
+    with snapshot, told.told():
+        with Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD}) as center:
+            fire(center)
+        with contextlib.ExitStack() as stack:
+            shared = [stack.enter_context(Center(folder / f"node {i}", ["--db", url, "--node.cluster", "--node.name", f"node-{i}"],
+                                                 env={"PEAL_DB_PASSWORD": servers.PASSWORD})) for i in range(nodes)]
+            if shared:
+                fire(shared[0])
+                homes = "SELECT count(DISTINCT home) FROM peal_due WHERE next_ms IS NOT NULL AND home > 0"
+                wait_until(lambda: db.number(homes, "jobs") == nodes, "the jobs to have homes", 60)
     return told.statements()
 
 

@@ -464,10 +464,11 @@ class Postgres(Server):
 
 
 @contextlib.contextmanager
-def standby_of(primary):
+def standby_of(primary, port=None):
     """A hot standby of a Postgres, started: it reads, and takes no writes."""
     with contextlib.ExitStack() as stack:
-        standby = Postgres()
+        standby = Postgres(port=port)
+        standby.extra = ["-c", "wal_retrieve_retry_interval=200ms"]
         stack.callback(standby.__exit__)
         if os.geteuid() == 0:
             shutil.chown(standby.folder, standby._account())

@@ -56,9 +56,10 @@ class Events:
             raise Ended
         return line.decode().rstrip("\n")
 
-    def next(self, *names):
-        """The next event (of one of these names): (name, data)."""
+    def next(self, *names, beats=None):
+        """The next event (of one of these names): (name, data); a failure when so many heartbeats came before it."""
         name, data, number = None, None, None
+        most = None if beats is None else self.comments + beats
         while True:
             line = self._line()
             field, _, value = line.partition(": ")
@@ -70,6 +71,7 @@ class Events:
                 name, data, number = None, None, None
             elif line == ":":
                 self.comments += 1
+                assert most is None or self.comments < most, f"none of {names or 'any'} in {beats} heartbeats"
             elif field == "retry":
                 self.retry = int(value)
             elif field == "event":

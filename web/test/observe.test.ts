@@ -3,6 +3,7 @@ import {beforeAll, describe, expect, it} from 'vitest'
 import {fillDays} from '../src/lib/days'
 import {linesFor, rowsOf, shownState, type Executor, type Group} from '../src/lib/executors'
 import {display} from '../src/lib/display'
+import {concerns} from '../src/lib/events'
 import type {Schemas} from '../src/lib/http'
 import {countedHours, evenHours, hourlyOf, sharedHours} from '../src/lib/hours'
 import {loadLanguage} from '../src/lib/i18n'
@@ -124,5 +125,13 @@ describe('full seconds', () => {
   it('have no pace with two times, or uneven ones', () => {
     expect(peaksOf([second(1, 2, 1, 2), second(2, 2, 1, 2)])[0]!.everyMs).toBeUndefined()
     expect(peaksOf([second(1, 2, 1, 2), second(2, 2, 1, 2), second(4, 2, 1, 2)])[0]!.everyMs).toBeUndefined()
+  })
+})
+
+describe('events', () => {
+  it('make old what shows what they are about', () => {
+    expect(concerns('alarm', {id: 17, groupId: 4, state: 'open'})).toEqual(['/alarms', '/alarm-deliveries'])
+    expect(concerns('job', {id: 7, change: 'updated', version: 2})).toContain('/jobs/7')
+    expect(concerns('vitals', {ok: true, inFlight: 0, waiting: 0})).toEqual([])
   })
 })

@@ -163,10 +163,44 @@ static int64_t firings_of(struct schedule_side side, int64_t until_ms)
     return schedule_count(s, side.first_ms, side.first_ms, until_ms);
 }
 
+struct elsewhere {
+    enum edit_kind edit;
+    struct sched_withdrawn *to;
+};
+
+/* A run in the memory of another server, by its row: what sched_withdrawn does here. A retry counts
+ * as asked for by the schedule, as it does when its row is read at a start. */
+static bool add_elsewhere(void *ctx, enum kind kind, enum phase phase, int64_t n)
+{
+    const struct elsewhere *x = ctx;
+    bool of_schedule = kind == KIND_CRON || kind == KIND_MISFIRE || kind == KIND_RETRY;
+    bool takes = x->edit == EDIT_JOB_DELETE || (x->edit == EDIT_JOB_STOP && of_schedule) ||
+                 kind == KIND_CRON;
+    if (phase != PHASE_PLANNED)
+        x->to->open += phase_open(phase) ? (int)n : 0;
+    else if (takes && kind == KIND_RETRY)
+        x->to->retries += (int)n;
+    else if (takes)
+        x->to->firings += (int)n;
+    return true;
+}
+
+static enum err look_elsewhere(struct web_call *call, const struct asked *in, int64_t job_id,
+                               struct sched_withdrawn *to, struct why *why)
+{
+    struct elsewhere x = { in->edit, to };
+    if (!center_shares(call->center))
+        return OK;
+    return call->db->ops->cluster->runs_elsewhere(
+        call->db, job_id, center_metrics(call->center)->node.epoch, add_elsewhere, &x, why);
+}
+
 static enum err look(struct web_call *call, const struct asked *in, const struct job_record *r,
                      struct found *ret, struct why *why)
 {
     enum err err = center_withdrawn(call->center, r->id, in->edit, &ret->withdrawn, why);
+    if (!err)
+        err = look_elsewhere(call, in, r->id, &ret->withdrawn, why);
     if (!err && in->edit == EDIT_JOB_DELETE)
         err = call->db->ops->catalog->job_parents(call->db, r->id, &ret->parents, why);
     if (!err && in->edit == EDIT_JOB_DELETE)

@@ -4,6 +4,7 @@
  * An answer is made at most once a second for each set of groups and range, whoever asks. Its tag
  * is made of everything but the time, so a viewer of a center at rest gets 304. */
 #include "api/answers.h"
+#include "api/elsewhere.h"
 #include "api/v1/etag.h"
 #include "api/v1/group_filter.h"
 #include "api/v1/group_page.h"
@@ -45,7 +46,9 @@ struct dashboard {
     struct jsonw w;
     /* read */
     struct board_now now;
-    struct center_group *live; /* of all groups */
+    struct elsewhere_attention others; /* what is open at other servers, and: */
+    struct elsewhere_silent silent;    /* those that do not say */
+    struct center_group *live;         /* of all groups */
     size_t nlive;
     struct map jobs, names; /* job_record and group_record by id; owned */
     struct board_firing next[NEXT_MAX];
@@ -128,14 +131,22 @@ static int shards_of(const struct dashboard *d, const struct job_record *r)
     return up > 0 ? up : 1;
 }
 
+static enum err read_due_rows(struct dashboard *d, struct due_row *due, int rows, int *found)
+{
+    const struct store_ops *ops = d->db->ops;
+    int64_t next_ms;
+    if (ops->cluster)
+        return ops->cluster->due_next(d->db, d->now_ms, rows, due, found, &d->why);
+    return ops->runs->due_take(d->db, d->now_ms, NEVER_MS - 1, rows, due, found, &next_ms, &d->why);
+}
+
 /* What is not planned as a row yet; of each job the first firing. */
 static enum err read_due(struct dashboard *d, struct board_firing *all, int *n)
 {
     int rows = scope_is_all(d->scope) ? NEXT_ROWS : NEXT_ROWS_SCOPED, found = 0;
     struct due_row *due = mem_new((size_t)rows * sizeof(*due));
-    int64_t *ids = mem_new((size_t)rows * sizeof(*ids)), next_ms;
-    enum err err = d->db->ops->runs->due_take(d->db, d->now_ms, NEVER_MS - 1, rows, due, &found,
-                                              &next_ms, &d->why);
+    int64_t *ids = mem_new((size_t)rows * sizeof(*ids));
+    enum err err = read_due_rows(d, due, rows, &found);
     for (int i = 0; i < found; i++)
         ids[i] = due[i].job_id;
     for (int i = 0, more = 0; !err && i < found && more < NEXT_MAX; i++) {
@@ -152,14 +163,41 @@ static enum err read_due(struct dashboard *d, struct board_firing *all, int *n)
     return err;
 }
 
+/* What other servers have planned as rows already. */
+static enum err read_elsewhere(struct dashboard *d, struct board_firing *all, int *n)
+{
+    struct due_row rows[NEXT_ROWS];
+    int64_t ids[NEXT_ROWS];
+    int found = 0, more = 0;
+    if (!center_shares(d->call->center))
+        return OK;
+    enum err err =
+        d->db->ops->cluster->planned_elsewhere(d->db, center_metrics(d->call->center)->node.epoch,
+                                               d->now_ms, NEXT_ROWS, rows, &found, &d->why);
+    for (int i = 0; i < found; i++)
+        ids[i] = rows[i].job_id;
+    if (!err)
+        err = read_jobs(d, ids, found);
+    for (int i = 0; !err && i < found && more < NEXT_MAX; i++) {
+        const struct job_record *r = job_of(d, ids[i]);
+        if (!r || !sees(d, r->group_id))
+            continue;
+        all[(*n)++] = (struct board_firing){ rows[i].next_ms, r->id, shards_of(d, r) };
+        more++;
+    }
+    return err;
+}
+
 static enum err read_next(struct dashboard *d)
 {
-    struct board_firing all[2 * NEXT_MAX];
+    struct board_firing all[3 * NEXT_MAX];
     int64_t ids[NEXT_MAX];
     int n = (int)board_next(d->call->board, d->scope, d->now_ms, NEXT_MAX, all);
     for (int i = 0; i < n; i++)
         ids[i] = all[i].job_id;
     enum err err = read_jobs(d, ids, n);
+    if (!err)
+        err = read_elsewhere(d, all, &n);
     if (!err && n < NEXT_MAX)
         err = read_due(d, all, &n);
     qsort(all, (size_t)n, sizeof(*all), by_time);
@@ -188,6 +226,7 @@ static enum err read_groups(struct dashboard *d)
 static enum err read_all(struct dashboard *d)
 {
     board_now(d->call->board, d->scope, d->now_ms, &d->now);
+    elsewhere_attention(d->call, d->scope, &d->others, &d->silent);
     enum err err = center_groups_live(d->call->center, &d->live, &d->nlive, &d->why);
     if (!err)
         err = read_failing(d);
@@ -320,11 +359,12 @@ static enum err write_attention(struct dashboard *d)
     int64_t unroutable = 0;
     enum err err = count_unroutable(d, &unroutable);
     jsonw_object(&d->w, "attention");
-    jsonw_i64(&d->w, "late", d->now.late);
-    jsonw_i64(&d->w, "stuck", d->now.stuck);
-    jsonw_i64(&d->w, "unknown", d->now.unknown);
+    jsonw_i64(&d->w, "late", d->now.late + d->others.late);
+    jsonw_i64(&d->w, "stuck", d->now.stuck + d->others.stuck);
+    jsonw_i64(&d->w, "unknown", d->now.unknown + d->others.unknown);
     jsonw_i64(&d->w, "unroutable", unroutable);
     jsonw_object_end(&d->w);
+    elsewhere_write(&d->w, &d->silent);
     return err;
 }
 

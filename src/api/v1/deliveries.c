@@ -206,6 +206,7 @@ void v1_deliveries_list(struct web_call *call)
     f.channel = query_text(&q, "channel", CHANNEL_NAME_MAX);
     int state = query_word(&q, "state", states, countof(states));
     f.status = state < 0 ? ALARM_UNSEEN : statuses[state];
+    f.since_ms = query_i64(&q, "sinceMs", 0, ID_MAX, 0);
     if (query_cursor(&q, &after))
         f.below_id = after.id;
     if (!query_end(&q))

@@ -10,7 +10,8 @@
 
 #define ID_MAX 64 /* characters of Last-Event-ID */
 
-static const char *const topics[] = { "run", "executor", "job", "vitals" }; /* enum event_topic */
+/* enum event_topic */
+static const char *const topics[] = { "run", "executor", "job", "vitals", "alarm" };
 
 struct asked {
     struct events_wish wish;

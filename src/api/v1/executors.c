@@ -2,6 +2,7 @@
 /* Executors as the scheduler knows them now: one question to it a page. The key of an executor is
  * its address in base64url, because an address is no segment of a path. */
 #include "api/audit.h"
+#include "api/elsewhere.h"
 #include "api/gate.h"
 #include "api/v1/group_filter.h"
 #include "api/v1/v1.h"
@@ -154,13 +155,17 @@ static void list(struct web_call *call, const struct executors_filter *f, uint64
     struct jsonw w = jsonw_on(&call->output);
     struct executor_writer x = { .call = call, .w = &w, .set = set };
     struct cursor last = { .id = 1 };
+    struct elsewhere_silent silent = { .n = 0 };
     int limit = f->limit - 1;
     enum err err = center_executors(call->center, f, &found, &why);
     if (err) {
         problem_err(call, err, &why);
         return;
     }
-    v1_list_begin(&w);
+    elsewhere_lanes(call, found.items, found.n < limit ? found.n : limit, &silent);
+    jsonw_object(&w, NULL);
+    elsewhere_write(&w, &silent);
+    jsonw_array(&w, "items");
     for (int i = 0; i < found.n && i < limit; i++)
         write_executor(&x, &found.items[i]);
     if (found.n > limit) /* an address is no longer than a cursor's text: 255 characters */
@@ -225,8 +230,10 @@ void v1_executor_get(struct web_call *call)
     struct center_executors found;
     struct jsonw w = jsonw_on(&call->output);
     struct executor_writer x = { .call = call, .w = &w };
+    struct elsewhere_silent silent = { .n = 0 };
     if (!find(call, &found))
         return;
+    elsewhere_lanes(call, found.items, 1, &silent);
     write_executor(&x, &found.items[0]);
     group_record_done(&x.group);
     center_executors_done(&found);

@@ -6,6 +6,7 @@
  * know, are written along with the last edit. */
 #include "api/v1/import.h"
 #include "alarm/alarm.h"
+#include "api/edit_told.h"
 #include "api/edits.h"
 #include "api/gate.h"
 #include "api/scripts.h"
@@ -187,9 +188,19 @@ static void tell_alarms(struct web_call *call)
         alarms_changed(call->config->alarms);
 }
 
-/* The edits, and behind them what else changes; others NULL: nothing. */
+/* They are made. Do all servers know? Lets go of them. */
+static enum err told(struct import *x, struct edit **edits, int n)
+{
+    enum err err = edits_told(x->call, edits, n, &x->why);
+    for (int i = 0; i < n; i++)
+        edit_free(edits[i]);
+    return err;
+}
+
+/* The edits, and behind them what else changes; others NULL: nothing. *ret_made: it is done, even
+ * if there is more to say. */
 static enum err carry_out(struct import *x, const int *order, int norder,
-                          struct import_write *others)
+                          struct import_write *others, bool *ret_made)
 {
     struct edit **edits = mem_new(((size_t)x->n + 1) * sizeof(struct edit *));
     int *steps = mem_new(((size_t)x->n + 1) * sizeof(*steps)), which = -1;
@@ -199,11 +210,14 @@ static enum err carry_out(struct import *x, const int *order, int norder,
         err = center_edits(x->call->center, edits, n, &which, &x->why);
     else if (others)
         err = import_write_do(x->call->center, import_write_ref(others), &x->why);
+    *ret_made = !err;
     int failed = err && others ? import_write_failed(others) : -1;
     if (failed >= 0)
         other_refused(x, failed, err);
     else if (err)
         refused(x, which >= 0 ? &x->steps[steps[which]] : NULL, err);
+    else if ((err = told(x, edits, n)))
+        problem_err(x->call, err, &x->why);
     free(edits);
     free(steps);
     return err;
@@ -213,12 +227,13 @@ static enum err carry_out(struct import *x, const int *order, int norder,
 static bool perform(struct import *x, const int *order, int norder)
 {
     struct import_write *others = NULL;
+    bool made = false;
     enum err err = x->nalarms || x->nusers ? import_write_new(x, &others) : OK;
     if (err)
         problem_err(x->call, err, &x->why);
     else
-        err = carry_out(x, order, norder, others);
-    if (!err && x->nalarms)
+        err = carry_out(x, order, norder, others, &made);
+    if (made && x->nalarms)
         tell_alarms(x->call);
     import_write_unref(others);
     return !err;

@@ -16,7 +16,7 @@
 #include "model/rule.h"
 #include <jansson.h>
 
-#define IMPORT_STEPS_MAX 5000  /* of one import */
+#define IMPORT_STEPS_MAX 10000 /* of one import */
 #define IMPORT_JOBS_MAX 100000 /* names of jobs that it looks at */
 
 enum import_list { IMPORT_GROUPS, IMPORT_JOBS, IMPORT_CHANNELS, IMPORT_RULES, IMPORT_USERS };

@@ -5,17 +5,13 @@
  * To drain a server is a wish in its row, which may be written at any of them: the server reads it
  * with its next look at the others (src/sched/node.c), and its beat says that it does so. */
 #include "api/audit.h"
+#include "api/node_metrics.h"
 #include "api/v1/query.h"
 #include "api/v1/v1.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "store/release.h"
 #include <stdlib.h>
-
-static const char *state_of(const struct node_record *r)
-{
-    if (r->ended)
-        return r->dead ? "dead" : "stopped";
-    return r->draining ? "draining" : "up";
-}
 
 static void i64_or_null(struct jsonw *w, const char *name, bool known, int64_t v)
 {
@@ -33,17 +29,22 @@ static const char *text_or_null(const char *text)
 static void write_node(struct jsonw *w, const struct node_record *r, const struct metrics *own)
 {
     bool self = r->epoch == own->node.epoch;
+    int64_t age_ms = node_beat_age_ms(r, own);
     jsonw_object(w, NULL);
     jsonw_i64(w, "id", r->node);
     jsonw_text(w, "name", r->name);
     jsonw_i64(w, "epoch", r->epoch);
-    jsonw_text(w, "state", state_of(r));
+    jsonw_text(w, "state", node_state(r));
     jsonw_bool(w, "drainAsked", r->asked && !r->ended);
     jsonw_bool(w, "self", self);
     jsonw_text(w, "address", text_or_null(r->address));
     jsonw_text(w, "version", text_or_null(r->version));
+    jsonw_i64(w, "protocol", r->protocol);
     i64_or_null(w, "runs", r->live >= 0, r->live);
+    i64_or_null(w, "jobs", r->beat > 0 && r->jobs >= 0 && !r->ended, r->jobs);
     v1_instant_or_null(w, "beat", r->beat > 0 ? r->wall_ms : 0);
+    i64_or_null(w, "beatAgeMs", age_ms >= 0, age_ms);
+    jsonw_bool(w, "leased", !r->ended && age_ms < NODE_LEASE_MS);
     i64_or_null(w, "skewMs", r->beat > 1, r->skew_ms);
     v1_instant_or_null(w, "started", self ? own->started_ms : r->began_ms);
     jsonw_object_end(w);
@@ -75,9 +76,11 @@ static void add_only_one(struct web_call *call, struct nodes_list *x)
         .epoch = m->node.epoch,
         .live = atomic_load_explicit(&m->open, memory_order_relaxed),
         .draining = h.draining,
+        .jobs = -1,
         .name = m->node.name,
         .address = center_listen(call->center),
-        .version = PEAL_VERSION,
+        .protocol = store_release.protocol,
+        .version = store_release.version,
     };
     (void)add_node(x, &r);
 }

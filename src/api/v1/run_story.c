@@ -176,9 +176,11 @@ static void from_story(struct steps *s, const struct log_record *r, const struct
 /* ---- both --------------------------------------------------------------------------------------
  */
 
-bool run_story_find(struct web_call *call, const struct log_record *r, struct story *ret)
+bool run_story_find(struct web_call *call, const struct log_record *r, struct story *ret,
+                    struct elsewhere_silent *silent)
 {
-    if (r->phase && !center_story(call->center, r->id, ret, NULL))
+    if (r->phase && (!center_story(call->center, r->id, ret, NULL) ||
+                     elsewhere_story(call, r->id, ret, silent)))
         return true;
     return !call->db->ops->pages->story_get(call->db, r->id, ret, NULL);
 }

@@ -313,7 +313,8 @@ void v1_run_get(struct web_call *call)
     struct jsonw w = jsonw_on(&call->output);
     if (!run_find_for(call, &r))
         return;
-    bool found = run_story_find(call, &r, &story);
+    struct elsewhere_silent silent = { .n = 0 };
+    bool found = run_story_find(call, &r, &story, &silent);
     jsonw_object(&w, NULL);
     run_writer_init(&x, call, &w, 0);
     x.story = found ? &story : NULL;
@@ -321,6 +322,7 @@ void v1_run_get(struct web_call *call)
     run_writer_done(&x);
     write_trace(call, &w, &r);
     run_story_write(&w, &r, x.story);
+    elsewhere_write(&w, &silent);
     enum err err = write_around(call, &w, &r, x.story, &why);
     if (LOG_OUTCOMES_FAILED & LOG_OUTCOME_BIT(run_outcome(&r)))
         run_same_cause_write(call, &w, &r);

@@ -86,8 +86,8 @@ static enum ctl_exit tell_refusal(const struct ctl *c, const struct ctl_answer *
     if (!text.len)
         buf_printf(&text, "%.600s", ctl_text(a->body, "detail"));
     if (a->status == 413)
-        buf_text(&text, "\nAll files together are more than one import takes (2 MiB): apply them "
-                        "group by group");
+        buf_text(&text, "\nAll files together are more than one import takes (16 MiB, and packed "
+                        "by gzip 2 MiB): apply them group by group");
     if (a->status == 412)
         buf_text(&text, "\nThe center has changed meanwhile: apply again");
     status = ctl_say(c, meaning_of(errors, status), "%s", buf_str(&text));
@@ -194,6 +194,7 @@ static enum ctl_exit import(struct ctl *c, const struct desired *d, const json_t
     struct ctl_ask ask = { .method = "POST",
                            .path = buf_str(&path),
                            .body = doc,
+                           .packed = true,
                            .if_match = etag,
                            .again = !etag,
                            .refused = tell_refusal,

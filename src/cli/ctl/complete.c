@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The completion: bash hands over the words before the cursor and the one that is begun, and gets
- * back what it may become, one a line. Names of jobs are asked of the center with a short limit;
- * when it does not answer there is nothing to offer. */
+ * back what it may become, one a line. Names of jobs and of channels are asked of the center with a
+ * short limit; when it does not answer there is nothing to offer. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/ctl/account.h"
@@ -163,26 +163,37 @@ static bool plain_text(const char *name)
     return *name;
 }
 
-static void offer_jobs(struct ctl *c, const struct line *l)
+/* The names in a list of the center that begin so. */
+static void offer_names(struct ctl *c, const char *path, const char *begun)
 {
-    char begun[128];
     json_t *page = NULL;
     size_t i;
-    const json_t *job;
-    struct buf path = BUF_INIT(4096);
-    unquote(l->begun, begun, sizeof(begun));
-    buf_text(&path, "/jobs?fields=name&limit=100");
-    ctl_query(&path, "q", *begun ? begun : NULL);
+    const json_t *one;
     c->deadline_ms = clock_boot_ms() + ASK_MS;
-    if (ctl_account(c, true) == CTL_DONE && ctl_get(c, buf_str(&path), &page) == CTL_DONE) {
-        json_array_foreach(json_object_get(page, "items"), i, job)
+    if (ctl_account(c, true) == CTL_DONE && ctl_get(c, path, &page) == CTL_DONE) {
+        json_array_foreach(json_object_get(page, "items"), i, one)
         {
-            const char *name = ctl_text(job, "name");
+            const char *name = ctl_text(one, "name");
             if (i < NAMES && strncmp(name, begun, strlen(begun)) == 0 && plain_text(name))
                 put_quoted(name);
         }
     }
     json_decref(page);
+}
+
+/* Of what the center knows by name. */
+static void offer_known(struct ctl *c, enum ctl_word word, const struct line *l)
+{
+    char begun[128];
+    struct buf path = BUF_INIT(4096);
+    unquote(l->begun, begun, sizeof(begun));
+    if (word == CTL_WORD_JOB) {
+        buf_text(&path, "/jobs?fields=name&limit=100");
+        ctl_query(&path, "q", *begun ? begun : NULL);
+        offer_names(c, buf_str(&path), begun);
+    } else if (word == CTL_WORD_CHANNEL) {
+        offer_names(c, "/alarm-channels", begun);
+    }
     buf_done(&path);
 }
 
@@ -208,15 +219,15 @@ static void offer_of(struct ctl *c, const struct ctl_verb *v, const struct line 
     const struct ctl_option *o = awaited(c->table, v, l);
     if (o && o->choices) {
         offer_choices(l, o->choices);
-    } else if (o && o->word == CTL_WORD_JOB) {
-        offer_jobs(c, l);
-    } else if (!o && *l->begun == '-') {
+    } else if (o) {
+        offer_known(c, o->word, l);
+    } else if (*l->begun == '-') {
         offer_options(l, v->options, v->noptions);
         offer_options(l, c->table->common, c->table->ncommon);
-    } else if (!o && v->word == CTL_WORD_JOB) {
-        offer_jobs(c, l);
-    } else if (!o && strcmp(v->words, "completion") == 0) {
+    } else if (strcmp(v->words, "completion") == 0) {
         offer(l, "bash");
+    } else {
+        offer_known(c, v->word, l);
     }
 }
 

@@ -34,7 +34,7 @@ enum {
 };
 
 /* What a word is, for the completion. */
-enum ctl_word { CTL_WORD_ANY, CTL_WORD_JOB, CTL_WORD_FILE, CTL_WORD_NONE };
+enum ctl_word { CTL_WORD_ANY, CTL_WORD_JOB, CTL_WORD_CHANNEL, CTL_WORD_FILE, CTL_WORD_NONE };
 
 struct ctl_option {
     const char *name;    /* with its dashes */

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST /* it reads from the body */
+#include <zlib.h>
 
+enum { WITH_GZIP_HEAD = 16 };
 enum { TRIES = 10, PAUSE_MS = 500, RETRY_AFTER_MAX_MS = 10000, FAULTS_TOLD = 5 };
 
 struct ctl_http *ctl_http_new(void)
@@ -192,6 +195,32 @@ static const char *type_of(const struct ctl_ask *ask)
     return strcmp(ask->method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
 }
 
+struct sent {    /* the body */
+    char *bytes; /* owned; NULL: none */
+    size_t n;
+};
+
+/* False: no memory, and it stays as it is. */
+static bool pack(struct sent *body)
+{
+    z_stream z = { .next_in = (const Bytef *)body->bytes, .avail_in = (uInt)body->n };
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + WITH_GZIP_HEAD, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    size_t room = deflateBound(&z, body->n);
+    char *packed = mem_new(room);
+    z.next_out = (Bytef *)packed;
+    z.avail_out = (uInt)room;
+    bool done = deflate(&z, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&z);
+    if (done)
+        explicit_bzero(body->bytes, body->n);
+    free(done ? body->bytes : packed);
+    if (done)
+        *body = (struct sent){ packed, room - z.avail_out };
+    return done;
+}
+
 static struct curl_slist *headers_of(const struct ctl *c, const struct ctl_ask *ask,
                                      const char *key)
 {
@@ -199,6 +228,8 @@ static struct curl_slist *headers_of(const struct ctl *c, const struct ctl_ask *
     list = transfer_header(list, "Accept", "application/json");
     if (ask->body)
         list = transfer_header(list, "Content-Type", type_of(ask));
+    if (ask->packed)
+        list = transfer_header(list, "Content-Encoding", "gzip");
     if (ask->if_match)
         list = transfer_header(list, "If-Match", ask->if_match);
     if (ask->cookie)
@@ -210,15 +241,15 @@ static struct curl_slist *headers_of(const struct ctl *c, const struct ctl_ask *
     return list;
 }
 
-static void set_method(CURL *curl, const struct ctl_ask *ask, const char *body)
+static void set_method(CURL *curl, const struct ctl_ask *ask, const struct sent *body)
 {
     if (strcmp(ask->method, "GET") == 0) {
         curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
         return;
     }
-    if (body || strcmp(ask->method, "POST") == 0) {
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(body ? strlen(body) : 0));
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
+    if (body->bytes || strcmp(ask->method, "POST") == 0) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->n);
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->bytes ? body->bytes : "");
     }
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, ask->method);
 }
@@ -235,7 +266,7 @@ static void read_body(struct ctl_answer *ret, const struct buf *body)
     ret->body = body->len ? json_loadb(body->data, body->len, 0, NULL) : NULL;
 }
 
-static struct attempt attempt(struct ctl *c, const struct ctl_ask *ask, const char *body,
+static struct attempt attempt(struct ctl *c, const struct ctl_ask *ask, const struct sent *body,
                               const char *key, struct ctl_answer *ret)
 {
     struct attempt a = { .retry_after_ms = 0 };
@@ -295,26 +326,39 @@ static enum ctl_exit judge(struct ctl *c, const struct ctl_ask *ask, const struc
     return refused(c, ask, ret);
 }
 
-enum ctl_exit ctl_ask(struct ctl *c, const struct ctl_ask *ask, struct ctl_answer *ret)
+static enum ctl_exit send_body(struct ctl *c, const struct ctl_ask *ask, struct sent *body,
+                               struct ctl_answer *ret)
 {
     char key[40];
     int64_t pause_ms;
     secret_token(key, sizeof(key), 16);
-    char *body = ask->body ? json_dumps(ask->body, JSON_COMPACT) : NULL;
-    memset(ret, 0, sizeof(*ret));
-    struct attempt a = { .code = CURLE_OK };
-    if (c->local)
-        c->local(c->local_arg, ask, body, ret);
-    else
-        a = attempt(c, ask, body, key, ret);
+    if (ask->packed && !pack(body))
+        return ctl_say(c, CTL_FAILED, "no memory");
+    struct attempt a = attempt(c, ask, body, key, ret);
     for (int n = 1; n < TRIES && once_more(c, ask, &a, &pause_ms); n++) {
         (void)ctl_pause(c, pause_ms);
         a = attempt(c, ask, body, key, ret);
     }
-    if (body)
-        explicit_bzero(body, strlen(body));
-    free(body);
     return judge(c, ask, &a, ret);
+}
+
+enum ctl_exit ctl_ask(struct ctl *c, const struct ctl_ask *ask, struct ctl_answer *ret)
+{
+    struct sent body = { ask->body ? json_dumps(ask->body, JSON_COMPACT) : NULL, 0 };
+    enum ctl_exit status;
+    memset(ret, 0, sizeof(*ret));
+    body.n = body.bytes ? strlen(body.bytes) : 0;
+    if (c->local) {
+        const struct attempt a = { .code = CURLE_OK };
+        c->local(c->local_arg, ask, body.bytes, ret);
+        status = judge(c, ask, &a, ret);
+    } else {
+        status = send_body(c, ask, &body, ret);
+    }
+    if (body.bytes)
+        explicit_bzero(body.bytes, body.n);
+    free(body.bytes);
+    return status;
 }
 
 enum ctl_exit ctl_get(struct ctl *c, const char *path, json_t **ret)

@@ -18,6 +18,7 @@ struct ctl_answer;
 struct ctl_ask {
     const char *method, *path; /* behind /api/v1, encoded */
     const json_t *body;        /* NULL: none. PATCH: a merge patch */
+    bool packed;               /* by gzip: the center takes larger ones so */
     const char *if_match;      /* or NULL */
     const char *cookie;        /* of a session, instead of the token; or NULL */
     bool again;                /* may be sent twice: a GET, or it carries a key */

@@ -14,10 +14,11 @@
 enum { POLL_MS = 500 };
 
 static const struct ctl_column node_columns[] = {
-    { "NAME", "name", 40 },       { "STATE", "state", 0 },    { "SELF", "self", 0 },
-    { "ADDRESS", "address", 48 }, { "EPOCH", "epoch", 0 },    { "RUNS", "runs", 0 },
-    { "BEAT", "beatAt", 0 },      { "SKEW-MS", "skewMs", 0 }, { "STARTED", "startedAt", 0 },
-    { "VERSION", "version", 0 },
+    { "NAME", "name", 40 },        { "STATE", "state", 0 },           { "SELF", "self", 0 },
+    { "ADDRESS", "address", 48 },  { "EPOCH", "epoch", 0 },           { "RUNS", "runs", 0 },
+    { "JOBS", "jobs", 0 },         { "BEAT-AGE-MS", "beatAgeMs", 0 }, { "LEASED", "leased", 0 },
+    { "SKEW-MS", "skewMs", 0 },    { "STARTED", "startedAt", 0 },     { "VERSION", "version", 0 },
+    { "PROTOCOL", "protocol", 0 },
 };
 
 enum ctl_exit ctl_node_list(struct ctl *c)

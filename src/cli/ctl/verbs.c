@@ -352,7 +352,7 @@ static const struct ctl_verb verbs[] = {
               "message and 1 if it did not.",
       .examples = "peal ctl alarm test 'night shift'",
       ONE,
-      .word = CTL_WORD_NONE,
+      .word = CTL_WORD_CHANNEL,
       .run = ctl_alarm_test },
     { .words = "audit",
       .args = "",

@@ -3,16 +3,37 @@
  *
  * A table maps a number to a row; a row is never changed in place but replaced by a changed copy,
  * and each replacement is remembered until the end of the transaction. Undoing them backwards is
- * what makes a rollback exact: there is no second description of a change that could be wrong. */
+ * what makes a rollback exact: there is no second description of a change that could be wrong.
+ *
+ * Several handles may have one memory. The tables show what is committed, and what the handle that
+ * is worked for has changed: the changes of any other open transaction are lifted out, and put back
+ * when its handle is used again (memory_handles.c). What it has changed or locked stays locked. */
 #ifndef PEAL_STORE_MEMORY_MEMORY_H
 #define PEAL_STORE_MEMORY_MEMORY_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "store/store.h"
 
 struct mem_run { /* T_RUN; handler and param stand in the log row */
     struct run_row row;
     int64_t node, epoch;
+    int64_t told; /* the version of the job that its owner knows */
+};
+
+struct mem_life { /* T_LIFE: a row of peal_epoch */
+    int64_t epoch, node, heir;
+    int64_t changes;
+    bool ended;
+    struct watermark watermark; /* batch: the number of its last commit; last_id is not used */
+    struct totals totals;
+};
+
+struct mem_node { /* T_NODE: a row of peal_node */
+    int64_t node, epoch, beat, mark_ms, wall_ms, skew_ms, live, jobs;
+    int weight;
+    bool dead, draining, asked;
+    char name[129], address[256], version[33];
 };
 
 struct mem_skip { /* T_SKIP */
@@ -123,6 +144,10 @@ enum mem_table {                 /* what the rows are, and what the key is */
                  T_TELL,         /* struct tell_record, id */
                  T_CHANNEL,      /* struct channel_record, id */
                  T_SILENCE,      /* struct silence_record, id */
+                 T_LIFE,         /* struct mem_life, epoch */
+                 T_NODE,         /* struct mem_node, node */
+                 T_INBOX,        /* struct inbox_row, id */
+                 T_CHANGE,       /* struct job_news, id */
                  T_COUNT
 };
 
@@ -139,9 +164,36 @@ struct mem_scalars {
     struct totals totals;
 };
 
-struct memory {
+struct mem_changed { /* a change of a transaction that is lifted out */
+    enum mem_table table;
+    int64_t key;
+    void *row; /* NULL: removed */
+};
+
+struct mem_handle { /* a handle, or a transaction whose handle has let it go */
     struct store store;
+    struct memory *db;
+    struct list_node in_db;
     int64_t node, epoch;
+    int64_t batch; /* of the last commit of this life that is known to be done */
+    bool joined;   /* the life is this handle's, and ends when it is closed */
+    bool leaving;  /* and ends with the commit under way */
+    bool homed;    /* as store_cluster.home says, like these: */
+    int64_t home, claim_ms;
+    bool changed;        /* the next commit tells others of groups, registrations and the like */
+    bool in_transaction; /* also while it is lifted out */
+    bool lost;           /* it has met a row that another transaction holds */
+    struct map locks;    /* rows that it holds */
+    /* while it is lifted out */
+    struct mem_changed *lifted;
+    size_t nlifted;
+    int64_t alarms_closed;
+};
+
+struct memory {
+    struct mem_handle *at; /* the handle that is worked for */
+    struct list sessions;
+    bool shared; /* several servers may have it: lives, fences and locks are kept */
     struct map tables[T_COUNT];
     struct textmap unique; /* key of a live run -> its struct mem_run */
     struct mem_scalars now, before, backup;
@@ -152,12 +204,43 @@ struct memory {
     struct mem_scalars saved; /* as they were at the savepoint */
     size_t nsaved;            /* of undo, then */
     bool saving;              /* there is a savepoint */
-    bool in_transaction;
+    bool in_transaction;      /* of at */
 };
+
+/* memory_tables.c: locks */
+/* at holds the row until its transaction ends. False: another transaction does; at's can only be
+ * rolled back then. */
+bool mem_lock(struct memory *m, enum mem_table t, int64_t key);
+/* Does another transaction hold it? */
+bool mem_held(const struct memory *m, enum mem_table t, int64_t key);
+/* Has a transaction that is lifted out written such a row? */
+typedef bool mem_match_fn(const void *row, const void *arg);
+bool mem_lifted(const struct memory *m, enum mem_table t, mem_match_fn *fn, const void *arg);
+enum err mem_busy(struct memory *m, struct why *why); /* at has met a row that is held */
+
+/* memory_handles.c */
+/* From now on this handle is worked for. */
+void mem_switch(struct mem_handle *h);
+struct mem_handle *mem_handle_new(struct memory *m, const struct store_ops *ops);
+void mem_handle_free(struct mem_handle *h);
+void mem_over(struct memory *m); /* the transaction of at is */
+/* A statement of its own where there is no transaction: begin, and the end of it. */
+bool mem_auto_begin(struct memory *m);
+enum err mem_auto_end(struct memory *m, bool began, struct why *why);
+int64_t mem_commit_no(const struct memory *m); /* that the transaction will have */
+extern const struct store_txn memory_txn;
+
+/* memory_cluster.c */
+extern const struct store_cluster memory_cluster;
+/* In a transaction: a life of at begins. */
+enum err mem_life_begin(struct memory *m, const char *name, struct why *why);
 
 static inline struct memory *memory_of(struct store *s)
 {
-    return (struct memory *)s;
+    struct mem_handle *h = (struct mem_handle *)s;
+    if (h->db->at != h)
+        mem_switch(h);
+    return h->db;
 }
 
 /* The row, or NULL. Borrowed; read-only. */
@@ -173,10 +256,18 @@ void mem_row_free(enum mem_table t, void *row);
 /* Of the try by what it has alone, T_DELIVERY. */
 int64_t mem_delivery_key(int64_t alarm_id, const char *target, int n);
 struct log_record *mem_log_copy(const struct log_record *from); /* owned by the caller */
+/* Put a row (NULL: none) in the place of another, which is returned; nothing else is noted. */
+void *mem_swap(struct memory *m, enum mem_table t, uint64_t key, void *row);
 /* Undo the latest changes until n are left. */
 void mem_undo(struct memory *m, size_t n);
 /* Forget how all changes are undone. */
 void mem_forget(struct memory *m);
+
+/* memory_ledger.c */
+extern const struct store_runs memory_runs;
+/* Another copy of the row, with that owner, who knows its version. */
+struct mem_run *mem_run_copy(const struct run_row *from, int64_t node, int64_t epoch);
+bool mem_run_lend(const struct memory *m, const struct mem_run *r, run_row_fn *fn, void *ctx);
 
 /* memory_rows.c: definitions and users */
 enum err memory_job_get(struct store *s, int64_t id, struct job_record *ret, struct why *why);

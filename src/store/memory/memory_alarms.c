@@ -248,6 +248,7 @@ static bool matches(const struct memory *m, const struct alarms_filter *f,
            (!f->channel || strcmp(r->channel, f->channel) == 0) &&
            (f->status == ALARM_UNSEEN ||
             (f->status == ALARM_CLAIMED ? open : !open && r->status == f->status)) &&
+           (f->since_ms <= 0 || open || r->closed_ms >= f->since_ms) &&
            scope_has(f->scope, r->group_id);
 }
 

@@ -11,7 +11,7 @@ static enum err delta_add(struct store *s, struct slice ends, int64_t *ret_n, st
     (void)why;
     struct memory *m = memory_of(s);
     struct mem_delta *d = mem_new(sizeof(*d));
-    d->n = m->now.watermark.batch + 1;
+    d->n = mem_commit_no(m);
     d->ends = mem_dupn(ends.p, ends.n);
     d->size = ends.n;
     *ret_n = d->n;
@@ -65,7 +65,7 @@ static enum err figures_add(struct store *s, const struct figure_row *rows, int 
         struct mem_figure *f = mem_new(sizeof(*f));
         f->key = key;
         f->row = rows[i];
-        f->row.node = m->node;
+        f->row.node = m->at->node;
         f->row.durations = NULL;
         for (int k = 0; k < DURATION_BUCKETS; k++)
             f->durations[k] =
@@ -163,7 +163,7 @@ static enum err job_stats_each(struct store *s, job_stat_row_fn *fn, void *ctx, 
     bool more = true;
     for (size_t i = 0; i < n && more; i++) {
         const struct mem_stat *stat = mem_find(m, T_STAT, keys[i]);
-        const struct job_stat_row r = { stat->job_id, m->node, stat->through, &stat->stat };
+        const struct job_stat_row r = { stat->job_id, m->at->node, stat->through, &stat->stat };
         more = fn(ctx, &r);
     }
     free(keys);

@@ -330,14 +330,19 @@ enum err memory_registry_each(struct store *s, registry_row_fn *fn, void *ctx, s
     return OK;
 }
 
+static bool registry_same(const void *row, const void *arg)
+{
+    const struct registry_record *a = &((const struct mem_registry *)row)->row, *b = arg;
+    return text_same(a->group, b->group) && text_same(a->key, b->key) &&
+           text_same(a->value, b->value);
+}
+
 static int64_t registry_id(const struct memory *m, const struct registry_record *r)
 {
     void *row;
     for (size_t i = 0; map_next(&m->tables[T_REGISTRY], &i, &row);) {
-        const struct mem_registry *g = row;
-        if (text_same(g->row.group, r->group) && text_same(g->row.key, r->key) &&
-            text_same(g->row.value, r->value))
-            return g->id;
+        if (registry_same(row, r))
+            return ((const struct mem_registry *)row)->id;
     }
     return 0;
 }
@@ -345,13 +350,14 @@ static int64_t registry_id(const struct memory *m, const struct registry_record 
 enum err memory_registry_put(struct store *s, const struct registry_record *rows, int n,
                              struct why *why)
 {
-    (void)why;
     struct memory *m = memory_of(s);
     for (int i = 0; i < n; i++) {
+        int64_t id = registry_id(m, &rows[i]);
+        if (!id && mem_lifted(m, T_REGISTRY, registry_same, &rows[i]))
+            return mem_busy(m, why);
+        m->at->changed |= !id;
         struct mem_registry *g = mem_new(sizeof(*g));
-        g->id = registry_id(m, &rows[i]);
-        if (!g->id)
-            g->id = mem_next_id(m, T_REGISTRY);
+        g->id = id ? id : mem_next_id(m, T_REGISTRY);
         g->row.group = mem_dup(rows[i].group ? rows[i].group : "");
         g->row.key = mem_dup(rows[i].key ? rows[i].key : "");
         g->row.value = mem_dup(rows[i].value ? rows[i].value : "");
@@ -369,8 +375,10 @@ enum err memory_registry_delete(struct store *s, const struct registry_record *r
     for (int i = 0; i < n; i++) {
         int64_t id = registry_id(m, &rows[i]), until_ms = rows[i].updated_ms;
         const struct mem_registry *there = id ? mem_find(m, T_REGISTRY, id) : NULL;
-        if (there && (!until_ms || there->row.updated_ms <= until_ms))
-            mem_put(m, T_REGISTRY, id, NULL);
+        if (!there || (until_ms && there->row.updated_ms > until_ms))
+            continue;
+        mem_put(m, T_REGISTRY, id, NULL);
+        m->at->changed = true;
     }
     return OK;
 }

@@ -79,6 +79,9 @@ void mem_row_free(enum mem_table t, void *row)
     case T_SILENCE:
         silence_record_done(row);
         break;
+    case T_INBOX:
+        free(((struct inbox_row *)row)->msg);
+        break;
     case T_INCIDENT_JOB:
         incident_job_done(&((struct mem_incident_job *)row)->row);
         break;
@@ -100,6 +103,58 @@ struct log_record *mem_log_copy(const struct log_record *from)
     l->handle_msg = mem_dup(from->handle_msg);
     return l;
 }
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static uint64_t lock_key(enum mem_table t, int64_t key)
+{
+    return hash_u64((uint64_t)key * 64 + (uint64_t)t);
+}
+
+bool mem_held(const struct memory *m, enum mem_table t, int64_t key)
+{
+    bool held = false;
+    list_each(&m->sessions, n, tmp)
+    {
+        const struct mem_handle *h = container_of(n, struct mem_handle, in_db);
+        if (h != m->at && h->in_transaction)
+            held = held || map_find(&h->locks, lock_key(t, key));
+    }
+    return held;
+}
+
+bool mem_lock(struct memory *m, enum mem_table t, int64_t key)
+{
+    if (!m->shared)
+        return true;
+    bool held = mem_held(m, t, key);
+    m->at->lost |= held;
+    if (!held)
+        map_set(&m->at->locks, lock_key(t, key), m);
+    return !held;
+}
+
+bool mem_lifted(const struct memory *m, enum mem_table t, mem_match_fn *fn, const void *arg)
+{
+    bool found = false;
+    list_each(&m->sessions, n, tmp)
+    {
+        const struct mem_handle *h = container_of(n, struct mem_handle, in_db);
+        for (size_t i = 0; i < h->nlifted; i++)
+            if (h->lifted[i].table == t && h->lifted[i].row)
+                found = found || fn(h->lifted[i].row, arg);
+    }
+    return found;
+}
+
+enum err mem_busy(struct memory *m, struct why *why)
+{
+    m->at->lost = true;
+    why_set(why, "another transaction holds a row that this one needs");
+    return ERR_BUSY;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
 
 void *mem_find(const struct memory *m, enum mem_table t, int64_t key)
 {
@@ -124,8 +179,8 @@ struct mem_run *mem_run_same(const struct memory *m, const struct run_row *r)
     return textmap_find(&m->unique, unique_slice(r, &k));
 }
 
-/* Swap the row of a key, keeping the unique index in step; returns the row that was there. */
-static void *row_swap(struct memory *m, enum mem_table t, uint64_t key, void *row)
+/* Keeps the unique index in step. */
+void *mem_swap(struct memory *m, enum mem_table t, uint64_t key, void *row)
 {
     struct unique_key k;
     void *old = row ? map_set(&m->tables[t], key, row) : map_take(&m->tables[t], key);
@@ -136,14 +191,23 @@ static void *row_swap(struct memory *m, enum mem_table t, uint64_t key, void *ro
     return old;
 }
 
+/* What other servers keep a copy of. Of registrations only those that come and go count. */
+static bool is_told(enum mem_table t)
+{
+    return t == T_GROUP || t == T_GROUP_TOKEN || t == T_GROUP_MOVED || t == T_RULE ||
+           t == T_CHANNEL;
+}
+
 void mem_put(struct memory *m, enum mem_table t, int64_t key, void *row)
 {
     assert(m->in_transaction);
+    (void)mem_lock(m, t, key);
+    m->at->changed |= is_told(t);
     if (m->nundo == m->undo_cap) {
         m->undo_cap = m->undo_cap ? m->undo_cap * 2 : 64;
         m->undo = mem_resize(m->undo, m->undo_cap * sizeof(*m->undo));
     }
-    void *old = row_swap(m, t, (uint64_t)key, row);
+    void *old = mem_swap(m, t, (uint64_t)key, row);
     m->undo[m->nundo++] = (struct mem_undo){ t, (uint64_t)key, old };
 }
 
@@ -191,7 +255,7 @@ void mem_undo(struct memory *m, size_t n)
 {
     while (m->nundo > n) {
         struct mem_undo *u = &m->undo[--m->nundo];
-        void *dropped = row_swap(m, u->table, u->key, u->old);
+        void *dropped = mem_swap(m, u->table, u->key, u->old);
         if (dropped)
             mem_row_free(u->table, dropped);
     }

@@ -412,7 +412,8 @@ static enum err lock(struct mydb *s, struct why *why)
 }
 
 /* What was given back says the last time that was planned here, which may lie ahead: any other one
- * is an admin's. */
+ * is an admin's. An admin that fires what had been planned here comes by that very time, but its
+ * next one is not what was given back. */
 static enum err java_check(struct mydb *s, struct why *why)
 {
     struct sql_query *q;
@@ -420,7 +421,7 @@ static enum err java_check(struct mydb *s, struct why *why)
     enum err err = sql_query(&s->sql,
                              "SELECT count(*) FROM xxl_job_info i LEFT JOIN peal_due d ON "
                              "d.job_id = i.id WHERE i.trigger_next_time <> " PARKED " AND "
-                             "i.trigger_last_time <> coalesce(d.last_ms, 0) AND "
+                             "(i.trigger_last_time <> coalesce(d.last_ms, 0) OR " CHANGED ") AND "
                              "i.trigger_last_time > ?1",
                              &q, why);
     if (err)

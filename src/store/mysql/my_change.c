@@ -385,6 +385,8 @@ static enum err change_distinct(struct mydb *s, struct run_change *changes, int 
         err = live_change(&g, &all, why);
     if (!err)
         err = log_change(&g, why);
+    if (!err)
+        err = sql_runs_task(&s->sql, changes, n, why);
     free(g.rows);
     for (int i = 0; !err && i < n; i++)
         *ret_missed += changes[i].missing;

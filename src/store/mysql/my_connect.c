@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: the hosts of the URL in turn, beginning with the one that answered last, and the
- * settings of a session.
+/* Connections: the hosts of the URL in turn, beginning with the one that answered last (of a Galera
+ * cluster: behind it), and the settings of a session.
  *
  * The writer's session ends by itself when it is silent within a transaction for ten seconds: the
- * server then rolls back and frees the rows of a center that is paused or cut off. */
+ * server then rolls back and frees the rows of a center that is paused or cut off.
+ *
+ * A server of a Galera cluster that is cut off from the others, or not yet in step with them, lets
+ * anybody in and refuses what is said then; the next host may be one of the others. It has what
+ * they have committed a moment later than they: a session waits for that before it reads, so that
+ * what was answered at one server holds at each. The beat does so once, when its session begins. */
 #include "base/clock.h"
 #include "store/mysql/my_db.h"
+#include "store/sql/follow.h"
 #include <errmsg.h>
 #include <mysql.h>
 #include <poll.h>
@@ -14,7 +20,8 @@
 #include <string.h>
 
 enum {
-    IDLE_MS = 5000, /* a connection that was silent for so long is tried before it is used */
+    CHECK_MS = 2000, /* between looks whether pages are read at the primary still */
+    IDLE_MS = 5000,  /* a connection that was silent for so long is tried before it is used */
     READ_S = 12,
     PAGE_READ_S = 5,
     BULK_READ_S = 60, /* of a slice of a table */
@@ -61,9 +68,10 @@ static enum err session_set(struct mydb *s, MYSQL *db, struct why *why)
     snprintf(text, sizeof(text),
              "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT%s', "
              "time_zone = '+00:00', innodb_lock_wait_timeout = 2, wait_timeout = %d, "
-             "autocommit = 1, %s = %s, %s = %d",
+             "autocommit = 1, %s%s = %s, %s = %d",
              s->maria ? "" : ",TIME_TRUNCATE_FRACTIONAL",
              s->read_only || s->sql.bulk ? PAGE_WAIT_S : WAIT_S,
+             s->maria ? "" : "information_schema_stats_expiry = 0, ", /* ids that were given last */
              s->maria ? "tx_isolation" : "transaction_isolation",
              s->read_only ? "'REPEATABLE-READ'" : "'READ-COMMITTED'",
              s->maria ? "max_statement_time" : "max_execution_time",
@@ -85,23 +93,69 @@ static void account_set(struct mydb *s, const char *account)
                  at + 1);
 }
 
-/* A standby would refuse the first write: the next host may be the primary server. The account is
- * asked for in the same round trip: errors about rights name it; so is the distance of ids. */
-static enum err writable(struct mydb *s, MYSQL *db, struct why *why)
+/* Pages are read where edits are written: a standby may be behind. Of one host there is no choice,
+ * and who copies whole tables may read them at a standby. */
+static bool must_write(const struct mydb *s)
 {
-    static const char text[] = "SELECT @@global.read_only, current_user(), "
-                               "@@session.auto_increment_increment";
-    if (s->read_only)
-        return OK;
+    return !s->read_only || (s->url.nhosts > 1 && !s->sql.bulk);
+}
+
+static bool is_on(const char *value)
+{
+    return value && (strcmp(value, "1") == 0 || strcmp(value, "ON") == 0);
+}
+
+/* A standby would refuse the first write: the next host may be the primary server. The account is
+ * asked for in the same round trip: errors about rights name it; so are the distance of ids, the
+ * server's number, which no replica has as well, and whether it is one of a Galera cluster, and
+ * ready. Where commits are certified none is lost. */
+static enum err usable(struct mydb *s, MYSQL *db, struct why *why)
+{
+#define ASKED "SELECT @@global.read_only, current_user(), @@session.auto_increment_increment, "
+    static const char maria[] =
+        ASKED "@@global.server_id, (SELECT variable_value FROM information_schema.global_variables "
+              "WHERE variable_name = 'wsrep_on'), (SELECT variable_value FROM "
+              "information_schema.global_status WHERE variable_name = 'wsrep_ready')";
+    static const char other[] = ASKED "@@global.server_uuid, NULL, NULL";
+#undef ASKED
+    const char *text = s->maria ? maria : other;
+    s->checked_ms = clock_boot_ms();
     MYSQL_RES *rows = NULL;
     if (mysql_real_query(db, text, strlen(text)) || !(rows = mysql_store_result(db)))
         return my_fail(s, mysql_errno(db), mysql_error(db), why);
     MYSQL_ROW row = mysql_fetch_row(rows);
-    bool refused = row && row[0] && strcmp(row[0], "0") != 0;
+    bool standby = row && row[0] && strcmp(row[0], "0") != 0 && must_write(s);
     account_set(s, row ? row[1] : NULL);
     s->id_step = row && row[2] ? strtoll(row[2], NULL, 10) : 1;
+    s->sql.certified = row && is_on(row[4]);
+    bool apart = s->sql.certified && !is_on(row[5]);
+    if (!s->beats && !s->sql.bulk && !s->read_only)
+        sql_follow_connected(&s->sql, row && !s->sql.certified ? row[3] : "");
     mysql_free_result(rows);
-    return refused ? my_fail(s, 1290, "the server is read-only", why) : OK;
+    if (standby)
+        return my_fail(s, 1290, "the server is read-only", why);
+    return apart ? my_fail(s, MY_NOT_READY, "WSREP has not yet prepared node for application use",
+                           why)
+                 : OK;
+}
+
+/* What the other servers have committed before is here: now, and for a handle that does not beat
+ * before each transaction and each read outside of one. */
+static enum err in_step(struct mydb *s, MYSQL *db, struct why *why)
+{
+    static const char *const texts[] = { "SET SESSION wsrep_sync_wait = 1",
+                                         "SELECT count(*) FROM information_schema.schemata",
+                                         "SET SESSION wsrep_sync_wait = 0" };
+    size_t n = !s->sql.certified ? 0 : s->beats ? 3 : 2;
+    for (size_t i = 0; i < n; i++) {
+        MYSQL_RES *rows = NULL;
+        if (mysql_real_query(db, texts[i], strlen(texts[i])) ||
+            (!(rows = mysql_store_result(db)) && mysql_errno(db)))
+            return my_fail(s, mysql_errno(db), mysql_error(db), why);
+        if (rows)
+            mysql_free_result(rows);
+    }
+    return OK;
 }
 
 static enum err connect_one(struct mydb *s, const struct db_host *host, struct why *why)
@@ -127,7 +181,9 @@ static enum err connect_one(struct mydb *s, const struct db_host *host, struct w
         err = session_set(s, db, why);
     }
     if (!err)
-        err = writable(s, db, why);
+        err = usable(s, db, why);
+    if (!err)
+        err = in_step(s, db, why);
     if (err) {
         mysql_close(db);
         return err;
@@ -154,10 +210,13 @@ static enum err connect_any(struct mydb *s, struct why *why)
     return err;
 }
 
+/* One of several equal servers that has hung up, or says nothing, is asked last. */
 void my_disconnect(struct mydb *s)
 {
     if (s->db)
         mysql_close(s->db);
+    if (s->db && s->sql.certified && s->url.nhosts > 1)
+        s->host = (s->host + 1) % s->url.nhosts;
     s->db = NULL;
     s->generation++;
 }
@@ -175,6 +234,10 @@ enum err my_ready(struct mydb *s, struct why *why)
     if (s->db && (now_ms - s->used_ms > IDLE_MS || has_word(s)) && mysql_ping(s->db))
         my_disconnect(s);
     s->used_ms = now_ms;
+    struct why ignored = { "" };
+    if (s->db && s->read_only && must_write(s) && now_ms - s->checked_ms > CHECK_MS &&
+        usable(s, s->db, &ignored))
+        my_disconnect(s); /* it has become a standby, which the writer is told by its next write */
     return s->db ? OK : connect_any(s, why);
 }
 

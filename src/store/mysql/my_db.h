@@ -74,8 +74,9 @@ struct mydb {
     uint64_t generation; /* of the connection: statements of another one are prepared again */
     struct my_lock lock;
     bool maria;
-    char account[400]; /* that the server takes us for, 'USER'@'HOST'; empty: not known */
-    int64_t used_ms;   /* boot time of the last answer */
+    char account[400];  /* that the server takes us for, 'USER'@'HOST'; empty: not known */
+    int64_t used_ms;    /* boot time of the last answer */
+    int64_t checked_ms; /* and of the last look whether the server takes writes */
 
     bool in_transaction, in_page;
     bool plan_locked;    /* this transaction keeps Java admins from scanning */
@@ -89,6 +90,7 @@ struct mydb {
     int64_t id_step;           /* between the ids that the server gives to rows of one INSERT */
 
     struct my_counts now, begun, saved;
+    struct my_span known[MY_SPANS]; /* committed, of a shared database; first_id 0: none */
     bool has_saved;
 
     char *live_insert[MY_SIZES], *log_insert[MY_SIZES]; /* texts, composed at first use */
@@ -106,7 +108,9 @@ static inline struct mydb *my_of(struct store *s)
 
 /* The class of an error of the server, or of the library. */
 enum err my_class(unsigned code);
-bool my_gone(unsigned code); /* the connection is no more */
+#define MY_NOT_READY 1047 /* a server of a Galera cluster says so to each statement */
+#define MY_COMMIT_FAILED 1180
+bool my_gone(unsigned code); /* the connection is no more, or of no use */
 enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *why);
 
 /* ---- my_connect.c ---------------------------------------------------------------------------- */
@@ -215,9 +219,12 @@ int my_size_of(int n, int count);
 
 /* Where log ids go on. */
 MUST_CHECK enum err my_ledger_open(struct mydb *s, struct why *why);
+MUST_CHECK enum err my_ids_skip(struct sql *sql, bool done, struct why *why); /* of the driver */
 void my_ledger_close(struct mydb *s);
 /* What is written at a transaction's end besides the row of the epoch. */
 MUST_CHECK enum err my_ledger_flush(struct mydb *s, struct why *why);
+/* It has been committed. */
+void my_ledger_committed(struct mydb *s);
 enum err my_due_take(struct store *s, int64_t from_ms, int64_t until_ms, int max,
                      struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why);
 enum err my_due_put(struct store *s, const struct due_row *rows, int n, struct why *why);

@@ -469,6 +469,16 @@ static void page_end(struct sql *sql, bool own)
     s->page_end_ms = 0;
 }
 
+static const struct sql_home_index home_index = {
+    .there = "SELECT count(*) FROM information_schema.statistics WHERE table_schema = database() "
+             "AND table_name = 'peal_due' AND index_name = 'i_due_home'",
+    .make = "CREATE INDEX i_due_home ON peal_due (home, next_ms)",
+    .drop = "DROP INDEX i_due_home ON peal_due",
+    .take = "SELECT next_ms, job_id FROM peal_due FORCE INDEX (i_due_home) WHERE home = ?1 AND "
+            "next_ms >= ?2 AND (next_ms > ?2 OR job_id > ?3) ORDER BY next_ms, job_id LIMIT ?4 "
+            "FOR UPDATE SKIP LOCKED",
+};
+
 const struct sql_driver my_driver = {
     .contains = "instr(lower(%s), lower(?%d)) > 0",
     .among = "json_contains(?%2$d, cast(%1$s AS char))",
@@ -478,9 +488,12 @@ const struct sql_driver my_driver = {
     .least = "least",
     .bytes_of = "coalesce(length(%s), 0)",
     .by_index = "%.0s",
+    .must_index = " FORCE INDEX (%s)",
+    .home_index = &home_index,
     .counts_tables = false,
     .epochs = true,
     .clock = "SELECT cast(unix_timestamp(now(3)) * 1000 AS signed)",
+    .ids_skip = my_ids_skip,
     .selftest = &my_selftest,
     .prepare = prepare,
     .finalize = finalize,

@@ -7,26 +7,33 @@
 #include <stdio.h>
 
 #define TOO_LONG 1406
+#define NO_TABLE 1146
 
 static const struct {
     unsigned code;
     enum err err;
 } classes[] = {
-    { 1213, ERR_CONFLICT },                       /* deadlock */
-    { 1020, ERR_CONFLICT },                       /* the row has changed since it was read */
-    { 1205, ERR_BUSY },                           /* lock wait; only the statement is undone */
-    { 3572, ERR_BUSY },       { 1040, ERR_BUSY }, /* too many connections, and of this user */
-    { 1203, ERR_BUSY },       { 1226, ERR_BUSY },    { 1290, ERR_READONLY }, { 1792, ERR_READONLY },
-    { 1836, ERR_READONLY },   { 1114, ERR_FULL },    { 1021, ERR_FULL },     { 3, ERR_FULL },
-    { 1044, ERR_INVALID },    { 1045, ERR_INVALID }, { 1049, ERR_INVALID },  { 1142, ERR_INVALID },
-    { 1143, ERR_INVALID },    { 1146, ERR_INVALID }, { 1698, ERR_INVALID },  { 1298, ERR_INVALID },
-    { 1062, ERR_EXISTS },     { 1969, ERR_TIMEOUT }, { 3024, ERR_TIMEOUT },  { 1317, ERR_TIMEOUT },
-    { TOO_LONG, ERR_TOOBIG }, { 1264, ERR_TOOBIG },  { 1153, ERR_TOOBIG },
+    { 1213, ERR_CONFLICT },                     /* deadlock */
+    { 1020, ERR_CONFLICT },                     /* the row has changed since it was read */
+    { 1205, ERR_BUSY },                         /* lock wait; only the statement is undone */
+    { 3572, ERR_BUSY },     { 1040, ERR_BUSY }, /* too many connections, and of this user */
+    { 1203, ERR_BUSY },     { 1226, ERR_BUSY },        { 1290, ERR_READONLY },
+    { 1792, ERR_READONLY }, { 1836, ERR_READONLY },    { 1114, ERR_FULL },
+    { 1021, ERR_FULL },     { 3, ERR_FULL },           { 1044, ERR_INVALID },
+    { 1045, ERR_INVALID },  { 1049, ERR_INVALID },     { 1142, ERR_INVALID },
+    { 1143, ERR_INVALID },  { NO_TABLE, ERR_INVALID }, { 1698, ERR_INVALID },
+    { 1298, ERR_INVALID },  { 1050, ERR_EXISTS },      { 1060, ERR_EXISTS },
+    { 1061, ERR_EXISTS }, /* table, column, index
+                           */
+    { 1062, ERR_EXISTS },   { 1969, ERR_TIMEOUT },     { 3024, ERR_TIMEOUT },
+    { 1317, ERR_TIMEOUT },  { TOO_LONG, ERR_TOOBIG },  { 1264, ERR_TOOBIG },
+    { 1153, ERR_TOOBIG },
 };
 
 bool my_gone(unsigned code)
 {
-    static const unsigned codes[] = { 1053, 1927, 2002, 2003, 2006, 2013, 2014, 2055, 4031 };
+    static const unsigned codes[] = { MY_NOT_READY, 1053, 1927, 2002, 2003, CR_UNKNOWN_HOST,
+                                      2006,         2013, 2014, 2055, 4031 };
     for (size_t i = 0; i < countof(codes); i++)
         if (codes[i] == code)
             return true;
@@ -41,10 +48,15 @@ enum err my_class(unsigned code)
     return ERR_STORE;
 }
 
-static const char *advice(unsigned code, enum err err)
+static const char *advice(const struct mydb *s, unsigned code, enum err err)
 {
+    if (code == MY_NOT_READY)
+        return "this server is cut off from the others of its Galera cluster, or not yet in step "
+               "with them; name all of them in the URL";
     if (code == CR_SSL_CONNECTION_ERROR)
         return "see tls, tls-ca, tls-cert and tls-key of the URL, and the server's certificate";
+    if (code == NO_TABLE)
+        return "a table of Peal's is gone: restore a backup";
     switch (err) {
     case ERR_CONFLICT:
         return "the transaction is tried again";
@@ -59,7 +71,9 @@ static const char *advice(unsigned code, enum err err)
     case ERR_INVALID:
         return "check user, password, rights and the database's name in the URL";
     case ERR_TIMEOUT:
-        return "ask for less at a time";
+        return s->sql.certified ? "ask for less at a time; or the servers of the Galera cluster do "
+                                  "not agree just now, and this one waits for the others"
+                                : "ask for less at a time";
     case ERR_TOOBIG:
         return "a value is larger than its column";
     default:
@@ -99,7 +113,7 @@ enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *wh
         advise_grant(s, grant, sizeof(grant));
         why_set(&full, "database %s: %.200s (%u); %s", s->name, text, code, grant);
     } else {
-        why_set(&full, "database %s: %.300s (%u); %s", s->name, text, code, advice(code, err));
+        why_set(&full, "database %s: %.300s (%u); %s", s->name, text, code, advice(s, code, err));
     }
     why_set(why, "%s", full.text);
     if (s->in_transaction && !s->lost && err != ERR_EXISTS) {

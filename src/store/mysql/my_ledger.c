@@ -7,9 +7,11 @@
  * again. The column is AUTO_INCREMENT all the same: an id that is given raises what the server
  * would give next, and at start that is where ids go on.
  *
- * XXL-JOB's own tables are another matter: a Java admin may insert log rows at any time. There the
- * server gives the ids, so log rows go first. All rows of one statement have ids with the same
- * distance: the server knows their number before it begins, and takes that many at once. */
+ * XXL-JOB's own tables are another matter: a Java admin may insert log rows at any time; and so may
+ * other servers of Peal where they share the database. There the server gives the ids, so log rows
+ * go first. MariaDB says them: what lies between two changes on a Galera cluster whenever a server
+ * joins or leaves it. MySQL says the first one, and all rows of one statement have ids with the
+ * same distance: the server knows their number before it begins, and takes that many at once. */
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
 #include "store/shared.h"
@@ -20,6 +22,7 @@
 
 #define TEXT_ROOM (1024 * 1024)
 #define LOG_ROW_MAX 96
+#define SPAN_IDS 4096 /* by so many ids the end of a span moves where there are several servers */
 
 const int my_sizes[MY_SIZES] = { 1, 10, 100, 1000 };
 
@@ -40,6 +43,7 @@ static void due_read(struct sql_query *q, struct due_row *ret)
     ret->last_ms = sql_i64(q, 2, 0);
     ret->planned_until_ms = sql_i64(q, 3, 0);
     ret->version = sql_i64(q, 4, 0);
+    ret->home = 0;
 }
 
 /* The earliest next_ms behind that one, and behind that job among those of the same time. */
@@ -47,59 +51,82 @@ static enum err due_behind(struct mydb *s, int64_t ms, int64_t job_id, int64_t *
                            struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(&s->sql,
-                             "SELECT next_ms FROM peal_due FORCE INDEX (i_due_next) WHERE "
-                             "next_ms >= ?1 AND (next_ms > ?1 OR job_id > ?2) "
-                             "ORDER BY next_ms, job_id LIMIT 1",
-                             &q, why);
+    enum err err =
+        sql_query(&s->sql,
+                  s->sql.homed ? "SELECT next_ms FROM peal_due FORCE INDEX (i_due_home) WHERE "
+                                 "home = ?3 AND next_ms >= ?1 AND (next_ms > ?1 OR job_id > ?2) "
+                                 "ORDER BY next_ms, job_id LIMIT 1"
+                               : "SELECT next_ms FROM peal_due FORCE INDEX (i_due_next) WHERE "
+                                 "next_ms >= ?1 AND (next_ms > ?1 OR job_id > ?2) "
+                                 "ORDER BY next_ms, job_id LIMIT 1",
+                  &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, ms);
     sql_bind_i64(q, 2, job_id);
+    if (s->sql.homed)
+        sql_bind_i64(q, 3, s->sql.home);
     return sql_one(q, NEVER_MS, ret, why);
 }
 
 /* Where most jobs are due, the server would rather sort the whole table than go by the index. */
-#define TAKEN                                                                                      \
-    "SELECT job_id, next_ms, last_ms, planned_until_ms, version "                                  \
-    "FROM peal_due FORCE INDEX (i_due_next) WHERE next_ms BETWEEN ?1 AND ?2 "
-#define BEHIND "ORDER BY next_ms, job_id LIMIT ?3 FOR UPDATE SKIP LOCKED"
+#define TAKEN(index)                                                                               \
+    "SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due FORCE INDEX "        \
+    "(" index ") WHERE "
+#define DUE "next_ms BETWEEN ?1 AND ?2 ORDER BY next_ms, job_id LIMIT ?3 FOR UPDATE SKIP LOCKED"
 
-enum err my_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
-                     struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+/* Behind the n rows that are there. The text has the home as well, if the handle goes by homes. */
+static enum err take(struct mydb *s, const char *text, int64_t from_ms, int64_t until_ms, int max,
+                     struct due_row *rows, int *n, struct why *why)
 {
-    struct mydb *s = my_of(store);
     struct sql_query *q;
-    if (s->adopted.beside && s->in_transaction)
-        return my_beside_take(s, from_ms, until_ms, max, rows, ret_n, ret_next_ms, why);
-    bool shares = s->sql.share.nodes > 1;
-    enum err err = sql_query(
-        &s->sql, shares ? TAKEN "AND (job_id % ?4 = ?5 OR next_ms <= ?6) " BEHIND : TAKEN BEHIND,
-        &q, why);
+    enum err err = sql_query(&s->sql, text, &q, why);
     if (err)
         return err;
-    if (shares) {
-        sql_bind_i64(q, 4, s->sql.share.nodes);
-        sql_bind_i64(q, 5, s->sql.share.place);
-        sql_bind_i64(q, 6, s->sql.claim_ms);
-    }
     sql_bind_i64(q, 1, from_ms);
     sql_bind_i64(q, 2, until_ms);
-    sql_bind_i64(q, 3, max);
-    int n = 0;
-    int64_t next_ms = NEVER_MS;
+    sql_bind_i64(q, 3, max - *n);
+    if (s->sql.homed)
+        sql_bind_i64(q, 4, s->sql.home);
     for (bool row = true; row;) {
         err = sql_next(q, &row, why);
         if (err)
             return err;
         if (row)
-            due_read(q, &rows[n++]);
+            due_read(q, &rows[(*n)++]);
     }
-    if (n > 0 && n == max)
+    return OK;
+}
+
+/* What other homes have left, by the index of all: there is nothing while all is well. */
+static enum err take_others(struct mydb *s, int64_t from_ms, int64_t until_ms, int max,
+                            struct due_row *rows, int *n, struct why *why)
+{
+    if (until_ms > s->sql.claim_ms)
+        until_ms = s->sql.claim_ms;
+    if (!s->sql.homed || *n >= max || until_ms < from_ms)
+        return OK;
+    return take(s, TAKEN("i_due_next") "home <> ?4 AND " DUE, from_ms, until_ms, max, rows, n, why);
+}
+
+enum err my_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
+                     struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+{
+    struct mydb *s = my_of(store);
+    if (s->adopted.beside && s->in_transaction)
+        return my_beside_take(s, from_ms, until_ms, max, rows, ret_n, ret_next_ms, why);
+    int n = 0;
+    int64_t next_ms = NEVER_MS;
+    enum err err =
+        take(s, s->sql.homed ? TAKEN("i_due_home") "home = ?4 AND " DUE : TAKEN("i_due_next") DUE,
+             from_ms, until_ms, max, rows, &n, why);
+    if (!err && n > 0 && n == max)
         err = due_behind(s, rows[n - 1].next_ms, rows[n - 1].job_id, &next_ms, why);
-    else
+    else if (!err)
         err = due_behind(s, max > 0 ? until_ms : from_ms, max > 0 ? INT64_MAX : INT64_MIN, &next_ms,
                          why);
+    if (!err)
+        err = take_others(s, from_ms, until_ms, max, rows, &n, why);
     if (err)
         return err;
     *ret_n = n;
@@ -115,27 +142,43 @@ static void write_case(struct buf *text, int n, int of, int each, int value)
     buf_text(text, " END");
 }
 
-/* Columns are set from left to right: before_ms reads last_ms as it was. */
+#define DUE_COLUMNS 5 /* job_id first, home last */
+
+/* Columns are set from left to right: before_ms reads last_ms as it was. A handle goes by homes
+ * from its first transaction on, or never. */
 static const char *due_text(struct mydb *s, int size)
 {
     if (!s->due_update[size]) {
         struct buf text = BUF_INIT(TEXT_ROOM);
-        int n = my_sizes[size];
+        int n = my_sizes[size], each = DUE_COLUMNS - !s->sql.homed;
         buf_text(&text, "UPDATE peal_due SET before_ms = CASE WHEN last_ms < ");
-        write_case(&text, n, 1, 4, 3);
+        write_case(&text, n, 1, each, 3);
         buf_text(&text, " THEN last_ms ELSE before_ms END, next_ms = ");
-        write_case(&text, n, 1, 4, 2);
+        write_case(&text, n, 1, each, 2);
         buf_text(&text, ", last_ms = ");
-        write_case(&text, n, 1, 4, 3);
+        write_case(&text, n, 1, each, 3);
         buf_text(&text, ", planned_until_ms = ");
-        write_case(&text, n, 1, 4, 4);
-        buf_text(&text, " WHERE job_id IN (");
+        write_case(&text, n, 1, each, 4);
+        buf_text(&text, ", home = ");
+        if (s->sql.homed)
+            write_case(&text, n, 1, each, 5);
+        buf_text(&text, s->sql.homed ? " WHERE job_id IN (" : "0 WHERE job_id IN (");
         for (int i = 0; i < n; i++)
-            buf_printf(&text, "%s?%d", i ? ", " : "", i * 4 + 1);
+            buf_printf(&text, "%s?%d", i ? ", " : "", i * each + 1);
         buf_char(&text, ')');
         s->due_update[size] = buf_take(&text);
     }
     return s->due_update[size];
+}
+
+static void due_bind(const struct mydb *s, struct sql_query *q, int at, const struct due_row *r)
+{
+    sql_bind_i64(q, at + 1, r->job_id);
+    sql_bind_unless(q, at + 2, r->next_ms, NEVER_MS);
+    sql_bind_i64(q, at + 3, r->last_ms);
+    sql_bind_i64(q, at + 4, r->planned_until_ms);
+    if (s->sql.homed)
+        sql_bind_i64(q, at + 5, r->home);
 }
 
 enum err my_due_put(struct store *store, const struct due_row *rows, int n, struct why *why)
@@ -146,13 +189,8 @@ enum err my_due_put(struct store *store, const struct due_row *rows, int n, stru
         int size = my_size_of(n - done, MY_CHANGE_SIZES);
         struct sql_query *q;
         err = sql_query(&s->sql, due_text(s, size), &q, why);
-        for (int i = 0; !err && i < my_sizes[size]; i++) {
-            const struct due_row *r = &rows[done + i];
-            sql_bind_i64(q, i * 4 + 1, r->job_id);
-            sql_bind_unless(q, i * 4 + 2, r->next_ms, NEVER_MS);
-            sql_bind_i64(q, i * 4 + 3, r->last_ms);
-            sql_bind_i64(q, i * 4 + 4, r->planned_until_ms);
-        }
+        for (int i = 0; !err && i < my_sizes[size]; i++)
+            due_bind(s, q, i * (DUE_COLUMNS - !s->sql.homed), &rows[done + i]);
         if (!err)
             err = sql_do(q, why);
         done += my_sizes[size];
@@ -196,15 +234,16 @@ static enum err ids_behind(struct mydb *s, int64_t *ret, struct why *why)
     return err;
 }
 
+#define LOG_IDS_GIVEN                                                                              \
+    "SELECT auto_increment FROM information_schema.tables "                                        \
+    "WHERE table_schema = database() AND table_name = 'xxl_job_log'"
+
 enum err my_ledger_open(struct mydb *s, struct why *why)
 {
     int64_t next = 1, seen = 0;
     enum err err = ids_behind(s, &next, why);
     if (!err)
-        err = number(s,
-                     "SELECT auto_increment FROM information_schema.tables "
-                     "WHERE table_schema = database() AND table_name = 'xxl_job_log'",
-                     &seen, why);
+        err = number(s, LOG_IDS_GIVEN, &seen, why);
     if (!err)
         s->now.log_id = seen > next ? seen : next;
     return err;
@@ -236,6 +275,45 @@ static enum err ids_step_over(struct mydb *s, struct why *why)
     return err;
 }
 
+/* What a row has been given is given, also where the row has gone. */
+static enum err give(struct mydb *s, const char *insert, const char *drop, int64_t id,
+                     struct why *why)
+{
+    enum err err = sql_change_by_id(&s->sql, insert, id, NULL, why);
+    return err ? err : sql_change_by_id(&s->sql, drop, id, NULL, why);
+}
+
+/* The next log id that this handle gives, behind what the server has seen. */
+static enum err ids_given(struct mydb *s, int64_t *ret, struct why *why)
+{
+    int64_t given = 0;
+    enum err err = ids_behind(s, ret, why);
+    if (!err)
+        err = number(s, LOG_IDS_GIVEN, &given, why);
+    *ret = given > *ret ? given : *ret;
+    *ret = s->now.log_id > *ret ? s->now.log_id : *ret;
+    return err;
+}
+
+enum err my_ids_skip(struct sql *sql, bool done, struct why *why)
+{
+    struct mydb *s = (struct mydb *)sql;
+    int64_t next = 0, epoch = 0;
+    enum err err = ids_given(s, &next, why);
+    if (!err && !done)
+        err = number(s, "SELECT max(epoch) FROM peal_epoch", &epoch, why);
+    if (!err && !done)
+        err = give(s,
+                   "INSERT INTO xxl_job_log (id, job_group, job_id, trigger_code, handle_code) "
+                   "VALUES (?1, 0, 0, 0, 0)",
+                   "DELETE FROM xxl_job_log WHERE id = ?1", next + SQL_IDS_LOST, why);
+    if (!err && !done)
+        err = give(s, "INSERT INTO peal_epoch (epoch, ended) VALUES (?1, 1)",
+                   "DELETE FROM peal_epoch WHERE epoch = ?1", epoch + SQL_EPOCHS_LOST, why);
+    s->now.log_id = done ? next : next + SQL_IDS_LOST + 1;
+    return err;
+}
+
 /* ---- spans: which ids a time can have -------------------------------------------------------- */
 
 static enum err span_write(struct mydb *s, const struct my_span *span, struct why *why)
@@ -254,22 +332,57 @@ static enum err span_write(struct mydb *s, const struct my_span *span, struct wh
     return sql_do(q, why);
 }
 
+/* Where several servers add log rows the row of a slot would be written by all of them all the
+ * time, so it says more than there is, and is left alone until that is not enough. */
+static bool span_known(const struct mydb *s, int64_t slot, int64_t id)
+{
+    for (int i = 0; i < MY_SPANS; i++)
+        if (s->known[i].slot == slot && s->known[i].first_id)
+            return s->known[i].first_id <= id && id <= s->known[i].last_id;
+    return false;
+}
+
+/* After the commit. */
+static void span_keep(struct mydb *s, const struct my_span *span)
+{
+    int at = 0;
+    for (int i = 0; i < MY_SPANS; i++) {
+        if (s->known[i].slot == span->slot)
+            at = i;
+        if (s->known[i].slot == span->slot)
+            break;
+        if (s->known[i].slot < s->known[at].slot)
+            at = i;
+    }
+    s->known[at] = *span;
+}
+
 /* Ids only grow within a transaction, so widening is moving the end. */
 static enum err span_note(struct mydb *s, int64_t trigger_ms, int64_t id, struct why *why)
 {
     struct my_counts *c = &s->now;
     int64_t slot = sql_span_slot(trigger_ms);
+    if (s->sql.shared && span_known(s, slot, id))
+        return OK;
+    int64_t last_id = s->sql.shared ? id | (SPAN_IDS - 1) : id;
     for (int i = c->nspans - 1; i >= 0; i--) {
         if (c->spans[i].slot == slot) {
-            c->spans[i].last_id = id;
+            c->spans[i].last_id = last_id;
             return OK;
         }
     }
     enum err err = OK;
     if (c->nspans == MY_SPANS)
         err = span_write(s, &c->spans[--c->nspans], why);
-    c->spans[c->nspans++] = (struct my_span){ slot, id, id };
+    c->spans[c->nspans++] = (struct my_span){ slot, id, last_id };
     return err;
+}
+
+void my_ledger_committed(struct mydb *s)
+{
+    for (int i = 0; s->sql.shared && i < s->now.nspans; i++)
+        span_keep(s, &s->now.spans[i]);
+    s->now.nspans = 0;
 }
 
 enum err my_ledger_flush(struct mydb *s, struct why *why)
@@ -282,28 +395,30 @@ enum err my_ledger_flush(struct mydb *s, struct why *why)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* head, so many times row, with commas. */
-static const char *rows_text(char **texts, int size, const char *head, const char *row)
+/* head, so many times row, with commas, tail. */
+static const char *rows_text(char **texts, int size, const char *head, const char *row,
+                             const char *tail)
 {
     if (!texts[size]) {
         struct buf text = BUF_INIT(TEXT_ROOM);
         buf_text(&text, head);
         for (int i = 0; i < my_sizes[size]; i++)
             buf_printf(&text, "%s%s", i ? ", " : "", row);
+        buf_text(&text, tail);
         texts[size] = buf_take(&text);
     }
     return texts[size];
 }
 
-static int64_t id_step(const struct mydb *s)
+/* The server counts log ids. */
+static bool server_counts(const struct mydb *s)
 {
-    return s->adopted.is ? s->id_step : 1;
+    return s->adopted.is || s->sql.shared;
 }
 
-static int live_bind(struct mydb *s, struct sql_query *q, int i, const struct run_row *r,
-                     int64_t id)
+static int live_bind(struct mydb *s, struct sql_query *q, int i, const struct run_row *r)
 {
-    sql_bind_i64(q, i++, id);
+    sql_bind_i64(q, i++, r->log_id);
     sql_bind_i64(q, i++, r->job_id);
     sql_bind_i64(q, i++, r->kind);
     sql_bind_i64(q, i++, r->scheduled_ms);
@@ -338,8 +453,9 @@ static enum err insert(struct sql_query *q, bool *ret_exists, struct why *why)
     return err;
 }
 
-static enum err live_insert(struct mydb *s, const struct run_row *rows, int size, int64_t first_id,
-                            bool *ret_exists, struct why *why)
+/* Their log ids are in the rows. */
+static enum err live_insert(struct mydb *s, const struct run_row *rows, int size, bool *ret_exists,
+                            struct why *why)
 {
     struct sql_query *q;
     enum err err = sql_query(
@@ -348,12 +464,12 @@ static enum err live_insert(struct mydb *s, const struct run_row *rows, int size
                   "INSERT INTO peal_run (log_id, job_id, kind, moment_ms, shard, shard_total, "
                   "attempt, cause, phase, doubted, broadcast, retries_left, due_ms, version, told, "
                   "node, epoch, address, choices) VALUES ",
-                  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                  "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ""),
         &q, why);
     if (err)
         return err;
     for (int i = 0, at = 1; i < my_sizes[size]; i++)
-        at = live_bind(s, q, at, &rows[i], first_id + i * id_step(s));
+        at = live_bind(s, q, at, &rows[i]);
     return insert(q, ret_exists, why);
 }
 
@@ -368,12 +484,36 @@ static const char *log_row_text(const struct mydb *s, char row[LOG_ROW_MAX])
     return row;
 }
 
-/* first_id 0: the server gives the ids. */
-static enum err log_insert(struct mydb *s, const struct run_row *rows, int size, int64_t first_id,
-                           bool *ret_exists, struct why *why)
+/* What the server says of the rows that it gave ids to. */
+static enum err ids_read(struct mydb *s, struct sql_query *q, struct run_row *rows, int n,
+                         struct why *why)
+{
+    bool row = true;
+    int at = 0;
+    if (!s->maria) {
+        enum err err = sql_do(q, why);
+        for (int64_t id = s->inserted; at < n; at++, id += s->id_step)
+            rows[at].log_id = id;
+        return err;
+    }
+    enum err err = sql_next(q, &row, why);
+    while (!err && row) {
+        if (at < n)
+            rows[at].log_id = sql_i64(q, 0, 0);
+        at++;
+        err = sql_next(q, &row, why);
+    }
+    return err || at == n ? err : my_fail(s, 1105, "an INSERT says another number of rows", why);
+}
+
+/* With the ids of the rows, or such as the server gives. */
+static enum err log_insert(struct mydb *s, struct run_row *rows, int size, bool *ret_exists,
+                           struct why *why)
 {
     char row[LOG_ROW_MAX];
     struct sql_query *q;
+    bool given = server_counts(s);
+    *ret_exists = false;
     enum err err =
         sql_query(&s->sql,
                   rows_text(s->log_insert, size,
@@ -381,14 +521,14 @@ static enum err log_insert(struct mydb *s, const struct run_row *rows, int size,
                             "executor_handler, executor_param, executor_sharding_param, "
                             "executor_fail_retry_count, trigger_time, trigger_msg, trigger_code, "
                             "handle_code) VALUES ",
-                            log_row_text(s, row)),
+                            log_row_text(s, row), given && s->maria ? " RETURNING id" : ""),
                   &q, why);
     if (err)
         return err;
     char(*sharding)[24] = mem_new((size_t)my_sizes[size] * sizeof(*sharding));
     for (int i = 0, at = 1; i < my_sizes[size]; i++) {
         const struct run_row *r = &rows[i];
-        sql_bind_unless(q, at++, first_id ? first_id + i : 0, 0);
+        sql_bind_unless(q, at++, given ? 0 : r->log_id, 0);
         sql_bind_i64(q, at++, r->group_id);
         sql_bind_i64(q, at++, r->job_id);
         sql_bind_text(q, at++, r->address);
@@ -399,7 +539,7 @@ static enum err log_insert(struct mydb *s, const struct run_row *rows, int size,
         sql_bind_i64(q, at++, run_log_ms(r->kind, r->scheduled_ms, r->due_ms));
         sql_bind_text(q, at++, store_kind_text(r->kind));
     }
-    err = insert(q, ret_exists, why);
+    err = given ? ids_read(s, q, rows, my_sizes[size], why) : insert(q, ret_exists, why);
     free(sharding);
     return err;
 }
@@ -438,36 +578,34 @@ static enum err live_exists(struct mydb *s, const struct run_row *r, bool *ret, 
 }
 
 /* So many rows at once; *ret_exists: something of them does, and nothing is written. */
-static enum err insert_counted(struct mydb *s, const struct run_row *rows, int size,
-                               int64_t *ret_first, bool *ret_exists, struct why *why)
+static enum err insert_counted(struct mydb *s, struct run_row *rows, int size, bool *ret_exists,
+                               struct why *why)
 {
     bool live = false, log = false;
-    int64_t first = s->now.log_id;
-    enum err err = live_insert(s, rows, size, first, &live, why);
+    for (int i = 0; i < my_sizes[size]; i++)
+        rows[i].log_id = s->now.log_id + i;
+    enum err err = live_insert(s, rows, size, &live, why);
     if (!err && !live)
-        err = log_insert(s, rows, size, first, &log, why);
+        err = log_insert(s, rows, size, &log, why);
     if (!err && log)
         err = live_take_back(s, my_sizes[size], why);
     *ret_exists = live || log;
-    *ret_first = first;
     if (!err && !*ret_exists)
         s->now.log_id += my_sizes[size];
     return err;
 }
 
 /* The same where the server gives the ids. */
-static enum err insert_shared(struct mydb *s, const struct run_row *rows, int size,
-                              int64_t *ret_first, bool *ret_exists, struct why *why)
+static enum err insert_given(struct mydb *s, struct run_row *rows, int size, bool *ret_exists,
+                             struct why *why)
 {
     bool never;
-    enum err err = log_insert(s, rows, size, 0, &never, why);
-    int64_t first = s->inserted;
+    enum err err = log_insert(s, rows, size, &never, why);
     if (!err)
-        err = live_insert(s, rows, size, first, ret_exists, why);
+        err = live_insert(s, rows, size, ret_exists, why);
     for (int i = 0; !err && *ret_exists && i < my_sizes[size]; i++)
-        err = sql_change_by_id(&s->sql, "DELETE FROM xxl_job_log WHERE id = ?1",
-                               first + i * id_step(s), NULL, why);
-    *ret_first = first;
+        err = sql_change_by_id(&s->sql, "DELETE FROM xxl_job_log WHERE id = ?1", rows[i].log_id,
+                               NULL, why);
     return err;
 }
 
@@ -475,18 +613,15 @@ static enum err insert_shared(struct mydb *s, const struct run_row *rows, int si
 static enum err rows_add(struct mydb *s, struct run_row *rows, int size, bool *ret_done,
                          struct why *why)
 {
-    int64_t first = 0;
     bool exists = false;
-    enum err err = s->adopted.is ? insert_shared(s, rows, size, &first, &exists, why)
-                                 : insert_counted(s, rows, size, &first, &exists, why);
+    enum err err = server_counts(s) ? insert_given(s, rows, size, &exists, why)
+                                    : insert_counted(s, rows, size, &exists, why);
     *ret_done = !exists;
     if (err || exists)
         return err;
-    for (int i = 0; !err && i < my_sizes[size]; i++) {
-        rows[i].log_id = first + i * id_step(s);
+    for (int i = 0; !err && i < my_sizes[size]; i++)
         err = span_note(s, run_log_ms(rows[i].kind, rows[i].scheduled_ms, rows[i].due_ms),
                         rows[i].log_id, why);
-    }
     return err;
 }
 

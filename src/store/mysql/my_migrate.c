@@ -2,12 +2,18 @@
 /* Migrations on MySQL and MariaDB: numbered texts that stand in the binary, remembered with their
  * SHA-256. The server commits each statement that changes a table by itself, so a text can be cut
  * off in its middle: its statements do nothing where they have been done before, and a migration
- * counts once its row in peal_migration is there. A lock of the server keeps two of them apart. */
+ * counts once its row in peal_migration is there. A lock of the server keeps two of them apart.
+ *
+ * On a Galera cluster that lock is one server's. Two that migrate at two servers do the same, each
+ * statement after the other one's, and the row of one is refused: it looks again then. */
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
 #include "store/sql/migration.h"
+#include "store/sql/tables.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIES 100 /* of texts that another process runs as well */
 
 #define SCHEMA(n, file) SCHEMA_TEXT(mysql, n, file);
 #include "store/mysql_schema.def"
@@ -20,7 +26,7 @@ static const char *const texts[] = {
 
 static struct sql_migrations migrations_of(const struct mydb *s)
 {
-    return (struct sql_migrations){ texts, countof(texts), s->name };
+    return (struct sql_migrations){ texts, countof(texts), s->name, !s->sql.bulk };
 }
 
 /* Is there such a table? */
@@ -58,7 +64,9 @@ static enum err run_text(struct mydb *s, const char *text, struct why *why)
 
 static enum err apply(struct mydb *s, const struct sql_migrations *m, int64_t n, struct why *why)
 {
-    enum err err = run_text(s, m->texts[n - 1], why);
+    enum err err = sql_migration_begin(&s->sql, m, n, why);
+    if (!err)
+        err = run_text(s, m->texts[n - 1], why);
     return err ? err : sql_migration_remember(&s->sql, m, n, why);
 }
 
@@ -73,19 +81,73 @@ enum err my_schema_check(struct mydb *s, struct why *why)
     return err ? err : sql_migrations_complete(&m, applied, why);
 }
 
-/* Tables of XXL-JOB that Peal has never opened are not changed by a start of the server. */
-static enum err foreign_check(struct mydb *s, bool ours, struct why *why)
+/* Has the database any table that this user may see? */
+static enum err tables_exist(struct mydb *s, bool *ret, struct why *why)
 {
-    bool xxl = false;
-    enum err err = ours ? OK : table_exists(s, "xxl_job_info", &xxl, why);
-    if (!err && xxl && !s->adopt) {
+    struct sql_query *q;
+    int64_t n = 0;
+    enum err err = sql_query(
+        &s->sql, "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()",
+        &q, why);
+    if (!err)
+        err = sql_one(q, 0, &n, why);
+    *ret = n > 0;
+    return err;
+}
+
+static enum err foreign(const struct mydb *s, bool xxl, struct why *why)
+{
+    if (xxl)
         why_set(
             why,
             "database %s has the tables of XXL-JOB, and none of Peal: look at it with \"peal db "
             "check\", then add Peal's to it with \"peal db migrate\", or copy it into an empty "
             "database with \"peal db import\"",
             s->name);
-        err = ERR_INVALID;
+    else
+        why_set(why,
+                "%s is a database of another program (it has tables, but not peal_migration); name "
+                "another one",
+                s->name);
+    return ERR_INVALID;
+}
+
+/* A database with tables, of which none says that Peal has opened it, is another program's,
+ * XXL-JOB's maybe: it is not changed by a start of the server. */
+static enum err foreign_check(struct mydb *s, bool ours, struct why *why)
+{
+    bool tables = false, xxl = false;
+    if (ours || s->adopt)
+        return OK;
+    enum err err = tables_exist(s, &tables, why);
+    if (!err && tables)
+        err = table_exists(s, "xxl_job_info", &xxl, why);
+    if (!err && tables && s->sql.certified) { /* a migration at another server may have begun */
+        err = table_exists(s, "peal_migration", &ours, why);
+        tables = !ours;
+    }
+    return err || !tables ? err : foreign(s, xxl, why);
+}
+
+static bool refused(enum err err)
+{
+    return err == ERR_CONFLICT || err == ERR_EXISTS;
+}
+
+/* Those that are not there yet. */
+static enum err apply_rest(struct mydb *s, const struct sql_migrations *m, struct why *why)
+{
+    int64_t applied = 0;
+    int tries = 0;
+    enum err err = sql_migrations_check(&s->sql, m, &applied, why);
+    while (!err && applied < m->n) {
+        err = apply(s, m, applied + 1, why);
+        if (s->sql.certified && refused(err) && ++tries < TRIES) {
+            why_clear(why);
+            err = sql_migrations_check(&s->sql, m, &applied, why);
+        } else {
+            applied++;
+        }
     }
     return err;
 }
@@ -94,7 +156,6 @@ static enum err migrate_locked(struct mydb *s, struct why *why)
 {
     struct sql_migrations m = migrations_of(s);
     bool ours = false;
-    int64_t applied = 0;
     enum err err = table_exists(s, "peal_migration", &ours, why);
     if (!err)
         err = foreign_check(s, ours, why);
@@ -107,9 +168,15 @@ static enum err migrate_locked(struct mydb *s, struct why *why)
                       "ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
                       why);
     if (!err)
-        err = sql_migrations_check(&s->sql, &m, &applied, why);
-    while (!err && applied < m.n)
-        err = apply(s, &m, ++applied, why);
+        err = apply_rest(s, &m, why);
+    if (!err)
+        err = sql_migrations_there(&s->sql, why);
+    if (!err)
+        err = sql_home_index_make(&s->sql, why);
+    if (s->sql.certified && refused(err)) { /* made at another server meanwhile */
+        why_clear(why);
+        err = sql_home_index_make(&s->sql, why);
+    }
     /* The only right that the start of a server does not use: a job's first end would. */
     return err ? err : my_exec(s, "DELETE FROM peal_run WHERE 1 = 0", why);
 }

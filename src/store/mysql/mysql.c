@@ -18,6 +18,23 @@
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
+static void my_rollback(struct store *store)
+{
+    struct mydb *s = my_of(store);
+    struct why why = { "" };
+    if (!s->in_transaction)
+        return;
+    bool waited = s->lost == ERR_BUSY;
+    if (s->db && my_exec(s, "ROLLBACK", &why))
+        my_disconnect(s); /* the server rolls back then */
+    s->in_transaction = false;
+    my_lock_over(s);
+    s->lost = OK;
+    s->now = s->begun;
+    if (waited && !s->sql.bulk)
+        my_blocker_tell(s);
+}
+
 static enum err my_begin(struct store *store, struct why *why)
 {
     struct mydb *s = my_of(store);
@@ -33,7 +50,10 @@ static enum err my_begin(struct store *store, struct why *why)
     s->lost_text[0] = '\0';
     s->now.nspans = 0;
     s->begun = s->now;
-    return OK;
+    err = sql_follow(&s->sql, why);
+    if (err)
+        my_rollback(store);
+    return err;
 }
 
 /* A server that has dropped the transaction by itself would commit what came after. */
@@ -44,6 +64,13 @@ static enum err still_there(struct mydb *s, struct why *why)
     return my_fail(s, 1213, "the server has ended the transaction", why);
 }
 
+/* A server of a Galera cluster that loses the others meanwhile says that it failed, also where they
+ * have the transaction by then. */
+static bool unheard(unsigned code)
+{
+    return my_gone(code) || code == MY_COMMIT_FAILED;
+}
+
 static enum err send_commit(struct mydb *s, struct why *why)
 {
     static const char text[] = "COMMIT";
@@ -51,7 +78,7 @@ static enum err send_commit(struct mydb *s, struct why *why)
         return OK;
     unsigned code = mysql_errno(s->db);
     enum err err = my_fail(s, code, mysql_error(s->db), why);
-    if (!my_gone(code))
+    if (!unheard(code))
         return err;
     my_disconnect(s);
     s->begun = s->now; /* it may have been committed: its ids are not given again */
@@ -79,25 +106,8 @@ static enum err my_commit(struct store *store, const struct commit *c, struct wh
     sql_epoch_committed(&s->sql);
     s->in_transaction = false;
     my_lock_over(s);
-    s->now.nspans = 0;
+    my_ledger_committed(s);
     return OK;
-}
-
-static void my_rollback(struct store *store)
-{
-    struct mydb *s = my_of(store);
-    struct why why = { "" };
-    if (!s->in_transaction)
-        return;
-    bool waited = s->lost == ERR_BUSY;
-    if (s->db && my_exec(s, "ROLLBACK", &why))
-        my_disconnect(s); /* the server rolls back then */
-    s->in_transaction = false;
-    my_lock_over(s);
-    s->lost = OK;
-    s->now = s->begun;
-    if (waited && !s->sql.bulk)
-        my_blocker_tell(s);
 }
 
 static enum err my_savepoint(struct store *store, struct why *why)
@@ -222,6 +232,13 @@ static enum err begin_life(struct mydb *s, const struct store_options *options, 
                 s->name);
         return ERR_INVALID;
     }
+    if (s->adopted.beside && s->sql.certified && s->url.nhosts > 1) {
+        why_set(why,
+                "%s is a Galera cluster, where schedule_lock excludes nobody at another server: "
+                "name one server in --db, the one that all Java admins use",
+                s->name);
+        return ERR_INVALID;
+    }
     enum err err = s->adopted.is ? my_adopted_spans(s, why) : OK;
     if (!err)
         err = my_ledger_open(s, why);
@@ -229,6 +246,8 @@ static enum err begin_life(struct mydb *s, const struct store_options *options, 
         err = sql_epoch_watch(&s->sql, node_name(options), options ? options->gone_epoch : 0, why);
     if (!err)
         err = sql_epoch_join(&s->sql, node_name(options), why);
+    if (!err)
+        sql_home_index_drop(&s->sql);
     if (err || !s->adopted.is)
         return err;
     return s->adopted.beside ? my_beside_begin(s, why) : my_adopted_take(s, why);

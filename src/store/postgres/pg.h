@@ -64,10 +64,16 @@ struct pg {
         struct pg_span spans[PG_SPANS];
         int nspans;
     } saved;
-    int64_t floor_ms;       /* due_take: nothing that is due earlier was left by the last one */
-    int64_t floor_until_ms; /* boot time until which that counts */
-    int taken;              /* rows of the last due_take that have not been put; -1: none */
-    int64_t taken_ms;       /* and the last scheduled time of them */
+    struct pg_floor {     /* of due_take, for the handle's jobs and for those of other homes */
+        int64_t ms;       /* nothing that is due earlier was left by the last one */
+        int64_t until_ms; /* boot time until which that counts */
+        int64_t taken_ms; /* up to there the last one came */
+        bool full;        /* there may be more of what it looked for */
+        /* In this transaction: the furthest that one came, and the earliest that one may have left;
+         * the earlier of the two is where the next transaction begins. */
+        int64_t reached_ms, left_ms;
+    } own, others;
+    int taken; /* rows of the last due_take that have not been put; -1: none */
 };
 
 static inline struct pg *pg_of(struct store *s)
@@ -156,6 +162,8 @@ enum err pg_jobs_get(struct store *s, const int64_t *ids, int n, job_row_fn *fn,
                      struct why *why);
 /* A job's next scheduled time is written, which may lie below what due_take looks at. */
 void pg_due_written(struct pg *s, int64_t next_ms);
+void pg_floors_lift(struct pg *s);  /* a transaction is gone, or a part of it */
+void pg_floors_raise(struct pg *s); /* one begins */
 /* What is written at a transaction's end: the spans, which are kept in memory. */
 enum err pg_spans_flush(struct pg *s, struct why *why);
 

@@ -248,7 +248,9 @@ static enum err piece_write(struct pg *s, struct run_change *c, int n, struct wh
         err = logs_drop(s, c, n, why);
     if (!err)
         err = logs_plain(s, c, n, why);
-    return err ? err : logs_other(s, c, n, why);
+    if (!err)
+        err = logs_other(s, c, n, why);
+    return err ? err : sql_runs_task(&s->sql, c, n, why);
 }
 
 enum err pg_runs_change(struct store *store, struct run_change *changes, int n, int64_t *ret_missed,

@@ -363,6 +363,23 @@ static struct slice blob(void *stmt, int i)
     return slice_of(buf_str(&q->bytes), q->bytes.len);
 }
 
+/* ---- ids ------------------------------------------------------------------------------------- */
+
+/* What a sequence has given is given, whatever becomes of the transaction. */
+static enum err ids_skip(struct sql *sql, bool done, struct why *why)
+{
+    char text[300];
+    if (done)
+        return OK;
+    snprintf(text, sizeof(text),
+             "SELECT setval(pg_get_serial_sequence('xxl_job_log', 'id'), nextval("
+             "pg_get_serial_sequence('xxl_job_log', 'id')) + %lld), setval("
+             "pg_get_serial_sequence('peal_epoch', 'epoch'), nextval("
+             "pg_get_serial_sequence('peal_epoch', 'epoch')) + %d)",
+             (long long)SQL_IDS_LOST, SQL_EPOCHS_LOST);
+    return pg_exec(of(sql), text, why);
+}
+
 /* ---- a page's snapshot ----------------------------------------------------------------------- */
 
 static enum err page_begin(struct sql *sql, bool *ret_own, struct why *why)
@@ -388,6 +405,17 @@ static void page_end(struct sql *sql, bool own)
         pg_hang_up(s);
 }
 
+static const struct sql_home_index home_index = {
+    .there = "SELECT count(*) FROM pg_class WHERE relname = 'i_due_home' AND relkind = 'i' AND "
+             "relnamespace = current_schema()::regnamespace",
+    .make = "CREATE INDEX i_due_home ON peal_due (home, (next_ms + 0), job_id) "
+            "WHERE next_ms IS NOT NULL",
+    .drop = "DROP INDEX i_due_home",
+    .take = "SELECT next_ms, job_id FROM peal_due WHERE home = ?1 AND next_ms + 0 >= ?2 AND "
+            "(next_ms + 0 > ?2 OR job_id > ?3) ORDER BY next_ms + 0, job_id LIMIT ?4 "
+            "FOR UPDATE SKIP LOCKED",
+};
+
 const struct sql_driver pg_driver = {
     .contains = "strpos(lower(%s COLLATE \"C\"), lower(?%d::text COLLATE \"C\")) > 0",
     .among = "%s = ANY (translate(?%d::text, '[]', '{}')::bigint[])",
@@ -402,9 +430,12 @@ const struct sql_driver pg_driver = {
     .time_of = "(timestamptz 'epoch' + %s * interval '1 millisecond')",
     .bytes_of = "octet_length(%s)",
     .by_index = "%.0s",
+    .must_index = "%.0s",
+    .home_index = &home_index,
     .counts_tables = false,
     .epochs = true,
     .clock = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
+    .ids_skip = ids_skip,
     .selftest = &pg_selftest,
     .prepare = prepare,
     .finalize = finalize,

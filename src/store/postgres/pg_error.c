@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NO_TABLE_ADVICE "a table of Peal's is gone: restore a backup"
+
 static const struct {
     const char *sqlstate; /* or its class */
     enum err err;
@@ -89,6 +91,11 @@ static bool says_failed_before(const char *state)
     return state && strcmp(state, "25P02") == 0;
 }
 
+static bool no_table(const char *state)
+{
+    return state && strcmp(state, "42P01") == 0;
+}
+
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
 {
     char text[300], said[200];
@@ -102,5 +109,6 @@ enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
         primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
     first_line(primary, said, sizeof(said));
     snprintf(text, sizeof(text), state ? "%s (%s)" : "%s", said, state);
-    return pg_fail_as(s, pg_class(state), text, why);
+    enum err err = pg_class(state);
+    return pg_fail_with(s, err, text, no_table(state) ? NO_TABLE_ADVICE : pg_advice(err), why);
 }

@@ -20,85 +20,174 @@ static void due_read(struct sql_query *q, struct due_row *ret)
     ret->last_ms = sql_i64(q, 2, 0);
     ret->planned_until_ms = sql_i64(q, 3, 0);
     ret->version = sql_i64(q, 4, 0);
+    ret->home = 0;
 }
 
-/* Entries of the index that were advanced stay below what is due as long as any snapshot is older:
+/* Entries of an index that were advanced stay below what is due as long as any snapshot is older:
  * they are passed over by a lower bound, which is lifted once a second. */
-static int64_t floor_take(struct pg *s, int64_t from_ms)
+static int64_t floor_take(struct pg_floor *f, int64_t from_ms)
 {
     int64_t now_ms = clock_boot_ms();
-    if (now_ms >= s->floor_until_ms) {
-        s->floor_until_ms = now_ms + FLOOR_MS;
-        s->floor_ms = INT64_MIN;
+    if (now_ms >= f->until_ms) {
+        f->until_ms = now_ms + FLOOR_MS;
+        f->ms = INT64_MIN;
     }
-    return s->floor_ms > from_ms ? s->floor_ms : from_ms;
+    return f->ms > from_ms ? f->ms : from_ms;
 }
 
-#define TAKEN                                                                                      \
+/* The row behind the last one that was taken tells the next scheduled time. By a home time is
+ * written as the index by home has it: the server would rather look for few rows of a home by the
+ * index of all. */
+#define TAKEN(home, ms)                                                                            \
     "WITH taken AS (SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due "     \
-    "WHERE next_ms >= ?1 AND next_ms <= ?2 "
-#define BEHIND                                                                                     \
-    "ORDER BY next_ms, job_id LIMIT ?3 "                                                           \
+    "WHERE " home ms " >= ?1 AND " ms " <= ?2 ORDER BY " ms ", job_id LIMIT ?3 "                   \
     "FOR UPDATE SKIP LOCKED) SELECT * FROM taken UNION ALL (SELECT NULL, next_ms, 0, 0, 0 FROM "   \
-    "peal_due "                                                                                    \
-    "WHERE next_ms > ?2 AND next_ms >= ?1 ORDER BY next_ms, job_id LIMIT 1)"
+    "peal_due WHERE " home ms " > ?2 AND " ms " >= ?1 ORDER BY " ms ", job_id LIMIT 1)"
 
-enum err pg_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
-                     struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+static enum err take_own(struct pg *s, int64_t from_ms, int64_t until_ms, int max,
+                         struct due_row *rows, int *ret_n, int64_t *next_ms, struct why *why)
 {
-    struct pg *s = pg_of(store);
     struct sql_query *q;
-    bool shares = s->sql.share.nodes > 1;
-    /* the row behind the last one that was taken tells the next scheduled time */
+    int n = 0;
+    bool row = true;
     enum err err = sql_query(
-        &s->sql, shares ? TAKEN "AND (job_id % ?4 = ?5 OR next_ms <= ?6) " BEHIND : TAKEN BEHIND,
-        &q, why);
+        &s->sql, s->sql.homed ? TAKEN("home = ?4 AND ", "next_ms + 0") : TAKEN("", "next_ms"), &q,
+        why);
     if (err)
         return err;
-    if (shares) {
-        sql_bind_i64(q, 4, s->sql.share.nodes);
-        sql_bind_i64(q, 5, s->sql.share.place);
-        sql_bind_i64(q, 6, s->sql.claim_ms);
-    }
-    sql_bind_i64(q, 1, floor_take(s, from_ms));
+    sql_bind_i64(q, 1, floor_take(&s->own, from_ms));
     sql_bind_i64(q, 2, until_ms);
     sql_bind_i64(q, 3, (int64_t)max + 1);
-    int n = 0;
-    int64_t next_ms = NEVER_MS;
-    bool row = true;
+    if (s->sql.homed)
+        sql_bind_i64(q, 4, s->sql.home);
     while (!(err = sql_next(q, &row, why)) && row) {
         struct due_row one;
         due_read(q, &one);
         if (one.job_id && n < max)
             rows[n++] = one;
-        else if (one.next_ms < next_ms)
-            next_ms = one.next_ms;
+        else if (one.next_ms < *next_ms)
+            *next_ms = one.next_ms;
     }
+    s->own.taken_ms = n ? rows[n - 1].next_ms : INT64_MIN;
+    s->own.full = n == max;
+    *ret_n = n;
+    return err;
+}
+
+/* What other homes have left, by the index of all: there is nothing while all is well, so that all
+ * that they have advanced lies below the floor. */
+static enum err take_others(struct pg *s, int64_t from_ms, int64_t until_ms, int max,
+                            struct due_row *rows, int *n, struct why *why)
+{
+    struct sql_query *q;
+    bool row = true;
+    if (until_ms > s->sql.claim_ms)
+        until_ms = s->sql.claim_ms;
+    s->others.taken_ms = INT64_MIN;
+    s->others.full = false;
+    if (!s->sql.homed || *n >= max || until_ms < from_ms)
+        return OK;
+    enum err err = sql_query(&s->sql,
+                             "SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM "
+                             "peal_due WHERE next_ms >= ?1 AND next_ms <= ?2 AND home <> ?4 "
+                             "ORDER BY next_ms, job_id LIMIT ?3 FOR UPDATE SKIP LOCKED",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, floor_take(&s->others, from_ms));
+    sql_bind_i64(q, 2, until_ms);
+    sql_bind_i64(q, 3, max - *n);
+    sql_bind_i64(q, 4, s->sql.home);
+    while (!(err = sql_next(q, &row, why)) && row)
+        due_read(q, &rows[(*n)++]);
+    s->others.full = *n == max;
+    s->others.taken_ms = s->others.full ? rows[*n - 1].next_ms : until_ms;
+    return err;
+}
+
+enum err pg_due_take(struct store *store, int64_t from_ms, int64_t until_ms, int max,
+                     struct due_row *rows, int *ret_n, int64_t *ret_next_ms, struct why *why)
+{
+    struct pg *s = pg_of(store);
+    int n = 0;
+    int64_t next_ms = NEVER_MS;
+    enum err err = take_own(s, from_ms, until_ms, max, rows, &n, &next_ms, why);
+    if (!err)
+        err = take_others(s, from_ms, until_ms, max, rows, &n, why);
     if (err)
         return err;
     s->taken = n;
-    s->taken_ms = n ? rows[n - 1].next_ms : INT64_MIN;
     *ret_n = n;
     *ret_next_ms = next_ms;
     return OK;
 }
 
+static void floor_written(struct pg_floor *f, int64_t next_ms)
+{
+    if (next_ms < f->ms)
+        f->ms = next_ms;
+    if (next_ms < f->left_ms)
+        f->left_ms = next_ms;
+}
+
 void pg_due_written(struct pg *s, int64_t next_ms)
 {
-    if (next_ms < s->floor_ms)
-        s->floor_ms = next_ms;
+    floor_written(&s->own, next_ms);
+    floor_written(&s->others, next_ms);
+}
+
+static void floor_lift(struct pg_floor *f)
+{
+    f->ms = f->reached_ms = INT64_MIN;
+    f->left_ms = INT64_MAX;
+}
+
+void pg_floors_lift(struct pg *s)
+{
+    floor_lift(&s->own);
+    floor_lift(&s->others);
+}
+
+/* Not within a transaction: that may look below what it has just taken. */
+static void floor_raise(struct pg_floor *f)
+{
+    int64_t ms = f->reached_ms < f->left_ms ? f->reached_ms : f->left_ms;
+    if (ms > f->ms)
+        f->ms = ms;
+    f->reached_ms = INT64_MIN;
+    f->left_ms = INT64_MAX;
+}
+
+void pg_floors_raise(struct pg *s)
+{
+    floor_raise(&s->own);
+    floor_raise(&s->others);
+}
+
+/* all: what was taken has been advanced. */
+static void floor_put(struct pg_floor *f, bool all)
+{
+    if (f->taken_ms > f->reached_ms)
+        f->reached_ms = f->taken_ms;
+    if (!all)
+        f->left_ms = INT64_MIN;
+    else if (f->full && f->taken_ms < f->left_ms)
+        f->left_ms = f->taken_ms;
 }
 
 enum err pg_due_put(struct store *store, const struct due_row *rows, int n, struct why *why)
 {
     struct pg *s = pg_of(store);
+    if (s->taken >= 0) {
+        floor_put(&s->own, n == s->taken);
+        floor_put(&s->others, n == s->taken);
+    }
+    s->taken = -1;
     if (n <= 0)
         return OK;
     struct pg_array *id = pg_array(s, 0, PG_I64), *next = pg_array(s, 1, PG_I64),
-                    *last = pg_array(s, 2, PG_I64), *until = pg_array(s, 3, PG_I64);
-    if (n == s->taken) /* all that was due has been advanced */
-        s->floor_ms = s->taken_ms;
-    s->taken = -1;
+                    *last = pg_array(s, 2, PG_I64), *until = pg_array(s, 3, PG_I64),
+                    *home = pg_array(s, 4, PG_I64);
     for (int i = 0; i < n; i++) {
         pg_add_i64(id, rows[i].job_id);
         if (rows[i].next_ms == NEVER_MS)
@@ -107,15 +196,16 @@ enum err pg_due_put(struct store *store, const struct due_row *rows, int n, stru
             pg_add_i64(next, rows[i].next_ms);
         pg_add_i64(last, rows[i].last_ms);
         pg_add_i64(until, rows[i].planned_until_ms);
+        pg_add_i64(home, s->sql.homed ? rows[i].home : 0);
         pg_due_written(s, rows[i].next_ms);
     }
     return pg_call(s,
                    "UPDATE peal_due d SET next_ms = v.next, before_ms = CASE WHEN d.last_ms < "
                    "v.last THEN d.last_ms ELSE d.before_ms END, last_ms = v.last, "
-                   "planned_until_ms = v.until FROM unnest($1::bigint[], $2::bigint[], "
-                   "$3::bigint[], $4::bigint[]) AS v(id, next, last, until) "
-                   "WHERE d.job_id = v.id",
-                   4, NULL, why);
+                   "planned_until_ms = v.until, home = v.home FROM unnest($1::bigint[], "
+                   "$2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) "
+                   "AS v(id, next, last, until, home) WHERE d.job_id = v.id",
+                   5, NULL, why);
 }
 
 /* ---- spans: which ids a time can have -------------------------------------------------------- */

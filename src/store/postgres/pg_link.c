@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "store/postgres/pg.h"
+#include "store/sql/follow.h"
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
@@ -247,6 +248,31 @@ static void notice(void *ctx, const char *text)
     (void)text;
 }
 
+/* Which copy of the data this is: a standby that is promoted begins another time line. What does
+ * not tell that (a service that hides it) is taken for the same one always. */
+static enum err server_look(struct pg *s, struct why *why)
+{
+    char name[80] = "";
+    if (s->read_only || s->sql.bulk)
+        return OK;
+    if (!PQsendQuery(s->db, "SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || "
+                            "left(pg_walfile_name(pg_current_wal_lsn()), 8)"))
+        return gone(s, why);
+    for (;;) {
+        PGresult *r;
+        enum err err = pg_next(s, &r, why);
+        if (err)
+            return err;
+        if (!r)
+            break;
+        if (PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 1)
+            text_copy(name, sizeof(name), slice_text(PQgetvalue(r, 0, 0)));
+        PQclear(r);
+    }
+    sql_follow_connected(&s->sql, name);
+    return OK;
+}
+
 /* One host. */
 static enum err connect_to(struct pg *s, const struct db_host *host, struct why *why)
 {
@@ -299,7 +325,9 @@ static enum err connect_to(struct pg *s, const struct db_host *host, struct why 
     PQsetNoticeProcessor(s->db, notice, NULL);
     s->life++;
     enum err err = check_server(s, why);
-    return err ? err : configure(s, why);
+    if (!err)
+        err = configure(s, why);
+    return err ? err : server_look(s, why);
 }
 
 static enum err connect_any(struct pg *s, struct why *why)

@@ -2,10 +2,13 @@
 /* Migrations: numbered texts that stand in the binary, each applied once, in one transaction, and
  * remembered with its SHA-256. A lock of the database's keeps two programs from doing it at the
  * same time. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/postgres/pg.h"
 #include "store/sql/migration.h"
+#include "store/sql/tables.h"
 
+#define TRIES 10       /* of a migration that was the victim of a deadlock */
 #define WAIT_MS 600000 /* for the lock, and for one migration */
 /* Any number that no other program takes; "peal". */
 #define LOCK "SELECT pg_advisory_lock(1885692268)"
@@ -22,7 +25,7 @@ static const char *const texts[] = {
 
 static struct sql_migrations migrations_of(const struct pg *s)
 {
-    return (struct sql_migrations){ texts, countof(texts), s->name };
+    return (struct sql_migrations){ texts, countof(texts), s->name, !s->sql.bulk };
 }
 
 static enum err count(struct pg *s, const char *text, int64_t *ret, struct why *why)
@@ -114,7 +117,7 @@ enum err pg_rights(struct pg *s, struct why *why)
     return err ? err : may_write(s, why);
 }
 
-static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
+static enum err try_apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
 {
     enum err err = pg_exec(s, "BEGIN; SET LOCAL statement_timeout = 0", why);
     if (!err && n == 1)
@@ -131,6 +134,21 @@ static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, s
     struct why ignored = { "" };
     if (s->db && pg_exec(s, "ROLLBACK", &ignored))
         pg_hang_up(s);
+    return err;
+}
+
+/* Servers that go on meanwhile lock the same tables, in an order of their own. */
+static enum err apply(struct pg *s, const struct sql_migrations *m, int64_t n, struct why *why)
+{
+    enum err err = sql_migration_begin(&s->sql, m, n, why);
+    if (err)
+        return err;
+    err = try_apply(s, m, n, why);
+    for (int i = 1; err == ERR_CONFLICT && s->db && i < TRIES; i++) {
+        log_warn("store", "migration %lld is repeated: %s", (long long)n, why->text);
+        why_clear(why);
+        err = try_apply(s, m, n, why);
+    }
     return err;
 }
 
@@ -164,7 +182,9 @@ static enum err apply_all(struct pg *s, struct why *why)
         err = may_create(s, why);
     while (!err && applied < m.n)
         err = apply(s, &m, ++applied, why);
-    return err;
+    if (!err)
+        err = sql_migrations_there(&s->sql, why);
+    return err ? err : sql_home_index_make(&s->sql, why);
 }
 
 enum err pg_migrate(struct pg *s, struct why *why)

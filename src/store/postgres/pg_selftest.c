@@ -17,6 +17,7 @@ const struct sql_selftest pg_selftest = {
     .alter = "ALTER TABLE peal_selftest_rows ALTER COLUMN batch SET DEFAULT 0",
     .locks = "SELECT pg_try_advisory_lock(" KEY ")::int",
     .unlocks = "SELECT pg_advisory_unlock(" KEY ")::int",
+    .schema = "current_schema()",
     .session = "SELECT pg_backend_pid()",
     .end = "SELECT pg_terminate_backend(%lld, 10000)", /* milliseconds to wait until it is gone */
     .rights = rights,

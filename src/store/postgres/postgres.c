@@ -22,6 +22,22 @@ enum {
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
+static void pg_rollback(struct store *store)
+{
+    struct pg *s = pg_of(store);
+    struct why ignored = { "" };
+    if (!s->in_transaction)
+        return;
+    bool waited = s->lost == ERR_BUSY;
+    s->in_transaction = false;
+    s->lost = OK;
+    pg_floors_lift(s);
+    if (s->db && pg_exec(s, "ROLLBACK", &ignored))
+        pg_hang_up(s); /* the server rolls back what nobody commits */
+    if (waited && !s->sql.bulk)
+        pg_blocker_tell(s);
+}
+
 static enum err pg_begin(struct store *store, struct why *why)
 {
     struct pg *s = pg_of(store);
@@ -42,27 +58,15 @@ static enum err pg_begin(struct store *store, struct why *why)
         return err;
     }
     s->in_transaction = true;
+    pg_floors_raise(s);
     s->saved.on = false;
     s->lost = OK;
     s->nspans = 0;
     s->taken = -1;
-    return OK;
-}
-
-static void pg_rollback(struct store *store)
-{
-    struct pg *s = pg_of(store);
-    struct why ignored = { "" };
-    if (!s->in_transaction)
-        return;
-    bool waited = s->lost == ERR_BUSY;
-    s->in_transaction = false;
-    s->lost = OK;
-    s->floor_ms = INT64_MIN;
-    if (s->db && pg_exec(s, "ROLLBACK", &ignored))
-        pg_hang_up(s); /* the server rolls back what nobody commits */
-    if (waited && !s->sql.bulk)
-        pg_blocker_tell(s);
+    err = sql_follow(&s->sql, why);
+    if (err)
+        pg_rollback(store);
+    return err;
 }
 
 /* COMMIT of a transaction that has failed is answered with ROLLBACK. */
@@ -133,7 +137,7 @@ static enum err pg_savepoint_undo(struct store *store, struct why *why)
     struct pg *s = pg_of(store);
     assert(s->saved.on);
     s->saved.on = false;
-    s->floor_ms = INT64_MIN;
+    pg_floors_lift(s);
     enum err err = pg_exec(s, "ROLLBACK TO one; RELEASE one", why);
     if (err)
         return err;
@@ -196,7 +200,7 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
                  : s->read_only             ? READER_MS
                  : options && options->life ? BEAT_MS
                                             : WRITER_MS;
-    s->floor_ms = INT64_MIN;
+    pg_floors_lift(s);
     s->taken = -1;
     map_init(&s->prepared);
     enum err err = sql_init(&s->sql, &store_postgres_ops, &pg_driver, options, why);
@@ -215,6 +219,8 @@ enum err postgres_open(const struct db_url *url, const struct store_options *opt
         err = sql_epoch_watch(&s->sql, node_name(options), options ? options->gone_epoch : 0, why);
     if (!err && begins && !bulk)
         err = sql_epoch_join(&s->sql, node_name(options), why);
+    if (!err && begins && !bulk)
+        sql_home_index_drop(&s->sql);
     if (!err && begins)
         err = pg_session_name(s, why);
     if (err) {

@@ -299,6 +299,12 @@ static void filter_where(struct sql_where *p, struct sql *s, const struct alarms
         where_add(p, "closed_ms IS NULL");
     else if (f->status != ALARM_UNSEEN)
         where_number(p, "closed_ms IS NOT NULL AND status = ", f->status);
+    if (f->since_ms > 0 && f->status != ALARM_UNSEEN && f->status != ALARM_CLAIMED) {
+        where_number(p, "closed_ms >= ", f->since_ms); /* by the index */
+    } else if (f->since_ms > 0) {
+        where_number(p, "(closed_ms IS NULL OR closed_ms >= ", f->since_ms);
+        buf_text(&p->where, ")");
+    }
     where_scope(p, "group_id", f->scope, 0);
 }
 

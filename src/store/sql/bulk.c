@@ -255,6 +255,73 @@ enum err bulk_each(struct store *s, const struct bulk_table *t, bulk_row_fn *fn,
     return err;
 }
 
+/* ---- what a filling knows itself by ---------------------------------------------------------- */
+
+enum err bulk_last(struct store *s, const struct bulk_table *t, int64_t *ret, struct why *why)
+{
+    struct buf text = BUF_INIT(STATEMENT_MAX);
+    struct sql_query *q = NULL;
+    buf_printf(&text, "SELECT max(%s) FROM %s", t->columns[0].name, t->name);
+    enum err err = sql_query_once(sql_of(s), buf_str(&text), &q, why);
+    buf_done(&text);
+    if (!err)
+        err = sql_one(q, INT64_MIN, ret, why);
+    sql_query_end(q);
+    return err;
+}
+
+enum err bulk_remove(struct store *s, const struct bulk_table *t, int64_t after, int64_t upto,
+                     struct why *why)
+{
+    struct buf text = BUF_INIT(STATEMENT_MAX);
+    struct sql_query *q = NULL;
+    const char *key = t->columns[0].name;
+    buf_printf(&text, "DELETE FROM %s WHERE %s > ?1 AND %s <= ?2", t->name, key, key);
+    enum err err = sql_query_once(sql_of(s), buf_str(&text), &q, why);
+    buf_done(&text);
+    if (!err) {
+        sql_bind_i64(q, 1, after);
+        sql_bind_i64(q, 2, upto);
+        err = sql_do(q, why);
+    }
+    sql_query_end(q);
+    return err;
+}
+
+enum err bulk_mark_get(struct store *s, const char *name, int64_t otherwise, int64_t *ret,
+                       struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(s), "SELECT value FROM peal_seq WHERE name = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    return sql_one(q, otherwise, ret, why);
+}
+
+enum err bulk_mark_drop(struct store *s, const char *name, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(s), "DELETE FROM peal_seq WHERE name = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    return sql_do(q, why);
+}
+
+enum err bulk_mark_put(struct store *s, const char *name, int64_t value, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = bulk_mark_drop(s, name, why);
+    if (!err)
+        err = sql_query(sql_of(s), "INSERT INTO peal_seq (name, value) VALUES (?1, ?2)", &q, why);
+    if (err)
+        return err;
+    sql_bind_text(q, 1, name);
+    sql_bind_i64(q, 2, value);
+    return sql_do(q, why);
+}
+
 /* ---- sums ------------------------------------------------------------------------------------
  */
 

@@ -3,6 +3,7 @@
  * said is kept for a while and deleted by whoever says something next; a server that was away for
  * longer is not alive any more, and who has taken its runs over compares versions. */
 #include "base/buf.h"
+#include "store/sql/hold.h"
 #include "store/sql/tables.h"
 
 #define LIST_BYTES (1 << 16)
@@ -18,20 +19,25 @@ static int piece(int left, int max)
 
 static enum err hold_some(struct sql *s, const int64_t *ids, int n, struct why *why)
 {
-    struct buf text = BUF_INIT(LIST_BYTES);
+    struct buf rows = BUF_INIT(LIST_BYTES), text = BUF_INIT(LIST_BYTES);
     struct sql_query *q;
     bool row = true;
-    buf_text(&text, "SELECT job_id FROM peal_due WHERE job_id IN (");
+    buf_text(&rows, "job_id IN (");
     for (int i = 0; i < n; i++)
-        buf_printf(&text, "%s%lld", i ? "," : "", (long long)ids[i]);
-    buf_text(&text, ") ORDER BY job_id FOR UPDATE");
+        buf_printf(&rows, "%s%lld", i ? "," : "", (long long)ids[i]);
+    buf_char(&rows, ')');
+    buf_printf(&text, "SELECT job_id FROM peal_due WHERE %s ORDER BY job_id FOR UPDATE",
+               buf_str(&rows));
     enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    if (!err) {
+        while (!(err = sql_next(q, &row, why)) && row)
+            ;
+        sql_query_end(q);
+    }
+    if (!err) /* an edit writes the row as well */
+        err = sql_hold(s, "peal_due", "version", buf_str(&rows), why);
     buf_done(&text);
-    if (err)
-        return err;
-    while (!(err = sql_next(q, &row, why)) && row)
-        ;
-    sql_query_end(q);
+    buf_done(&rows);
     return err;
 }
 
@@ -205,4 +211,94 @@ enum err sql_runs_untold(struct store *store, int64_t job_id, int64_t version, i
     sql_bind_i64(q, 7, KIND_MISFIRE);
     sql_bind_i64(q, 8, KIND_RETRY);
     return sql_rows(q, untold_lend, &fn, ctx, why);
+}
+
+static bool elsewhere_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    return (*(elsewhere_fn **)fn)(ctx, (enum kind)sql_i64(q, 0, 0), (enum phase)sql_i64(q, 1, 0),
+                                  sql_i64(q, 2, 0));
+}
+
+enum err sql_runs_elsewhere(struct store *store, int64_t job_id, int64_t but_epoch,
+                            elsewhere_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT kind, phase, count(*) FROM peal_run WHERE job_id = ?1 "
+                             "AND epoch <> ?2 GROUP BY kind, phase",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, job_id);
+    sql_bind_i64(q, 2, but_epoch);
+    return sql_rows(q, elsewhere_lend, &fn, ctx, why);
+}
+
+enum err sql_due_next(struct store *store, int64_t from_ms, int max, struct due_row *rows,
+                      int *ret_n, struct why *why)
+{
+    struct sql_query *q;
+    bool row = true;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT job_id, next_ms FROM peal_due WHERE next_ms >= ?1 "
+                             "ORDER BY next_ms, job_id LIMIT ?2",
+                             &q, why);
+    *ret_n = 0;
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, from_ms);
+    sql_bind_i64(q, 2, max);
+    while (!(err = sql_next(q, &row, why)) && row)
+        rows[(*ret_n)++] =
+            (struct due_row){ .job_id = sql_i64(q, 0, 0), .next_ms = sql_i64(q, 1, 0) };
+    return err;
+}
+
+enum err sql_run_owner(struct store *store, int64_t log_id, int64_t *ret_node, char *name,
+                       size_t size, struct why *why)
+{
+    struct sql_query *q;
+    bool row = false;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT n.node, n.name FROM peal_run r JOIN peal_epoch e ON "
+                             "e.epoch = r.epoch JOIN peal_node n ON n.node = e.node "
+                             "WHERE r.log_id = ?1",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, log_id);
+    err = sql_next(q, &row, why);
+    if (err)
+        return err;
+    if (row) {
+        *ret_node = sql_i64(q, 0, 0);
+        sql_text_copy(q, 1, name, size);
+    }
+    sql_reset(q);
+    return row ? OK : ERR_NOTFOUND;
+}
+
+enum err sql_planned_elsewhere(struct store *store, int64_t but_epoch, int64_t from_ms, int max,
+                               struct due_row *rows, int *ret_n, struct why *why)
+{
+    struct sql_query *q;
+    bool row = true;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT job_id, moment_ms FROM peal_run WHERE phase = ?1 AND "
+                             "kind IN (?2, ?3) AND epoch <> ?4 AND moment_ms >= ?5 "
+                             "GROUP BY job_id, moment_ms ORDER BY moment_ms, job_id LIMIT ?6",
+                             &q, why);
+    *ret_n = 0;
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, PHASE_PLANNED);
+    sql_bind_i64(q, 2, KIND_CRON);
+    sql_bind_i64(q, 3, KIND_MISFIRE);
+    sql_bind_i64(q, 4, but_epoch);
+    sql_bind_i64(q, 5, from_ms);
+    sql_bind_i64(q, 6, max);
+    while (!(err = sql_next(q, &row, why)) && row)
+        rows[(*ret_n)++] =
+            (struct due_row){ .job_id = sql_i64(q, 0, 0), .next_ms = sql_i64(q, 1, 0) };
+    return err;
 }

@@ -8,22 +8,27 @@
 #include "store/sql/epoch.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/life.h"
+#include "store/sql/hold.h"
+#include "store/release.h"
 #include "store/sql/tables.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define BATCH_BITS 36    /* commits of one life among others */
 #define ADOPT_ROWS 20000 /* live rows that get a new owner in one transaction */
+#define JOIN_TRIES 20    /* of a transaction that meets another server's */
+#define JOIN_PAUSE_MS 50
 
 /* ---- commit ---------------------------------------------------------------------------------- */
 
-/* batch and ended of the handle's epoch; ended if there is no such row. lock: wait for a
- * transaction that is about to change them. */
-static enum err epoch_read(struct sql *s, bool lock, int64_t *ret_batch, bool *ret_ended,
-                           struct why *why)
+struct epoch_row {
+    bool there, ended;
+    int64_t batch;
+};
+
+/* Of the handle's epoch. lock: wait for a transaction that is about to change it. */
+static enum err epoch_read(struct sql *s, bool lock, struct epoch_row *ret, struct why *why)
 {
     struct sql_query *q;
     bool row = false;
@@ -38,10 +43,12 @@ static enum err epoch_read(struct sql *s, bool lock, int64_t *ret_batch, bool *r
     err = sql_next(q, &row, why);
     if (err)
         return err;
-    *ret_batch = row ? sql_i64(q, 0, 0) : 0;
-    *ret_ended = !row || sql_i64(q, 1, 1) != 0;
-    if (row)
-        sql_reset(q);
+    *ret = (struct epoch_row){ .there = row };
+    if (!row)
+        return OK;
+    ret->batch = sql_i64(q, 0, 0);
+    ret->ended = sql_i64(q, 1, 1) != 0;
+    sql_reset(q);
     return OK;
 }
 
@@ -54,20 +61,27 @@ void sql_epoch_given_up(const struct sql *s, struct why *why)
 }
 
 /* Why the fence let nothing through. */
-static enum err epoch_lost(struct sql *s, int64_t batch, bool ended, struct why *why)
+static enum err epoch_lost(struct sql *s, const struct epoch_row *r, struct why *why)
 {
-    if (ended && s->shared)
+    int64_t had = r->there ? r->batch : s->first_batch;
+    if (had < s->batch)
+        s->store.lost_commits = s->batch - had;
+    if (!r->there)
+        why_set(why,
+                "the database does not know epoch %lld, which began here: it is " SQL_OLDER_COPY,
+                (long long)s->epoch);
+    else if (r->ended && s->shared)
         sql_epoch_given_up(s, why);
-    else if (ended)
+    else if (r->ended)
         why_set(why,
                 "another server has opened the database and ended this one's epoch %lld; only one "
                 "may use it",
                 (long long)s->epoch);
     else
         why_set(why,
-                "the database holds commit %lld of epoch %lld where %lld was acknowledged: it is "
-                "an older copy (a standby that was promoted, a backup that was put back)",
-                (long long)batch, (long long)s->epoch, (long long)s->batch);
+                "the database holds commit %lld of epoch %lld where %lld was acknowledged: it "
+                "is " SQL_OLDER_COPY,
+                (long long)r->batch, (long long)s->epoch, (long long)s->batch);
     return ERR_FENCED;
 }
 
@@ -98,6 +112,7 @@ static enum err changes_tell(struct sql *s, struct why *why)
     enum err err = sql_change_by_id(
         s, "UPDATE peal_epoch SET changes = changes + 1 WHERE epoch = ?1", s->epoch, NULL, why);
     s->changed = err != OK;
+    s->store.told |= err == OK;
     return err;
 }
 
@@ -106,8 +121,8 @@ enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why)
     static const struct commit nothing;
     static_assert(TOTAL_COUNT == 10, "the statement names them");
     struct sql_query *q;
-    int64_t rows = 0, batch = 0;
-    bool ended = false;
+    struct epoch_row row;
+    int64_t rows = 0;
     enum err err = changes_tell(s, why);
     if (err)
         return err;
@@ -130,66 +145,49 @@ enum err sql_epoch_flush(struct sql *s, const struct commit *c, struct why *why)
     err = sql_change(q, &rows, why);
     if (err || rows == 1)
         return err;
-    err = epoch_read(s, false, &batch, &ended, why);
-    return err ? err : epoch_lost(s, batch, ended, why);
+    err = epoch_read(s, false, &row, why);
+    return err ? err : epoch_lost(s, &row, why);
+}
+
+/* A commit that was found is not yet safe: a server that was started again has committed what it
+ * had written down, also what its standby had not heard of. An empty commit behind it, whose answer
+ * is heard, says that the standby has both. ERR_FENCED: the next commit says so as well. */
+static enum err outcome_make_safe(struct sql *s, struct why *why)
+{
+    enum err err = s->store.ops->txn->commit(&s->store, NULL, why);
+    if (err)
+        s->store.ops->txn->rollback(&s->store);
+    s->found = err && err != ERR_FENCED;
+    return err == ERR_FENCED ? OK : err == ERR_UNHEARD ? ERR_STORE : err;
 }
 
 enum err sql_outcome(struct store *store, bool *ret_done, struct why *why)
 {
     struct sql *s = sql_of(store);
-    int64_t batch = 0;
-    bool ended = false;
+    struct epoch_row row;
+    s->asks = true;
     enum err err = store->ops->txn->begin(store, why);
+    s->asks = false;
     if (err)
         return err;
-    err = epoch_read(s, true, &batch, &ended, why);
-    store->ops->txn->rollback(store);
-    if (err)
-        return err;
-    if (batch == s->batch + 1) {
-        s->batch = batch;
-        *ret_done = true; /* also of an epoch that has ended since */
-        return OK;
+    err = sql_hold_one(s, "peal_epoch", "changes", "epoch", s->epoch, why);
+    if (!err)
+        err = epoch_read(s, true, &row, why);
+    bool next = !err && row.there && row.batch == s->batch + 1;
+    *ret_done = next || (!err && s->found && row.batch == s->batch);
+    if (*ret_done) {
+        s->batch = row.batch;
+        return outcome_make_safe(s, why);
     }
-    if (batch != s->batch || ended)
-        return epoch_lost(s, batch, ended, why);
-    *ret_done = false;
-    return OK;
+    if (!err) /* from here on a commit that is still under way at another server is refused */
+        err = sql_hold_commit(s, why);
+    store->ops->txn->rollback(store);
+    if (err || (row.batch == s->batch && !row.ended))
+        return err;
+    return epoch_lost(s, &row, why);
 }
 
-/* ---- is another one alive? ------------------------------------------------------------------- */
-
-/* Lives that have not ended and cannot be beside this one: all. Where servers share the database:
- * one of the same name (?1), and those that have it alone. Sums move with each of them. */
-#define ALONE                                                                                      \
-    "FROM peal_epoch e LEFT JOIN peal_node n ON n.node = e.node WHERE e.ended = 0 AND "            \
-    "(?1 = '' OR n.name = ?1 OR coalesce(n.state, 0) < 2) "
-
-static enum err life_rows(struct sql *s, const char *name, struct sql_life *ret, struct why *why)
-{
-    struct sql_query *q;
-    bool row = false;
-    enum err err =
-        sql_query(s,
-                  "SELECT e.epoch, n.name, n.address, "
-                  "(SELECT count(*) " ALONE "), (SELECT sum(e.batch) " ALONE "), "
-                  "(SELECT sum(n.beat) " ALONE ") " ALONE "ORDER BY e.epoch DESC LIMIT 1",
-                  &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, name);
-    err = sql_next(q, &row, why);
-    if (err || !row)
-        return err;
-    ret->epoch = sql_i64(q, 0, 0);
-    sql_text_copy(q, 1, ret->name, sizeof(ret->name));
-    sql_text_copy(q, 2, ret->address, sizeof(ret->address));
-    ret->count = sql_i64(q, 3, 0);
-    ret->batch = sql_i64(q, 4, 0);
-    ret->beat = sql_i64(q, 5, 0);
-    sql_reset(q);
-    return OK;
-}
+/* ---- the newest ------------------------------------------------------------------------------ */
 
 enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why)
 {
@@ -211,67 +209,6 @@ enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why)
     sql_text_copy(q, 4, ret->address, sizeof(ret->address));
     sql_reset(q);
     return OK;
-}
-
-static enum err in_use(const struct sql *s, const char *name, const struct sql_life *l,
-                       struct why *why)
-{
-    if (s->shared && strcmp(l->name, name) == 0) {
-        why_set(why, "node name %s is in use at %s; give this server another --node.name", name,
-                l->address[0] ? l->address : "an address that is not known");
-        return ERR_BUSY;
-    }
-    why_set(why,
-            "the database is in use by another server (%s%s%s); stop that one, or give this one "
-            "another --db",
-            l->name[0] ? l->name : "it does not say its name", l->address[0] ? " at " : "",
-            l->address);
-    return ERR_BUSY;
-}
-
-static void pause_ms(int ms)
-{
-    struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-    nanosleep(&t, NULL);
-}
-
-static enum life_sign looked(struct life_watch *w, const struct sql_life *l)
-{
-    return life_look(w, clock_boot_ms(), LIFE_LEASE_MS, l->epoch, l->beat, l->batch);
-}
-
-/* The life that was read first is over when its numbers have stood still for long enough. */
-static enum err life_wait(struct sql *s, const char *name, const struct sql_life *first,
-                          struct why *why)
-{
-    struct life_watch w = { 0 };
-    enum life_sign sign = LIFE_QUIET;
-    (void)looked(&w, first);
-    while (sign == LIFE_QUIET) {
-        struct sql_life now = { 0 };
-        pause_ms(LIFE_LOOK_MS);
-        enum err err = life_rows(s, s->shared ? name : "", &now, why);
-        if (err || !now.epoch)
-            return err;
-        sign = looked(&w, &now);
-        if (sign == LIFE_MOVES)
-            return in_use(s, name, &now, why);
-    }
-    return OK;
-}
-
-enum err sql_epoch_watch(struct sql *s, const char *name, int64_t gone_epoch, struct why *why)
-{
-    struct sql_life first = { 0 };
-    enum err err = life_rows(s, s->shared ? name : "", &first, why);
-    s->watched = first.epoch;
-    if (err || !first.epoch || (first.epoch == gone_epoch && first.count == 1))
-        return err;
-    log_info("store",
-             "the last server on this database has not said that it stops (%s); looking "
-             "for %d s whether it is alive",
-             first.name[0] ? first.name : "no name", LIFE_LEASE_MS / 1000);
-    return life_wait(s, name, &first, why);
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
@@ -321,7 +258,7 @@ static enum err newest_lock(struct sql *s, int64_t *ret_epoch, bool *ret_ended, 
     *ret_epoch = sql_i64(q, 0, 0);
     *ret_ended = sql_i64(q, 1, 0) != 0;
     sql_reset(q);
-    return OK;
+    return sql_hold_one(s, "peal_epoch", "changes", "epoch", *ret_epoch, why);
 }
 
 /* Has a life begun since this one looked that it cannot be beside? */
@@ -332,7 +269,7 @@ static enum err moment_check(struct sql *s, const char *name, struct why *why)
     bool ended = true;
     enum err err = newest_lock(s, &epoch, &ended, why);
     if (!err && s->shared) {
-        err = life_rows(s, name, &now, why);
+        err = sql_rivals_read(s, name, &now, why);
         epoch = now.epoch;
         ended = !now.epoch;
     }
@@ -403,39 +340,22 @@ static enum err others_end(struct sql *s, struct why *why)
                                   s->epoch, NULL, why);
 }
 
-/* The same of those that this life cannot be beside; it is their heir. */
-static enum err namesakes_end(struct sql *s, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = sql_query(s,
-                             "UPDATE peal_epoch SET ended = 1, heir = ?1 WHERE ended = 0 AND "
-                             "epoch <> ?1 AND (node = ?2 OR node IN (SELECT node FROM peal_node "
-                             "WHERE state < 2))",
-                             &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, s->epoch);
-    sql_bind_i64(q, 2, s->node);
-    err = sql_do(q, why);
-    return err ? err
-               : sql_change_by_id(s,
-                                  "UPDATE peal_node SET dead = 1 WHERE node <> ?1 AND state < 2 "
-                                  "AND epoch IN (SELECT epoch FROM peal_epoch WHERE heir IS NOT "
-                                  "NULL)",
-                                  s->node, NULL, why);
-}
-
 static enum err node_put(struct sql *s, struct why *why)
 {
     struct sql_query *q;
-    enum err err = sql_query(
-        s, "UPDATE peal_node SET epoch = ?1, dead = 0, beat = 0, state = ?3 WHERE node = ?2", &q,
-        why);
+    enum err err =
+        sql_query(s,
+                  "UPDATE peal_node SET epoch = ?1, dead = 0, beat = 0, state = ?3, version = ?4, "
+                  "protocol = ?5, oldest = ?6 WHERE node = ?2",
+                  &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, s->epoch);
     sql_bind_i64(q, 2, s->node);
     sql_bind_i64(q, 3, sql_node_state(s->shared, false));
+    sql_bind_text(q, 4, store_release.version);
+    sql_bind_i64(q, 5, store_release.protocol);
+    sql_bind_i64(q, 6, store_release.oldest);
     return sql_do(q, why);
 }
 
@@ -443,7 +363,7 @@ static enum err node_put(struct sql *s, struct why *why)
 static enum err batch_place(struct sql *s, struct watermark *last, struct why *why)
 {
     struct sql_query *q;
-    int64_t from = s->epoch << BATCH_BITS;
+    int64_t from = s->epoch << EPOCH_COMMITS_BITS;
     if (!s->shared || last->batch >= from)
         return OK;
     enum err err = sql_query(s, "UPDATE peal_epoch SET batch = ?2 WHERE epoch = ?1", &q, why);
@@ -464,16 +384,20 @@ static enum err epoch_begin(struct sql *s, const char *name, struct why *why)
     if (!err)
         err = moment_check(s, name, why);
     if (!err)
+        err = sql_rivals_allow(s, why);
+    if (!err)
+        err = sql_follow_begin(s, why);
+    if (!err)
         err = last_life(s, &last, why);
     if (!err)
         err = epoch_insert(s, &last, why);
     if (!err)
         err = batch_place(s, &last, why);
     if (!err)
-        err = s->shared ? namesakes_end(s, why) : others_end(s, why);
+        err = s->shared ? sql_rivals_end(s, why) : others_end(s, why);
     if (!err)
         err = node_put(s, why);
-    s->batch = last.batch;
+    s->batch = s->first_batch = last.batch;
     return err;
 }
 
@@ -511,6 +435,12 @@ static enum err slice_adopt(struct sql *s, int64_t after_id, int64_t end_id, str
     return sql_do(q, why);
 }
 
+static void pause_ms(int ms)
+{
+    struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+    nanosleep(&t, NULL);
+}
+
 typedef enum err join_step(struct sql *s, const void *arg, int64_t *io, struct why *why);
 
 static enum err step_begin(struct sql *s, const void *arg, int64_t *io, struct why *why)
@@ -531,7 +461,7 @@ static enum err step_adopt(struct sql *s, const void *arg, int64_t *io, struct w
     return err;
 }
 
-static enum err transact(struct sql *s, join_step *step, const void *arg, int64_t *io,
+static enum err try_step(struct sql *s, join_step *step, const void *arg, int64_t *io,
                          struct why *why)
 {
     const struct store_txn *txn = s->store.ops->txn;
@@ -542,6 +472,22 @@ static enum err transact(struct sql *s, join_step *step, const void *arg, int64_
         err = txn->commit(&s->store, NULL, why);
     if (err)
         txn->rollback(&s->store);
+    return err;
+}
+
+/* Another server may join at the same moment, and one that lives writes the rows of its own. */
+static enum err transact(struct sql *s, join_step *step, const void *arg, int64_t *io,
+                         struct why *why)
+{
+    const int64_t from = *io;
+    enum err err = ERR_CONFLICT;
+    for (int i = 0; i < JOIN_TRIES && err == ERR_CONFLICT; i++) {
+        if (i)
+            pause_ms(JOIN_PAUSE_MS);
+        why_clear(why);
+        *io = from;
+        err = try_step(s, step, arg, io, why);
+    }
     return err;
 }
 

@@ -10,28 +10,19 @@
 #ifndef PEAL_STORE_SQL_EPOCH_H
 #define PEAL_STORE_SQL_EPOCH_H
 
-#include "store/sql/sql.h"
+#include "store/sql/follow.h"
+#include "store/sql/rivals.h"
 
 extern const struct store_cluster sql_cluster; /* of store_ops; nodes.c */
 
-struct sql_life { /* the newest epoch that has not ended; epoch 0: there is none */
-    int64_t epoch, batch, beat;
-    int64_t count;                /* of sql_epoch_watch: how many lives they are the sums of */
-    char name[129], address[256]; /* empty: unknown */
-};
+#define SQL_OLDER_COPY "an older copy (a standby that was promoted, a backup that was put back)"
 
+/* The newest epoch that has not ended; 0: there is none. Its name and address. */
 MUST_CHECK enum err sql_life_read(struct sql *s, struct sql_life *ret, struct why *why);
 
-/* Before join: is the life alive that has the database? Looks for 3 s whether its beat or its
- * number of commits moves (model/life.h: time in which the database did not answer does not count):
- * ERR_BUSY names it. Nothing to wait for after a clean stop, or where the caller knows that it has
- * ended (options.gone_epoch). On a shared
- * database that life is one of the same name, or one that has the database alone. */
-MUST_CHECK enum err sql_epoch_watch(struct sql *s, const char *name, int64_t gone_epoch,
-                                    struct why *why);
 /* Once on a writing handle, after migration and when begin, commit and rollback of s->store.ops
  * work: s->node, s->epoch, s->batch. Unended epochs end, their live rows become this one's; on a
- * shared database those that sql_epoch_watch looked at end, and rows of this name's earlier lives
+ * shared database its rivals end (rivals.h), and rows of this name's earlier lives
  * become this one's. Name: of the node, 1 to 128 bytes. */
 MUST_CHECK enum err sql_epoch_join(struct sql *s, const char *name, struct why *why);
 /* In commit, the last statement before COMMIT: the fence, the totals, the watermark. ERR_FENCED:
@@ -49,6 +40,7 @@ void sql_epoch_given_up(const struct sql *s, struct why *why);
 static inline void sql_epoch_committed(struct sql *s)
 {
     s->batch++;
+    sql_follow_committed(s);
 }
 /* store_txn.outcome: reads the epoch's row, in a transaction that begin opens on whatever
  * connection it finds or makes. */

@@ -72,6 +72,23 @@ static enum err deltas_each(struct store *store, delta_row_fn *fn, void *ctx, st
     return err ? err : sql_rows(q, delta_lend, &fn, ctx, why);
 }
 
+enum err sql_deltas_of(struct store *store, int64_t node, int64_t after, int64_t below,
+                       int64_t limit, delta_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT n, ends FROM peal_delta WHERE " OF_NODE
+                             " AND n > ?2 AND n < ?3 ORDER BY n LIMIT ?4",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, node);
+    sql_bind_i64(q, 2, after);
+    sql_bind_i64(q, 3, below);
+    sql_bind_i64(q, 4, limit);
+    return sql_rows(q, delta_lend, &fn, ctx, why);
+}
+
 static enum err deltas_drop(struct store *store, int64_t through, struct why *why)
 {
     struct sql *s = sql_of(store);
@@ -234,6 +251,32 @@ static enum err figure_get(struct store *store, int64_t slot, int64_t group_id, 
         figure_add(&ret->figure, &f);
     }
     return err ? err : any ? OK : ERR_NOTFOUND;
+}
+
+static bool figure_node_lend(struct sql_query *q, void *fn, void *ctx)
+{
+    uint32_t durations[DURATION_BUCKETS] = { 0 };
+    struct figure_row r = { .node = sql_i64(q, 0, 0), .through = sql_i64(q, 1, 0) };
+    (void)!durations_add(durations, sql_blob(q, 2));
+    r.durations = durations;
+    figure_column(q, 3, &r.figure);
+    return (*(figure_row_fn **)fn)(ctx, &r);
+}
+
+enum err sql_figure_nodes(struct store *store, int64_t slot, int64_t group_id, int64_t job_id,
+                          figure_row_fn *fn, void *ctx, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query(sql_of(store),
+                             "SELECT node, through, durations, " FIGURE_COLUMNS
+                             " FROM peal_figure WHERE slot = ?1 AND group_id = ?2 AND job_id = ?3",
+                             &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, slot);
+    sql_bind_i64(q, 2, group_id);
+    sql_bind_i64(q, 3, job_id);
+    return sql_rows(q, figure_node_lend, &fn, ctx, why);
 }
 
 static bool figure_lend(struct sql_query *q, void *fn, void *ctx)

@@ -3,11 +3,14 @@
  * sweeps, skips, late results, counters, and what a server reads when it starts. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "store/bulk.h"
 #include "store/shared.h"
 #include "store/sql/tables.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SEQ_BITS 32 /* values of a counter that one life gives, where each has its own */
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
@@ -117,17 +120,16 @@ struct late_row { /* of the log, without a live row */
     int64_t job_id;
 };
 
+#define LATE_TO                                                                                    \
+    "SELECT handle_msg, trigger_code, handle_code, job_id FROM xxl_job_log WHERE id = ?1 AND "     \
+    "NOT EXISTS (SELECT 1 FROM peal_run WHERE log_id = ?1)"
+
 /* msg: handle_msg of a closed row that was given up, or what stands for it in one without an end.
- */
+ * Another server may be about to add to the same text. */
 static enum err late_to(struct sql *s, int64_t log_id, struct late_row *ret, struct why *why)
 {
     struct sql_query *q;
-    enum err err =
-        sql_query(s,
-                  "SELECT handle_msg, trigger_code, handle_code, job_id FROM xxl_job_log "
-                  "WHERE id = ?1 AND NOT EXISTS "
-                  "(SELECT 1 FROM peal_run WHERE log_id = ?1)",
-                  &q, why);
+    enum err err = sql_query(s, s->shared ? LATE_TO " FOR UPDATE" : LATE_TO, &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, log_id);
@@ -244,6 +246,11 @@ enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret
     struct sql *s = sql_of(store);
     int64_t rows = 0, last = 0;
     enum err err = OK;
+    if (s->shared) { /* no row that all servers write; what is undone leaves a gap */
+        *ret_first = (s->epoch << SEQ_BITS) + s->counted + 1;
+        s->counted += n;
+        return OK;
+    }
     for (size_t i = 0; !err && !rows && i < countof(texts); i++) {
         struct sql_query *q;
         err = sql_query(s, texts[i], &q, why);
@@ -265,15 +272,24 @@ enum err sql_seq_next(struct store *store, const char *name, int n, int64_t *ret
 enum err sql_move_ended(struct sql *s, struct why *why)
 {
     struct sql_query *q;
-    int64_t n = 0;
-    enum err err =
-        sql_query(s, "SELECT count(*) FROM peal_seq WHERE name = '" SQL_MOVE_FROM "'", &q, why);
+    int64_t moves = 0, all = 0;
+    enum err err = sql_query(s,
+                             "SELECT count(*) FROM peal_seq WHERE name IN ('" SQL_MOVE_FROM
+                             "', '" BULK_MARK_IMPORT "')",
+                             &q, why);
     if (!err)
-        err = sql_one(q, 0, &n, why);
-    if (err || n == 0)
+        err = sql_one(q, 0, &all, why);
+    if (err || all == 0)
         return err;
-    why_set(why, "a move into this database has begun and has not ended, so it has a part of the "
-                 "other one's rows: finish it with the same peal db move, or drop the database");
+    err = sql_query(s, "SELECT count(*) FROM peal_seq WHERE name = '" SQL_MOVE_FROM "'", &q, why);
+    if (!err)
+        err = sql_one(q, 0, &moves, why);
+    if (err)
+        return err;
+    why_set(why,
+            "%s into this database has begun and has not ended, so it has a part of the other "
+            "one's rows: finish it with the same peal db %s, or drop the database",
+            moves ? "a move" : "an import", moves ? "move" : "import");
     return ERR_INVALID;
 }
 
@@ -332,6 +348,10 @@ enum err sql_watermark_get(struct store *store, struct watermark *ret, struct wh
     return err;
 }
 
+#define OPEN_RUNS "(SELECT count(*) FROM peal_run WHERE phase BETWEEN 1 AND 4)"
+
+/* Totals of all lives and open runs in one statement, which sees one state of the database: a
+ * commit between two would look like runs unaccounted for. */
 static enum err totals_read(struct sql *s, struct totals *ret, int64_t *ret_open, struct why *why)
 {
     struct sql_query *q;
@@ -340,22 +360,22 @@ static enum err totals_read(struct sql *s, struct totals *ret, int64_t *ret_open
         s,
         s->driver->epochs ? "SELECT sum(planned), sum(finished), sum(rejected), sum(lost), "
                             "sum(skipped), sum(withdrawn), sum(sent), sum(resent), sum(late), "
-                            "sum(found) FROM peal_epoch"
+                            "sum(found), " OPEN_RUNS " FROM peal_epoch"
                           : "SELECT planned, finished, rejected, lost, skipped, withdrawn, sent, "
-                            "resent, late, found FROM peal_epoch WHERE epoch = 1",
+                            "resent, late, found, " OPEN_RUNS " FROM peal_epoch WHERE epoch = 1",
         &q, why);
     if (!err)
         err = sql_next(q, &row, why);
     for (int i = 0; !err && row && i < TOTAL_COUNT; i++)
         ret->n[i] = sql_i64(q, i, 0);
-    if (!err && row)
+    if (!err && row) {
+        *ret_open = sql_i64(q, TOTAL_COUNT, 0);
         sql_reset(q);
-    if (!err)
-        err = sql_query(s, "SELECT count(*) FROM peal_run WHERE phase BETWEEN 1 AND 4", &q, why);
-    return err ? err : sql_one(q, 0, ret_open, why);
+    }
+    return err;
 }
 
-/* One snapshot: a commit between the two queries would look like runs unaccounted for. */
+/* A page: so the time that it may take is bounded. */
 enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open, struct why *why)
 {
     struct sql *s = sql_of(store);
@@ -413,6 +433,29 @@ static bool runs_lend(struct sql_query *q, void *fn, void *ctx)
     bool more = (*(run_row_fn **)fn)(ctx, &r);
     run_row_done(&r);
     return more;
+}
+
+/* An edit while the outcome of a send is unknown, so it is rare: a statement a row. */
+enum err sql_runs_task(struct sql *s, const struct run_change *changes, int n, struct why *why)
+{
+    enum err err = OK;
+    for (int i = 0; !err && i < n; i++) {
+        const struct run_change *c = &changes[i];
+        struct sql_query *q;
+        if (!(c->what & CHANGE_TASK) || c->what & CHANGE_DROP || c->missing)
+            continue;
+        err = sql_query(s,
+                        "UPDATE xxl_job_log SET executor_handler = ?2, executor_param = ?3 "
+                        "WHERE id = ?1",
+                        &q, why);
+        if (err)
+            return err;
+        sql_bind_i64(q, 1, c->log_id);
+        sql_bind_text(q, 2, c->handler);
+        sql_bind_text(q, 3, c->param);
+        err = sql_do(q, why);
+    }
+    return err;
 }
 
 #define RUNS                                                                                       \

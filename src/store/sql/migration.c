@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which migrations a database remembers, and whether this release knows them by the same text. */
+/* Which migrations a database remembers, and whether this release may go on with them. */
 #include "store/sql/migration.h"
 #include "base/clock.h"
 #include "base/secret.h"
+#include "base/str.h"
+#include "store/release.h"
+#include "store/sql/rivals.h"
 #include <string.h>
+
+#define OLDEST "\n-- oldest: "
 
 static void checksum(const char *text, char hex[65])
 {
@@ -12,17 +17,23 @@ static void checksum(const char *text, char hex[65])
     hex_text(digest, sizeof(digest), hex);
 }
 
+static enum err newer(const struct sql_migrations *m, int64_t n, struct why *why)
+{
+    why_set(why,
+            "database %s was written by a newer release (migration %lld, this one knows %lld); "
+            "start that release, or restore a backup from before the upgrade",
+            m->database, (long long)n, (long long)m->n);
+    return ERR_INVALID;
+}
+
 static enum err check_one(const struct sql_migrations *m, int64_t n, const char *sha,
                           struct why *why)
 {
     char ours[65];
-    if (n < 1 || n > m->n) {
-        why_set(why,
-                "database %s was written by a newer release (migration %lld, this one knows %lld); "
-                "start that release, or restore a backup from before the upgrade",
-                m->database, (long long)n, (long long)m->n);
-        return ERR_INVALID;
-    }
+    if (n > m->n && m->shared)
+        return OK; /* check_oldest */
+    if (n < 1 || n > m->n)
+        return newer(m, n, why);
     checksum(m->texts[n - 1], ours);
     if (strcmp(ours, sha) == 0)
         return OK;
@@ -31,6 +42,25 @@ static enum err check_one(const struct sql_migrations *m, int64_t n, const char 
             "release has %s); it belongs to another build, start that one",
             m->database, (long long)n, sha[0] ? sha : "missing", ours);
     return ERR_INVALID;
+}
+
+/* All of ours are applied, among them the one that has made the column. The row of the last one
+ * says so as well where a newer release has begun to break the tables. */
+static enum err check_oldest(struct sql *s, const struct sql_migrations *m, int64_t applied,
+                             struct why *why)
+{
+    struct sql_query *q;
+    int64_t oldest = 0;
+    enum err err = sql_query(s, "SELECT max(oldest) FROM peal_migration", &q, why);
+    if (!err)
+        err = sql_one(q, 0, &oldest, why);
+    if (err || oldest <= store_release.protocol)
+        return err;
+    struct why text = { "" };
+    err = newer(m, applied, &text);
+    why_set(why, "%s; it wants protocol %lld, and this release speaks %d", text.text,
+            (long long)oldest, store_release.protocol);
+    return err;
 }
 
 enum err sql_migrations_check(struct sql *s, const struct sql_migrations *m, int64_t *ret_applied,
@@ -54,6 +84,8 @@ enum err sql_migrations_check(struct sql *s, const struct sql_migrations *m, int
         if (err)
             sql_reset(q);
     }
+    if (!err && m->shared && last >= m->n)
+        err = check_oldest(s, m, last, why);
     if (!err)
         *ret_applied = last;
     return err;
@@ -61,11 +93,29 @@ enum err sql_migrations_check(struct sql *s, const struct sql_migrations *m, int
 
 enum err sql_migrations_complete(const struct sql_migrations *m, int64_t applied, struct why *why)
 {
-    if (applied == m->n)
+    if (applied >= m->n)
         return OK;
     why_set(why, "database %s has not been set up by this release; start the server first",
             m->database);
     return ERR_INVALID;
+}
+
+/* Of a breaking migration; 0 for a widening one. */
+static int64_t oldest_of(const char *text)
+{
+    int64_t oldest = 0;
+    const char *line = strstr(text, OLDEST);
+    if (!line)
+        return 0;
+    struct slice number = slice_of(line + strlen(OLDEST), strcspn(line + strlen(OLDEST), "\n"));
+    return parse_i64(number, &oldest) ? oldest : INT64_MAX;
+}
+
+enum err sql_migration_begin(struct sql *s, const struct sql_migrations *m, int64_t n,
+                             struct why *why)
+{
+    int64_t oldest = oldest_of(m->texts[n - 1]);
+    return oldest ? sql_rivals_leave(s, n - 1, oldest, why) : OK;
 }
 
 enum err sql_migration_remember(struct sql *s, const struct sql_migrations *m, int64_t n,
@@ -73,13 +123,37 @@ enum err sql_migration_remember(struct sql *s, const struct sql_migrations *m, i
 {
     struct sql_query *q;
     char sha[65];
+    int64_t oldest = oldest_of(m->texts[n - 1]);
     checksum(m->texts[n - 1], sha);
     enum err err = sql_query(
-        s, "INSERT INTO peal_migration (n, sha256, applied_ms) VALUES (?1, ?2, ?3)", &q, why);
+        s,
+        oldest
+            ? "INSERT INTO peal_migration (n, sha256, applied_ms, oldest) VALUES (?1, ?2, ?3, ?4)"
+            : "INSERT INTO peal_migration (n, sha256, applied_ms) VALUES (?1, ?2, ?3)",
+        &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, n);
     sql_bind_text(q, 2, sha);
     sql_bind_i64(q, 3, clock_wall_ms());
+    if (oldest)
+        sql_bind_i64(q, 4, oldest);
     return sql_do(q, why);
+}
+
+#define NONE_OF(table) "SELECT 1 FROM " table " WHERE 1 = 0"
+#define NOR_OF(table) " UNION ALL " NONE_OF(table)
+
+enum err sql_migrations_there(struct sql *s, struct why *why)
+{
+    struct sql_query *q;
+    int64_t none = 0;
+    enum err err = sql_query(
+        s,
+        NONE_OF("xxl_job_group") NOR_OF("xxl_job_info") NOR_OF("xxl_job_log") NOR_OF("xxl_job_user")
+            NOR_OF("xxl_job_registry") NOR_OF("peal_job") NOR_OF("peal_due") NOR_OF("peal_run")
+                NOR_OF("peal_node") NOR_OF("peal_epoch") NOR_OF("peal_change") NOR_OF("peal_inbox")
+                    NOR_OF("peal_delta"),
+        &q, why);
+    return err ? err : sql_one(q, 0, &none, why);
 }

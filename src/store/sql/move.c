@@ -70,39 +70,6 @@ static enum err end(const struct move *m, enum err err, struct why *why)
 
 /* ---- peal_seq -------------------------------------------------------------------------------- */
 
-static enum err seq_drop(struct store *s, const char *name, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = sql_query(sql_of(s), "DELETE FROM peal_seq WHERE name = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, name);
-    return sql_do(q, why);
-}
-
-static enum err seq_put(struct store *s, const char *name, int64_t value, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = seq_drop(s, name, why);
-    if (!err)
-        err = sql_query(sql_of(s), "INSERT INTO peal_seq (name, value) VALUES (?1, ?2)", &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, name);
-    sql_bind_i64(q, 2, value);
-    return sql_do(q, why);
-}
-
-static enum err seq_get(struct store *s, const char *name, int64_t *ret, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = sql_query(sql_of(s), "SELECT value FROM peal_seq WHERE name = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, name);
-    return sql_one(q, 0, ret, why);
-}
-
 static const struct bulk_column seq_columns[] = { { "name", BULK_TEXT }, { "value", BULK_I64 } };
 static const struct bulk_table seqs = { "peal_seq", seq_columns, 2, 1 };
 
@@ -112,7 +79,7 @@ static enum err seq_copy(void *ctx, const struct bulk_value *values, struct why 
     const struct move *m = ctx;
     return strcmp(values[0].text, "log") == 0
                ? OK
-               : seq_put(m->to, values[0].text, values[1].number, why);
+               : bulk_mark_put(m->to, values[0].text, values[1].number, why);
 }
 
 /* ---- may it begin? --------------------------------------------------------------------------- */
@@ -170,18 +137,18 @@ static enum err marks_put(const struct move *m, struct why *why)
     enum err err = m->to->ops->txn->begin(m->to, why);
     if (err)
         return err;
-    err = seq_put(m->to, SQL_MOVE_FROM, m->mark.trace_key, why);
+    err = bulk_mark_put(m->to, SQL_MOVE_FROM, m->mark.trace_key, why);
     if (!err)
-        err = seq_put(m->to, SQL_MOVE_BATCH, m->mark.batch, why);
+        err = bulk_mark_put(m->to, SQL_MOVE_BATCH, m->mark.batch, why);
     return end(m, err, why);
 }
 
 static enum err marks_check(const struct move *m, struct why *why)
 {
     int64_t from = 0, batch = 0;
-    enum err err = seq_get(m->to, SQL_MOVE_FROM, &from, why);
+    enum err err = bulk_mark_get(m->to, SQL_MOVE_FROM, 0, &from, why);
     if (!err)
-        err = seq_get(m->to, SQL_MOVE_BATCH, &batch, why);
+        err = bulk_mark_get(m->to, SQL_MOVE_BATCH, 0, &batch, why);
     if (err || (from == m->mark.trace_key && batch == m->mark.batch && !m->args->dry))
         return err;
     why_set(why, "a move into the target has begun already%s",
@@ -472,13 +439,13 @@ static enum err finish(const struct move *m, struct why *why)
         return err;
     err = bulk_each(m->from, &seqs, seq_copy, (void *)m, why);
     if (!err && !m->server)
-        err = seq_put(m->to, "log", m->ret->next_log_id - 1, why);
+        err = bulk_mark_put(m->to, "log", m->ret->next_log_id - 1, why);
     if (!err)
         err = epoch_put(m, why);
     if (!err)
-        err = seq_drop(m->to, SQL_MOVE_FROM, why);
+        err = bulk_mark_drop(m->to, SQL_MOVE_FROM, why);
     if (!err)
-        err = seq_drop(m->to, SQL_MOVE_BATCH, why);
+        err = bulk_mark_drop(m->to, SQL_MOVE_BATCH, why);
     return end(m, err, why);
 }
 

@@ -33,7 +33,7 @@ static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_our
                   "mark_ms = CASE WHEN mark_ms < ?2 THEN ?2 ELSE mark_ms END, "
                   "skew_ms = ?3, wall_ms = ?4, live = ?5, "
                   "state = ?6 + CASE WHEN state < ?12 THEN 0 ELSE ?12 END, address = ?7, "
-                  "version = ?8 WHERE node = ?9 AND epoch = ?10 AND dead = 0 "
+                  "weight = ?8, jobs = ?13 WHERE node = ?9 AND epoch = ?10 AND dead = 0 "
                   "AND beat >= ?11 AND beat < ?1",
                   &q, why);
     if (err)
@@ -45,11 +45,12 @@ static enum err beat_put(struct sql *s, const struct node_beat *b, bool *ret_our
     sql_bind_i64(q, 5, b->live);
     sql_bind_i64(q, 6, sql_node_state(b->shared, b->draining));
     sql_bind_text(q, 7, b->address);
-    sql_bind_text(q, 8, b->version);
+    sql_bind_i64(q, 8, b->weight);
     sql_bind_i64(q, 9, s->node);
     sql_bind_i64(q, 10, s->epoch);
     sql_bind_i64(q, 11, b->last);
     sql_bind_i64(q, 12, SQL_NODE_ASKED);
+    sql_bind_unless(q, 13, b->jobs, -1);
     err = sql_change(q, &rows, why);
     if (!err)
         *ret_ours = rows > 0;
@@ -76,19 +77,43 @@ static enum err node_row_read(struct sql *s, struct node_row *ret, struct why *w
     return OK;
 }
 
+static enum err epoch_known(struct sql *s, bool *ret, struct why *why)
+{
+    struct sql_query *q;
+    int64_t n = 0;
+    enum err err = sql_query(s, "SELECT count(*) FROM peal_epoch WHERE epoch = ?1", &q, why);
+    if (err)
+        return err;
+    sql_bind_i64(q, 1, s->epoch);
+    err = sql_one(q, 0, &n, why);
+    *ret = n > 0;
+    return err;
+}
+
 /* Why the row took no beat. That it took none is known, whatever is read now. */
 static void beat_lost(struct sql *s, const struct node_beat *b, struct why *why)
 {
     struct node_row r = { 0 };
     struct sql_life l = { 0 };
     struct why unread = { "" };
-    if (node_row_read(s, &r, &unread) || sql_life_read(s, &l, &unread))
+    bool known = false;
+    if (node_row_read(s, &r, &unread) || sql_life_read(s, &l, &unread) ||
+        epoch_known(s, &known, &unread)) {
         why_set(why, "the database takes no beat of this server any more, and does not say why: %s",
                 unread.text);
-    else if (r.epoch == s->epoch && !r.dead)
+        return;
+    }
+    bool same = r.epoch == s->epoch && !r.dead;
+    if (!known || (same && r.beat < b->last)) /* a beat is a commit as well */
+        s->store.lost_commits = known ? b->last - r.beat : b->last;
+    if (!known)
         why_set(why,
-                "the database holds beat %lld of epoch %lld where %lld was acknowledged: it is an "
-                "older copy (a standby that was promoted, a backup that was put back)",
+                "the database does not know epoch %lld, which began here: it is " SQL_OLDER_COPY,
+                (long long)s->epoch);
+    else if (same)
+        why_set(why,
+                "the database holds beat %lld of epoch %lld where %lld was acknowledged: it "
+                "is " SQL_OLDER_COPY,
                 (long long)r.beat, (long long)s->epoch, (long long)b->last);
     else if (s->shared && r.dead)
         sql_epoch_given_up(s, why);
@@ -132,6 +157,9 @@ static bool node_lend(struct sql_query *q, void *fn, void *ctx)
                              .dead = sql_i64(q, 7, 0) != 0,
                              .ended = sql_i64(q, 8, 1) != 0,
                              .began_ms = sql_i64(q, 12, 0),
+                             .jobs = sql_i64(q, 13, -1),
+                             .protocol = sql_i64(q, 14, 1),
+                             .weight = (int)sql_i64(q, 15, 0),
                              .name = name,
                              .address = address,
                              .version = version };
@@ -155,13 +183,13 @@ static enum err nodes_page(struct store *store, int64_t below_epoch, int64_t lim
     struct sql_query *q;
     enum err err = nodes_count(s, ret_total, why);
     if (!err)
-        err =
-            sql_query(s,
-                      "SELECT n.node, n.epoch, n.beat, n.wall_ms, n.live, n.skew_ms, n.state, "
-                      "n.dead, e.ended, n.name, n.address, n.version, e.began_ms FROM peal_node n "
-                      "LEFT JOIN peal_epoch e ON e.epoch = n.epoch WHERE n.epoch < ?1 "
-                      "ORDER BY n.epoch DESC LIMIT ?2",
-                      &q, why);
+        err = sql_query(s,
+                        "SELECT n.node, n.epoch, n.beat, n.wall_ms, n.live, n.skew_ms, n.state, "
+                        "n.dead, e.ended, n.name, n.address, n.version, e.began_ms, "
+                        "n.jobs, n.protocol, n.weight FROM peal_node n "
+                        "LEFT JOIN peal_epoch e ON e.epoch = n.epoch WHERE n.epoch < ?1 "
+                        "ORDER BY n.epoch DESC LIMIT ?2",
+                        &q, why);
     if (err)
         return err;
     sql_bind_i64(q, 1, below_epoch);
@@ -174,6 +202,7 @@ static enum err nodes_page(struct store *store, int64_t below_epoch, int64_t lim
 
 static bool life_lend(struct sql_query *q, void *fn, void *ctx)
 {
+    char address[256];
     const struct life_record r = { .node = sql_i64(q, 0, 0),
                                    .epoch = sql_i64(q, 1, 0),
                                    .beat = sql_i64(q, 2, 0),
@@ -186,14 +215,17 @@ static bool life_lend(struct sql_query *q, void *fn, void *ctx)
                                    .ended = sql_i64(q, 7, 1) != 0,
                                    .clean = sql_i64(q, 8, 0) == 1,
                                    .heir = sql_i64(q, 9, 0),
-                                   .changes = sql_i64(q, 10, 0) };
+                                   .changes = sql_i64(q, 10, 0),
+                                   .address = address,
+                                   .weight = (int)sql_i64(q, 12, 0) };
+    sql_text_copy(q, 11, address, sizeof(address));
     return (*(life_row_fn **)fn)(ctx, &r);
 }
 
 /* A beat says less than the watermark where the life had the database alone. */
 #define LIFE                                                                                       \
-    "n.beat, n.mark_ms, e.watermark_ms, n.skew_ms, n.state, e.ended, e.clean, e.heir, e.changes "  \
-    "FROM "
+    "n.beat, n.mark_ms, e.watermark_ms, n.skew_ms, n.state, e.ended, e.clean, e.heir, e.changes, " \
+    "n.address, n.weight FROM "
 
 static enum err lives_each(struct store *store, int64_t limit, life_row_fn *fn, void *ctx,
                            struct why *why)
@@ -271,13 +303,6 @@ static enum err drain(struct store *store, int64_t node, bool on, struct why *wh
     return sql_change(q, &rows, why);
 }
 
-static void share_put(struct store *store, const struct share *share, int64_t claim_ms)
-{
-    struct sql *s = sql_of(store);
-    s->share = *share;
-    s->claim_ms = claim_ms;
-}
-
 const struct store_cluster sql_cluster = { .life = life_of,
                                            .beat = beat,
                                            .nodes_page = nodes_page,
@@ -285,7 +310,11 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .orphans_each = orphans_each,
                                            .declare = declare,
                                            .drain = drain,
-                                           .share = share_put,
+                                           .home = sql_home,
+                                           .homes_put = sql_homes_put,
+                                           .homes_take = sql_homes_take,
+                                           .homes_next = sql_homes_next,
+                                           .homes_count = sql_homes_count,
                                            .runs_adopt = sql_runs_adopt,
                                            .runs_live = sql_runs_live,
                                            .inbox_put = sql_inbox_put,
@@ -299,4 +328,10 @@ const struct store_cluster sql_cluster = { .life = life_of,
                                            .changes_each = sql_changes_each,
                                            .changes_anew = sql_changes_anew,
                                            .runs_told = sql_runs_told,
-                                           .runs_untold = sql_runs_untold };
+                                           .runs_untold = sql_runs_untold,
+                                           .runs_elsewhere = sql_runs_elsewhere,
+                                           .run_owner = sql_run_owner,
+                                           .planned_elsewhere = sql_planned_elsewhere,
+                                           .deltas_of = sql_deltas_of,
+                                           .due_next = sql_due_next,
+                                           .figure_nodes = sql_figure_nodes };

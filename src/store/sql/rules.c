@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of alarms, on any engine that speaks SQL. */
 #include "store/sql/rules.h"
+#include "store/sql/hold.h"
 #include "store/sql/tables.h"
 
 #define VALUES_OF                                                                                  \
@@ -133,7 +134,8 @@ static enum err sql_rule_lock(struct store *store, int64_t id, struct why *why)
     if (err)
         return err;
     sql_bind_i64(q, 1, id);
-    return sql_one(q, 0, &there, why);
+    err = sql_one(q, 0, &there, why);
+    return err ? err : sql_hold_one(s, "peal_alarm_rule", "created_ms", "id", id, why);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

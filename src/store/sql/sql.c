@@ -20,6 +20,7 @@ static const char *expand_one(const struct sql_driver *d, const char *p, struct 
     } macros[] = { { "{ms ", d->ms_of },
                    { "{time ", d->time_of },
                    { "{by ", d->by_index },
+                   { "{must ", d->must_index },
                    { "{bytes ", d->bytes_of } };
     for (size_t i = 0; i < countof(macros); i++) {
         size_t n = strlen(macros[i].name);

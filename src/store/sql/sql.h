@@ -16,6 +16,9 @@
 
 struct sql;
 
+#define SQL_IDS_LOST (INT64_C(1) << 24) /* more than a standby can be behind */
+#define SQL_EPOCHS_LOST 1024
+
 /* stmt is the engine's prepared statement. A function that fails marks the transaction as lost, if
  * there is one, and says in why what an operator can do. */
 struct sql_driver {
@@ -29,9 +32,15 @@ struct sql_driver {
      * id is that number (%1$s, %2$lld); not within a transaction. */
     const char *last_id, *next_id[2];
     const char *least; /* the function that gives the smallest of its arguments */
-    /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN} and {by INDEX} are written, with %s: see
-     * below. */
-    const char *ms_of, *time_of, *bytes_of, *by_index;
+    /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN}, {by INDEX} and {must INDEX} are written,
+     * with %s: see below. */
+    const char *ms_of, *time_of, *bytes_of, *by_index, *must_index;
+    /* Statements about the index by peal_due.home: how many there are, make it, drop it; and
+     * store_cluster.homes_take by it (home, behind that time and job, so many). NULL: one server
+     * has the database. */
+    const struct sql_home_index {
+        const char *there, *make, *drop, *take;
+    } * home_index;
     bool counts_tables; /* count(*) of a whole table costs next to nothing */
     /* Each life of a server has a row of peal_epoch (epoch.h), and the engine counts log ids
      * itself. Otherwise there is one row, and log ids are those of peal_seq. */
@@ -40,6 +49,10 @@ struct sql_driver {
      * none. */
     const char *job_more, *job_more_value;
     const char *clock; /* a statement: the server's time, epoch milliseconds; NULL: none */
+    /* In a transaction: leave out SQL_IDS_LOST log ids and SQL_EPOCHS_LOST epochs, which have been
+     * given in commits that the database does not have. done: another handle has done that, go on
+     * behind it. NULL where a commit cannot be lost. */
+    enum err (*ids_skip)(struct sql *s, bool done, struct why *why);
     const struct sql_selftest *selftest; /* selftest.h; NULL: no server */
 
     /* kept: it will be used again. */
@@ -94,14 +107,23 @@ struct sql { /* an engine's handle begins with it */
     int64_t start_deadline_ms;      /* of jobs whose column is NULL */
     int64_t node, epoch;            /* owner of the rows that this handle adds */
     int64_t batch;                  /* the epoch's last commit that was heard: epoch.h */
-    int64_t watched;                /* the epoch that was found to stand still, 0: none */
+    int64_t first_batch;            /* what it was when the epoch began */
+    int64_t server; /* which server the connection leads to; 0: not known, or it does not matter */
+    int64_t followed;  /* the one whose ids are followed, */
+    int64_t following; /* and from the commit under way on */
+    bool lost_commits; /* as in store_options */
+    bool found;        /* the commit that outcome was asked about; it is not safe yet */
+    bool asks;         /* the transaction that begins writes nothing */
+    int64_t watched;   /* the epoch that was found to stand still, 0: none */
     enum store_bulk bulk;
-    struct share share;
-    int64_t claim_ms; /* see store_cluster.share */
-    bool shared;      /* with servers of other names */
-    bool joined;      /* the epoch is this handle's own */
-    bool leaving;     /* and ends with the commit under way */
-    bool changed;     /* what other servers are told of, since the last commit: epoch.c */
+    bool homed; /* see store_cluster.home, as these: */
+    int64_t home, claim_ms;
+    int64_t counted; /* what sql_seq_next has given on a shared database */
+    bool shared;     /* with servers of other names */
+    bool certified;  /* rows are locked on one of several servers only: hold.h */
+    bool joined;     /* the epoch is this handle's own */
+    bool leaving;    /* and ends with the commit under way */
+    bool changed;    /* what other servers are told of, since the last commit: epoch.c */
 };
 
 struct sql_query {
@@ -119,7 +141,8 @@ static inline struct sql *sql_of(struct store *s)
 /* Texts are expanded before they are prepared: {ms j.add_time} is such a column as epoch
  * milliseconds, {time ?5} the value of such a column that is written or compared, {bytes
  * glue_source} the length of a text, and {by i_name} behind a table the index that its rows are
- * found by, where a statement may name one. */
+ * found by, where a statement may name one; {must i_name} the same, where the server would do
+ * otherwise. */
 
 /* The kept statement of this text (a literal), reset and ready to be bound. */
 MUST_CHECK enum err sql_query(struct sql *s, const char *text, struct sql_query **ret,

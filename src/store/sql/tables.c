@@ -15,6 +15,7 @@ enum err sql_init(struct sql *s, const struct store_ops *ops, const struct sql_d
     s->node = options ? options->node : 0;
     s->epoch = options ? options->epoch : 0;
     s->shared = s->store.shared = options && options->shared;
+    s->lost_commits = options && options->lost_commits;
     map_init(&s->queries);
     return sql_job_texts_new(s, why);
 }

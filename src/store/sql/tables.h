@@ -131,6 +131,9 @@ MUST_CHECK enum err sql_seq_next(struct store *store, const char *name, int n, i
 MUST_CHECK enum err sql_watermark_get(struct store *store, struct watermark *ret, struct why *why);
 MUST_CHECK enum err sql_totals_get(struct store *store, struct totals *ret, int64_t *ret_open,
                                    struct why *why);
+/* What CHANGE_TASK of the changes says, of those that are not missing. */
+MUST_CHECK enum err sql_runs_task(struct sql *s, const struct run_change *changes, int n,
+                                  struct why *why);
 MUST_CHECK enum err sql_runs_each(struct store *store, run_row_fn *fn, void *ctx, struct why *why);
 /* Those with these ids (numbers with commas), by id. */
 MUST_CHECK enum err sql_runs_listed(struct sql *s, const char *ids, run_row_fn *fn, void *ctx,
@@ -165,12 +168,41 @@ MUST_CHECK enum err sql_runs_told(struct store *store, int64_t job_id, int64_t v
                                   struct why *why);
 MUST_CHECK enum err sql_runs_untold(struct store *store, int64_t job_id, int64_t version,
                                     int64_t but_epoch, untold_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_due_next(struct store *store, int64_t from_ms, int max,
+                                 struct due_row *rows, int *ret_n, struct why *why);
+MUST_CHECK enum err sql_planned_elsewhere(struct store *store, int64_t but_epoch, int64_t from_ms,
+                                          int max, struct due_row *rows, int *ret_n,
+                                          struct why *why);
+MUST_CHECK enum err sql_run_owner(struct store *store, int64_t log_id, int64_t *ret_node,
+                                  char *name, size_t size, struct why *why);
+MUST_CHECK enum err sql_deltas_of(struct store *store, int64_t node, int64_t after, int64_t below,
+                                  int64_t limit, delta_row_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_figure_nodes(struct store *store, int64_t slot, int64_t group_id,
+                                     int64_t job_id, figure_row_fn *fn, void *ctx, struct why *why);
+MUST_CHECK enum err sql_runs_elsewhere(struct store *store, int64_t job_id, int64_t but_epoch,
+                                       elsewhere_fn *fn, void *ctx, struct why *why);
+/* homes.c: struct store_cluster */
+void sql_home(struct store *store, int64_t node, int64_t claim_ms);
+MUST_CHECK enum err sql_homes_put(struct store *store, const int64_t *ids, const int64_t *homes,
+                                  int n, struct why *why);
+MUST_CHECK enum err sql_homes_take(struct store *store, const struct home_row *after, int max,
+                                   struct home_row *rows, int *ret_n, struct why *why);
+MUST_CHECK enum err sql_homes_next(struct store *store, int64_t home, int64_t *ret,
+                                   struct why *why);
+MUST_CHECK enum err sql_homes_count(struct store *store, int64_t home, int64_t *ret,
+                                    struct why *why);
+/* The index by home is there from here on, where servers share the database. Under the lock of
+ * migrations. */
+MUST_CHECK enum err sql_home_index_make(struct sql *s, struct why *why);
+/* It goes, where a server has the database alone; one that cannot be dropped stays, and is told of.
+ * Not before the life has begun: it is in use until all that share the database have ended. */
+void sql_home_index_drop(struct sql *s);
 /* ledger.c */
 /* Rows of peal_seq while a move into the database (move.h) has begun and has not ended: which
  * database it comes from, and that one's last commit. No server may begin on such a part. */
 #define SQL_MOVE_FROM "move"
 #define SQL_MOVE_BATCH "move-batch"
-/* ERR_INVALID: a move has begun. Before a server's life begins. */
+/* ERR_INVALID: a move has begun, or an import (BULK_MARK_IMPORT). Before a server's life begins. */
 MUST_CHECK enum err sql_move_ended(struct sql *s, struct why *why);
 
 /* logs_page.c, log_clean.c, purge.c, runs_page.c: for engines whose index on the log by job has

@@ -144,6 +144,7 @@ const struct sql_driver sqlite_driver = {
     .time_of = "%s",
     .bytes_of = "length(CAST(%s AS BLOB))",
     .by_index = " INDEXED BY %s",
+    .must_index = " INDEXED BY %s",
     .counts_tables = true,
     .prepare = prepare,
     .finalize = finalize,

@@ -553,6 +553,8 @@ enum err sqlite_runs_change(struct store *store, struct run_change *changes, int
             continue;
         err = changes[i].what & CHANGE_DROP ? log_delete(s, changes[i].log_id, why)
                                             : log_change(s, &changes[i], why);
+        if (!err)
+            err = sql_runs_task(&s->sql, &changes[i], 1, why);
     }
     if (!err)
         *ret_missed = missed;

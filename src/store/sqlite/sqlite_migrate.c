@@ -17,7 +17,7 @@ static const char *const texts[] = {
 
 static struct sql_migrations migrations_of(const struct sqlite *s)
 {
-    return (struct sql_migrations){ texts, countof(texts), s->path };
+    return (struct sql_migrations){ texts, countof(texts), s->path, false };
 }
 
 static enum err table_exists(struct sqlite *s, const char *name, bool *ret, struct why *why)

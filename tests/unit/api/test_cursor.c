@@ -113,6 +113,19 @@ static void a_list_is_its_path_and_filters(void **state)
     assert_true(filter_of("/runs", "a=bc") != filter_of("/runs", "ab=c"));
 }
 
+static void servers_of_one_database_have_one_key(void **state)
+{
+    (void)state;
+    unsigned char one[CURSOR_KEY_SIZE], other[CURSOR_KEY_SIZE];
+    cursor_key("token", 42, one);
+    cursor_key("token", 42, other);
+    assert_memory_equal(one, other, CURSOR_KEY_SIZE);
+    cursor_key("token", 43, other);
+    assert_memory_not_equal(one, other, CURSOR_KEY_SIZE);
+    cursor_key("tokens", 42, other);
+    assert_memory_not_equal(one, other, CURSOR_KEY_SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +135,7 @@ int main(void)
         cmocka_unit_test(another_key_or_list_is_refused),
         cmocka_unit_test(what_is_no_cursor_is_refused),
         cmocka_unit_test(a_list_is_its_path_and_filters),
+        cmocka_unit_test(servers_of_one_database_have_one_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,13 @@ int memory_new(void **state)
     return 0;
 }
 
+int shared_new(void **state)
+{
+    const struct store_options options = { .shared = true, .node_name = "a" };
+    *state = bench_new(store_memory_new(&options));
+    return 0;
+}
+
 int sqlite_new(void **state)
 {
     struct why why = { "" };

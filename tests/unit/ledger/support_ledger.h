@@ -24,6 +24,7 @@ struct bench {
 /* A case is run on each engine: *state is a fresh struct bench. */
 int memory_new(void **state);
 int sqlite_new(void **state);
+int shared_new(void **state); /* in memory, one of several servers; then bench_free */
 int bench_free(void **state);
 #define BOTH(test)                                                                                 \
     { "memory: " #test, test, memory_new, bench_free, NULL },                                      \

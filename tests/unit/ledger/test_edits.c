@@ -97,6 +97,10 @@ static void a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch(void **state
  */
 
 #define OTHERS_MS (BENCH_NOW_MS + 3000)
+#define LATER_MS (BENCH_NOW_MS + 5000)
+#define REACH_MS (BENCH_NOW_MS + 9000)
+
+static int looks_until_later = 1000; /* at the watermarks; after them the others say LATER_MS */
 
 static void life(struct store *s, int64_t *ret_node, int64_t *ret_epoch)
 {
@@ -113,9 +117,12 @@ static enum err lives_each(struct store *s, int64_t limit, life_row_fn *fn, void
         { .node = 2, .epoch = 2, .watermark_ms = OTHERS_MS, .ended = true },
         { .node = 3, .epoch = 3, .watermark_ms = BENCH_NOW_MS },
     };
+    const struct life_record later = { .node = 3, .epoch = 3, .watermark_ms = LATER_MS };
     (void)s;
     (void)limit;
     (void)why;
+    if (looks_until_later-- <= 0)
+        (void)fn(ctx, &later);
     for (size_t i = 0; i < countof(lives); i++)
         if (!fn(ctx, &lives[i]))
             break;
@@ -146,9 +153,30 @@ static enum err runs_untold(struct store *s, int64_t job_id, int64_t version, in
     return OK;
 }
 
-static const struct store_cluster cluster = {
-    .life = life, .lives_each = lives_each, .changes_put = changes_put, .runs_untold = runs_untold
-};
+static void home(struct store *s, int64_t node, int64_t claim_ms)
+{
+    (void)s;
+    (void)node;
+    (void)claim_ms;
+}
+
+static enum err homes_put(struct store *s, const int64_t *ids, const int64_t *homes, int n,
+                          struct why *why)
+{
+    (void)s;
+    (void)ids;
+    (void)homes;
+    (void)n;
+    (void)why;
+    return OK;
+}
+
+static const struct store_cluster cluster = { .life = life,
+                                              .lives_each = lives_each,
+                                              .changes_put = changes_put,
+                                              .runs_untold = runs_untold,
+                                              .home = home,
+                                              .homes_put = homes_put };
 
 static int64_t planned_until(struct bench *b, int64_t job_id)
 {
@@ -160,41 +188,131 @@ static int64_t planned_until(struct bench *b, int64_t job_id)
     return until_ms;
 }
 
-static int64_t stop(struct bench *b, bool shared, int64_t *ret_untold)
+/* The edit of a job that is planned up to until_ms; this server looks ahead to LATER_MS. */
+static struct batch *edit_beside(struct bench *b, int64_t job_id, enum edit_kind kind, bool shared,
+                                 int64_t until_ms, enum err wanted)
 {
-    int64_t job_id = job_of_version_1(b);
-    struct due_row due = { .job_id = job_id,
-                           .next_ms = BENCH_NOW_MS + 6000,
-                           .planned_until_ms = BENCH_NOW_MS + 5000,
-                           .version = 1 };
+    struct due_row due = {
+        .job_id = job_id, .next_ms = until_ms + 1000, .planned_until_ms = until_ms, .version = 1
+    };
     assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
     assert_int_equal(b->engine->runs->due_put(b->s, &due, 1, NULL), OK);
     assert_int_equal(b->engine->txn->commit(b->s, NULL, NULL), OK);
-    struct edit *e = edit_new(EDIT_JOB_STOP);
+    struct edit *e = edit_new(kind);
     e->id = job_id;
     e->version = -1;
     e->sent_until_ms = BENCH_NOW_MS + 1000;
+    e->plan_until_ms = LATER_MS;
     b->ops.cluster = shared ? &cluster : b->engine->cluster;
     b->s->ops = &b->ops;
     b->s->shared = shared;
     struct batch *batch = bench_edit(e);
-    assert_int_equal(bench_run(b, batch), OK);
+    batch->plan_max_rows = 3;
+    assert_int_equal(bench_run(b, batch), wanted);
     assert_int_equal(batch->edits[0]->err, OK);
-    *ret_untold = batch->edits[0]->untold;
-    batch_free(batch);
     b->s->ops = b->engine;
     b->s->shared = false;
+    return batch;
+}
+
+static int64_t stop(struct bench *b, bool shared, int64_t *ret_untold)
+{
+    int64_t job_id = job_of_version_1(b);
+    struct batch *batch = edit_beside(b, job_id, EDIT_JOB_STOP, shared, LATER_MS, OK);
+    *ret_untold = batch->edits[0]->untold;
+    batch_free(batch);
     return planned_until(b, job_id);
 }
 
-/* What another server may have sent is not planned again, whoever stops and starts the job. */
+/* What another server may have sent, or may still send, is not planned again, whoever stops and
+ * starts the job. */
 static void a_stop_forgets_nothing_that_any_server_may_have_sent(void **state)
 {
     int64_t untold = -1;
     assert_int_equal(stop(*state, false, &untold), BENCH_NOW_MS + 1000);
     assert_int_equal(untold, 0);
-    assert_int_equal(stop(*state, true, &untold), OTHERS_MS);
+    assert_int_equal(stop(*state, true, &untold), LATER_MS);
     assert_int_equal(untold, 4);
+}
+
+static int64_t job_of_each_second(struct bench *b)
+{
+    int64_t id = job_of_version_1(b);
+    struct job_record r;
+    job_record_init(&r);
+    assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
+    assert_int_equal(b->engine->catalog->job_get(b->s, id, &r, NULL), OK);
+    free(r.schedule_conf);
+    r.schedule_conf = mem_dup("* * * * * ?");
+    assert_int_equal(b->engine->catalog->job_update(b->s, &r, NULL), OK);
+    assert_int_equal(b->engine->txn->commit(b->s, NULL, NULL), OK);
+    job_record_done(&r);
+    return id;
+}
+
+/* Another server, whose clock is ahead, has rows beyond what this one looks ahead to, and knows
+ * nothing of the edit. When they have been sent and have ended nothing is in the way of others. */
+static void an_edit_plans_all_that_others_may_still_send(void **state)
+{
+    struct bench *b = *state;
+    int64_t id = job_of_each_second(b);
+    struct batch *batch = edit_beside(b, id, EDIT_JOB_START, true, REACH_MS, OK);
+    assert_int_equal(batch->nplanned, 6); /* though a batch is to have three */
+    assert_int_equal(batch->planned[0].row.scheduled_ms, OTHERS_MS + 1000);
+    assert_int_equal(batch->planned[5].row.scheduled_ms, REACH_MS);
+    assert_int_equal(planned_until(b, id), REACH_MS);
+    batch_free(batch);
+}
+
+/* What stands far ahead is of a clock that has gone back. */
+static void an_edit_plans_no_more_than_others_look_ahead(void **state)
+{
+    struct bench *b = *state;
+    int64_t id = job_of_each_second(b);
+    batch_free(edit_beside(b, id, EDIT_JOB_START, true, BENCH_NOW_MS + 3600000, OK));
+    assert_int_equal(planned_until(b, id), LATER_MS);
+}
+
+/* A run of a scheduled time, which has ended. */
+static void ended_add(struct bench *b, int64_t job_id, int64_t scheduled_ms)
+{
+    struct run_row r = { .job_id = job_id,
+                         .group_id = 1,
+                         .kind = KIND_CRON,
+                         .phase = PHASE_PLANNED,
+                         .scheduled_ms = scheduled_ms,
+                         .due_ms = scheduled_ms,
+                         .log_ms = -1,
+                         .shard_total = 1 };
+    int64_t missed;
+    assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
+    assert_int_equal(b->engine->runs->runs_add(b->s, &r, 1, NULL), OK);
+    struct run_change c = { .log_id = r.log_id,
+                            .what = CHANGE_PHASE | CHANGE_CLOSE,
+                            .phase = PHASE_SUCCEEDED };
+    assert_int_equal(b->engine->runs->runs_change(b->s, &c, 1, &missed, NULL), OK);
+    assert_int_equal(b->engine->txn->commit(b->s, NULL, NULL), OK);
+}
+
+/* While the edit's transaction is under way another server writes a later watermark, sends a run,
+ * and its end. */
+static void what_was_sent_during_an_edit_is_not_planned_again(void **state)
+{
+    struct bench *b = *state;
+    int64_t id = job_of_each_second(b);
+    looks_until_later = 1;
+    struct batch *batch = edit_beside(b, id, EDIT_JOB_START, true, LATER_MS, OK);
+    assert_int_equal(batch->nplanned, 2); /* nothing was sent: both stand */
+    batch_free(batch);
+    id = job_of_each_second(b);
+    ended_add(b, id, LATER_MS);
+    looks_until_later = 1;
+    batch_free(edit_beside(b, id, EDIT_JOB_START, true, LATER_MS, ERR_CONFLICT));
+    batch = edit_beside(b, id, EDIT_JOB_START, true, LATER_MS, OK); /* the same again */
+    assert_int_equal(batch->nplanned, 0);
+    assert_int_equal(batch->edits[0]->sent_until_ms, LATER_MS);
+    batch_free(batch);
+    looks_until_later = 1000;
 }
 
 int main(void)
@@ -202,6 +320,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BOTH(a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch),
         BOTH(a_stop_forgets_nothing_that_any_server_may_have_sent),
+        BOTH(an_edit_plans_all_that_others_may_still_send),
+        BOTH(an_edit_plans_no_more_than_others_look_ahead),
+        BOTH(what_was_sent_during_an_edit_is_not_planned_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/mem.h"
 #include "live/feed.h"
 #include "server/center.h"
@@ -24,8 +25,19 @@ void center_watch(struct center *c, const struct center_watcher *w, void *arg)
     watcher_arg = arg;
 }
 
+static follow_fn *others;
+static void *others_arg;
+
+void center_on_others(struct center *c, follow_fn *fn, void *arg)
+{
+    (void)c;
+    others = fn;
+    others_arg = arg;
+}
+
 struct heard {
     struct feed_reader reader;
+    int64_t node; /* of the last end that was another server's */
     int begins, ends, edits;
     size_t open, runs;
     struct feed_end last_end;
@@ -59,6 +71,13 @@ static void on_ends(struct feed_reader *r, const struct feed_end *ends, size_t n
     const struct failure *f = &ends[n - 1].failure;
     snprintf(h->said, sizeof(h->said), "%s", f->handle_msg ? f->handle_msg : "");
     snprintf(h->address, sizeof(h->address), "%s", f->address ? f->address : "");
+}
+
+static void on_others(struct feed_reader *r, int64_t node, const struct feed_end *ends, size_t n,
+                      int64_t no)
+{
+    on_ends(r, ends, n, no);
+    container_of(r, struct heard, reader)->node = node;
 }
 
 static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_t n)
@@ -108,7 +127,8 @@ static void load(struct sched *s, int64_t log_id, enum phase phase)
 
 static void turn(struct test *t)
 {
-    watcher->turned(watcher_arg, t->sched);
+    while (watcher->turned(watcher_arg, t->sched) != INT64_MAX) /* it gathers for a while */
+        usleep(1000);
     loop_iterate(t->web, 0);
 }
 
@@ -123,7 +143,7 @@ static int setup(void **state)
     t->web = loop_new();
     assert_int_equal(feed_new(NULL, t->web, &t->feed), OK);
     t->heard.reader = (struct feed_reader){
-        .begin = on_begin, .runs = on_runs, .ends = on_ends, .edits = on_edits
+        .begin = on_begin, .runs = on_runs, .ends = on_ends, .others = on_others, .edits = on_edits
     };
     feed_add(t->feed, &t->heard.reader);
     *state = t;
@@ -135,6 +155,7 @@ static int teardown(void **state)
     struct test *t = *state;
     feed_free(t->feed);
     assert_null(watcher);
+    assert_null(others);
     loop_free(t->web);
     sched_free(t->sched);
     free(t);
@@ -220,6 +241,46 @@ static void test_end_without_change(void **state)
     assert_null(t->heard.last_end.failure.handle_msg);
 }
 
+static void test_ends_of_another_server(void **state)
+{
+    struct test *t = *state;
+    char said[] = "  no such order";
+    struct follow_end end = { .end = { .log_id = 77, .job_id = 3, .now = OUTCOME_FAILED },
+                              .ended_ms = 8000,
+                              .failure = { .trigger_code = 200,
+                                           .handle_code = 500,
+                                           .handle_msg = said,
+                                           .address = "10.0.0.2:9999" } };
+    others(others_arg, 2, 41, &end, 1);
+    memset(said, 'x', sizeof(said) - 1); /* it is copied */
+    turn(t);
+    assert_int_equal(t->heard.ends, 1);
+    assert_int_equal(t->heard.node, 2);
+    assert_int_equal(t->heard.no, 41);
+    assert_int_equal(t->heard.last_end.end.log_id, 77);
+    assert_int_equal(t->heard.last_end.ended_ms, 8000);
+    assert_int_equal(t->heard.last_end.failure.handle_code, 500);
+    assert_string_equal(t->heard.said, "no such order");
+    assert_string_equal(t->heard.address, "10.0.0.2:9999");
+}
+
+/* A web loop that does not turn begins anew: the figures have what was left out. */
+static void test_ends_of_another_server_are_bounded(void **state)
+{
+    struct test *t = *state;
+    turn(t);
+    size_t n = FEED_BACKLOG_MAX / 40 / sizeof(struct feed_end);
+    struct follow_end *ends = mem_new(n * sizeof(*ends));
+    int begins = t->heard.begins;
+    for (int i = 0; i < 50; i++)
+        others(others_arg, 2, 100 + i, ends, n);
+    loop_iterate(t->web, 0);
+    assert_in_range((size_t)t->heard.ends, n, 40 * n);
+    turn(t);
+    assert_int_equal(t->heard.begins, begins + 1);
+    free(ends);
+}
+
 static void test_edits_that_were_made(void **state)
 {
     struct test *t = *state;
@@ -291,6 +352,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_runs_that_come, setup, teardown),
         cmocka_unit_test_setup_teardown(test_end_says_why_it_failed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_end_without_change, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ends_of_another_server, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ends_of_another_server_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_edits_that_were_made, setup, teardown),
         cmocka_unit_test_setup_teardown(test_backlog_is_dropped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_begins_again_when_asked, setup, teardown),

@@ -249,6 +249,122 @@ static void a_jobs_last_runs_tell_how_it_is_doing(void **state)
     buf_done(&b);
 }
 
+static void folds_stand_before_ends(void **state)
+{
+    (void)state;
+    const struct ends_fold folds[] = { { false, 0 }, { false, 7 }, { true, 300 } };
+    struct run_end e = end_of(5, OUTCOME_FAILED), back;
+    struct ends_fold f;
+    struct buf b = BUF_INIT(1000);
+    struct ends_writer w = ends_begin(&b, AT_MS);
+    for (size_t i = 0; i < countof(folds); i++)
+        ends_add_fold(&w, &folds[i]);
+    ends_add(&w, &e);
+    struct ends_reader r = ends_read(slice_of(b.data, b.len));
+    for (size_t i = 0; i < countof(folds); i++) {
+        assert_true(ends_next_fold(&r, &f));
+        assert_int_equal(f.of_shelf, folds[i].of_shelf);
+        assert_int_equal(f.id, folds[i].id);
+    }
+    assert_false(ends_next_fold(&r, &f));
+    assert_true(ends_next(&r, &back));
+    assert_same(&e, &back);
+    assert_false(ends_next(&r, &back));
+    assert_false(r.bad);
+    r = ends_read(slice_of(b.data, b.len)); /* who wants ends alone */
+    assert_true(ends_next(&r, &back));
+    assert_same(&e, &back);
+    buf_done(&b);
+}
+
+static void note(struct job_stat *s, int64_t id, enum outcome o, int64_t at_ms)
+{
+    struct run_end e = end_of(id, o);
+    job_stat_end(s, &e, at_ms);
+}
+
+static void two_servers_ends_are_joined(void **state)
+{
+    (void)state;
+    struct job_stat a = { .nlast = 0 }, b = { .nlast = 0 }, none = { .nlast = 0 };
+    note(&a, 1, OUTCOME_FAILED, 1000);
+    note(&b, 2, OUTCOME_SUCCEEDED, 2000);
+    note(&a, 3, OUTCOME_FAILED, 3000);
+    note(&b, 4, OUTCOME_FAILED, 4000);
+    note(&a, 5, OUTCOME_TIMED_OUT, 5000);
+    struct job_stat both = a;
+    job_stat_join(&both, &b);
+    assert_int_equal(both.nlast, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(job_stat_last(&both, i).log_id, 5 - i);
+    assert_int_equal(both.streak, 3); /* 3, 4 and 5 */
+    assert_int_equal(both.success_ms, 2000);
+    assert_int_equal(both.ends[OUTCOME_FAILED], 3);
+    assert_int_equal(both.ends[OUTCOME_SUCCEEDED], 1);
+    struct job_stat turned = b;
+    job_stat_join(&turned, &a);
+    assert_int_equal(turned.streak, 3);
+    assert_int_equal(job_stat_last(&turned, 0).log_id, 5);
+    struct job_stat alone = a;
+    job_stat_join(&alone, &none);
+    assert_memory_equal(&alone, &a, sizeof(a));
+    note(&b, 6, OUTCOME_SUCCEEDED, 6000);
+    both = a;
+    job_stat_join(&both, &b);
+    assert_int_equal(both.streak, 0);
+    assert_int_equal(both.failed_id, 0);
+    /* of more than are kept, one after the other */
+    struct job_stat x = { .nlast = 0 }, y = { .nlast = 0 };
+    for (int i = 0; i < 30; i++)
+        note(i % 2 ? &x : &y, 100 + i, OUTCOME_FAILED, 100 + i);
+    job_stat_join(&x, &y);
+    assert_int_equal(x.nlast, STAT_LAST);
+    assert_int_equal(x.streak, 30);
+    assert_int_equal(x.failed_id, 100);
+    assert_int_equal(job_stat_last(&x, STAT_LAST - 1).log_id, 110);
+}
+
+/* In any order in which ends are heard the same is known. */
+static void ends_are_ordered_by_their_log_ids(void **state)
+{
+    (void)state;
+    static const enum outcome outcomes[] = { OUTCOME_FAILED, OUTCOME_SUCCEEDED, OUTCOME_FAILED,
+                                             OUTCOME_TIMED_OUT };
+    static const int orders[][4] = {
+        { 0, 1, 2, 3 }, { 2, 1, 0, 3 }, { 3, 2, 1, 0 }, { 1, 3, 0, 2 }
+    };
+    for (size_t k = 0; k < countof(orders); k++) {
+        struct job_stat s = { .nlast = 0 };
+        for (int i = 0; i < 4; i++) {
+            struct run_end e = end_of(10 + orders[k][i], outcomes[orders[k][i]]);
+            job_stat_end_by_id(&s, &e, 1000 + orders[k][i]);
+        }
+        assert_int_equal(s.nlast, 4);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(job_stat_last(&s, i).log_id, 13 - i);
+        assert_int_equal(s.streak, 2);
+        assert_int_equal(s.failed_id, 12);
+        assert_int_equal(s.success_ms, 1001);
+    }
+    struct job_stat s = { .nlast = 0 };
+    for (int i = 1; i <= 30; i++) {
+        struct run_end e = end_of(100 + i, OUTCOME_FAILED);
+        job_stat_end_by_id(&s, &e, 5000 + i);
+    }
+    assert_int_equal(s.streak, 30);
+    assert_int_equal(s.failed_id, 101);
+    assert_int_equal(s.failed_ms, 5001);
+    struct run_end old = end_of(90, OUTCOME_SUCCEEDED); /* older than all that are kept */
+    job_stat_end_by_id(&s, &old, 6000);
+    assert_int_equal(s.streak, 30);
+    assert_int_equal(s.nlast, STAT_LAST);
+    struct run_end good = end_of(200, OUTCOME_SUCCEEDED);
+    job_stat_end_by_id(&s, &good, 7000);
+    assert_int_equal(s.streak, 0);
+    assert_int_equal(s.failed_id, 0);
+    assert_int_equal(s.failed_ms, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +374,9 @@ int main(void)
         cmocka_unit_test(a_duration_lies_in_its_bucket),
         cmocka_unit_test(slots_are_cut_by_the_zone),
         cmocka_unit_test(a_jobs_last_runs_tell_how_it_is_doing),
+        cmocka_unit_test(folds_stand_before_ends),
+        cmocka_unit_test(two_servers_ends_are_joined),
+        cmocka_unit_test(ends_are_ordered_by_their_log_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static void set_up(struct bench *b, const char *type, const char *conf, const ch
     memset(b, 0, sizeof(*b));
     b->planner = planner_new(&c);
     b->job = job_ref(planner_keep(b->planner, &r));
-    b->due = (struct due_row){ 5, NOW, 0, 0, 3 };
+    b->due = (struct due_row){ 5, NOW, 0, 0, 3, 0 };
     static const char *const addresses[] = { "a", "b", "c" };
     planner_set_view(b->planner, group_view_new(2, 1, addresses, 3));
     job_record_done(&r);

@@ -285,6 +285,10 @@ static void recorder_new(struct core *c)
     sched_record(c->s, c->recorder[c->own]);
 }
 
+const struct share core_alone = {
+    .node = 1, .homes = { { 1, HOMES_WEIGHT } }, .n = 1, .living = 1
+};
+
 void core_start(struct core *c)
 {
     struct planner_config p = { .zone_find = only_utc,
@@ -295,7 +299,7 @@ void core_start(struct core *c)
     struct watermark watermark;
     c->s = sched_new(&c->config);
     if (c->shared)
-        sched_share(c->s, &(struct share){ .nodes = 1 });
+        sched_share(c->s, &core_alone);
     c->planner = planner_new(&p);
     must(c->store->ops->txn->watermark_get(c->store, &watermark, &why), &why);
     sched_load_watermark(c->s, watermark.until_ms, watermark.clean);

@@ -66,6 +66,7 @@ struct core {
 };
 
 /* A center that has started on an empty store, with group 1 (app "app", by registry). */
+extern const struct share core_alone; /* one center, which plans all jobs */
 struct core *core_new(void);
 void core_free(struct core *c);
 /* cmocka fixtures: *state is a struct core. */

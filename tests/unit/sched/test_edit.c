@@ -513,7 +513,203 @@ static void fix_delay_waits_for_a_retry_of_before_the_stop(void **state)
     core_free(c);
 }
 
-/* The log row has the parameter with which the run was planned, and so does what is sent. */
+/* ---- what leaves after the answer leaves by the job as it is then -----------------------------
+ */
+
+enum found { KNOWS_NOTHING, RUNS, UNREADABLE, BUSY };
+
+static bool finds(struct core *c, const struct core_call *call, struct call_result *r)
+{
+    enum found found = *(const enum found *)c->ctx;
+    if (call->kind == CALL_RUN || call->kind == CALL_BEAT)
+        return core_accepts(c, call, r);
+    r->outcome = CALL_ANSWERED;
+    r->code = call->kind == CALL_IDLE && (found == RUNS || found == BUSY) ? 500 : 200;
+    r->log = found == RUNS ? LOG_STARTED : found == UNREADABLE ? LOG_CANNOT_TELL : LOG_NONE;
+    return true;
+}
+
+static enum err retask(struct fixture *f)
+{
+    struct job_record r = core_job_row(f->c, f->job);
+    core_text(&r.param, "other");
+    core_text(&r.handler, "new handler");
+    core_text(&r.on_doubt, "resend");
+    return core_update(f->c, f->job, &r);
+}
+
+/* It left once, and is known not to have come; it waits in its lane. */
+static int64_t in_doubt_and_back(struct fixture *f)
+{
+    static enum found found = KNOWS_NOTHING;
+    struct core *c = f->c;
+    int64_t id = bring_to(f, UNKNOWN);
+    block(f);
+    c->ctx = &found;
+    for (int i = 0; i < 40 && core_row(c, id)->phase != PHASE_PLANNED; i++) {
+        core_run(c, 500);
+        for (int k = 0; k < c->ncalls; k++) {
+            struct call_result r = { .outcome = CALL_NOT_SENT };
+            if (c->calls[k].kind != CALL_RUN && finds(c, &c->calls[k], &r))
+                core_reply(c, &c->calls[k--], &r);
+        }
+    }
+    assert_int_equal(core_row(c, id)->phase, PHASE_PLANNED);
+    assert_true(core_row(c, id)->doubted);
+    return id;
+}
+
+/* Its call waits for a connection. */
+static int64_t before_the_gate(struct fixture *f)
+{
+    int64_t id;
+    f->c->opening = true;
+    core_run(f->c, 6000);
+    send_it(f, &id);
+    assert_false(core_call_of(f->c, CALL_RUN, id)->left);
+    return id;
+}
+
+#define IN_DOUBT_AND_BACK (MANUAL + 1)
+#define BEFORE_THE_GATE (MANUAL + 2)
+
+static const struct leaving_row {
+    const char *name;
+    int when;
+    enum found found; /* by who is asked about it */
+    bool crash;       /* behind the edit */
+    int sent;         /* how often it leaves after the edit */
+    const char *param;
+} leavings[] = {
+    { "unknown, never came", UNKNOWN, KNOWS_NOTHING, false, 1, "other" },
+    { "unknown, never came", UNKNOWN, KNOWS_NOTHING, true, 1, "other" },
+    { "unknown, had come", UNKNOWN, RUNS, false, 0, "p" },
+    { "unknown, had come", UNKNOWN, RUNS, true, 0, "p" },
+    { "unknown, sent again", UNKNOWN, UNREADABLE, false, 1, "other" },
+    { "unknown, sent again", UNKNOWN, UNREADABLE, true, 1, "other" },
+    { "unknown, may be in a queue", UNKNOWN, BUSY, false, 0, "p" },
+    { "in doubt and back", IN_DOUBT_AND_BACK, KNOWS_NOTHING, false, 1, "other" },
+    { "before the gate", BEFORE_THE_GATE, KNOWS_NOTHING, false, 1, "other" },
+    { "accepted", ACCEPTED, RUNS, false, 0, "p" },
+    { "misfire", MISFIRE, RUNS, false, 1, "other" },
+    { "retry", RETRY, RUNS, false, 1, "p" },
+    { "manual", MANUAL, RUNS, false, 1, "p" },
+};
+
+static int64_t bring_to_leaving(struct fixture *f, int when)
+{
+    return when == IN_DOUBT_AND_BACK ? in_doubt_and_back(f)
+           : when == BEFORE_THE_GATE ? before_the_gate(f)
+                                     : bring_to(f, (enum when)when);
+}
+
+/* The connection of what waits for one stands now. */
+static void opened(struct core *c, int64_t id)
+{
+    c->opening = false;
+    struct core_call *call = core_call_of(c, CALL_RUN, id);
+    if (call && !call->left)
+        assert_false(core_leaves(c, call));
+}
+
+/* What leaves has what the log row says, and that is what the job says since the answer. */
+static void what_leaves_after_the_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < countof(leavings); i++) {
+        const struct leaving_row *row = &leavings[i];
+        enum found found = row->found;
+        struct fixture f = { 0 };
+        struct log_record l = { 0 };
+        print_message("           %s%s\n", row->name, row->crash ? ", crash" : "");
+        begin(&f, "CRON");
+        struct core *c = f.c;
+        int64_t id = bring_to_leaving(&f, row->when);
+        assert_int_equal(retask(&f), OK);
+        int before = c->nsent, n = 0;
+        opened(c, id);
+        if (row->crash) {
+            core_crash(c);
+            core_start(c);
+        }
+        unblock(&f);
+        c->ctx = &found;
+        c->executor = finds;
+        core_run(c, 30000);
+        assert_true(core_log(c, id, &l));
+        for (int k = before; k < c->nsent; k++) {
+            if (c->sent[k].log_id != id)
+                continue;
+            n++;
+            assert_string_equal(c->sent[k].param, row->param);
+            assert_string_equal(l.handler, "new handler");
+        }
+        assert_int_equal(n, row->sent);
+        assert_string_equal(l.param, row->param);
+        log_record_done(&l);
+        core_free(c);
+    }
+}
+
+static const struct core_call *sent_of(struct core *c, int64_t id)
+{
+    for (int i = c->nsent - 1; i >= 0; i--)
+        if (c->sent[i].log_id == id)
+            return &c->sent[i];
+    return NULL;
+}
+
+static bool renews(const struct batch *b)
+{
+    for (int i = 0; i < b->nchanges; i++)
+        if (b->changes[i].what & CHANGE_TASK)
+            return true;
+    return false;
+}
+
+/* Time goes on, and the database takes no batch that says what the run is called with. */
+static bool run_without_renewal(struct core *c, int64_t ms)
+{
+    for (int64_t end = c->now.boot_ms + ms; c->now.boot_ms < end;) {
+        bool stuck = c->batch && renews(c->batch);
+        if (!stuck && (c->batch || core_take(c)) && !renews(c->batch)) {
+            core_write(c);
+            core_done(c);
+            continue;
+        }
+        c->now.wall_ms += 10;
+        c->now.boot_ms += 10;
+        sched_tick(c->s, c->now);
+        core_pump(c);
+    }
+    return c->batch && renews(c->batch);
+}
+
+/* The copy that may run beside the first leaves when the log row says what it is called with. */
+static void a_second_copy_waits_for_its_log_row(void **state)
+{
+    (void)state;
+    enum found found = UNREADABLE;
+    struct fixture f = { 0 };
+    begin(&f, "CRON");
+    struct core *c = f.c;
+    int64_t id = bring_to(&f, UNKNOWN);
+    assert_int_equal(retask(&f), OK);
+    int before = c->nsent;
+    c->ctx = &found;
+    c->executor = finds;
+    assert_true(run_without_renewal(c, 60000));
+    assert_int_equal(core_row(c, id)->phase, PHASE_UNKNOWN);
+    for (int i = before; i < c->nsent; i++)
+        assert_true(c->sent[i].log_id != id);
+    core_write(c);
+    core_done(c);
+    core_run(c, 60000);
+    assert_string_equal(sent_of(c, id)->param, "other");
+    core_free(c);
+}
+
+/* What a user asked for has the parameter with which it was planned. */
 static void a_run_that_stays_keeps_its_parameter(void **state)
 {
     (void)state;
@@ -633,14 +829,6 @@ static void one_scheduled_time_of_a_minute_that_comes_again(void **state)
 
 /* ---- what an update leaves goes where the job says now ----------------------------------------
  */
-
-static const struct core_call *sent_of(struct core *c, int64_t id)
-{
-    for (int i = c->nsent - 1; i >= 0; i--)
-        if (c->sent[i].log_id == id)
-            return &c->sent[i];
-    return NULL;
-}
 
 /* It waits in the old address's lane, or for its time; a retry's lies beyond the watermark, so that
  * a restart leaves no doubt whether it was sent. */
@@ -803,6 +991,8 @@ int main(void)
         cmocka_unit_test(a_broadcast_to_nobody_is_planned_again),
         cmocka_unit_test(fix_delay_waits_for_what_is_out),
         cmocka_unit_test(fix_delay_waits_for_a_retry_of_before_the_stop),
+        cmocka_unit_test(what_leaves_after_the_answer),
+        cmocka_unit_test(a_second_copy_waits_for_its_log_row),
         cmocka_unit_test(a_run_that_stays_keeps_its_parameter),
         cmocka_unit_test(a_calendar_after_a_rate_repeats_nothing),
         cmocka_unit_test(one_scheduled_time_of_a_minute_that_comes_again),

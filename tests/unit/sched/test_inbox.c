@@ -135,6 +135,37 @@ static void adopted_run_ends(struct core *c, bool in_inbox)
     assert_int_equal(core_calls(c, CALL_IDLE) + core_calls(c, CALL_LOG), 0); /* nobody was asked */
 }
 
+/* How often it was asked for shortly before 2 s have passed, and when they have. */
+static void asked_for(struct core *c, bool clean, int before, int after)
+{
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    core_settle(c);
+    const struct run_row r = others_run(c);
+    sched_want_batch(c->s);
+    core_take_next(c);
+    core_write(c);
+    c->batch->adopt.clean = clean;
+    adopted(c, &r, false);
+    core_done(c);
+    core_run(c, 1900);
+    assert_int_equal(core_calls(c, CALL_IDLE), before);
+    core_run(c, 200);
+    assert_int_equal(core_calls(c, CALL_IDLE), after);
+    sched_result(c->s, c->now, r.log_id, 200, slice_text("done"));
+    core_run(c, 100);
+}
+
+/* A process that was ended while it lives may have a call open for as long as calls take. */
+static void an_adopted_run_is_asked_for_when_no_call_of_its_owner_is_open(void **state)
+{
+    asked_for(*state, false, 0, 1);
+}
+
+static void a_run_that_was_handed_over_is_asked_for_at_once(void **state)
+{
+    asked_for(*state, true, 1, 1);
+}
+
 static void what_waits_for_an_adopted_run_ends_it(void **state)
 {
     adopted_run_ends(*state, true);
@@ -151,6 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_run_ends_with_it),
         CASE(one_for_a_run_that_is_over_is_left_to_the_transaction),
+        CASE(an_adopted_run_is_asked_for_when_no_call_of_its_owner_is_open),
+        CASE(a_run_that_was_handed_over_is_asked_for_at_once),
         CASE(what_waits_for_an_adopted_run_ends_it),
         CASE(what_comes_during_an_adoption_ends_the_run),
     };

@@ -577,7 +577,8 @@ static void the_end_of_a_killed_run_may_come_before_the_answer_to_the_kill(void 
     }
 }
 
-/* While no batch can be written, results for unknown ids gather: their text is bounded.
+/* While no batch can be written, results for unknown ids gather: their text is bounded. One without
+ * room is refused, so that it is not acknowledged; one that was acknowledged has room.
  */
 static void late_results_are_bounded_by_their_text(void **state)
 {
@@ -587,17 +588,17 @@ static void late_results_are_bounded_by_their_text(void **state)
     memset(text, 'x', n);
     struct sched_stats st;
     for (int i = 0; i < 64; i++)
-        sched_result(c->s, c->now, 1000 + i, 500, slice_of(text, n));
+        assert_true(sched_result(c->s, c->now, 1000 + i, 500, slice_of(text, n)));
+    assert_false(sched_result(c->s, c->now, 2000, 500, slice_of(text, n)));
+    sched_result_again(c->s, c->now, 2001, 500, slice_of(text, n));
     sched_stats(c->s, &st);
+    assert_int_equal(st.refused_results, 1);
     assert_int_equal(st.ignored_results, 0);
-    sched_result(c->s, c->now, 2000, 500, slice_of(text, n));
-    sched_stats(c->s, &st);
-    assert_int_equal(st.ignored_results, 1);
     free(text);
     core_settle(c);
-    sched_result(c->s, c->now, 3000, 500, slice_text("again there is room"));
+    assert_true(sched_result(c->s, c->now, 3000, 500, slice_text("again there is room")));
     sched_stats(c->s, &st);
-    assert_int_equal(st.ignored_results, 1);
+    assert_int_equal(st.refused_results, 1);
 }
 
 /* ---- results of a database that was replaced ------------------------------------------------- */

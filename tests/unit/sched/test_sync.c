@@ -11,6 +11,7 @@
 struct fixture {
     struct core *c;
     int64_t job;
+    int64_t beside; /* the row that begin_beside is about */
 };
 
 static int live(struct fixture *f)
@@ -21,12 +22,11 @@ static int live(struct fixture *f)
 
 static void begin(struct fixture *f, const char *type, const char *conf)
 {
-    static const struct share share = { .nodes = 1 };
     struct job_record r = core_record(type, conf);
     core_text(&r.misfire, "FIRE_ALL");
     f->c = core_new();
     f->c->executor = core_accepts;
-    sched_share(f->c->s, &share);
+    sched_share(f->c->s, &core_alone);
     sched_lease(f->c->s, f->c->now, INT64_MAX, INT64_MAX);
     core_register(f->c, "app", A);
     core_run(f->c, 100);
@@ -253,6 +253,179 @@ static void rows_of_an_older_version_are_held_against_the_job_as_it_is(void **st
     core_free(f.c);
 }
 
+static int64_t add_row(struct fixture *f, enum kind kind, int64_t scheduled_ms, int64_t version,
+                       int32_t shard)
+{
+    struct commit one = { .totals.n[TOTAL_PLANNED] = 1 };
+    struct why why = { "" };
+    struct run_row r = { .job_id = f->job,
+                         .kind = kind,
+                         .phase = PHASE_PLANNED,
+                         .scheduled_ms = scheduled_ms,
+                         .due_ms = scheduled_ms,
+                         .version = version,
+                         .shard = shard,
+                         .log_ms = -1,
+                         .shard_total = 1,
+                         .group_id = 1 };
+    assert_int_equal(f->c->store->ops->txn->begin(f->c->store, &why), OK);
+    assert_int_equal(f->c->store->ops->runs->runs_add(f->c->store, &r, 1, &why), OK);
+    assert_int_equal(f->c->store->ops->txn->commit(f->c->store, &one, &why), OK);
+    return r.log_id;
+}
+
+/* The batch that is written has taken over a run of the job as it was at first. */
+static void adopt(struct fixture *f, int64_t id, int64_t scheduled_ms)
+{
+    struct batch *b = f->c->batch;
+    struct job_record r = core_record("CRON", "* * * * * ?");
+    r.id = f->job;
+    b->adopted = mem_new(sizeof(*b->adopted));
+    b->adopted[b->nadopted++] = (struct planned){
+        .row = { .log_id = id,
+                 .job_id = f->job,
+                 .kind = KIND_CRON,
+                 .phase = PHASE_PLANNED,
+                 .version = 1,
+                 .scheduled_ms = scheduled_ms,
+                 .due_ms = scheduled_ms,
+                 .log_ms = -1,
+                 .shard_total = 1,
+                 .group_id = 1 },
+        .job = job_ref(planner_keep(f->c->planner, &r)),
+    };
+    planner_forget(f->c->planner, f->job);
+    job_record_done(&r);
+}
+
+static void edit_begins(struct fixture *f, enum edit_kind kind)
+{
+    struct edit *e = edit_new(kind);
+    e->id = f->job;
+    e->version = -1;
+    sched_edit(f->c->s, f->c->now, e);
+    core_take_next(f->c);
+    core_write(f->c);
+}
+
+static void nothing_more_leaves(struct fixture *f, int before)
+{
+    core_run(f->c, 8000);
+    assert_int_equal(sent(f), before);
+    assert_int_equal(planned(f), 0);
+    assert_int_equal(core_unaccounted(f->c), 0);
+}
+
+static void an_edit_does_not_know_of_a_run_that_is_taken_over_with_it(void **state)
+{
+    (void)state;
+    static const enum edit_kind kinds[] = { EDIT_JOB_STOP, EDIT_JOB_DELETE };
+    for (size_t i = 0; i < countof(kinds); i++) {
+        struct fixture f = { 0 };
+        begin(&f, "CRON", "* * * * * ?");
+        int64_t scheduled_ms = f.c->now.wall_ms / 1000 * 1000 + 1500;
+        int64_t id = add_row(&f, KIND_CRON, scheduled_ms, 1, 0);
+        edit_begins(&f, kinds[i]);
+        adopt(&f, id, scheduled_ms);
+        int before = sent(&f);
+        core_done(f.c);
+        nothing_more_leaves(&f, before);
+        core_free(f.c);
+    }
+}
+
+/* The job was deleted here, and is in memory for a run of it whose connection is being opened. */
+static void a_run_of_a_deleted_job_that_is_taken_over_ends(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON", "* * * * * ?");
+    f.c->executor = NULL;
+    f.c->opening = true;
+    while (!core_calls(f.c, CALL_RUN))
+        core_run(f.c, 100);
+    int64_t scheduled_ms = f.c->now.wall_ms / 1000 * 1000 + 4500;
+    int64_t id = add_row(&f, KIND_CRON, scheduled_ms, 1, 0);
+    edit_begins(&f, EDIT_JOB_DELETE);
+    core_done(f.c);
+    sched_want_batch(f.c->s);
+    core_take_next(f.c);
+    core_write(f.c);
+    adopt(&f, id, scheduled_ms);
+    core_done(f.c);
+    f.c->opening = false;
+    int before = sent(&f);
+    assert_false(core_leaves(f.c, &f.c->calls[0]));
+    nothing_more_leaves(&f, before);
+    core_free(f.c);
+}
+
+/* A row of an older version, beside which the other server has made one. */
+static void begin_beside(struct fixture *f, enum kind kind, int32_t shard, bool ended)
+{
+    begin(f, "CRON", "* * * * * ?");
+    core_stop(f->c);
+    int64_t scheduled_ms = f->c->now.wall_ms / 1000 * 1000 + 1000, missed;
+    struct job_record r = core_job_row(f->c, f->job);
+    struct commit one = { .totals.n[TOTAL_FINISHED] = 1 };
+    struct why why = { "" };
+    struct run_row *rows[64];
+    for (int i = core_rows(f->c, f->job, rows, 64); i-- > 0;)
+        f->beside = rows[i]->scheduled_ms == scheduled_ms ? rows[i]->log_id : f->beside;
+    core_text(&r.param, "other");
+    int64_t version = r.version + 1;
+    elsewhere(f, &r);
+    struct run_change c = { .log_id = add_row(f, kind, scheduled_ms, version, shard),
+                            .what = CHANGE_FINISH | CHANGE_CLOSE,
+                            .handle_code = 200 };
+    const struct store_ops *ops = f->c->store->ops;
+    assert_int_equal(ops->txn->begin(f->c->store, &why), OK);
+    if (ended)
+        assert_int_equal(ops->runs->runs_change(f->c->store, &c, 1, &missed, &why), OK);
+    assert_int_equal(ops->txn->commit(f->c->store, ended ? &one : NULL, &why), OK);
+    f->c->now.wall_ms += 3000;
+    f->c->now.boot_ms += 3000;
+    f->c->shared = true;
+    core_start(f->c);
+    core_run(f->c, 8000);
+    assert_int_equal(core_unaccounted(f->c), 0);
+}
+
+/* The runs of that time which were sent; log_id 0: any. */
+static int sent_beside(const struct fixture *f, int64_t log_id)
+{
+    int n = 0;
+    int64_t scheduled_ms = CORE_NOW_MS / 1000 * 1000;
+    while (scheduled_ms <= CORE_NOW_MS + 2600)
+        scheduled_ms += 1000;
+    for (int i = 0; i < f->c->nsent; i++)
+        n += f->c->sent[i].scheduled_ms == scheduled_ms &&
+             (!log_id || f->c->sent[i].log_id == log_id);
+    return n;
+}
+
+/* It is a run of another kind, and the only one of that time. */
+static void a_time_that_was_caught_up_on_elsewhere_is_not_planned_again(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin_beside(&f, KIND_MISFIRE, 0, false);
+    assert_int_equal(sent_beside(&f, 0), 1);
+    core_free(f.c);
+}
+
+/* The job has become a broadcast. Its shards are planned but for the one of this row, which is not
+ * planned again: by then another shard may have ended. */
+static void a_row_beside_other_shards_of_its_firing_is_left(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin_beside(&f, KIND_CRON, 1, true);
+    assert_int_equal(sent_beside(&f, 0), 1);
+    assert_int_equal(sent_beside(&f, f.beside), 1);
+    core_free(f.c);
+}
+
 /* What the core made itself, and what it has heard before. */
 static void old_news_do_nothing(void **state)
 {
@@ -265,6 +438,39 @@ static void old_news_do_nothing(void **state)
     core_free(f.c);
 }
 
+/* Rows of news are read several times, and not in their order. */
+static void news_that_are_read_again_open_no_gate(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON", "* * * * * ?");
+    struct job_record r = core_job_row(f.c, f.job);
+    int64_t old = r.version;
+    r.enabled = false;
+    r.next_ms = NEVER_MS;
+    elsewhere(&f, &r);
+    hear_row(&f);
+    hear_row(&f);
+    hear(&f, old);
+    int before = sent(&f);
+    f.c->now.wall_ms += 1000;
+    f.c->now.boot_ms += 1000;
+    sched_tick(f.c->s, f.c->now);
+    core_pump(f.c);
+    assert_int_equal(sent(&f), before);
+    core_take_next(f.c);
+    assert_int_equal(f.c->batch->nedits, 1);
+    core_write(f.c);
+    core_done(f.c);
+    core_take_next(f.c); /* and it is looked at once */
+    assert_int_equal(f.c->batch->nedits, 0);
+    core_write(f.c);
+    core_done(f.c);
+    core_run(f.c, 3000);
+    assert_int_equal(sent(&f), before);
+    core_free(f.c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,7 +480,12 @@ int main(void)
         cmocka_unit_test(nothing_leaves_while_the_edit_is_with_the_writer),
         cmocka_unit_test(a_run_whose_connection_is_refused_meanwhile_does_not_leave_again),
         cmocka_unit_test(rows_of_an_older_version_are_held_against_the_job_as_it_is),
+        cmocka_unit_test(an_edit_does_not_know_of_a_run_that_is_taken_over_with_it),
+        cmocka_unit_test(a_run_of_a_deleted_job_that_is_taken_over_ends),
+        cmocka_unit_test(a_time_that_was_caught_up_on_elsewhere_is_not_planned_again),
+        cmocka_unit_test(a_row_beside_other_shards_of_its_firing_is_left),
         cmocka_unit_test(old_news_do_nothing),
+        cmocka_unit_test(news_that_are_read_again_open_no_gate),
     };
     return cmocka_run_group_tests_name("sched.sync", tests, NULL, NULL);
 }

@@ -367,6 +367,22 @@ static void a_page_has_what_the_filter_says(void **state)
                         "1 ");
     assert_string_equal(page_ids(s, (struct alarms_filter){ .status = ALARM_HELD }, &total), "3 ");
     assert_int_equal(total, 1);
+    OP(s, txn->begin);
+    OP(s, alarms->alarm_close, 2, ALARM_FAILED, 20);
+    assert_int_equal(add(s, 8, "mail"), 4);
+    OP(s, txn->commit, NULL);
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .since_ms = 10 }, &total), "4 2 ");
+    assert_int_equal(total, 2);
+    assert_string_equal(page_ids(s, (struct alarms_filter){ .since_ms = 9 }, &total), "4 3 ");
+    assert_int_equal(total, 4);
+    assert_string_equal(
+        page_ids(s, (struct alarms_filter){ .since_ms = 10, .status = ALARM_FAILED }, &total),
+        "2 ");
+    assert_string_equal(
+        page_ids(s, (struct alarms_filter){ .since_ms = 21, .status = ALARM_FAILED }, &total), "");
+    assert_string_equal(
+        page_ids(s, (struct alarms_filter){ .since_ms = 21, .status = ALARM_CLAIMED }, &total),
+        "4 ");
 }
 
 static void a_closed_alarm_is_opened_again(void **state)

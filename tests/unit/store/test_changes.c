@@ -85,6 +85,46 @@ static void a_row_says_which_version_its_owner_knew(void **state)
     assert_int_equal(untold(e, job, VERSION_DELETED, epoch + 1).n, 1);
 }
 
+struct elsewhere {
+    int64_t planned, doubted;
+};
+
+static bool take_elsewhere(void *ctx, enum kind kind, enum phase phase, int64_t n)
+{
+    struct elsewhere *x = ctx;
+    assert_int_equal(kind, KIND_CRON);
+    *(phase == PHASE_PLANNED ? &x->planned : &x->doubted) += n;
+    return true;
+}
+
+static struct elsewhere elsewhere(struct engine *e, int64_t job, int64_t but_epoch)
+{
+    struct elsewhere x = { 0, 0 };
+    OP(e->s, cluster->runs_elsewhere, job, but_epoch, take_elsewhere, &x);
+    return x;
+}
+
+static void runs_of_other_lives_are_counted_by_phase(void **state)
+{
+    struct engine *e = shared_engine(state);
+    struct run_row rows[3];
+    char sql[128];
+    OP(e->s, txn->begin);
+    int64_t job = sample_job_add(e->s, "job", 1000);
+    for (int i = 0; i < 3; i++)
+        rows[i] = sample_run(job, 2000 + i);
+    OP(e->s, runs->runs_add, rows, 3);
+    OP(e->s, txn->commit, NULL);
+    snprintf(sql, sizeof(sql), "UPDATE peal_run SET phase = %d WHERE log_id = %lld", PHASE_UNKNOWN,
+             (long long)rows[0].log_id);
+    engine_sql(e, sql);
+    assert_int_equal(elsewhere(e, job, epoch_of(e)).planned, 0);
+    struct elsewhere x = elsewhere(e, job, epoch_of(e) + 1);
+    assert_int_equal(x.planned, 2);
+    assert_int_equal(x.doubted, 1);
+    assert_int_equal(elsewhere(e, job + 1, epoch_of(e) + 1).planned, 0);
+}
+
 static bool count(void *ctx, const struct job_news *c)
 {
     struct job_news *last = ctx;
@@ -136,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_row_says_which_version_its_owner_knew),
+        CASE(runs_of_other_lives_are_counted_by_phase),
         CASE(what_is_said_is_heard_until_it_is_old),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

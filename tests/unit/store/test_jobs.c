@@ -49,7 +49,7 @@ static void advancing_writes_the_scheduled_times_and_not_the_version(void **stat
     struct job_record r = sample_job("j", 1000);
     r.version = 7;
     OP(s, catalog->job_insert, &r);
-    struct due_row rows[] = { { r.id, 2000, 1000, 1500, 99 }, { 424242, 1, 1, 1, 1 } };
+    struct due_row rows[] = { { r.id, 2000, 1000, 1500, 99, 0 }, { 424242, 1, 1, 1, 1, 0 } };
     OP(s, runs->due_put, rows, 2);
     OP(s, txn->commit, NULL);
     struct job_record got;
@@ -276,7 +276,7 @@ static void jobs_are_read_many_at_a_time(void **state)
     OP(s, txn->begin);
     for (int i = 0; i < 4; i++) {
         int64_t id = sample_job_add(s, "j", 1000);
-        struct due_row d = { id, 1000 + id, 0, 0, 0 };
+        struct due_row d = { id, 1000 + id, 0, 0, 0, 0 };
         OP(s, runs->due_put, &d, 1);
         if (i != 1)
             ids[i] = id;

@@ -119,6 +119,45 @@ static void a_run_that_an_edit_leaves_gets_its_version(void **state)
     OP(e->s, txn->commit, NULL);
 }
 
+/* It leaves by the job as it was changed: its log row says what it is called with. */
+static void a_run_that_leaves_by_an_edit_is_logged_so(void **state)
+{
+    struct engine *e = *state;
+    struct run_row row[2] = { sample_run(1, 1999), sample_run(1, 3999) };
+    OP(e->s, txn->begin);
+    OP(e->s, runs->runs_add, row, 2);
+    struct run_change changes[] = {
+        { .log_id = row[0].log_id,
+          .what = CHANGE_TASK | CHANGE_PHASE,
+          .phase = PHASE_PLANNED,
+          .handler = "other",
+          .param = "b=2" },
+        { .log_id = row[1].log_id + 1, .what = CHANGE_TASK, .handler = "x", .param = "x" },
+        { .log_id = row[1].log_id,
+          .what = CHANGE_TASK | CHANGE_FINISH | CHANGE_CLOSE,
+          .handle_code = 200,
+          .handler = "last",
+          .param = "" },
+    };
+    OP(e->s, runs->runs_change, changes, 3, &missed);
+    OP(e->s, txn->commit, NULL);
+    assert_int_equal(missed, 1);
+    assert_true(changes[1].missing);
+    engine_reopen(e);
+    struct runs got = { 0 };
+    OP(e->s, runs->runs_each, keep_run, &got);
+    assert_int_equal(got.n, 1);
+    assert_string_equal(got.row[0].handler, "other");
+    assert_string_equal(got.row[0].param, "b=2");
+    runs_done(&got);
+    struct log_record l = { 0 };
+    OP(e->s, pages->log_get, row[1].log_id, &l);
+    assert_string_equal(l.handler, "last");
+    assert_string_equal(l.param, "");
+    assert_int_equal(l.handle_code, 200);
+    log_record_done(&l);
+}
+
 /* Another program has removed the live row: the change is said to be missing, and a result for it
  * ends the log row, once. */
 static void a_result_ends_a_row_whose_live_row_was_removed(void **state)
@@ -366,6 +405,12 @@ static void late_results_are_noted_where_a_run_was_given_up(void **state)
     OP(s, runs->late_add, late, 7, &noted);
     OP(s, txn->commit, NULL);
     assert_int_equal(noted, 3);
+    OP(s, txn->begin);
+    for (int i = 0; i < 7; i++) /* sent again, later */
+        late[i].at_ms += 5000;
+    OP(s, runs->late_add, late, 7, &noted);
+    OP(s, txn->commit, NULL);
+    assert_int_equal(noted, 0);
     struct log_record l;
     OP(s, pages->log_get, r[0].log_id, &l);
     assert_string_equal(l.handle_msg,
@@ -564,7 +609,7 @@ static void a_rollback_leaves_no_trace(void **state)
     char *before = engine_dump(e);
     OP(s, txn->begin);
     sample_job_add(s, "not kept", 500);
-    struct due_row d = { id, 5000, 4000, 4000, 0 };
+    struct due_row d = { id, 5000, 4000, 4000, 0, 0 };
     OP(s, runs->due_put, &d, 1);
     struct run_row more[3] = { sample_run(id, 2000), sample_run(id, 3000), sample_run(id, 2000) };
     OP(s, runs->runs_add, more, 3);
@@ -599,6 +644,7 @@ int main(void)
         BOTH(a_live_run_exists_once),
         BOTH(log_ids_grow_over_rollback_and_reopen),
         BOTH(a_run_that_an_edit_leaves_gets_its_version),
+        BOTH(a_run_that_leaves_by_an_edit_is_logged_so),
         BOTH(a_result_ends_a_row_whose_live_row_was_removed),
         BOTH(live_runs_come_back_whole),
         BOTH(a_run_goes_its_way_in_one_change_or_in_many),

@@ -32,8 +32,7 @@ static struct node_beat beat_of(int64_t n, int64_t last)
                                .skew_ms = -7,
                                .wall_ms = 1795271528000 + n,
                                .live = 812,
-                               .address = "10.0.3.4:8080",
-                               .version = "1.0.0" };
+                               .address = "10.0.3.4:8080" };
 }
 
 static bool takes(const struct place *p, int64_t n, int64_t last, struct why *told)
@@ -106,7 +105,8 @@ static bool take_node(void *ctx, const struct node_record *r)
     text_copy(l->names[l->n], sizeof(l->names[0]), slice_text(r->name));
     if (r->beat) {
         assert_string_equal(r->address, "10.0.3.4:8080");
-        assert_string_equal(r->version, "1.0.0");
+        assert_string_equal(r->version, PEAL_VERSION);
+        assert_int_equal(r->protocol, 1);
     }
     l->n++;
     return true;

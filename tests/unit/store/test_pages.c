@@ -150,7 +150,7 @@ static void jobs_by_last_scheduled_time_stand_by_what_has_come(void **state)
         r.last_ms = last[i];
         OP(s, catalog->job_insert, &r);
         id[i] = r.id;
-        struct due_row d = { id[i], NEVER_MS, NOW + i, NOW + i, 1 };
+        struct due_row d = { id[i], NEVER_MS, NOW + i, NOW + i, 1, 0 };
         if (i % 3 || !i) /* planned ahead */
             continue;
         OP(s, runs->due_put, &d, 1);
@@ -332,7 +332,7 @@ static void next_and_last_scheduled_time_shown_lie_on_either_side_of_now(void **
                            sample_run(id, 6000), sample_run(id, 4500) };
     r[4].kind = KIND_MANUAL;
     OP(s, runs->runs_add, r, 5);
-    struct due_row due = { id, 9000, 6000, 6000, 1 };
+    struct due_row due = { id, 9000, 6000, 6000, 1, 0 };
     OP(s, runs->due_put, &due, 1);
     struct run_change over = { .log_id = r[0].log_id,
                                .what = CHANGE_TRIGGER | CHANGE_FINISH | CHANGE_CLOSE,

@@ -193,7 +193,10 @@ static void do_change(struct history *h)
     struct run_change c = { .log_id = h->live[i] };
     SAME(h, txn->begin);
     if (dice_below(&h->dice, 2)) {
-        c.what = CHANGE_PHASE | (dice_below(&h->dice, 2) ? CHANGE_ADDRESS : 0u);
+        c.what = CHANGE_PHASE | (dice_below(&h->dice, 2) ? CHANGE_ADDRESS : 0u) |
+                 (dice_below(&h->dice, 4) ? 0u : CHANGE_TASK);
+        c.handler = word(h);
+        c.param = word(h);
         c.doubted = dice_below(&h->dice, 2);
         c.address = word(h);
         c.phase = (enum phase)(PHASE_PLANNED + dice_below(&h->dice, 5));

@@ -20,8 +20,10 @@ export const placesOf = (kind: string) => kind === 'center' ? ['all'] : kind ===
 export const spanUse = (kind: string) => kind === 'slow' || kind === 'late' ? 'must' : kind === 'empty' || kind === 'gone' || kind === 'center' ? 'may' : 'none'
 export const LEVELS: Schemas['AlarmLevel'][] = ['info', 'warning', 'critical']
 
-/** The stream tells nothing of alarms: they are read every 4 s, with it or without. */
-export const often = () => live.value ? 800 : 4000
+/** Without the stream, which tells that alarms have changed, they are read every 4 s. */
+export const ALARMS_MS = 4000
+/** It does not tell what comes of messages, nor of silences: they are read every 4 s with it, too. */
+export const often = () => live.value ? 800 : ALARMS_MS
 
 export const groupOf = (alarm: Alarm) => alarm.group.title || alarm.group.app || (alarm.group.id ? '#' + alarm.group.id : t('alarms.center'))
 export const titleOf = (alarm: Alarm) => tWith('alarms.title.' + alarm.kind, {n: alarm.jobs, group: groupOf(alarm), what: alarm.check ? tOf('alarms.check.' + alarm.check, alarm.check) : ''}, `${alarm.kind}: ${groupOf(alarm)}`)

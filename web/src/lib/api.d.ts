@@ -1284,9 +1284,11 @@ export interface paths {
         put?: never;
         /**
          * A file of groups, jobs, channels, rules and users as one change
-         * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups, jobs or rules have one name, and if more than 5,000 things would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
+         * @description The file is what `GET /export` writes: names in place of ids. What the center lacks of it is made, what differs is changed, and what the file does not say stays: of a group or job that it has, only the members that it has. All of it is looked at first, by the rules of each operation that it stands for; then it is one transaction: all of it is done, or nothing. 422 names each fault by its JSON pointer. 409 if a thing was changed while the import looked at it, if two groups, jobs or rules have one name, and if more than 10,000 things would change. The same file again changes nothing. A job follows its group and its children into the transaction; a job that changes keeps its runs and their history, as with an edit of its own. Each thing that changes has its own entry in the audit, whose reason is the remark.
          *
-         *     Groups and jobs are taken, with scripts, children and states; channels and rules of alarms by their names. Files have no secrets: those of a channel stay, and a channel that is made needs each that its file names, in `settings`. A rule may be about a group or a job that the same file makes. Users are taken by their names, with `center` and `grants`; the last administrator stays one, and the asker's own rights cannot be changed. A user that is made has the `password` of the file; without it the user cannot log in until an administrator sets one (`PATCH /users/{id}`). A user that is there keeps its password, and the file's is not looked at. Silences of the file are looked at in their shape, and left as they are: `left` counts them. The body has at most 2 MiB and 100,000 values.
+         *     Groups and jobs are taken, with scripts, children and states; channels and rules of alarms by their names. Files have no secrets: those of a channel stay, and a channel that is made needs each that its file names, in `settings`. A rule may be about a group or a job that the same file makes. Users are taken by their names, with `center` and `grants`; the last administrator stays one, and the asker's own rights cannot be changed. A user that is made has the `password` of the file; without it the user cannot log in until an administrator sets one (`PATCH /users/{id}`). A user that is there keeps its password, and the file's is not looked at. Silences of the file are looked at in their shape, and left as they are: `left` counts them.
+         *
+         *     The body has at most 2 MiB and 100,000 values. Packed (`Content-Encoding: gzip`, at most 2 MiB) it may have 16 MiB and 500,000 values, which is some 12,000 jobs. It is unpacked when it is known that the asker may write jobs, and one at a time: else 429.
          *
          *     With `dryRun` it says the same and changes nothing; its ETag stands for what would be done and what that was made from. Given back as If-Match it makes sure that just that is done: else 412.
          *
@@ -3000,7 +3002,13 @@ export interface components {
             lastErrorMs?: number | null;
         };
         /**
+         * @description What is in the memory of another server of the database alone, and is missing here: one sentence a server that did not answer (`server b does not answer`). Empty: all is known
+         * @example []
+         */
+        NotKnown: string[];
+        /**
          * @example {
+         *       "notKnown": [],
          *       "items": [
          *         {
          *           "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
@@ -3042,6 +3050,7 @@ export interface components {
          *     }
          */
         ExecutorList: {
+            notKnown: components["schemas"]["NotKnown"];
             items: components["schemas"]["Executor"][];
             page: components["schemas"]["Page"];
         };
@@ -3284,6 +3293,7 @@ export interface components {
          *         "message": "backup.sh: line 4: pipeline ended with code 3"
          *       },
          *       "traceId": "5f0c1f1de7a1b2c3d4e5f60718293a4b",
+         *       "notKnown": [],
          *       "story": [
          *         {
          *           "step": "sent",
@@ -3358,6 +3368,7 @@ export interface components {
          *     }
          */
         RunDetail: {
+            notKnown: components["schemas"]["NotKnown"];
             run: components["schemas"]["Run"];
             /** @description The id under which a tracing system has it: that of the traceparent which its executor gets, and that the request which asked for it sent */
             traceId: string;
@@ -3556,6 +3567,7 @@ export interface components {
          *         "unknown": 3,
          *         "unroutable": 4
          *       },
+         *       "notKnown": [],
          *       "executors": {
          *         "groups": 42,
          *         "addresses": 317,
@@ -3679,6 +3691,7 @@ export interface components {
                 /** @description Jobs without an executor */
                 unroutable: number;
             };
+            notKnown: components["schemas"]["NotKnown"];
             executors: {
                 groups: number;
                 addresses: number;
@@ -5141,8 +5154,12 @@ export interface components {
             address: string | null;
             /** @description Of its program */
             version: string | null;
+            /** @description Number of the rules by which its release shares a database; it grows where an older release has to be told apart */
+            protocol: number;
             /** @description Open runs in its memory, at its last beat */
             runs: number | null;
+            /** @description Jobs with a next scheduled time that it plans, as it counted them half a minute ago at most; null: it is over, has the database alone, or has not counted yet. One that finds none says so half a minute after its start, because the others may still be moving jobs to it */
+            jobs: number | null;
             /**
              * Format: date-time
              * @description Its last beat, by its own clock, RFC 3339 in UTC with milliseconds; null if it has none, as where the database is a file
@@ -5153,6 +5170,13 @@ export interface components {
              * @description The same instant in milliseconds since 1970
              */
             beatMs: number | null;
+            /**
+             * Format: int64
+             * @description How long ago that was, by the clock of the database, with which each server compares its own
+             */
+            beatAgeMs: number | null;
+            /** @description It may send runs, as far as is known: it lives, and its last beat is not older than 2 s */
+            leased: boolean;
             /**
              * Format: int64
              * @description The database's clock minus its machine's
@@ -5181,9 +5205,13 @@ export interface components {
          *           "self": true,
          *           "address": "10.0.3.4:8080",
          *           "version": "1.0.0",
+         *           "protocol": 1,
          *           "runs": 812,
+         *           "jobs": 20331,
          *           "beatAt": "2026-11-21T14:32:08.000Z",
          *           "beatMs": 1795271528000,
+         *           "beatAgeMs": 412,
+         *           "leased": true,
          *           "skewMs": -3,
          *           "startedAt": "2026-11-19T06:00:00.000Z",
          *           "startedMs": 1795068000000
@@ -5197,9 +5225,13 @@ export interface components {
          *           "self": false,
          *           "address": "10.0.3.5:8080",
          *           "version": "1.0.0",
+         *           "protocol": 1,
          *           "runs": 807,
+         *           "jobs": null,
          *           "beatAt": "2026-11-19T05:59:41.000Z",
          *           "beatMs": 1795067981000,
+         *           "beatAgeMs": 203547412,
+         *           "leased": false,
          *           "skewMs": 1,
          *           "startedAt": "2026-11-17T21:04:30.000Z",
          *           "startedMs": 1794949470000
@@ -5370,6 +5402,18 @@ export interface components {
             version: number;
             actor?: string | null;
         };
+        /** @description Data of `event: alarm`: an alarm of a rule was opened or has changed, at whichever server of the database; looked at once a second, the oldest 500 that are open */
+        EventAlarm: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description null: of the center, for those who see all groups
+             */
+            groupId: number | null;
+            /** @enum {string} */
+            state: "open" | "acknowledged" | "closed";
+        };
         /** @description Data of `event: vitals`, every 2 s */
         EventVitals: {
             ok: boolean;
@@ -5392,6 +5436,7 @@ export interface components {
             runs?: components["schemas"]["EventRuns"];
             executor?: components["schemas"]["EventExecutor"];
             job?: components["schemas"]["EventJob"];
+            alarm?: components["schemas"]["EventAlarm"];
             vitals?: components["schemas"]["EventVitals"];
             lines?: components["schemas"]["EventLog"];
         };
@@ -6361,6 +6406,7 @@ export interface operations {
                      *         "unknown": 3,
                      *         "unroutable": 4
                      *       },
+                     *       "notKnown": [],
                      *       "executors": {
                      *         "groups": 42,
                      *         "addresses": 317,
@@ -8634,6 +8680,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "notKnown": [],
                      *       "items": [
                      *         {
                      *           "key": "aHR0cDovLzEwLjAuMy43Ojk5OTkv",
@@ -9013,6 +9060,7 @@ export interface operations {
                      *         "message": "backup.sh: line 4: pipeline ended with code 3"
                      *       },
                      *       "traceId": "5f0c1f1de7a1b2c3d4e5f60718293a4b",
+                     *       "notKnown": [],
                      *       "story": [
                      *         {
                      *           "step": "sent",
@@ -9496,7 +9544,7 @@ export interface operations {
                  */
                 group?: components["parameters"]["GroupFilter"];
                 /**
-                 * @description Of run, executor, job, vitals; absent: all
+                 * @description Of run, executor, job, alarm, vitals; absent: all
                  * @example run,executor
                  */
                 topics?: string;
@@ -9512,7 +9560,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events `run` (EventRun), `runs` (EventRuns), `executor` (EventExecutor), `job` (EventJob), `vitals` (EventVitals), `reset` (read again: what was missed is not kept), `bye` (reconnect elsewhere) */
+            /** @description Events `run` (EventRun), `runs` (EventRuns), `executor` (EventExecutor), `job` (EventJob), `alarm` (EventAlarm), `vitals` (EventVitals), `reset` (read again: what was missed is not kept), `bye` (reconnect elsewhere) */
             200: {
                 headers: {
                     "Peal-Request-Id": components["headers"]["RequestId"];
@@ -10744,6 +10792,8 @@ export interface operations {
                 channel?: string;
                 /** @description That are in this state */
                 state?: components["schemas"]["DeliveryState"];
+                /** @description That were closed then or later, or are on their way */
+                sinceMs?: number;
             };
             header?: never;
             path?: never;
@@ -11511,6 +11561,8 @@ export interface operations {
             header?: {
                 /** @description The ETag of a dry run */
                 "If-Match"?: string;
+                /** @description How the body is packed; absent: it is not */
+                "Content-Encoding"?: "gzip" | "identity";
             };
             path?: never;
             cookie?: never;
@@ -11651,9 +11703,13 @@ export interface operations {
                      *           "self": true,
                      *           "address": "10.0.3.4:8080",
                      *           "version": "1.0.0",
+                     *           "protocol": 1,
                      *           "runs": 812,
+                     *           "jobs": 20331,
                      *           "beatAt": "2026-11-21T14:32:08.000Z",
                      *           "beatMs": 1795271528000,
+                     *           "beatAgeMs": 412,
+                     *           "leased": true,
                      *           "skewMs": -3,
                      *           "startedAt": "2026-11-19T06:00:00.000Z",
                      *           "startedMs": 1795068000000
@@ -11667,9 +11723,13 @@ export interface operations {
                      *           "self": false,
                      *           "address": "10.0.3.5:8080",
                      *           "version": "1.0.0",
+                     *           "protocol": 1,
                      *           "runs": 807,
+                     *           "jobs": null,
                      *           "beatAt": "2026-11-19T05:59:41.000Z",
                      *           "beatMs": 1795067981000,
+                     *           "beatAgeMs": 203547412,
+                     *           "leased": false,
                      *           "skewMs": 1,
                      *           "startedAt": "2026-11-17T21:04:30.000Z",
                      *           "startedMs": 1794949470000
@@ -11728,9 +11788,13 @@ export interface operations {
                      *       "self": true,
                      *       "address": "10.0.3.4:8080",
                      *       "version": "1.0.0",
+                     *       "protocol": 1,
                      *       "runs": 812,
+                     *       "jobs": 20331,
                      *       "beatAt": "2026-11-21T14:32:08.000Z",
                      *       "beatMs": 1795271528000,
+                     *       "beatAgeMs": 412,
+                     *       "leased": true,
                      *       "skewMs": -3,
                      *       "startedAt": "2026-11-19T06:00:00.000Z",
                      *       "startedMs": 1795068000000
@@ -11782,9 +11846,13 @@ export interface operations {
                      *       "self": true,
                      *       "address": "10.0.3.4:8080",
                      *       "version": "1.0.0",
+                     *       "protocol": 1,
                      *       "runs": 812,
+                     *       "jobs": 20331,
                      *       "beatAt": "2026-11-21T14:32:08.000Z",
                      *       "beatMs": 1795271528000,
+                     *       "beatAgeMs": 412,
+                     *       "leased": true,
                      *       "skewMs": -3,
                      *       "startedAt": "2026-11-19T06:00:00.000Z",
                      *       "startedMs": 1795068000000

@@ -2,7 +2,7 @@
 // The worker that all tabs share: one stream of events of the server, handed to each. It is closed a
 // minute after the last tab was hidden, and opened when one is seen again. Lost, it comes back by
 // itself and goes on behind the last event; refused, it is tried again each half minute.
-const names = ['run', 'runs', 'executor', 'job', 'vitals', 'reset', 'bye']
+const names = ['run', 'runs', 'executor', 'job', 'alarm', 'vitals', 'reset', 'bye']
 const HIDDEN_MS = 60000, REFUSED_MS = 30000
 
 interface Tab { port: MessagePort, visible: boolean }

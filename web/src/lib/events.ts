@@ -8,8 +8,8 @@ import {apiUrl, type Schemas} from './http'
 import {live, stale} from './query'
 import {may, me} from './session'
 
-type Data = {run: Schemas['EventRun'], runs: Schemas['EventRuns'], executor: Schemas['EventExecutor'], job: Schemas['EventJob'], vitals: Schemas['EventVitals']}
-export const NAMES = ['run', 'runs', 'executor', 'job', 'vitals', 'reset', 'bye'] as const
+type Data = {run: Schemas['EventRun'], runs: Schemas['EventRuns'], executor: Schemas['EventExecutor'], job: Schemas['EventJob'], alarm: Schemas['EventAlarm'], vitals: Schemas['EventVitals']}
+export const NAMES = ['run', 'runs', 'executor', 'job', 'alarm', 'vitals', 'reset', 'bye'] as const
 const HIDDEN_MS = 60000
 
 /** The last vitals; undefined while nothing is heard. */
@@ -24,6 +24,7 @@ export function concerns<K extends keyof Data>(name: K, data: Data[K]): string[]
     case 'runs': return ['/dashboard', '/runs?', '/jobs?']
     case 'executor': return ['/dashboard', '/executors', '/groups']
     case 'job': return ['/dashboard', '/forecast', '/jobs?', `/jobs/${(data as Data['job']).id}`]
+    case 'alarm': return ['/alarms', '/alarm-deliveries']
     default: return []
   }
 }

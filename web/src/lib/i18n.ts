@@ -71,3 +71,12 @@ export function tWith(key: string, p: Record<string, unknown>, fallback: string)
   const text = messages.value?.[key as Key] as string | ((p: unknown) => string) | undefined
   return text === undefined ? fallback : typeof text === 'function' ? text(p) : text
 }
+
+/** What settings do, by their keys; undefined: the server's own English words. */
+export async function settingTexts(language: Language): Promise<Record<string, string> | undefined> {
+  switch (language) {
+    case 'zh-CN': return (await import('../locales/settings/zh-CN')).settings
+    case 'zh-TW': return (await import('../locales/settings/zh-TW')).settings
+    default: return undefined
+  }
+}

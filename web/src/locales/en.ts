@@ -281,6 +281,7 @@ export const en = {
   'run.killed': 'The executor was told to stop the run.',
   'run.copy_link': 'Copy link',
   'run.story': 'What happened',
+  'notknown': (p: {why: string}) => `Not all is known: ${p.why}.`,
   'run.story.columns': 'Only the main steps of this run were kept.',
   'run.facts.id': 'Run',
   'run.facts.lateness': 'Lateness',

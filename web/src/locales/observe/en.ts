@@ -261,6 +261,8 @@ export const observe = {
   'overview.stuck.note': 'over 3 × the usual',
   'overview.in_doubt': 'outcome unknown',
   'overview.in_doubt.note': 'being queried',
+  'overview.undelivered': 'messages given up',
+  'overview.undelivered.note': 'alarms, 24 h',
   'overview.unroutable': 'without executor',
   'overview.unroutable.note': 'jobs',
   'upcoming.title': 'Upcoming',

@@ -60,7 +60,7 @@ export const observe = {
   'overview.minute': p => `${p.at}：触发 ${n(p.n)} 次`, 'overview.peak': p => `${n(p.n)} 个任务同在这一秒`, 'overview.nothing_next': '没有即将触发的任务。', 'overview.of': p => `/ ${n(p.n)}`,
   'overview.others_up': p => `其余 ${n(p.n)} 个全部在线`, 'overview.all_up': p => `${n(p.n)} 个执行器全部在线`, 'overview.attention': '需要关注', 'overview.late': '延迟发送',
   'overview.late.note': '超过 1 秒，最近一小时', 'overview.stuck': '运行过久', 'overview.stuck.note': '超过通常的 3 倍', 'overview.in_doubt': '结果未知', 'overview.in_doubt.note': '正在查询',
-  'overview.unroutable': '没有执行器', 'overview.unroutable.note': '任务', 'upcoming.title': '即将触发', 'upcoming.note': p => `未来 24 小时触发 ${n(p.n)} 次`, 'upcoming.by_minute': '按分钟',
+  'overview.undelivered': '条消息未送达', 'overview.undelivered.note': '告警，24 小时', 'overview.unroutable': '没有执行器', 'overview.unroutable.note': '任务', 'upcoming.title': '即将触发', 'upcoming.note': p => `未来 24 小时触发 ${n(p.n)} 次`, 'upcoming.by_minute': '按分钟',
   'upcoming.hour': '小时', 'upcoming.most': p => `最多的一分钟 ${p.at}：${n(p.n)} 次`, 'upcoming.peaks': '拥挤的秒', 'upcoming.peaks.note': '许多任务挤在同一秒会互相等待，请分散到其他秒。',
   'upcoming.peaks.none': '没有拥挤的秒。', 'upcoming.again': p => `到 ${p.last} 还有 ${n(p.n)} 次，每 ${p.every}一次`, 'upcoming.also': p => `还有 ${p.times}`, 'upcoming.more': p => `等 ${n(p.n)} 个`, 'upcoming.partial': '部分任务仍在计算中。', 'upcoming.computed': p => `${p.ago}计算`, 'upcoming.next': '接下来的触发',
   'upcoming.group': '全部执行器', 'upcoming.none': '未来 24 小时没有触发。',

@@ -60,7 +60,7 @@ export const observe = {
   'overview.minute': p => `${p.at}：觸發 ${n(p.n)} 次`, 'overview.peak': p => `${n(p.n)} 個工作同在這一秒`, 'overview.nothing_next': '沒有即將觸發的工作。', 'overview.of': p => `/ ${n(p.n)}`,
   'overview.others_up': p => `其餘 ${n(p.n)} 個全部上線`, 'overview.all_up': p => `${n(p.n)} 個執行器全部上線`, 'overview.attention': '需要關注', 'overview.late': '延遲送出',
   'overview.late.note': '超過 1 秒，最近一小時', 'overview.stuck': '執行過久', 'overview.stuck.note': '超過通常的 3 倍', 'overview.in_doubt': '結果不明', 'overview.in_doubt.note': '查詢中',
-  'overview.unroutable': '沒有執行器', 'overview.unroutable.note': '工作', 'upcoming.title': '即將觸發', 'upcoming.note': p => `未來 24 小時觸發 ${n(p.n)} 次`, 'upcoming.by_minute': '依分鐘',
+  'overview.undelivered': '則訊息未送達', 'overview.undelivered.note': '告警，24 小時', 'overview.unroutable': '沒有執行器', 'overview.unroutable.note': '工作', 'upcoming.title': '即將觸發', 'upcoming.note': p => `未來 24 小時觸發 ${n(p.n)} 次`, 'upcoming.by_minute': '依分鐘',
   'upcoming.hour': '小時', 'upcoming.most': p => `最多的一分鐘 ${p.at}：${n(p.n)} 次`, 'upcoming.peaks': '擁擠的秒', 'upcoming.peaks.note': '許多工作擠在同一秒會互相等待，請分散到其他秒。',
   'upcoming.peaks.none': '沒有擁擠的秒。', 'upcoming.again': p => `到 ${p.last} 還有 ${n(p.n)} 次，每 ${p.every}一次`, 'upcoming.also': p => `還有 ${p.times}`, 'upcoming.more': p => `等 ${n(p.n)} 個`, 'upcoming.partial': '部分工作仍在計算中。', 'upcoming.computed': p => `${p.ago}計算`, 'upcoming.next': '接下來的觸發',
   'upcoming.group': '全部執行器', 'upcoming.none': '未來 24 小時沒有觸發。',

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several servers on one database: what they say to each other directly, and who else may say it."""
+
+import json
+import pathlib
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
+
+from support import peers  # noqa: E402 (path just set)
+from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
+from support.puppet import Puppet  # noqa: E402
+from support.v1 import V1  # noqa: E402
+from support.wait import wait_until  # noqa: E402
+
+
+def test_only_calls_of_nodes_to_this_life_are_taken(db, tmp_path):
+    _, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one:
+        life = peers.epoch(one)
+        assert peers.call(one, "look") == b""
+        assert one.metric("peal_node_looks_asked_total") == 1
+        right = peers.seal("look", to=life)
+        large = b"x" * 100_000
+        wrong = [
+            peers.post(one, "look"),  # without a seal
+            peers.post(one, "look", value="x"),
+            peers.post(one, "look", value=peers.seal("look", to=life, token="another")),
+            peers.post(one, "look", value=peers.seal("look", to=life, token="")),
+            peers.post(one, "look", value=peers.seal("look", to=life + 1)),  # for another life
+            peers.post(one, "other", value=peers.seal("other", to=life)),  # no such call
+            peers.post(one, "other", value=right),  # the seal of another call
+            peers.post(one, "look", b"x", value=right),  # another body
+            peers.post(one, "results", b"[]", value=peers.seal("results", b"[ ]", to=life)),
+            peers.post(one, "look", value=right[:-1] + ("0" if right[-1] != "0" else "1")),
+            peers.post(one, "look", value=right, method="GET"),
+            peers.post(one, "look", b"x", value=peers.seal("look", b"x", to=life)),  # it has no body
+            peers.post(one, "look", large, value=right),  # nor is a stranger's body read
+        ]
+        assert wrong == [(403, b"")] * len(wrong), wrong
+        assert one.metric("peal_node_looks_asked_total") == 1
+        assert one.metric("peal_node_calls_refused_total") == len(wrong)
+        assert peers.post(one, "look", value=right)[0] == 200
+
+
+def test_a_server_that_shares_nothing_or_has_no_token_takes_no_call(db, tmp_path):
+    _, url = fresh(db)
+    with node(tmp_path / "a", url, "one", cluster=False) as one:
+        assert peers.call(one, "look") is None
+    with node(tmp_path / "b", fresh(db)[1], "two", settings=["--insecure-no-token", "--token", ""]) as two:
+        assert peers.post(two, "look", value=peers.seal("look", to=peers.epoch(two), token="")) == (403, b"")
+
+
+def open_run(db, name, center, puppet):
+    """A run that its executor has accepted."""
+    job = center.api().add_job(center.api().add_group("tests", addresses=[puppet.address]), "long")
+    center.api().trigger(job)
+    run = puppet.wait_for_runs(1)[0]
+    wait_until(lambda: db.number("SELECT count(*) FROM peal_run WHERE phase = 4", name) == 1, "it to be accepted", 30)
+    return run
+
+
+def result_of(run, **more):
+    return {"logId": run["logId"], "logDateTim": run["logDateTime"], "handleCode": 200, "handleMsg": "done", **more}
+
+
+def body_of(*results):
+    return json.dumps(results).encode()
+
+
+def log_row(db, name, run):
+    return db.run(f"SELECT handle_code, handle_msg FROM xxl_job_log WHERE id = {run['logId']}", name)
+
+
+def test_a_result_that_a_server_brings_is_kept_when_that_is_answered(db, tmp_path):
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, Puppet(one, "tests", register=False, automatic=False) as puppet:
+        run = open_run(db, name, one, puppet)
+        strange = {**result_of(run), "logId": 12345678}
+        for garbled in b"", b"x", b"[{", b'{"logId":1}', body_of(result_of(run))[:-9], b"[" * 10_000:
+            assert peers.call(one, "results", garbled) is None, garbled
+        assert peers.call(one, "results", b"[" + b" " * (5 << 20) + b"]") is None  # too large
+        body = body_of(strange, result_of(run), {"logId": "none"}, strange)
+        assert log_row(db, name, run)[0][0] == "0"
+        value = peers.seal("results", body, to=peers.epoch(one))
+        status, said = peers.post(one, "results", body, value)
+        assert status == 200 and said.partition(b"\n")[2] == b"0 2 3"  # the places of what is not of a run here
+        assert log_row(db, name, run) == [("200", "done")]
+        # the same again, and another word about it: nothing changes
+        status, said = peers.post(one, "results", body, value)
+        assert status == 200 and said.partition(b"\n")[2] in (b"0 2 3", b"0 1 2 3")
+        peers.call(one, "results", body_of(result_of(run, handleCode=500, handleMsg="not at all")))
+        assert log_row(db, name, run) == [("200", "done")]
+        assert unaccounted(db, name) == 0
+        assert one.metric("peal_node_results_received_total") >= 1
+
+
+def test_a_result_is_acknowledged_when_its_owner_has_committed_it(db, tmp_path):
+    """The owner's row of peal_epoch is held, so it cannot commit: the result goes to the inbox."""
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, \
+            Puppet(one, "tests", register=False, automatic=False) as puppet:
+        wait_for(one, one="up", two="up")
+        run = open_run(db, name, one, puppet)
+        link = db.snapshot(name)
+        for text in "ROLLBACK", "BEGIN", f"SELECT epoch FROM peal_epoch WHERE epoch = {peers.epoch(one)} FOR UPDATE":
+            link.run(text)
+        reply = two.open_api("callback", [result_of(run)])
+        assert reply["code"] == 200, reply
+        assert two.metric("peal_node_results_forwarded_total") == 0
+        assert db.number("SELECT count(*) FROM peal_inbox", name) == 1
+        link.close()
+        wait_until(lambda: log_row(db, name, run) == [("200", "done")], "the run to end", 30)
+        wait_until(lambda: db.number("SELECT count(*) FROM peal_inbox", name) == 0, "the inbox to be empty", 30)
+        assert unaccounted(db, name) == 0
+
+
+def test_servers_are_told_that_there_is_something_new(db, tmp_path):
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, \
+            Puppet(one, "tests", register=False, automatic=False) as puppet:
+        wait_for(one, one="up", two="up")
+        wait_for(two, one="up", two="up")
+
+        def told(act):
+            before = two.metric("peal_node_looks_asked_total")
+            act()
+            wait_until(lambda: two.metric("peal_node_looks_asked_total") > before, "the other server to be told", 30)
+        told(lambda: one.api().add_group("a group"))
+        run = open_run(db, name, two, puppet)
+        told(lambda: V1(one).ask("POST", f"/runs/{run['logId']}/kill"))  # a row of the inbox
+        told(lambda: one.api().add_group("another"))
+        told(one.stop)
