@@ -235,16 +235,23 @@ def sanitizers(preset):
 KILLED = re.compile(r"(==\S*==Unable to get registers from thread \d+\.\s*)+")
 
 
+def gist_of(report):
+    """What a sanitizer's report says, as one line that the end of a run can show: the kind, and the first frames."""
+    lines = [" ".join(line.split()) for line in report.splitlines()]
+    return " ".join(line for line in lines if line.strip("=-"))[:1500]
+
+
 def judge_reports(s, pattern):
-    reports = []
+    reports, gist = [], ""
     for path in found(os.path.relpath(pattern, ROOT)):
         with open(path, encoding="utf-8", errors="replace") as f:
             text = f.read()
         s.log.write(f"\n{path}\n{text[:6000]}\n")
         if not KILLED.fullmatch(text):
             reports.append(path)
+            gist = gist or f"{os.path.basename(path)}: {gist_of(text)}"
     if reports:
-        raise Failed(f"{len(reports)} reports of a sanitizer in {os.path.dirname(pattern)}")
+        raise Failed(f"{len(reports)} reports of a sanitizer in {os.path.dirname(pattern)}; {gist}")
 
 
 def under(preset, body):
