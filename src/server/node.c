@@ -647,19 +647,19 @@ static bool take_messages(struct node *n)
     list_init(&incoming);
     mailbox_take(n->in, &incoming);
     for (struct list_node *l; (l = list_pop(&incoming));) {
-        struct message *m = container_of(l, struct message, node);
-        on = on && m->kind != NODE_STOP;
-        if (m->kind == NODE_ADOPTED) {
+        int kind = container_of(l, struct message, node)->kind; /* it may be sent again below */
+        on = on && kind != NODE_STOP;
+        if (kind == NODE_ADOPTED) {
             cluster_adopted(n->rules, node_now(), &n->adopting, n->taken, n->left);
             inbox_from_start(&n->inbox);
         }
-        if (m->kind == NODE_SWEPT)
+        if (kind == NODE_SWEPT)
             cluster_swept(n->rules, node_now(), &n->sweeping, n->swept_left);
-        if (m->kind == NODE_NUDGE) {
+        if (kind == NODE_NUDGE) {
             n->asked = n->shared && !n->out;
-            atomic_store(&n->nudged, false); /* from now on it may be sent again */
+            atomic_store(&n->nudged, false);
         }
-        if (m->kind == NODE_LEAVE) {
+        if (kind == NODE_LEAVE) {
             n->leaving = true;
             cluster_stop(n->rules, node_now());
         }
