@@ -148,7 +148,7 @@ static bool element_add(struct buf *body, const struct center_result *r)
     jsonw_i64(&w, "handleCode", r->code);
     jsonw_slice(&w, "handleMsg", r->msg);
     jsonw_object_end(&w);
-    if (!body->failed)
+    if (!body->failed && body->len < body->max) /* there is room for its end */
         return true;
     body->failed = false;
     body->len = before;

@@ -115,6 +115,24 @@ def test_a_result_is_acknowledged_when_its_owner_has_committed_it(db, tmp_path):
         assert unaccounted(db, name) == 0
 
 
+def test_results_that_fill_a_call_to_the_last_byte_are_kept(db, tmp_path):
+    """A call has 4 MiB at most. What has no room in it goes through the database."""
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, \
+            Puppet(one, "tests", register=False, automatic=False) as puppet:
+        wait_for(one, one="up", two="up")
+        run = open_run(db, name, one, puppet)
+        wait_for(two, one="up", two="up")
+        fixed = len('[{"logId":123456789,"logDateTim":0,"handleCode":200,"handleMsg":""}]')
+        for size in range((4 << 20) - 2, (4 << 20) + 2):
+            strange = {"logId": 123456789, "logDateTim": 0, "handleCode": 200, "handleMsg": "x" * (size - fixed)}
+            assert two.open_api("callback", [strange])["code"] == 200, size
+        forwarded = two.metric("peal_node_results_forwarded_total")
+        assert two.open_api("callback", [result_of(run)])["code"] == 200
+        assert two.metric("peal_node_results_forwarded_total") == forwarded + 1
+        assert log_row(db, name, run) == [("200", "done")]
+
+
 def test_servers_are_told_that_there_is_something_new(db, tmp_path):
     name, url = fresh(db)
     with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, \
