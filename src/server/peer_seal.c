@@ -8,6 +8,7 @@
 
 #define CALL "peal node call 1\n"
 #define ANSWER "peal node answer 1\n"
+#define REFUSAL "peal node refusal 1\n"
 #define TEXT_MAX 1024
 
 static void digest_of(struct slice body, char ret[PEER_HEX + 1])
@@ -121,4 +122,29 @@ bool peer_answer_read(struct slice token, const struct peer_seal *call, struct s
     *ret = slice_of(answer.p + PEER_HEX + 1, answer.n - PEER_HEX - 1);
     answer_mac(token, call, *ret, mac);
     return same(mac, slice_of(answer.p, PEER_HEX));
+}
+
+static void refusal_mac(struct slice token, const struct peer_seal *call, int status,
+                        char ret[PEER_HEX + 1])
+{
+    struct buf text = BUF_INIT(TEXT_MAX);
+    buf_printf(&text, REFUSAL "%s %d", call->mac, status);
+    mac_of(token, &text, ret);
+    buf_done(&text);
+}
+
+void peer_refusal_write(struct buf *out, struct slice token, const struct peer_seal *call,
+                        int status)
+{
+    char mac[PEER_HEX + 1];
+    refusal_mac(token, call, status, mac);
+    buf_text(out, mac);
+}
+
+bool peer_refusal_read(struct slice token, const struct peer_seal *call, int status,
+                       struct slice answer)
+{
+    char mac[PEER_HEX + 1];
+    refusal_mac(token, call, status, mac);
+    return same(mac, answer);
 }

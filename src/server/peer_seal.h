@@ -7,7 +7,8 @@
  * The MAC is checked before a large body is read, the body's digest after it. The answer begins
  * with an HMAC over the call's MAC and the answer, so an answer of another program, or to another
  * call, is not taken for a yes. A call that is sent again by a stranger is taken again: calls are
- * such that this changes nothing. Any thread. */
+ * such that this changes nothing. A refusal begins with an HMAC of its own, over its status as
+ * well, so it is known to be the other node's, and cannot be taken for an answer. Any thread. */
 #ifndef PEAL_SERVER_PEER_SEAL_H
 #define PEAL_SERVER_PEER_SEAL_H
 
@@ -39,5 +40,13 @@ void peer_answer_write(struct buf *out, struct slice token, const struct peer_se
 /* The body of an answer to that call. False: it is not one of ours. */
 MUST_CHECK bool peer_answer_read(struct slice token, const struct peer_seal *call,
                                  struct slice answer, struct slice *ret);
+
+/* Append that the call is refused with that status; it has no body. */
+void peer_refusal_write(struct buf *out, struct slice token, const struct peer_seal *call,
+                        int status);
+/* Has the node that was called refused it with that status? False: another program did, or one of
+ * the way. */
+MUST_CHECK bool peer_refusal_read(struct slice token, const struct peer_seal *call, int status,
+                                  struct slice answer);
 
 #endif

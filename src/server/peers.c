@@ -23,6 +23,7 @@ struct peer {
     struct httpc_peer *to;
     int64_t quiet_until_ms; /* boot */
     int failures;           /* in a row */
+    int64_t busy_until_ms;  /* boot: it has said so */
     struct peer_call nudge;
     bool nudging, nudge_again;
 };
@@ -76,40 +77,60 @@ static const struct peer_row *row_of(const struct peers *p, struct slice path, s
     return NULL;
 }
 
-/* The row of a call whose head is a node's, for this life; NULL: it is not. */
-static const struct peer_row *admit(const struct peers *p, const struct httpd_request *q,
-                                    struct peer_seal *seal, struct slice *ret_rest)
+/* Is its head one of a node's call to this life? Then *ret_row is its row; NULL: it has none. */
+static bool admit(const struct peers *p, const struct httpd_request *q, struct peer_seal *seal,
+                  const struct peer_row **ret_row, struct slice *ret_rest)
 {
     if (!p || !slice_eq(q->method, "POST"))
-        return NULL;
+        return false;
     struct slice path = behind(q->path, sizeof(PEER_PATH) - 1);
-    const struct peer_row *row = row_of(p, path, ret_rest);
-    if (!row || !peer_seal_read(token_of(p), path, httpd_header(q, PEER_HEADER), seal))
-        return NULL;
-    return seal->to == p->config.epoch ? row : NULL;
+    if (!peer_seal_read(token_of(p), path, httpd_header(q, PEER_HEADER), seal))
+        return false;
+    *ret_row = row_of(p, path, ret_rest);
+    return seal->to == p->config.epoch;
+}
+
+/* Of a node's call: the asker knows that it was heard. */
+static void refuse(struct peers *p, struct httpd_request *q, const struct peer_seal *seal,
+                   int status)
+{
+    buf_reset(&p->answer);
+    peer_refusal_write(&p->answer, token_of(p), seal, status);
+    httpd_reply(q, status, "text/plain", slice_of(NULL, 0),
+                slice_of(p->answer.data, p->answer.len));
 }
 
 size_t peers_head(struct peers *p, struct httpd_request *q)
 {
     struct peer_seal seal;
+    const struct peer_row *row;
     struct slice rest;
-    const struct peer_row *row = admit(p, q, &seal, &rest);
-    if (row && row->body_max > HTTPD_HEAD_FIRST)
+    if (!admit(p, q, &seal, &row, &rest))
+        forbid(p, q);
+    else if (row && row->body_max > HTTPD_HEAD_FIRST)
         return row->body_max;
-    forbid(p, q);
+    else
+        refuse(p, q, &seal, row ? 413 : 404);
     return 0;
 }
 
 void peers_serve(struct peers *p, struct httpd_request *q)
 {
-    struct peer_asked *a = mem_new(sizeof(*a));
-    const struct peer_row *row = admit(p, q, &a->seal, &a->rest);
-    if (!row || q->body.n > row->body_max || !peer_seal_body(&a->seal, q->body)) {
-        free(a);
+    struct peer_seal seal;
+    const struct peer_row *row;
+    struct slice rest;
+    if (!admit(p, q, &seal, &row, &rest) || !peer_seal_body(&seal, q->body)) {
         forbid(p, q);
         return;
     }
     httpd_proved(q);
+    if (!row || q->body.n > row->body_max) {
+        refuse(p, q, &seal, row ? 413 : 404);
+        return;
+    }
+    struct peer_asked *a = mem_new(sizeof(*a));
+    a->seal = seal;
+    a->rest = rest;
     a->body = q->body;
     a->from = a->seal.from;
     a->request = q;
@@ -140,7 +161,7 @@ void peer_answer(struct peer_asked *a, struct slice body)
 
 void peer_refuse(struct peer_asked *a, int status)
 {
-    httpd_reply(a->request, status, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
+    refuse(a->peers, a->request, &a->seal, status);
     asked_free(a);
 }
 
@@ -230,7 +251,7 @@ int peers_ready(const struct peers *p, int64_t *ret_epochs, int max)
 {
     int n = 0;
     for (int i = 0; p && i < p->n && n < max; i++)
-        if (ready(p->items[i]))
+        if (ready(p->items[i]) && clock_boot_ms() >= p->items[i]->busy_until_ms)
             ret_epochs[n++] = p->items[i]->epoch;
     return n;
 }
@@ -250,26 +271,39 @@ static void failed(struct peers *p, int64_t epoch, const char *why)
     e->quiet_until_ms = clock_boot_ms() + quiet_ms;
 }
 
-static void succeeded(struct peers *p, int64_t epoch)
+/* refused: by which status; 0: it was not. */
+static void heard_of(struct peers *p, int64_t epoch, int refused)
 {
     struct peer *e = peer_of(p, epoch);
-    if (e && e->failures >= TOLD_FAILURES)
+    if (!e)
+        return;
+    if (e->failures >= TOLD_FAILURES)
         log_info("peers", "node %lld answers at %s again", (long long)e->node, e->address);
-    if (e)
-        e->failures = 0;
+    e->failures = 0;
+    if (refused == 503)
+        e->busy_until_ms = clock_boot_ms() + QUIET_MIN_MS;
 }
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
 /* 403 is what a node says that has another token, or another life. */
-static const char *why_not(const struct httpc_call *http)
+static const char *why_not(const struct httpc_call *http, int refused)
 {
     if (http->outcome != HTTPC_ANSWERED)
         return http->why ? http->why : err_text(http->err);
-    return http->status == 403   ? "it refuses the call: its access token is another one, or its "
-                                   "life is"
-           : http->status == 200 ? "the answer is not one of a node of this cluster"
-                                 : "it cannot answer now";
+    if (refused)
+        return refused == 404 ? "it does not know this question: its release is an older one"
+                              : "it cannot answer now";
+    return http->status == 403 ? "it refuses the call: its access token is another one, or its "
+                                 "life is"
+                               : "the answer is not one of a node of this cluster";
+}
+
+static bool refused(const struct peers *p, const struct peer_call *call)
+{
+    const struct httpc_call *http = &call->http;
+    return http->outcome == HTTPC_ANSWERED && http->status != 200 &&
+           peer_refusal_read(token_of(p), &call->seal, http->status, http->body);
 }
 
 static void on_done(struct httpc_call *http)
@@ -279,9 +313,10 @@ static void on_done(struct httpc_call *http)
     list_remove(&call->node);
     call->answered = http->outcome == HTTPC_ANSWERED && http->status == 200 &&
                      peer_answer_read(token_of(p), &call->seal, http->body, &call->body);
-    call->why = call->answered ? NULL : why_not(http);
-    if (call->answered)
-        succeeded(p, call->epoch);
+    call->refused = refused(p, call) ? http->status : 0;
+    call->why = call->answered ? NULL : why_not(http, call->refused);
+    if (call->answered || call->refused)
+        heard_of(p, call->epoch, call->refused);
     else
         failed(p, call->epoch, call->why);
     call->done(call);

@@ -5,14 +5,17 @@
  * which is read within 200 ms, and a call that fails changes nothing but the time that it takes
  * (docs/internals/cluster.md). A call is a POST to /peal/node/PATH at the address that the other
  * one's row of peal_node has, sealed by the access token and meant for one life (peer_seal.h). What
- * is not sealed, or for another life, is answered 403 and nothing else.
+ * is not sealed, or for another life, is answered 403 and nothing else. A node's call that has no
+ * row here is refused by a sealed 404, one with too large a body by a sealed 413: the asker may be
+ * of a later release.
  *
  * To add a call that nodes answer: a row in peer_rows.c, with a function that takes the call and
  * answers it once, at once or later (peer_answer, peer_refuse). To make one: peers_call on the
  * scheduler's thread, center_peer_ask on any other one (center.h).
  *
  * A node that has not answered in PEER_TIMEOUT_MS is left alone for a while, which doubles from
- * 0.25 s to 8 s with each failure, unless it gets a new life or address: then calls fail at once.
+ * 0.25 s to 8 s with each failure, unless it gets a new life or address: then calls fail at once. A
+ * sealed refusal is an answer, and no failure: the other calls to that node go on.
  * Everything on the scheduler's thread, unless a comment says otherwise. */
 #ifndef PEAL_SERVER_PEERS_H
 #define PEAL_SERVER_PEERS_H
@@ -57,7 +60,8 @@ struct peer_row {
 extern const struct peer_row peer_rows[]; /* peer_rows.c; ended by a row without a path */
 
 void peer_answer(struct peer_asked *a, struct slice body); /* a is gone afterwards */
-void peer_refuse(struct peer_asked *a, int status);        /* the asker goes the slow way; gone */
+/* The asker goes the slow way. status: 503 if others may be asked first for a while; a is gone. */
+void peer_refuse(struct peer_asked *a, int status);
 
 /* Is the path one of these, so that a front hands its requests to the scheduler's? Any thread. */
 bool peers_path(struct slice path);
@@ -76,7 +80,8 @@ struct peer_call { /* the caller's memory, zeroed; left alone until done */
     /* valid in done */
     bool answered; /* by that life of that node: body is its answer, until done returns */
     struct slice body;
-    const char *why; /* else: what happened */
+    int refused;     /* else: the status by which that life has refused it; 0: it was not heard */
+    const char *why; /* and what happened */
     int64_t epoch;   /* that was called */
     /* private */
     struct httpc_call http;
@@ -95,7 +100,8 @@ MUST_CHECK bool peers_call(struct peers *p, int64_t epoch, const char *path, str
 void peers_abort(struct peer_call *call);
 /* The life of that node that can be called now; 0: none. */
 int64_t peers_epoch(const struct peers *p, int64_t node);
-/* The lives that can be called now, at most max. Returns how many. */
+/* The lives that can be called now and have not answered "503" a moment ago, at most max. Returns
+ * how many. */
 int peers_ready(const struct peers *p, int64_t *ret_epochs, int max);
 /* Tell all others that the database has something new for them: they look at once. At most one
  * such call to each is under way, and one waits. NULL is fine. */

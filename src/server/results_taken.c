@@ -37,7 +37,7 @@ static void taken_drop(struct taken *t)
 static void answer(struct taken *t)
 {
     if (t->missing.failed || t->full)
-        peer_refuse(t->call, 500);
+        peer_refuse(t->call, t->full ? 503 : 500);
     else
         peer_answer(t->call, slice_of(t->missing.data, t->missing.len));
     taken_drop(t);

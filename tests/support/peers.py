@@ -32,6 +32,12 @@ def post(center, path, body=b"", value=None, method="POST"):
     return status, reply
 
 
+def refusal(value, status, token=TOKEN):
+    """What a node answers beside that status to a call with that seal."""
+    text = f"peal node refusal 1\n{value.split()[-1]} {status}"
+    return hmac.new(token.encode(), text.encode(), hashlib.sha256).hexdigest().encode()
+
+
 def call(center, path, body=b""):
     """A right one: what the node says, or None if it refuses."""
     value = seal(path, body, to=epoch(center))

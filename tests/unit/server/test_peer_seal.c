@@ -103,6 +103,32 @@ static void an_answer_is_of_its_call(void **state)
     buf_done(&b);
 }
 
+static void a_refusal_is_of_its_call_and_its_status(void **state)
+{
+    (void)state;
+    struct peer_seal seal, other;
+    char value[300];
+    struct buf b = BUF_INIT(1000);
+    struct slice body;
+    sealed("the body", &seal, value, sizeof(value));
+    sealed("another", &other, value, sizeof(value));
+    peer_refusal_write(&b, text(token), &seal, 404);
+    struct slice said = slice_of(b.data, b.len);
+    assert_true(peer_refusal_read(text(token), &seal, 404, said));
+    assert_false(peer_refusal_read(text(token), &seal, 503, said));
+    assert_false(peer_refusal_read(text(token), &other, 404, said));
+    assert_false(peer_refusal_read(text("x"), &seal, 404, said));
+    assert_false(peer_refusal_read(text(token), &seal, 404, slice_of(NULL, 0)));
+    assert_false(peer_refusal_read(text(token), &seal, 404, slice_of(said.p, said.n - 1)));
+    /* neither stands for the other: a refusal with a changed status is no empty answer */
+    buf_char(&b, '\n');
+    assert_false(peer_answer_read(text(token), &seal, slice_of(b.data, b.len), &body));
+    buf_reset(&b);
+    peer_answer_write(&b, text(token), &seal, slice_of(NULL, 0));
+    assert_false(peer_refusal_read(text(token), &seal, 200, slice_of(b.data, PEER_HEX)));
+    buf_done(&b);
+}
+
 /* ---- addresses ---- */
 
 static const char *address(const char *given, const char *listen, uint16_t port, bool tls)
@@ -159,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_call_is_read_as_it_was_sealed),
         cmocka_unit_test(any_other_token_path_or_value_is_refused),
         cmocka_unit_test(an_answer_is_of_its_call),
+        cmocka_unit_test(a_refusal_is_of_its_call_and_its_status),
         cmocka_unit_test(the_address_of_a_node_is_one_that_others_reach),
         cmocka_unit_test(lists_of_nodes_are_compared_by_life_and_address),
     };
