@@ -266,7 +266,7 @@ static bool look_through(void *ctx, const struct figure_row *r)
     return true;
 }
 
-/* The commit that the group's rows of this quarter include; as load_through in figures.c. */
+/* The commit that the group's rows of this quarter include; as load_through in figures_load.c. */
 static int64_t group_through(struct loading *l, const struct peer *p, int64_t group_id,
                              int64_t quarter)
 {
