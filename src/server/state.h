@@ -165,8 +165,15 @@ static inline struct now center_now(void)
     return now;
 }
 
-/* center.c */
-void center_pump(struct center *c); /* actions out, batch to the writer, timers */
+/* center.c: the loop */
+void center_pump(struct center *c);       /* actions out, batch to the writer, timers */
+void center_node_said(struct center *c);  /* what the node's rules have said since the last time */
+void center_loop_init(struct center *c);  /* the callbacks of its timers and messages */
+void center_loop_begin(struct center *c); /* all of it is made: the clock and the pump count */
+
+/* center_load.c: at the start, into a core that is made; says why, when it fails */
+MUST_CHECK enum err center_load(struct center *c, struct store *store, struct planner *planner,
+                                struct why *why);
 
 /* calls.c: calls to executors */
 /* Begin a call with the token that its group and address ask for. ret: for calls_again. */
@@ -182,7 +189,7 @@ void calls_abort(struct center *c); /* all that are open; the core is told */
 /* Another server has put it; addresses that have come with the next one, in it or before it. */
 void access_heard(struct center *c, const struct group_token *t, char *const *moved, size_t n);
 
-/* requests.c: what other threads want */
+/* requests.c: what other threads want (request.h) */
 void request_open(struct center *c, struct message *l);
 void request_refuse(struct message *l); /* stopping: one that was not opened */
 void requests_refuse(struct center *c); /* and those that were */
