@@ -220,6 +220,9 @@ static void node_write(struct metrics *m, struct buf *out)
     counter(out, "peal_node_looks_asked_total",
             "How often other servers have said that the database has something new.",
             atomic_load_explicit(&m->peer_looks, relaxed));
+    counter(out, "peal_node_looks_made_total",
+            "Looks at the database that this server has made because others have said so.",
+            atomic_load_explicit(&m->node_looks, relaxed));
 }
 
 static void database_write(struct metrics *m, struct buf *out)

@@ -60,7 +60,8 @@ struct metrics {
     _Atomic uint64_t inbox_given, inbox_taken;                /* results */
     _Atomic uint64_t forwarded, received;                     /* the same, directly */
     _Atomic uint64_t peer_failures, peer_refused, peer_looks; /* calls from node to node */
-    _Atomic int64_t beat_us; /* round trip of the last one it took */
+    _Atomic uint64_t node_looks; /* at the database, because of the last of these */
+    _Atomic int64_t beat_us;     /* round trip of the last one it took */
     _Atomic uint64_t http_requests, http_bad, callbacks, callbacks_foreign;
     _Atomic uint64_t results_refused; /* there was no room for them */
     _Atomic int64_t journal_records;  /* on disk, not yet forgotten */

@@ -672,6 +672,7 @@ static void look_at_once(struct node *n)
 {
     n->asked = false;
     n->asked_ms = clock_boot_ms() + ASKED_GAP_MS;
+    atomic_fetch_add_explicit(&n->metrics->node_looks, 1, memory_order_relaxed);
     cluster_look(n->rules, node_now());
     inbox_now(&n->inbox);
     news_now(&n->news);

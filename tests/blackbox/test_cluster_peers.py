@@ -5,16 +5,18 @@ import contextlib
 import http.server
 import json
 import pathlib
+import socket
 import sys
 import threading
+import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 
 from support import peers, webapi  # noqa: E402 (path just set)
-from support.cluster import database, fresh, node, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
+from support.cluster import database, fresh, jobs_each_second, node, settled, unaccounted, wait_for  # noqa: E402, F401 (a fixture)
 from support.puppet import Puppet  # noqa: E402
 from support.v1 import V1  # noqa: E402
-from support.wait import wait_until  # noqa: E402
+from support.wait import PATIENCE, wait_until  # noqa: E402
 
 
 def test_only_calls_of_nodes_to_this_life_are_taken(db, tmp_path):
@@ -211,3 +213,63 @@ def test_servers_are_told_that_there_is_something_new(db, tmp_path):
         told(lambda: V1(one).ask("POST", f"/runs/{run['logId']}/kill"))  # a row of the inbox
         told(lambda: one.api().add_group("another"))
         told(one.stop)
+
+
+class Flood:
+    """A thread that calls "look" at a server on one connection until it is ended, 100 calls at a time."""
+
+    AT_ONCE = 100
+
+    def __init__(self, center):
+        head = f"POST /peal/node/look HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n" \
+            f"Peal-Node: {peers.seal('look', to=peers.epoch(center))}\r\n\r\n"  # the same again is as good
+        self.calls, self.answered, self.over = head.encode() * self.AT_ONCE, 0, threading.Event()
+        self.thread = threading.Thread(target=self.make, args=(center.port,))
+        self.thread.start()
+
+    def make(self, port):
+        while not self.over.is_set():
+            with socket.create_connection(("127.0.0.1", port), timeout=15 * PATIENCE) as line:
+                line.sendall(self.calls)
+                said = b""
+                while said.count(b"HTTP/1.1 200 ") < self.AT_ONCE:
+                    more = line.recv(65536)
+                    assert more, said
+                    said += more
+            self.answered += self.AT_ONCE
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+        return self.answered
+
+
+def test_a_server_that_is_told_of_news_all_the_time_looks_each_5_ms(db, tmp_path):
+    """By a node whose user edits a job again and again, and by calls without end: it goes on with its work."""
+    name, url = fresh(db)
+    with node(tmp_path / "a", url, "one") as one, node(tmp_path / "b", url, "two") as two, \
+            Puppet(one, "tests", register=False) as puppet:
+        wait_for(one, one="up", two="up")
+        jobs = jobs_each_second(one, puppet, 8)
+        its = f"SELECT min(job_id) FROM peal_due WHERE home = (SELECT node FROM peal_epoch WHERE epoch = {peers.epoch(two)})"
+        edited = wait_until(lambda: db.number(its, name), "the other server to be home of a job", 30)
+        for job in jobs:
+            puppet.wait_for_runs(1, job)
+        api = V1(one)
+        last = api.ask("GET", f"/jobs/{edited}")
+        asked, made = (two.metric(f"peal_node_looks_{what}_total") for what in ("asked", "made"))
+        begun = time.monotonic()
+        flood = Flood(two)
+        for n in range(50):
+            last = api.ask("PATCH", f"/jobs/{edited}", {"task": {"param": f"{n}"}}, If_Match=last.etag)
+            assert last.status == 200, last.json
+        wait_until(lambda: flood.answered >= 5000, "some calls to be made", 60)
+        made = two.metric("peal_node_looks_made_total") - made
+        elapsed_ms = (time.monotonic() - begun) * 1000
+        asked += flood.end()
+        assert two.metric("peal_node_looks_asked_total") >= asked
+        assert 0 < made <= elapsed_ms / 5 + 2
+        seen = len(puppet.runs(edited))
+        puppet.wait_for_runs(seen + 3, edited)
+        assert {run["executorParams"] for run in puppet.runs(edited)[seen + 1:]} == {"49"}
+        settled(db, name, puppet, one.api(), jobs)
