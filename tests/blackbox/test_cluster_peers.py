@@ -58,6 +58,15 @@ def test_what_a_server_does_not_know_is_refused_under_seal(db, tmp_path):
         assert one.metric("peal_node_looks_asked_total") == 0
 
 
+def test_a_server_that_begins_does_not_say_that_it_plans_no_job(db, tmp_path):
+    """Others may have yet to move jobs to it."""
+    with node(tmp_path / "a", fresh(db)[1], "one") as one:
+        wait_for(one, one="up")
+        its, = V1(one).get("/nodes")["items"]
+        assert its["jobs"] is None
+        assert not [name for name, _, _ in one.metrics() if name in ("peal_node_jobs", "peal_node_homed_jobs")]
+
+
 def test_a_server_that_shares_nothing_or_has_no_token_takes_no_call(db, tmp_path):
     _, url = fresh(db)
     with node(tmp_path / "a", url, "one", cluster=False) as one:
