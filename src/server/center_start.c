@@ -33,12 +33,13 @@ static void own_config(struct center *c, const struct center_config *config)
     c->config.db_password = mem_dup(config->db_password);
     c->config.node_name = mem_dup(config->node_name);
     c->config.node_address = mem_dup(config->node_address);
-    struct buf b = BUF_INIT(8192);
-    if (config->db)
-        buf_text(&b, config->db);
-    else
+    if (config->db) {
+        c->db = mem_dup(config->db);
+    } else {
+        struct buf b = BUF_INIT(8192);
         buf_printf(&b, "sqlite:%s/peal.db", config->data);
-    c->db = buf_take(&b);
+        c->db = buf_take(&b);
+    }
     c->config.db = c->db;
 }
 

@@ -467,8 +467,9 @@ enum err db_url_parse(const char *text, struct db_url *ret, struct why *why)
     struct db_url u = { .connect_timeout_s = CONNECT_TIMEOUT_S };
     struct parse p = { .u = &u, .why = why };
     const struct scheme *scheme = scheme_of(text);
-    if (strlen(text) > DB_URL_MAX) {
-        why_set(why, "the database's URL has more than %d bytes", DB_URL_MAX);
+    size_t n = strlen(text);
+    if (n > DB_URL_MAX) {
+        why_set(why, "the database's URL has %zu bytes, and at most %d are allowed", n, DB_URL_MAX);
         return ERR_TOOBIG;
     }
     if (!scheme)

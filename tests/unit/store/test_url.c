@@ -129,7 +129,10 @@ static void a_long_text_is_refused(void **state)
     struct db_url u;
     memset(text, 'a', sizeof(text) - 1);
     memcpy(text, "mysql://", 8);
-    assert_int_equal(db_url_parse(text, &u, NULL), ERR_TOOBIG);
+    struct why why = { "" };
+    assert_int_equal(db_url_parse(text, &u, &why), ERR_TOOBIG);
+    assert_string_equal(why.text,
+                        "the database's URL has 4195 bytes, and at most 4096 are allowed");
     text[DB_URL_MAX] = '\0';
     memcpy(text + DB_URL_MAX - 2, "/j", 2);
     assert_int_equal(db_url_parse(text, &u, NULL), ERR_INVALID);
