@@ -97,6 +97,20 @@ static void count(struct writer *w, const struct batch *b, int64_t us)
             histogram_add(&m->phase[METRIC_RUN], b->changes[i].took_ms * 1000);
 }
 
+/* Conflicts are the daily bread of a shared database: only many of them are worth a line. */
+static void met_another(struct writer *w, const struct why *why)
+{
+    int64_t now_ms = clock_boot_ms();
+    atomic_fetch_add(&w->metrics->db_conflicts, 1);
+    if (now_ms >= w->conflicts_ms + 60000) {
+        w->conflicts_ms = now_ms;
+        w->conflicts = 0;
+    }
+    if (++w->conflicts == CONFLICTS_MANY)
+        log_warn("writer", "%d transactions of the last minute met others and were repeated: %s",
+                 CONFLICTS_MANY, why->text);
+}
+
 /* ---- housekeeping ------------------------------------------------------------------------------
  * A step of a few milliseconds: in the next batch's transaction, so that it costs no commit of its
  * own, or in one of its own while there is no batch. */
@@ -139,14 +153,21 @@ static enum err house_run(struct store *s, void *arg, struct why *why)
     return err;
 }
 
+/* Of a step whose transaction was not committed, for whatever reason. */
+static void house_undone(struct writer *w)
+{
+    retention_lost(w->retention);
+    w->purge_ms = 0;
+    w->more = false;
+    w->house_ms = clock_boot_ms() + HOUSE_MS;
+}
+
 static void house_done(void *arg, enum err err, const struct why *why)
 {
     struct writer *w = arg;
     int64_t boot_ms = clock_boot_ms();
     if (err) {
-        retention_lost(w->retention);
-        w->purge_ms = 0;
-        w->more = false;
+        house_undone(w);
         log_warn("writer", "housekeeping failed, will be tried again: %s", why->text);
     } else {
         retention_kept(w->retention, boot_ms);
@@ -202,7 +223,12 @@ static void housekeeping(struct writer *w)
         err = housekeeping_settle(w, &why);
     if (err)
         txn->rollback(w->store);
-    house_done(w, err, &why);
+    if (err == ERR_CONFLICT) {
+        met_another(w, &why);
+        house_undone(w);
+    } else {
+        house_done(w, err, &why);
+    }
 }
 
 /* ---- batches that fail -------------------------------------------------------------------------
@@ -217,19 +243,6 @@ static void say_failed(struct writer *w, const struct batch *b)
     w->said = b->err;
     w->said_ms = now_ms;
     log_error("writer", "cannot commit, trying again: %s (%s)", b->why.text, err_text(b->err));
-}
-
-/* Conflicts are the daily bread of a shared database: only many of them are worth a line. */
-static void say_conflict(struct writer *w, const struct batch *b)
-{
-    int64_t now_ms = clock_boot_ms();
-    if (now_ms >= w->conflicts_ms + 60000) {
-        w->conflicts_ms = now_ms;
-        w->conflicts = 0;
-    }
-    if (++w->conflicts == CONFLICTS_MANY)
-        log_warn("writer", "%d transactions of the last minute met others and were repeated: %s",
-                 CONFLICTS_MANY, b->why.text);
 }
 
 /* Between half of it and all of it, so that servers that lost the same database do not come back in
@@ -257,10 +270,9 @@ static int pause_of(enum err err, int n)
 static void failed(struct writer *w, const struct batch *b, int n)
 {
     atomic_fetch_add(&w->metrics->batch_errors, 1);
-    atomic_fetch_add(&w->metrics->db_conflicts, b->err == ERR_CONFLICT);
     atomic_fetch_add(&w->metrics->db_unheard, b->err == ERR_UNHEARD);
     if (b->err == ERR_CONFLICT)
-        say_conflict(w, b);
+        met_another(w, &b->why);
     else
         say_failed(w, b);
     int ms = pause_of(b->err, n);
@@ -300,7 +312,11 @@ static void transact(struct writer *w, struct batch *b, struct list *writes)
     if (!house)
         return;
     list_remove(&w->house.node);
-    house_done(w, b->err ? b->err : w->house.err, b->err ? &b->why : &w->house.why);
+    if (b->err == ERR_CONFLICT || (b->err && !w->house.err)) { /* which failed() tells of */
+        house_undone(w);
+        return;
+    }
+    house_done(w, w->house.err, &w->house.why);
     if (w->house.err) /* what cannot be deleted does not keep batches from their commits */
         w->house_ms = clock_boot_ms() + HOUSE_FAILED_MS;
 }

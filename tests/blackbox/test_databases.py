@@ -476,6 +476,47 @@ def test_a_batch_that_meets_another_program_in_a_deadlock_is_repeated(db, tmp_pa
             assert "10 transactions of the last minute met others and were repeated" in busy.center.output.read_text()
 
 
+# a trigger that refuses a row of the log its deletion as a deadlock does
+DEADLOCK = {
+    "mariadb": ("CREATE TRIGGER deadlock BEFORE DELETE ON xxl_job_log FOR EACH ROW "
+                "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found'", "DROP TRIGGER deadlock"),
+    "postgres": ("CREATE FUNCTION deadlock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'deadlock detected' "
+                 "USING ERRCODE = '40P01'; END $$; CREATE TRIGGER deadlock BEFORE DELETE ON xxl_job_log FOR EACH ROW "
+                 "EXECUTE FUNCTION deadlock()", "DROP TRIGGER deadlock ON xxl_job_log; DROP FUNCTION deadlock"),
+}
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_housekeeping_that_meets_another_transaction_is_repeated(db, tmp_path, busy):
+    """In a batch, and on its own. It is counted as each other conflict, and is no failure."""
+    name, url = fresh(db)
+    with center_on(tmp_path, url) as center, Puppet(center, "tests"):
+        api = center.api()
+        job = each_second(api)
+        gone = api.add_job(1, "gone")
+        api.trigger(gone)
+        wait_until(lambda: ended(db, name, gone) == 1, "a row of the log")
+        wait_for_ends(db, name, job, 1)
+        if not busy:
+            api.stop_job(job)
+        api.delete_job(gone)
+    make, undo = DEADLOCK[db.kind]
+    left = f"SELECT count(*) FROM xxl_job_log WHERE job_id = {gone}"
+    if db.number(left, name) == 0:  # the last life has done it
+        pytest.fail("nothing is left to delete")
+    db.run(make, name)
+    with center_on(tmp_path, url) as center, Puppet(center, "tests"):
+        wait_until(lambda: center.metric("peal_database_conflicts_total") >= 2, "conflicts", 60)
+        if busy:
+            wait_until(lambda: center.metric("peal_commit_errors_total") >= 1, "a batch that was repeated", 60)
+            wait_for_ends(db, name, job, 1)
+        assert db.number(left, name) == 1
+        db.run(undo, name)
+        wait_until(lambda: db.number(left, name) == 0, "the row to go", 60)
+        said = center.output.read_text()
+        assert "housekeeping failed" not in said and "cannot commit" not in said, said
+
+
 def test_a_batch_that_waits_too_long_for_a_lock_is_repeated(db, tmp_path):
     """Error 1205, of which MariaDB undoes the statement alone, and SQLSTATE 55P03: at the last statement, and before."""
     with busy_center(db, tmp_path) as busy:
