@@ -9,10 +9,15 @@
 #include "base/mem.h"
 #include "store/mysql/my_db.h"
 #include "store/sql/migration.h"
+#include "store/sql/schema.h"
 #include "store/sql/tables.h"
 #include <stdlib.h>
 #include <string.h>
 
+/* Of Peal's tables and XXL-JOB's: a database may have many others. */
+#define COLUMNS                                                                                    \
+    "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "         \
+    "database() AND (left(table_name, 5) = 'peal_' OR left(table_name, 8) = 'xxl_job_')"
 #define TRIES 100 /* of texts that another process runs as well */
 
 #define SCHEMA(n, file) SCHEMA_TEXT(mysql, n, file);
@@ -152,6 +157,14 @@ static enum err apply_rest(struct mydb *s, const struct sql_migrations *m, struc
     return err;
 }
 
+/* The tables of an XXL-JOB are as its release has them. */
+static enum err check_whole(struct mydb *s, const struct sql_migrations *m, struct why *why)
+{
+    bool adopted = false;
+    enum err err = table_exists(s, "peal_info", &adopted, why);
+    return err ? err : sql_schema_whole(&s->sql, m, COLUMNS, adopted, why);
+}
+
 static enum err migrate_locked(struct mydb *s, struct why *why)
 {
     struct sql_migrations m = migrations_of(s);
@@ -170,7 +183,7 @@ static enum err migrate_locked(struct mydb *s, struct why *why)
     if (!err)
         err = apply_rest(s, &m, why);
     if (!err)
-        err = sql_migrations_there(&s->sql, why);
+        err = check_whole(s, &m, why);
     if (!err)
         err = sql_home_index_make(&s->sql, why);
     if (s->sql.certified && refused(err)) { /* made at another server meanwhile */

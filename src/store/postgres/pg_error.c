@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NO_RIGHT_ADVICE                                                                            \
+    "this user lacks a right there: the owner of the table grants it, and only the owner alters "  \
+    "the table"
 #define NO_TABLE_ADVICE "a table of Peal's is gone: restore a backup"
 
 static const struct {
@@ -91,9 +94,13 @@ static bool says_failed_before(const char *state)
     return state && strcmp(state, "25P02") == 0;
 }
 
-static bool no_table(const char *state)
+static const char *advice_of(const char *state)
 {
-    return state && strcmp(state, "42P01") == 0;
+    if (state && strcmp(state, "42P01") == 0)
+        return NO_TABLE_ADVICE;
+    if (state && strcmp(state, "42501") == 0)
+        return NO_RIGHT_ADVICE;
+    return pg_advice(pg_class(state));
 }
 
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
@@ -109,6 +116,5 @@ enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
         primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
     first_line(primary, said, sizeof(said));
     snprintf(text, sizeof(text), state ? "%s (%s)" : "%s", said, state);
-    enum err err = pg_class(state);
-    return pg_fail_with(s, err, text, no_table(state) ? NO_TABLE_ADVICE : pg_advice(err), why);
+    return pg_fail_with(s, pg_class(state), text, advice_of(state), why);
 }

@@ -140,20 +140,3 @@ enum err sql_migration_remember(struct sql *s, const struct sql_migrations *m, i
         sql_bind_i64(q, 4, oldest);
     return sql_do(q, why);
 }
-
-#define NONE_OF(table) "SELECT 1 FROM " table " WHERE 1 = 0"
-#define NOR_OF(table) " UNION ALL " NONE_OF(table)
-
-enum err sql_migrations_there(struct sql *s, struct why *why)
-{
-    struct sql_query *q;
-    int64_t none = 0;
-    enum err err = sql_query(
-        s,
-        NONE_OF("xxl_job_group") NOR_OF("xxl_job_info") NOR_OF("xxl_job_log") NOR_OF("xxl_job_user")
-            NOR_OF("xxl_job_registry") NOR_OF("peal_job") NOR_OF("peal_due") NOR_OF("peal_run")
-                NOR_OF("peal_node") NOR_OF("peal_epoch") NOR_OF("peal_change") NOR_OF("peal_inbox")
-                    NOR_OF("peal_delta"),
-        &q, why);
-    return err ? err : sql_one(q, 0, &none, why);
-}

@@ -41,9 +41,6 @@ MUST_CHECK enum err sql_migrations_check(struct sql *s, const struct sql_migrati
 /* ERR_INVALID if not all of them are applied: for handles that may not do it. */
 MUST_CHECK enum err sql_migrations_complete(const struct sql_migrations *m, int64_t applied,
                                             struct why *why);
-/* After all are applied: are the tables there that a server cannot work without? ERR_INVALID names
- * one that is not. */
-MUST_CHECK enum err sql_migrations_there(struct sql *s, struct why *why);
 /* Before number n is applied, outside of a transaction: does its text allow that now? ERR_BUSY: it
  * is breaking, and a server lives. Asked again it says the same. */
 MUST_CHECK enum err sql_migration_begin(struct sql *s, const struct sql_migrations *m, int64_t n,
