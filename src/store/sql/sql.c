@@ -181,6 +181,21 @@ enum err sql_row_by_id(struct sql *s, const char *text, const char *what, int64_
     return err || row ? err : sql_none(what, id, why);
 }
 
+enum err sql_row_by_text(struct sql *s, const char *text, const char *what, const char *value,
+                         struct sql_query **ret, struct why *why)
+{
+    bool row = false;
+    enum err err = sql_query(s, text, ret, why);
+    if (err)
+        return err;
+    sql_bind_text(*ret, 1, value);
+    err = sql_next(*ret, &row, why);
+    if (err || row)
+        return err;
+    why_set(why, "no such %s", what);
+    return ERR_NOTFOUND;
+}
+
 enum err sql_rows(struct sql_query *q, sql_lend_fn *lend, void *fn, void *ctx, struct why *why)
 {
     for (bool more = true; more;) {

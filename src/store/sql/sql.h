@@ -174,6 +174,9 @@ MUST_CHECK enum err sql_one(struct sql_query *q, int64_t otherwise, int64_t *ret
  * ERR_NOTFOUND: sql_none(what, id). */
 MUST_CHECK enum err sql_row_by_id(struct sql *s, const char *text, const char *what, int64_t id,
                                   struct sql_query **ret, struct why *why);
+/* The same by a text. */
+MUST_CHECK enum err sql_row_by_text(struct sql *s, const char *text, const char *what,
+                                    const char *value, struct sql_query **ret, struct why *why);
 enum err sql_none(const char *what, int64_t id, struct why *why); /* ERR_NOTFOUND */
 /* Reads the statement's row and hands it to the function whose address is fn; false stops. */
 typedef bool sql_lend_fn(struct sql_query *q, void *fn, void *ctx);

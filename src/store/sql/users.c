@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users, their grants, sessions and tokens on any engine that speaks SQL.
+/* users.c - users and their grants on any engine that speaks SQL.
  *
  * xxl_job_user is XXL-JOB's and keeps its meaning. peal_user holds what a user has beyond it, and
  * the text of the two columns that the rows of peal_grant belong to: while these are the same, our
@@ -8,6 +8,7 @@
 #include "store/shared.h"
 #include "store/sql/page.h"
 #include "store/sql/tables.h"
+#include "store/sql/users.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,265 +391,6 @@ static enum err user_seen(struct store *store, int64_t id, int64_t login_ms, str
     return sql_do(q, why);
 }
 
-/* ---- sessions ---------------------------------------------------------------------------------
- */
-
-#define SESSION_COLUMNS                                                                            \
-    "SELECT digest, user_id, created_ms, expires_ms, used_ms, address FROM peal_session "
-
-static enum err session_delete(struct store *store, const char *digest, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = sql_query(sql_of(store), "DELETE FROM peal_session WHERE digest = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, digest);
-    return sql_do(q, why);
-}
-
-static enum err session_put(struct store *store, const struct session_record *r, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = session_delete(store, r->digest, why);
-    if (!err)
-        err = sql_query(sql_of(store),
-                        "INSERT INTO peal_session (digest, user_id, created_ms, expires_ms, "
-                        "used_ms, address) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                        &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, r->digest);
-    sql_bind_i64(q, 2, r->user_id);
-    sql_bind_i64(q, 3, r->created_ms);
-    sql_bind_i64(q, 4, r->expires_ms);
-    sql_bind_i64(q, 5, r->used_ms);
-    sql_bind_text(q, 6, r->address);
-    return sql_do(q, why);
-}
-
-static void session_read(struct sql_query *q, struct session_record *r)
-{
-    memset(r, 0, sizeof(*r));
-    sql_text_copy(q, 0, r->digest, sizeof(r->digest));
-    r->user_id = sql_i64(q, 1, 0);
-    r->created_ms = sql_i64(q, 2, 0);
-    r->expires_ms = sql_i64(q, 3, 0);
-    r->used_ms = sql_i64(q, 4, 0);
-    sql_text_copy(q, 5, r->address, sizeof(r->address));
-}
-
-/* The only row of a text whose parameter is a digest; the caller reads and resets it. */
-static enum err by_digest(struct sql *s, const char *text, const char *digest, const char *what,
-                          struct sql_query **ret, struct why *why)
-{
-    bool row;
-    enum err err = sql_query(s, text, ret, why);
-    if (err)
-        return err;
-    sql_bind_text(*ret, 1, digest);
-    err = sql_next(*ret, &row, why);
-    if (err || row)
-        return err;
-    why_set(why, "no such %s", what);
-    return ERR_NOTFOUND;
-}
-
-static enum err session_find(struct store *store, const char *digest, struct session_record *ret,
-                             struct why *why)
-{
-    struct sql_query *q;
-    enum err err =
-        by_digest(sql_of(store), SESSION_COLUMNS "WHERE digest = ?1", digest, "session", &q, why);
-    if (err)
-        return err;
-    session_read(q, ret);
-    sql_reset(q);
-    return OK;
-}
-
-static bool session_lend(struct sql_query *q, void *fn, void *ctx)
-{
-    struct session_record r;
-    session_read(q, &r);
-    return (*(session_row_fn **)fn)(ctx, &r);
-}
-
-static enum err sessions_of(struct store *store, int64_t user_id, session_row_fn *fn, void *ctx,
-                            struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err = sql_query(
-        s, SESSION_COLUMNS "WHERE user_id = ?1 ORDER BY created_ms DESC, digest", &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, user_id);
-    return sql_rows(q, session_lend, &fn, ctx, why);
-}
-
-static enum err session_used(struct store *store, const char *digest, int64_t used_ms,
-                             struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err = sql_query(s, "UPDATE peal_session SET used_ms = ?2 WHERE digest = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_text(q, 1, digest);
-    sql_bind_i64(q, 2, used_ms);
-    return sql_do(q, why);
-}
-
-static enum err sessions_end(struct store *store, int64_t user_id, const char *but, struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err =
-        sql_query(s, "DELETE FROM peal_session WHERE user_id = ?1 AND digest <> ?2", &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, user_id);
-    sql_bind_text_or(q, 2, but, "");
-    return sql_do(q, why);
-}
-
-static enum err sessions_expire(struct store *store, int64_t now_ms, struct why *why)
-{
-    return sql_change_by_id(sql_of(store), "DELETE FROM peal_session WHERE expires_ms <= ?1",
-                            now_ms, NULL, why);
-}
-
-/* ---- tokens -----------------------------------------------------------------------------------
- */
-
-#define TOKEN_COLUMNS                                                                              \
-    "SELECT id, user_id, name, digest, prefix, permissions, group_ids, created_ms, expires_ms, "   \
-    "used_ms FROM peal_token "
-
-static void token_read(struct sql_query *q, struct token_record *r)
-{
-    memset(r, 0, sizeof(*r));
-    r->id = sql_i64(q, 0, 0);
-    r->user_id = sql_i64(q, 1, 0);
-    r->name = sql_text(q, 2);
-    sql_text_copy(q, 3, r->digest, sizeof(r->digest));
-    sql_text_copy(q, 4, r->prefix, sizeof(r->prefix));
-    char *permissions = sql_text(q, 5), *groups = sql_text(q, 6);
-    /* a text that another release wrote, and that this one does not know, permits nothing */
-    if (permissions_read(slice_text(permissions), &r->permissions, NULL))
-        r->permissions = 0;
-    token_groups_read(r, groups);
-    free(permissions);
-    free(groups);
-    r->created_ms = sql_i64(q, 7, 0);
-    r->expires_ms = sql_i64(q, 8, -1);
-    r->used_ms = sql_i64(q, 9, -1);
-}
-
-static enum err token_insert(struct store *store, struct token_record *r, struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err =
-        sql_query(s,
-                  "INSERT INTO peal_token (user_id, name, digest, prefix, permissions, "
-                  "group_ids, created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                  &q, why);
-    if (err)
-        return err;
-    struct buf permissions = BUF_INIT(1000);
-    char *groups = token_groups_write(r);
-    permissions_write(r->permissions, &permissions);
-    sql_bind_i64(q, 1, r->user_id);
-    sql_bind_text_or(q, 2, r->name, "");
-    sql_bind_text(q, 3, r->digest);
-    sql_bind_text(q, 4, r->prefix);
-    sql_bind_text(q, 5, buf_str(&permissions));
-    sql_bind_text(q, 6, groups);
-    sql_bind_i64(q, 7, r->created_ms);
-    sql_bind_unless(q, 8, r->expires_ms > 0 ? r->expires_ms : 0, 0);
-    err = sql_insert(q, &r->id, why);
-    free(groups);
-    buf_done(&permissions);
-    return err;
-}
-
-static enum err token_get(struct store *store, int64_t id, struct token_record *ret,
-                          struct why *why)
-{
-    struct sql_query *q;
-    enum err err =
-        sql_row_by_id(sql_of(store), TOKEN_COLUMNS "WHERE id = ?1", "token", id, &q, why);
-    if (err)
-        return err;
-    token_read(q, ret);
-    sql_reset(q);
-    return OK;
-}
-
-static enum err token_find(struct store *store, const char *digest, struct token_record *ret,
-                           struct why *why)
-{
-    struct sql_query *q;
-    enum err err =
-        by_digest(sql_of(store), TOKEN_COLUMNS "WHERE digest = ?1", digest, "token", &q, why);
-    if (err)
-        return err;
-    token_read(q, ret);
-    sql_reset(q);
-    return OK;
-}
-
-static bool token_lend(struct sql_query *q, void *fn, void *ctx)
-{
-    struct token_record r;
-    token_read(q, &r);
-    bool more = (*(token_row_fn **)fn)(ctx, &r);
-    token_record_done(&r);
-    return more;
-}
-
-static enum err tokens_of(struct store *store, int64_t user_id, int64_t after_id, int64_t limit,
-                          token_row_fn *fn, void *ctx, int64_t *ret_total, struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err = sql_query(s, "SELECT count(*) FROM peal_token WHERE user_id = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, user_id);
-    err = sql_one(q, 0, ret_total, why);
-    if (!err)
-        err = sql_query(s, TOKEN_COLUMNS "WHERE user_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3", &q,
-                        why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, user_id);
-    sql_bind_i64(q, 2, after_id);
-    sql_bind_i64(q, 3, limit > 0 ? limit : 0);
-    return sql_rows(q, token_lend, &fn, ctx, why);
-}
-
-static enum err token_used(struct store *store, int64_t id, int64_t used_ms, struct why *why)
-{
-    struct sql *s = sql_of(store);
-    struct sql_query *q;
-    enum err err = sql_query(s, "UPDATE peal_token SET used_ms = ?2 WHERE id = ?1", &q, why);
-    if (err)
-        return err;
-    sql_bind_i64(q, 1, id);
-    sql_bind_i64(q, 2, used_ms);
-    return sql_do(q, why);
-}
-
-static enum err token_delete(struct store *store, int64_t id, struct why *why)
-{
-    int64_t gone = 0;
-    enum err err =
-        sql_change_by_id(sql_of(store), "DELETE FROM peal_token WHERE id = ?1", id, &gone, why);
-    return err || gone ? err : sql_none("token", id, why);
-}
-
 const struct store_users sql_users = {
     .user_find = user_find,
     .user_get = user_get,
@@ -659,19 +401,19 @@ const struct store_users sql_users = {
     .user_upgrade = user_upgrade,
     .user_seen = user_seen,
     .users_page = users_page,
-    .session_put = session_put,
-    .session_find = session_find,
-    .sessions_of = sessions_of,
-    .session_used = session_used,
-    .session_delete = session_delete,
-    .sessions_end = sessions_end,
-    .sessions_expire = sessions_expire,
-    .token_insert = token_insert,
-    .token_get = token_get,
-    .token_find = token_find,
-    .tokens_of = tokens_of,
-    .token_used = token_used,
-    .token_delete = token_delete,
+    .session_put = sql_session_put,
+    .session_find = sql_session_find,
+    .sessions_of = sql_sessions_of,
+    .session_used = sql_session_used,
+    .session_delete = sql_session_delete,
+    .sessions_end = sql_sessions_end,
+    .sessions_expire = sql_sessions_expire,
+    .token_insert = sql_token_insert,
+    .token_get = sql_token_get,
+    .token_find = sql_token_find,
+    .tokens_of = sql_tokens_of,
+    .token_used = sql_token_used,
+    .token_delete = sql_token_delete,
     .audit_add = sql_audit_add,
     .audit_item_add = sql_audit_item_add,
     .audit_page = sql_audit_page,
