@@ -230,10 +230,55 @@ enum err mem_auto_end(struct memory *m, bool began, struct why *why);
 int64_t mem_commit_no(const struct memory *m); /* that the transaction will have */
 extern const struct store_txn memory_txn;
 
-/* memory_cluster.c */
+/* memory_cluster.c: the table of what servers of one database need */
 extern const struct store_cluster memory_cluster;
+/* memory_nodes.c */
 /* In a transaction: a life of at begins. */
 enum err mem_life_begin(struct memory *m, const char *name, struct why *why);
+/* Are there runs of that life? */
+bool mem_owns_runs(const struct memory *m, int64_t epoch);
+void memory_life(struct store *s, int64_t *ret_node, int64_t *ret_epoch);
+enum err memory_beat(struct store *s, const struct node_beat *b, bool *ret_ours,
+                     int64_t *ret_clock_ms, struct why *why);
+enum err memory_nodes_page(struct store *s, int64_t below_epoch, int64_t limit, node_row_fn *fn,
+                           void *ctx, int64_t *ret_total, struct why *why);
+enum err memory_lives_each(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
+                           struct why *why);
+enum err memory_orphans_each(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
+                             struct why *why);
+enum err memory_declare(struct store *s, int64_t node, int64_t epoch, int64_t beat_no,
+                        bool *ret_done, struct why *why);
+enum err memory_drain(struct store *s, int64_t node, bool on, struct why *why);
+/* memory_homes.c */
+void memory_home(struct store *s, int64_t node, int64_t claim_ms);
+enum err memory_homes_put(struct store *s, const int64_t *ids, const int64_t *homes, int n,
+                          struct why *why);
+enum err memory_homes_take(struct store *s, const struct home_row *after, int max,
+                           struct home_row *rows, int *ret_n, struct why *why);
+enum err memory_homes_next(struct store *s, int64_t after, int64_t *ret, struct why *why);
+enum err memory_homes_count(struct store *s, int64_t of, int64_t *ret, struct why *why);
+/* memory_inbox.c */
+enum err memory_inbox_put(struct store *s, const struct inbox_row *rows, int n, struct why *why);
+enum err memory_inbox_each(struct store *s, int64_t after_id, int max, inbox_row_fn *fn, void *ctx,
+                           struct why *why);
+enum err memory_inbox_take(struct store *s, const int64_t *ids, int n, bool *taken,
+                           struct why *why);
+enum err memory_inbox_ask(struct store *s, int64_t log_id, int64_t at_ms, int64_t *ret_id,
+                          struct why *why);
+enum err memory_inbox_answer(struct store *s, int64_t id, enum inbox_answer code, const char *msg,
+                             int64_t before_ms, struct why *why);
+enum err memory_inbox_get(struct store *s, int64_t id, struct inbox_row *ret, struct why *why);
+/* memory_changes.c */
+enum err memory_jobs_hold(struct store *s, const int64_t *ids, int n, struct why *why);
+enum err memory_changes_put(struct store *s, const struct job_news *changes, int n,
+                            int64_t before_ms, struct why *why);
+enum err memory_changes_each(struct store *s, int64_t after_id, int max, job_news_fn *fn, void *ctx,
+                             struct why *why);
+enum err memory_changes_anew(struct store *s, int64_t job_id, int64_t from, int64_t to,
+                             bool *ret_anew, struct why *why);
+enum err memory_runs_told(struct store *s, int64_t job_id, int64_t version, struct why *why);
+enum err memory_runs_untold(struct store *s, int64_t job_id, int64_t version, int64_t but_epoch,
+                            untold_fn *fn, void *ctx, struct why *why);
 
 static inline struct memory *memory_of(struct store *s)
 {
