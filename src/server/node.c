@@ -556,15 +556,16 @@ static void lost(struct node *n, const struct why *why)
 }
 
 /* A single life ends by the writer's last batch, and by the store when it closes; so does this one
- * when the server stops. */
-static void handover(struct node *n)
+ * when the server stops. What is left is a wrong clock, which may show at the start already: then
+ * the error is what the start fails with. */
+static enum err handover(struct node *n, struct why *why)
 {
-    struct why why = { "" };
     if (n->leaving)
-        return;
-    why_set(&why, "this machine's clock is more than 1 s from the database's, with which other "
-                  "servers agree: let it follow a time server");
-    lost(n, &why);
+        return OK;
+    why_set(why, "this machine's clock is more than 1 s from the database's, with which other "
+                 "servers agree: let it follow a time server");
+    lost(n, why);
+    return ERR_INVALID;
 }
 
 /* What belongs to the scheduler is noted for it. */
@@ -595,8 +596,7 @@ static enum err act(struct node *n, const struct cluster_action *a, struct wants
         w->claim = true;
         return OK;
     case CLUSTER_HANDOVER:
-        handover(n);
-        return OK;
+        return handover(n, why);
     case CLUSTER_FORGET:
         lost(n, why);
         return OK;
@@ -605,7 +605,7 @@ static enum err act(struct node *n, const struct cluster_action *a, struct wants
     }
 }
 
-/* What is due now. The error is the beat's. */
+/* What is due now. The error is that of a start: a beat that was not taken, or a wrong clock. */
 static enum err iterate(struct node *n, struct why *why)
 {
     struct cluster_action a;
@@ -718,7 +718,7 @@ enum err node_start(struct node *n, struct store *store, const char *address,
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
     rules_make(n, node, epoch);
-    enum err err = iterate(n, why); /* rights and limits of connections show at the start */
+    enum err err = iterate(n, why); /* rights, limits of connections and the clock show here */
     if (err)
         return err;
     n->in = mailbox_new();
