@@ -133,6 +133,9 @@ def test_a_release_that_breaks_the_tables_waits_until_all_nodes_have_stopped(db,
         with later(tmp_path / "b", url, "two", "breaking") as two:
             wait_for(two, one="dead", two="up", three="stopped")
             assert db.run(migrations, name) == [(str(int(before[0][0]) + 2), "3")]
+            status, said = checked(url)
+            assert status == 1 and f"failed  releases: the tables want protocol 3, and this release, {OURS}, speaks 1" in said, said
+            assert checked(url, LATER["breaking"])[0] == 0
             said = refused(tmp_path / "a", url, "one")
             assert "was written by a newer release" in said and "it wants protocol 3, and this release speaks 1" in said, said
             said = refused(tmp_path / "a", url, "one", LATER["wider"])
@@ -189,6 +192,29 @@ def test_a_node_does_not_join_where_a_newer_release_has_just_begun(db, tmp_path)
     link.close()
     said = ended(waits)
     assert f"a newer release has begun to change the tables, and wants protocol 3; this one, {OURS}, speaks 1" in said, said
+
+
+def test_a_release_that_breaks_the_tables_looks_again_for_a_node_that_has_just_begun(db, tmp_path):
+    """That one began behind the first look, and before the tables said that its release is too old."""
+    name, url = fresh(db)
+    with later(tmp_path / "a", url, "one", "wider") as one:  # all that comes before the migration that breaks them
+        one.stop()
+    link = db.snapshot(name)
+    for text in "ROLLBACK", "BEGIN", "SELECT n FROM peal_migration FOR UPDATE":  # which a life that begins locks
+        link.run(text)
+    waits = launched(tmp_path / "b", url, "two", LATER["breaking"])
+    waiting = ("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%oldest%'"
+               if db.kind == "postgres" else
+               "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
+    wait_until(lambda: db.number(waiting, name) > 0, "it to wait", 60, 0.3)
+    link.run("UPDATE peal_epoch SET ended = 0")
+    link.run("COMMIT")
+    link.close()
+    said = ended(waits)
+    assert (f"this release, 9.0.0, changes the tables so that older ones cannot use them, and node one at "
+            f"127.0.0.1:{one.port} runs release 8.0.0: stop all nodes first, then start this one") in said, said
+    assert db.number("SELECT count(*) FROM peal_epoch WHERE ended = 0", name) == 1
+    assert db.number("SELECT max(oldest) FROM peal_migration", name) == 0  # the other one may go on, and begin again
 
 
 @pytest.mark.parametrize("db", [kind for kind in servers.built(binary()) if kind == "postgres"], indirect=True)

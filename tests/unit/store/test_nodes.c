@@ -4,6 +4,7 @@
  */
 #include "support_store.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,59 @@ static void who_said_that_it_stops_is_not_dead(void **state)
     store_close(p.beats);
 }
 
+static struct store *beside(const struct place *p, const char *name, int64_t gone_epoch,
+                            int64_t *ret_epoch)
+{
+    int64_t node;
+    struct store *s;
+    const struct store_options o = { .shared = true, .node_name = name, .gone_epoch = gone_epoch };
+    EXPECT(store_open(p->e->url, &o, &s, &why), OK);
+    s->ops->cluster->life(s, &node, ret_epoch);
+    return s;
+}
+
+static int64_t heir_of(const struct place *p, int64_t epoch)
+{
+    char text[120];
+    snprintf(text, sizeof(text),
+             "SELECT coalesce(heir, 0) FROM peal_epoch WHERE ended = 1 AND epoch = %lld",
+             (long long)epoch);
+    return engine_sql_number(p->e, text);
+}
+
+#define DEAD "SELECT count(*) FROM peal_node WHERE dead = 1"
+#define LIVE "SELECT count(*) FROM peal_epoch WHERE ended = 0"
+
+/* Each server opens the database when it knows that the rival has ended: nobody is waited for. */
+static void who_begins_ends_the_rivals_and_leaves_the_others_alone(void **state)
+{
+    struct place p = place_of(state);
+    struct store *s[5];
+    int64_t one, two, three, four, again;
+    s[0] = beside(&p, "one", p.epoch, &one);
+    assert_int_equal(heir_of(&p, p.epoch), one); /* it had the database alone */
+    assert_int_equal(engine_sql_number(p.e, DEAD), 1);
+    s[1] = beside(&p, "two", 0, &two);
+    assert_int_equal(engine_sql_number(p.e, LIVE), 2);
+    engine_sql(p.e, "UPDATE peal_node SET protocol = 0 WHERE name = 'one'");
+    s[2] = beside(&p, "three", one, &three); /* an older release */
+    assert_int_equal(heir_of(&p, one), three);
+    assert_int_equal(engine_sql_number(p.e, DEAD), 2);
+    assert_int_equal(engine_sql_number(p.e, LIVE), 2);
+    engine_sql(p.e, "UPDATE peal_node SET protocol = 9, oldest = 2 WHERE name = 'two'");
+    s[3] = beside(&p, "four", two, &four); /* a newer one */
+    assert_int_equal(heir_of(&p, two), four);
+    assert_int_equal(engine_sql_number(p.e, DEAD), 3);
+    assert_int_equal(engine_sql_number(p.e, LIVE), 2);
+    s[4] = beside(&p, "three", three, &again); /* its own last life */
+    assert_int_equal(heir_of(&p, three), again);
+    assert_int_equal(engine_sql_number(p.e, DEAD), 3);
+    assert_int_equal(engine_sql_number(p.e, LIVE), 2);
+    for (int i = 0; i < 5; i++)
+        store_close(s[i]);
+    store_close(p.beats);
+}
+
 static void a_database_in_a_file_has_no_such_rows(void **state)
 {
     const struct engine *e = *state;
@@ -183,6 +237,7 @@ int main(void)
         CASE(a_watermark_never_goes_back),
         CASE(who_opens_a_database_declares_the_one_before_dead),
         CASE(who_said_that_it_stops_is_not_dead),
+        CASE(who_begins_ends_the_rivals_and_leaves_the_others_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
