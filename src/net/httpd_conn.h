@@ -124,7 +124,17 @@ void httpd_put_answer(struct conn *c, int status, const char *content_type, stru
                       struct slice body, bool head_only);
 void httpd_put_error(struct conn *c, int status, const char *text, bool head_only);
 
-/* httpd.c: the answer to the request that its handler has. False: nobody waits for it any more */
+/* httpd_serve.c */
+/* In the front's lists; its descriptor is not on the loop yet. */
+struct conn *httpd_conn_new(struct httpd *h, int fd, const struct sockaddr_storage *peer);
+/* Answer by ourselves and end the connection. The caller flushes. */
+void httpd_conn_refuse(struct conn *c, int status, const char *text);
+/* Is there room for one more connection of that peer, or has another one yielded? */
+bool httpd_make_room(struct httpd *h, const struct sockaddr_storage *peer);
+/* Connections whose next request was in the buffer already when the last was answered: the task of
+ * h->more. */
+void httpd_run_more(struct loop_task *t);
+/* The answer to the request that its handler has. False: nobody waits for it any more. */
 bool httpd_reply_begins(struct conn *c);
 void httpd_reply_ends(struct conn *c);
 
