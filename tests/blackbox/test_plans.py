@@ -73,3 +73,14 @@ def test_rows_that_go_are_deleted_without_a_walk_through_the_log(db, tmp_path):
         assert s.access and {index for _, index, _ in s.access} != {None} and s.read <= 3 * s.taken, said
     for s in found:
         assert s.read / s.count <= 4096 * 2, said  # a chunk, and its live rows
+
+
+def test_a_late_result_and_an_edit_before_a_second_send_go_by_the_primary_key(db, tmp_path):
+    found = plans.of_edits(db, tmp_path, ROWS)
+    said = told_of(found)
+    for name, texts in (("late results", 2), ("what a run is sent with, after an edit", 1)):
+        some = [s for s in found if plans.name_of(s.text) == name]
+        assert len(some) >= texts, (name, said)
+        for s in some:
+            assert "xxl_job_log" in s.tables() and s.read <= 2 * s.count, said
+            assert None not in {index for table, index, _ in s.access if table == "xxl_job_log"}, said

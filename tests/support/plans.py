@@ -15,6 +15,7 @@ import re
 from support import servers
 from support.center import Center
 from support.puppet import Puppet
+from support.standin import YES
 from support.wait import wait_until
 
 # the tables that grow, or that every transaction goes by
@@ -36,6 +37,7 @@ STATEMENTS = (
     ("fence and totals", r"UPDATE peal_epoch SET batch = batch \+ "),
     ("the last commit, for what is counted", r"SELECT batch FROM peal_epoch "),
     ("late results", r"(SELECT handle_msg, trigger_code, |UPDATE xxl_job_log SET handle_msg = )"),
+    ("what a run is sent with, after an edit", r"UPDATE xxl_job_log SET executor_handler = "),
     ("due in other homes, each 500 ms", r"SELECT job_id, next_ms, last_ms, planned_until_ms, version FROM peal_due .*home <> \?"),
     ("nodes and their lives, each 200 ms", r"SELECT n\.node, n\.epoch, n\.beat, "),
     ("results for runs of other nodes, with it", r"SELECT i\.id, i\.log_id, i\.at_ms, "),
@@ -246,18 +248,19 @@ def of_firings(db, folder, jobs, rows, firings, nodes=0, held=False):
     return told.statements()
 
 
+def _opened(folder, url):
+    return Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD})
+
+
 def of_deletions(db, folder, rows, gone):
     """The statements of a center that clears a group's log, as a user asks for, and the rows of a job that was deleted, beside
     a log of another group."""
     url = db.create("jobs")
 
-    def opened():
-        return Center(folder, ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD})
-
     def left(job):
         return db.number(f"SELECT count(*) FROM xxl_job_log WHERE job_id = {job}", "jobs")
 
-    with opened() as center, Puppet(center, "kept"), Puppet(center, "cleared"):
+    with _opened(folder, url) as center, Puppet(center, "kept"), Puppet(center, "cleared"):
         api = center.api()
         groups = [api.add_group(name) for name in ("kept", "cleared")]
         jobs = [api.add_job(group, "idle") for group in (groups[0], *groups)]
@@ -269,9 +272,45 @@ def of_deletions(db, folder, rows, gone):
     for job, n in zip(jobs, (rows, gone, gone)):
         last = db.number(f"SELECT max(id) FROM xxl_job_log WHERE job_id = {job}", "jobs")
         told.copy("xxl_job_log", "id", last, db.number("SELECT max(id) + 10 FROM xxl_job_log", "jobs"), n)
-    with told.told(), opened() as center:
+    with told.told(), _opened(folder, url) as center:
         center.api().delete_job(jobs[1])
         center.api().call("/joblog/clearLog", jobGroup=groups[1], jobId=0, type=9)
         wait_until(lambda: left(jobs[1]) + left(jobs[2]) == 0, "the rows to be gone", 120)
     assert left(jobs[0]) == rows + 1
+    return told.statements()
+
+
+def of_edits(db, folder, rows):
+    """The statements of a center that gets a late result, and that sends a run whose outcome is unknown a second time after
+    an edit of its job, beside a long log."""
+    url = db.create("jobs")
+    with _opened(folder, url) as center, Puppet(center, "tests", automatic=False) as puppet:
+        api = center.api()
+        group = api.add_group("tests")
+        job = api.add_job(group, "before", onDoubt="resend")
+        api.trigger(job)
+        run = puppet.wait_for_runs(1)[0]
+        wait_until(lambda: db.number("SELECT count(*) FROM xxl_job_log WHERE trigger_code = 200", "jobs"), "the run to be accepted")
+    log = run["logId"]
+    db.run(f"UPDATE xxl_job_log SET handle_code = 500, handle_msg = 'lost: given up' WHERE id = {log}", "jobs")
+    db.run(f"DELETE FROM peal_run WHERE log_id = {log}", "jobs")
+    told = Plans(db, "jobs")
+    told.copy("xxl_job_log", "id", log, log + 1000, rows)
+    db.run(f"ANALYZE {'TABLE ' if told.maria else ''}xxl_job_log", "jobs")
+    unread = {"run": None, "idleBeat": dict(YES), "log": {"code": 500, "msg": "no"}}  # it may have come, or not
+    with told.told(), _opened(folder, url) as center, Puppet(center, "tests", automatic=False) as puppet:
+        puppet.report(run)
+        noted = f"SELECT count(*) FROM xxl_job_log WHERE id = {log} AND handle_msg LIKE '%late result%'"
+        wait_until(lambda: db.number(noted, "jobs"), "the late result to be noted", 30)
+        puppet.answer = lambda action, body: unread.get(action, YES)
+        api = center.api()
+        api.trigger(job)
+        puppet.wait_for_runs(1)
+        row = api.pages("/jobinfo/pageList", jobGroup=group, triggerStatus=-1, jobDesc="", executorHandler="", author="")[0]
+        api.call("/jobinfo/update", **{name: value for name, value in row.items() if value is not None and name != "executorHandler"},
+                 executorHandler="after")
+        unread["run"] = YES
+        second = puppet.wait_for_runs(2, timeout=60)[1]
+        assert second["executorHandler"] == "after", second
+        puppet.report(second)
     return told.statements()
