@@ -25,6 +25,7 @@ enum {
     BUSY_MS = 5000,
     ROW_MAX = 64 * 1024 * 1024,   /* bytes of a row that we are ready to look at */
     WRITER_CACHE_KIB = 64 * 1024, /* grows only as pages are used */
+    BULK_CACHE_KIB = 8 * 1024,    /* rows come in the order of their keys, and are not read again */
     READER_CACHE_KIB = 4 * 1024,
     WAL_OWN_FRAMES = 16 * 1024, /* 64 MiB: the writer checkpoints itself beyond */
     WAL_OWN_STEP = 1024,
@@ -225,7 +226,9 @@ static enum err configure(struct sqlite *s, struct why *why)
     snprintf(pragmas, sizeof(pragmas),
              "PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0; "
              "PRAGMA cell_size_check=ON; PRAGMA recursive_triggers=OFF",
-             s->read_only ? READER_CACHE_KIB : WRITER_CACHE_KIB);
+             s->read_only  ? READER_CACHE_KIB
+             : s->sql.bulk ? BULK_CACHE_KIB
+                           : WRITER_CACHE_KIB);
     enum err err = sql_exec(s, pragmas, why);
     if (err || s->read_only)
         return err ? err : sql_exec(s, "PRAGMA query_only=ON", why);
