@@ -31,6 +31,7 @@ static struct {
     int64_t lost; /* commits, it says then */
     int64_t skew_ms, trip_ms;
     int beats, opened, looks, inbox_reads, news_reads;
+    int draining;          /* the last beat says so */
     int64_t inbox_after;   /* the id behind which the last read began */
     struct node_beat beat; /* the last; its text is not kept */
     char address[40];
@@ -122,6 +123,7 @@ static enum err beat(struct store *s, const struct node_beat *b, bool *ret_ours,
     pthread_mutex_lock(&lock);
     at.beats++;
     at.beat = *b;
+    at.draining = b->draining;
     text_copy(at.address, sizeof(at.address), slice_text(b->address));
     enum err err = at.err;
     *ret_ours = !at.refuses;
@@ -475,7 +477,7 @@ static void a_server_that_stops_says_so_and_is_refused_in_silence(void **state)
     begin(true);
     node_leave(bench.n);
     beats_on(1000);
-    WAIT_FOR(at.beat.draining);
+    WAIT_FOR(GET(draining));
     SET(refuses, true);
     beats_on(1000);
     end();
