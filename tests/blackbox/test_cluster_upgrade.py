@@ -90,7 +90,10 @@ def releases(ctl):
 
 
 def test_the_rolling_upgrade_of_the_page_and_its_way_back(db, tmp_path):
+    """All nodes on PostgreSQL. On MariaDB one, beside two that stay: what differs there is how the tables are widened under
+    nodes that live, which the first node does, and that the older release goes on with them."""
     name, url = fresh(db)
+    upgraded = "abc" if db.kind == "postgres" else "c"
     a, b, c = nodes = [node(tmp_path / n, url, n) for n in "abc"]
     with a, b, c, Reporter(a, b, c) as puppet:
         wait_for(a, a="up", b="up", c="up")
@@ -100,7 +103,8 @@ def test_the_rolling_upgrade_of_the_page_and_its_way_back(db, tmp_path):
         wait_for_ends(db, name, 4)
         ctl("node", "drain", "b")  # broken off before the stop
         ctl("node", "undrain", "b")
-        for center, it in zip(nodes, "abc", strict=True):
+        for it in upgraded:
+            center = nodes["abc".index(it)]
             if it == "a":  # which the shell is logged in at
                 ctl.login(b.url)
             walk(block("Node by node"), center, it, ctl, LATER["wider"])
@@ -110,7 +114,8 @@ def test_the_rolling_upgrade_of_the_page_and_its_way_back(db, tmp_path):
         assert db.number("SELECT later FROM peal_due LIMIT 1", name) == 7
         walk(block("Node by node"), c, "c", ctl, None)  # the package of before
         wait_for(c, a="up", b="up", c="up")
-        assert releases(ctl) == {"a": ("8.0.0", 2, "up"), "b": ("8.0.0", 2, "up"), "c": (OURS, 1, "up")}
+        now = {it: ("8.0.0", 2, "up") if it in upgraded and it != "c" else (OURS, 1, "up") for it in "abc"}
+        assert releases(ctl) == now
         wait_for_ends(db, name, 8)
         settled(db, name, puppet, c.api(), jobs)
 
