@@ -213,10 +213,16 @@ static void on_ends(void *arg, int64_t node, int64_t no, const struct follow_end
     pthread_mutex_unlock(&lock);
 }
 
+/* It finds servers when there is somebody to tell. */
 static struct follow *begin(void)
 {
+    int n = at.nlives;
+    at.nlives = 0;
     struct follow *f = follow_new(&store, OWN, NULL);
     follow_on(f, on_ends, &at);
+    pthread_mutex_lock(&lock);
+    at.nlives = n;
+    pthread_mutex_unlock(&lock);
     return f;
 }
 
