@@ -43,6 +43,19 @@ static void own_config(struct center *c, const struct center_config *config)
     c->config.db = c->db;
 }
 
+static void config_free(struct center *c)
+{
+    free((char *)c->config.listen);
+    free((char *)c->config.data);
+    free((char *)c->config.token);
+    free((char *)c->config.zone);
+    free((char *)c->config.recorder);
+    free((char *)c->config.db_password);
+    free((char *)c->config.node_name);
+    free((char *)c->config.node_address);
+    free(c->db);
+}
+
 static enum err zone_choose(struct center *c, struct why *why)
 {
     struct zone *zone;
@@ -162,6 +175,59 @@ static enum err find_zone(void *ctx, const char *name, struct zone **ret, struct
     return zones_get(c->zones, name && *name ? name : c->zone_name, ret, why);
 }
 
+static void sched_begin(struct center *c, const struct store *store, uint64_t seed)
+{
+    struct sched_config s;
+    sched_config_default(&s);
+    s.seed = seed;
+    s.lane_connections = c->config.lane_connections;
+    s.lane_queue = c->config.lane_queue;
+    s.spare_connections = spare_connections();
+    if (store->ops->cluster)
+        s.batch_gap_ms = s.batch_wait_ms = SERVER_GAP_MS;
+    if (store->ops->cluster && !node_shared(c->node)) {
+        s.batch_wait_ms = SERVER_WAIT_MS;
+        c->journalling.gap_us = SERVER_APPEND_US;
+    }
+    c->sched = sched_new(&s);
+    center_node_said(c); /* among others nothing leaves without a lease */
+}
+
+/* The store is the writer's then; when this fails it stays the caller's. */
+static enum err writer_begin(struct center *c, struct store *store, uint64_t seed, struct why *why)
+{
+    struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms, seed };
+    struct planner *planner = planner_new(&p);
+    enum err err = center_load(c, store, planner, why);
+    if (!err)
+        err = figures_begin(c, store, why);
+    if (err) {
+        planner_free(planner);
+        return err;
+    }
+    c->writer = writer_new(store, planner, c->figures, &c->config.retention, c->mailbox,
+                           MESSAGE_BATCH_DONE, &c->metrics, c->node);
+    return OK;
+}
+
+/* Threads with handles of their own, for reading. */
+static enum err readers_begin(struct center *c, struct why *why)
+{
+    struct store *reader, *follower;
+    enum err err = center_reader(c, &reader, why);
+    if (err)
+        return err;
+    c->heard = heard_new(c->node, reader->beside, c->mailbox, MESSAGE_HEARD);
+    c->maintenance =
+        maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES, c->heard);
+    if (!node_shared(c->node))
+        return OK;
+    err = center_reader(c, &follower, why);
+    if (!err)
+        c->follow = follow_new(follower, c->metrics.node.node, c->figures);
+    return err;
+}
+
 static enum err core_new(struct center *c, struct why *why)
 {
     struct store *store;
@@ -175,52 +241,16 @@ static enum err core_new(struct center *c, struct why *why)
     }
     c->beside = store->beside;
     c->flight = flight_file_new(c->config.recorder, c->db); /* the database's file is there now */
-    struct timespec seed;
-    clock_gettime(CLOCK_REALTIME, &seed);
-    struct sched_config s;
-    sched_config_default(&s);
-    s.seed = (uint64_t)seed.tv_nsec * 1000003u + (uint64_t)seed.tv_sec;
-    s.lane_connections = c->config.lane_connections;
-    s.lane_queue = c->config.lane_queue;
-    s.spare_connections = spare_connections();
-    if (store->ops->cluster)
-        s.batch_gap_ms = s.batch_wait_ms = SERVER_GAP_MS;
-    if (store->ops->cluster && !node_shared(c->node)) {
-        s.batch_wait_ms = SERVER_WAIT_MS;
-        c->journalling.gap_us = SERVER_APPEND_US;
-    }
-    c->sched = sched_new(&s);
-    center_node_said(c); /* among others nothing leaves without a lease */
-    struct planner_config p = { find_zone, c, c->last_year, c->config.misfire_threshold_ms,
-                                s.seed + 1 };
-    struct planner *planner = planner_new(&p);
-    err = center_load(c, store, planner, why);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t seed = (uint64_t)now.tv_nsec * 1000003u + (uint64_t)now.tv_sec;
+    sched_begin(c, store, seed);
+    err = writer_begin(c, store, seed + 1, why);
     if (err) {
         store_close(store);
-        planner_free(planner);
         return err;
     }
-    err = figures_begin(c, store, why);
-    if (err) {
-        store_close(store);
-        planner_free(planner);
-        return err;
-    }
-    c->writer = writer_new(store, planner, c->figures, &c->config.retention, c->mailbox,
-                           MESSAGE_BATCH_DONE, &c->metrics, c->node);
-    struct store *reader;
-    err = center_reader(c, &reader, why);
-    if (!err) {
-        c->heard = heard_new(c->node, reader->beside, c->mailbox, MESSAGE_HEARD);
-        c->maintenance =
-            maintenance_new(reader, c->zones, c->figures, c->mailbox, MESSAGE_ZONES, c->heard);
-    }
-    if (!err && node_shared(c->node)) {
-        struct store *follower;
-        err = center_reader(c, &follower, why);
-        if (!err)
-            c->follow = follow_new(follower, c->metrics.node.node, c->figures);
-    }
+    err = readers_begin(c, why);
     if (!err)
         err = results_replay(c, why);
     if (!err)
@@ -345,19 +375,9 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     return OK;
 }
 
-void center_free(struct center *c)
+/* Messages that nobody has opened. */
+static void messages_drop(struct center *c)
 {
-    if (!c)
-        return;
-    backups_free(c->backups);
-    maintenance_free(c->maintenance);
-    follow_free(c->follow);
-    writer_free(c->writer); /* before the mailbox, to which it and the journal post */
-    heard_free(c->heard);
-    node_free(c->node); /* whose lock holds until the database is closed */
-    figures_free(c->figures);
-    incidents_free(c->incidents);
-    journalling_free(c);
     struct list rest;
     list_init(&rest);
     while (mailbox_take(c->mailbox, &rest))
@@ -377,6 +397,22 @@ void center_free(struct center *c)
         else if (l->kind == MESSAGE_ZONES)
             free(l);
     }
+}
+
+void center_free(struct center *c)
+{
+    if (!c)
+        return;
+    backups_free(c->backups);
+    maintenance_free(c->maintenance);
+    follow_free(c->follow);
+    writer_free(c->writer); /* before the mailbox, to which it and the journal post */
+    heard_free(c->heard);
+    node_free(c->node); /* whose lock holds until the database is closed */
+    figures_free(c->figures);
+    incidents_free(c->incidents);
+    journalling_free(c);
+    messages_drop(c);
     ledger_entries_end(&c->batch.writes, ERR_STOPPING);
     ledger_entries_end(&c->writes, ERR_STOPPING);
     batch_free(c->batch.batch);
@@ -395,14 +431,6 @@ void center_free(struct center *c)
     mailbox_free(c->mailbox);
     loop_free(c->loop);
     zones_free(c->zones);
-    free((char *)c->config.listen);
-    free((char *)c->config.data);
-    free((char *)c->config.token);
-    free((char *)c->config.zone);
-    free((char *)c->config.recorder);
-    free((char *)c->config.db_password);
-    free((char *)c->config.node_name);
-    free((char *)c->config.node_address);
-    free(c->db);
+    config_free(c);
     free(c);
 }
