@@ -42,8 +42,11 @@ SIDE_BY_SIDE = 2 * CORES + 1  # files of black-box cases: they wait for events m
 SLOWLY = CORES + 1  # the same under a sanitizer, where each event takes its time
 MOST = 5 * CORES + 2  # as long as the cores have time left
 # files that take longest, which begin: one of them alone at the end would hold up all
-LONG = ("nomem", "stall", "flight", "fleet", "alarm_rules", "lanes", "schedule_types", "recovery", "floods", "executor",
-        "journal", "backup", "events", "api_story", "disk", "durable", "upstream_faults", "demo", "clock")
+LONG = ("cluster_alarms", "cluster_edits", "flight", "db_migrate", "databases", "lanes", "cluster", "backup",
+        "cluster_upgrade", "cluster_homes", "cluster_results", "cluster_drain", "floods", "stall", "alarm_watch",
+        "recovery", "schedule_types", "plans", "retention", "cluster_view", "alarm_rules", "beside_java", "events",
+        "db_move", "upstream_faults", "journal", "nomem", "fleet", "executor", "api_story", "disk", "durable", "demo",
+        "clock")
 PYPI = ("playwright==1.65.2", "schemathesis==4.32.5")  # for tests only
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
 
