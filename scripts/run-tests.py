@@ -45,7 +45,7 @@ MOST = 5 * CORES + 2  # as long as the cores have time left
 LONG = ("cluster_alarms", "cluster_edits", "flight", "db_migrate", "databases", "lanes", "cluster", "backup",
         "cluster_upgrade", "cluster_homes", "cluster_results", "cluster_drain", "floods", "stall", "alarm_watch",
         "recovery", "schedule_types", "plans", "retention", "cluster_view", "alarm_rules", "beside_java", "events",
-        "db_move", "upstream_faults", "journal", "nomem", "fleet", "executor", "api_story", "disk", "durable", "demo",
+        "db_move", "upstream_faults", "journal", "nomem", "executor", "api_story", "disk", "durable", "demo",
         "clock")
 PYPI = ("playwright==1.65.2", "schemathesis==4.32.5")  # for tests only
 THREADED = "^(base|net|store|server|api|executor|cli)[.]"  # unit tests worth a look for data races
