@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* front_internal.h - the web loop, its calls and its workers, shared by the files front*.c only.
  *
- * From the ground up: front_queue.c (workers), front_limits.c (how often somebody may ask),
+ * From the ground up: front_queue.c (workers), front_limits.c (limits of requests),
  * front_call.c (a call is made, answered, freed), front_live.c (streams), front.c. */
 #ifndef PEAL_API_FRONT_INTERNAL_H
 #define PEAL_API_FRONT_INTERNAL_H
@@ -79,7 +79,7 @@ void *web_work(void *arg);
 
 /* False: too often. */
 MUST_CHECK bool web_rate_admit(struct web *w, struct web_call *call);
-/* Behind the answer, which may have shown who it was: its headers say what is left. */
+/* After the worker, which may have found the user: headers of the answer say what is left. */
 void web_rate_answer(struct web *w, struct web_call *call);
 
 /* ---- front_call.c: the web loop's thread ------------------------------------------------------

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* front_limits.c - how often somebody may ask. It is counted before a worker is taken, so the token
- * or session is only a text: until an answer has shown that it is somebody's, its requests count as
- * those of their address. Else a flood of invented tokens would be as many askers. */
+/* front_limits.c - how many requests a token, a session or an address may make. They are counted
+ * before a worker is taken, so the token or session is only a text: until an answer has shown that
+ * it belongs to a user, its requests count as those of their address. Otherwise each token of a
+ * flood of invented ones would have a limit of its own. */
 #include "api/front_internal.h"
 #include "api/cookie.h"
 #include "api/session.h"

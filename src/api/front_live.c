@@ -37,7 +37,7 @@ static void queue_own(struct web *w, struct web_call *call)
     web_queue_or_refuse(w, call);
 }
 
-/* Whoever has logged out since, or has other rights now, sees no more. */
+/* A viewer whose user has logged out since, or has other rights now, is sent no more. */
 static void check_viewers(void *arg)
 {
     struct web *w = arg;

@@ -24,8 +24,8 @@ static int complain(const char *text)
     return EXIT_USAGE;
 }
 
-/* Why there is no center, after the settings are known: who reads the lines as JSON reads this,
- * too. */
+/* Why there is no center, after the settings are known: a program that reads the log as JSON
+ * reads this, too. */
 static int complain_failed(const char *text)
 {
     if (log_format() == LOG_JSON)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* figures_copy.c - what a second reader of the figures begins with: all that memory has, as of one
- * commit, and with it the rows on disk. Whoever takes a copy goes on from it with the ends of later
- * commits, so each end is counted once. */
+ * commit, and with it the rows on disk. Its reader adds the ends of later commits
+ * to it, so each end is counted once. */
 #include "ledger/figures_internal.h"
 #include <stdlib.h>
 

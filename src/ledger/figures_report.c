@@ -49,7 +49,7 @@ static enum err report_row(struct figures *f, struct store *s, int64_t day_ms, i
     return err;
 }
 
-/* Rows of days of which nothing is known may be somebody else's: they stay. */
+/* Rows of days of which nothing is known may be another program's: they stay. */
 enum err figures_report_write(struct figures *f, struct store *s, int64_t now_ms, struct why *why)
 {
     int64_t age = now_ms - f->report_ms, days[FIGURES_REPORT_DAYS];

@@ -130,8 +130,8 @@ static enum err tell_of(struct txn *t, const struct rule_record *r, const struct
     return incident_happened(t, &it);
 }
 
-/* Whoever has seen its failures: is the job in an alarm? One that fails on where another server has
- * seen it succeed has a transition behind it that was not seen here. */
+/* Whichever server saw its failures: is the job in an alarm? One that fails on where another server
+ * has seen it succeed has a transition behind it that was not seen here. */
 static enum err judge_shared(struct txn *t, const struct rule_record *r, const struct run_end *e,
                              const struct run_change *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.c - viewers of the ring of events: each has the number of the next entry that it has not
  * looked at. A viewer writes what it may see while its client takes it, and is set to the end when
- * it falls behind: a slow client costs nothing and holds up nobody.
+ * it falls behind: a slow client costs nothing and delays no other.
  *
  * Vitals are about now, so they are not kept. */
 #include "live/events_internal.h"
@@ -42,7 +42,7 @@ static struct shared_buf *render_crowd(const struct events *e, const struct entr
     return event;
 }
 
-/* Its rendering for the viewer, held; NULL: there is nothing in it for him. */
+/* Its rendering for the viewer, held; NULL: nothing in it is for the viewer. */
 static struct shared_buf *crowd_event(const struct events *e, struct entry *x, uint64_t number,
                                       const struct watcher *w)
 {
@@ -71,7 +71,7 @@ static bool sees(const struct watcher *w, const struct entry *x)
     return seen;
 }
 
-/* The entry as the viewer gets it, held; NULL: it is not for him. */
+/* The entry as the viewer gets it, held; NULL: the viewer may not see it. */
 static struct shared_buf *event_for(const struct events *e, uint64_t number,
                                     const struct watcher *w)
 {

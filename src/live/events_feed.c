@@ -3,7 +3,7 @@
  *
  * Changes of runs leave at once while there are few. From the moment that more than EVENTS_SINGLE
  * come within a window they are gathered, and told as one entry when the window ends: its counts
- * are rendered for each set of groups that somebody may see, once. */
+ * are rendered for each set of groups that some viewer may see, once. */
 #include "live/events_internal.h"
 #include "base/base64url.h"
 #include "base/clock.h"
@@ -206,7 +206,7 @@ static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_
         jsonw_object_end(&w);
         struct entry *x = events_add(e, EVENT_JOB, edits[i].group_id, edits[i].id, "job",
                                      slice_of(json.data, json.len));
-        if (edits[i].was_group_id) /* those who saw it there learn that it has left */
+        if (edits[i].was_group_id) /* viewers of that group learn that it has left */
             events_also_in(x, &edits[i].was_group_id, 1);
         buf_done(&json);
     }

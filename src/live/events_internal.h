@@ -16,7 +16,7 @@
 
 #define CROWDS_KEPT 8 /* whose renderings are kept: a viewer farther behind has its own made */
 
-struct view { /* a set of groups that somebody may see; several viewers share it */
+struct view { /* the groups that a viewer may see; several viewers share it */
     struct list_node node;
     int refs;
     struct scope scope; /* ids owned */
@@ -31,7 +31,7 @@ struct rendering {
 struct entry {
     unsigned topic;
     int64_t group_id, job_id;
-    int64_t *also; /* further groups, ascending: who sees one of them sees it; owned */
+    int64_t *also; /* further groups, ascending: a viewer of one of them sees it; owned */
     size_t nalso;
     struct shared_buf *event; /* or: */
     struct crowd *crowd;
@@ -89,7 +89,7 @@ struct shared_buf *events_render(const struct events *e, uint64_t number, const 
 /* An entry of one event; it drops what is too old. group_id 0: of no group; job_id 0: of no job. */
 struct entry *events_add(struct events *e, unsigned topic, int64_t group_id, int64_t job_id,
                          const char *name, struct slice json);
-/* Who sees one of these groups sees the entry, too. The groups are copied. */
+/* Viewers of one of these groups see the entry, too. The groups are copied. */
 void events_also_in(struct entry *x, const int64_t *groups, size_t n);
 /* An entry of many changes of runs; the crowd is the ring's then. */
 void events_add_crowd(struct events *e, struct crowd *crowd);

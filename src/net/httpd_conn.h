@@ -134,7 +134,7 @@ bool httpd_make_room(struct httpd *h, const struct sockaddr_storage *peer);
 /* Connections whose next request was in the buffer already when the last was answered: the task of
  * h->more. */
 void httpd_run_more(struct loop_task *t);
-/* The answer to the request that its handler has. False: nobody waits for it any more. */
+/* The answer to the request that its handler has. False: the client has gone. */
 bool httpd_reply_begins(struct conn *c);
 void httpd_reply_ends(struct conn *c);
 

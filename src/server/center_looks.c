@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- who is told ---------------------------------------------------------------------------- */
+/* ---- what it calls -------------------------------------------------------------------------- */
 
 void center_on_request(struct center *c, void (*fn)(struct httpd_request *q, void *arg),
                        size_t (*head)(struct httpd_request *q, void *arg), void *arg)

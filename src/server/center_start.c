@@ -375,7 +375,7 @@ enum err center_new(const struct center_config *config, struct center **ret, str
     return OK;
 }
 
-/* Messages that nobody has opened. */
+/* Messages that came after the last iteration of the loop. */
 static void messages_drop(struct center *c)
 {
     struct list rest;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KEEP_KILLS_MS 3600000 /* of which nobody has taken the answer */
+#define KEEP_KILLS_MS 3600000 /* whose answer no server has read */
 
 /* In the order in which they were given. */
 static void bundle_back(struct request *a, struct edit *e)
