@@ -4,6 +4,8 @@
 import contextlib
 import http.server
 import pathlib
+import signal
+import subprocess
 import sys
 import threading
 import types
@@ -111,6 +113,58 @@ def test_servers_speak_tls_to_each_other(cluster):
         wait_until(lambda: users["two"].get(f"/runs/{runs[1]}")["run"]["outcome"] == "killed", "it to be killed", 30)
         for center in one, two, three:
             assert center.metric("peal_node_calls_failed_total") == 0 and center.metric("peal_node_calls_refused_total") == 0
+
+
+def serial(center):
+    """Of the certificate that a new connection sees."""
+    with contextlib.closing(center.connect()) as line:
+        return line.sock.getpeercert()["serialNumber"]
+
+
+def renewed(files):
+    """A new certificate of the same CA, for the same key."""
+    ca = files[0]
+    subprocess.run(["openssl", "x509", "-req", "-in", str(ca.parent / "request.pem"), "-CA", str(ca), "-CAkey",
+                    str(ca.parent / "ca.key"), "-CAcreateserial", "-days", "2", "-extfile", str(ca.parent / "extra"),
+                    "-out", str(ca.parent / "renewed.pem")], check=True, capture_output=True)
+    return (ca.parent / "renewed.pem").read_bytes()
+
+
+def test_certificates_are_exchanged_while_servers_work(cluster):
+    """By SIGHUP at each; then one is started again, so that it and the others make new connections."""
+    one, two, three = (cluster.centers[name] for name in NAMES)
+    user = cluster.users["one"]
+    with Puppet(two, "exchange", register=False) as puppet:  # its results are told to the second server
+        group = user.ask("POST", "/groups", {"app": "exchange", "title": "tests", "addressing": "manual",
+                                             "addresses": [puppet.address]}).json["id"]
+        made = user.ask("POST", "/jobs", {"name": "job", "groupId": group, "schedule": {"type": "NONE"},
+                                          "task": {"kind": "BEAN", "handler": "job"}})
+        assert made.status == 201, made.json
+        job, runs = made.json["id"], []
+
+        def fire(owner, count=10):
+            for _ in range(count):
+                runs.append(cluster.users[owner].ask("POST", f"/jobs/{job}/trigger", {}).json["runId"])
+        fire("one")
+        old, new = {name: serial(cluster.centers[name]) for name in NAMES}, renewed(cluster.files)
+        for name in NAMES:
+            center = cluster.centers[name]
+            center.cert.write_bytes(new)
+            center.process.send_signal(signal.SIGHUP)
+            fire("one")
+            wait_until(lambda c=center, n=name: serial(c) != old[n], "new connections to get the new certificate", 30)
+        three.stop()
+        three.start()
+        for at in NAMES:
+            wait_until(lambda u=cluster.users[at]: not_known(u) == ([], []), "all to reach each other", 60)
+        forwarded = two.metric("peal_node_results_forwarded_total")
+        fire("one")
+        fire("three")
+        for run in runs:
+            wait_until(lambda r=run: user.get(f"/runs/{r}")["run"]["outcome"] == "succeeded", f"run {run} to end", 60)
+        assert two.metric("peal_node_results_forwarded_total") > forwarded
+        sent = [run["logId"] for run in puppet.runs(job)]
+        assert sorted(sent) == sorted(runs), "each once"
 
 
 def test_a_server_with_a_wrong_certificate_is_not_believed(cluster, tmp_path):
