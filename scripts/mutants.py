@@ -14,6 +14,8 @@ The list is made of blocks, separated by blank lines:
     == name-of-the-mutant
     breaks: the promise that it breaks
     blackbox: test_disk.py test_journal.py::test_name     files or cases that are tried last (optional)
+    database: nodes                                       programs of the store that are tried before these on a
+                                                          MariaDB and a PostgreSQL of their own (optional)
     by: simulation                                        it must be found by that simulation alone (optional);
                                                           of several nodes: nodes; of whole centers: cluster
     in: function
@@ -24,9 +26,10 @@ The list is made of blocks, separated by blank lines:
 ends and comments do not matter in the text; it must be found once. More pairs and more `in` lines may follow.
 
 A mutant is tried on the unit tests of its layer and of those above it, then on the simulations (of one server, of
-several nodes, of whole centers), then on the black-box cases that it names; what finds it first ends it. What found it in an earlier run is tried before all of them. A test
-that hangs has found it. One that no test finds has survived, and fails the command. Copies, builds and results are kept
-in build/mutants; a result holds for one mutant and one state of the sources and tests.
+several nodes, of whole centers), then on the database servers and in the black-box cases that it names; what finds it
+first ends it. What found it in an earlier run is tried before all of them. A test that hangs has found it. One that
+no test finds has survived, and fails the command. Copies, builds and results are kept in build/mutants; a result
+holds for one mutant and one state of the sources and tests.
 """
 import argparse
 import collections
@@ -89,11 +92,12 @@ class NoSuchCase(Bad):
 
 class Mutant:
     def __init__(self, name, where):
-        self.name, self.where, self.breaks, self.blackbox, self.alone = name, where, "", [], None
+        self.name, self.where, self.breaks, self.blackbox, self.database, self.alone = name, where, "", [], [], None
         self.changes = []  # [name of the definition, old lines, new lines]
 
     def text(self):
-        return json.dumps([self.name, self.blackbox, self.alone, self.changes])
+        more = [self.database] if self.database else []
+        return json.dumps([self.name, self.blackbox, self.alone, self.changes] + more)
 
 
 def read_list(path):
@@ -112,6 +116,8 @@ def read_list(path):
                 now.breaks = line.partition(":")[2].strip()
             elif line.startswith("blackbox:"):
                 now.blackbox += line.partition(":")[2].split()
+            elif line.startswith("database:"):
+                now.database += line.partition(":")[2].split()
             elif line.startswith("by:"):
                 now.alone = line.partition(":")[2].strip()
                 if now.alone not in SIMULATIONS:
@@ -392,6 +398,15 @@ class Bench:
         failed = re.search(r"^FAILED \S+?::(\S+)", out, re.M)
         return None if status in (0, 5) else "takes too long" if status is None else failed[1] if failed else "fails"
 
+    def on_servers(self, name):
+        """A program of the store on servers that are started for it. What fails, or None."""
+        status, out = self.run(["/usr/bin/python3", "scripts/test-db.py", "--only", name.removeprefix("database ")],
+                               LIMIT_FILE)
+        if "left out" in out:
+            raise Bad(f"{name}: {out[out.index('left out'):].splitlines()[0]}")
+        case = re.search(r"\[  FAILED  \] (\w+)", out)
+        return None if status == 0 else "takes too long" if status is None else case[1] if case else "fails"
+
     def twice(self, test, name, before=("", "")):
         """What fails only now and then has found nothing. A seed of the simulation fails always; what found the mutant
         in an earlier run need not prove it again."""
@@ -427,6 +442,7 @@ class Bench:
             steps += [Step(programs, self.unit, program) for program in programs]
         if layers <= SIMULATED:
             steps += simulations
+        steps += [Step(("peal", f"unit_store_{name}"), self.on_servers, f"database {name}") for name in mutant.database]
         steps += [self.blackbox_step(case) for case in mutant.blackbox]
         by, detail = before
         first = [step for step in steps if step.name == by]
