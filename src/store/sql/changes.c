@@ -54,17 +54,12 @@ enum err sql_jobs_hold(struct store *store, const int64_t *ids, int n, struct wh
 static enum err put_some(struct sql *s, const struct job_news *c, int n, struct why *why)
 {
     struct buf text = BUF_INIT(LIST_BYTES * 2);
-    struct sql_query *q;
     buf_text(&text, "INSERT INTO peal_change (job_id, version, anew, at_ms) VALUES ");
     for (int i = 0; i < n; i++)
         buf_printf(&text, "%s(%lld, %lld, %d, %lld)", i ? ", " : "", (long long)c[i].job_id,
                    (long long)c[i].version, c[i].anew, (long long)c[i].at_ms);
-    enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    enum err err = sql_do_once(s, buf_str(&text), why);
     buf_done(&text);
-    if (err)
-        return err;
-    err = sql_do(q, why);
-    sql_query_end(q);
     return err;
 }
 

@@ -10,14 +10,9 @@ static enum err write(struct sql *s, const char *table, const char *column, char
                       const char *rows, struct why *why)
 {
     struct buf text = BUF_INIT(TEXT_BYTES);
-    struct sql_query *q;
     buf_printf(&text, "UPDATE %s SET %s = %s %c 1 WHERE %s", table, column, column, sign, rows);
-    enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    enum err err = sql_do_once(s, buf_str(&text), why);
     buf_done(&text);
-    if (err)
-        return err;
-    err = sql_do(q, why);
-    sql_query_end(q);
     return err;
 }
 

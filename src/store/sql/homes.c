@@ -23,7 +23,6 @@ void sql_home(struct store *store, int64_t node, int64_t claim_ms)
 static enum err put_some(struct sql *s, int64_t *ids, int64_t *homes, int *n, struct why *why)
 {
     struct buf text = BUF_INIT(LIST_BYTES);
-    struct sql_query *q;
     int64_t home = homes[0];
     int kept = 0, taken = 0;
     buf_printf(&text, "UPDATE peal_due SET home = %lld WHERE job_id IN (", (long long)home);
@@ -37,12 +36,8 @@ static enum err put_some(struct sql *s, int64_t *ids, int64_t *homes, int *n, st
     }
     buf_char(&text, ')');
     *n = kept;
-    enum err err = sql_query_once(s, buf_str(&text), &q, why);
+    enum err err = sql_do_once(s, buf_str(&text), why);
     buf_done(&text);
-    if (err)
-        return err;
-    err = sql_do(q, why);
-    sql_query_end(q);
     return err;
 }
 
@@ -110,17 +105,6 @@ enum err sql_homes_count(struct store *store, int64_t home, int64_t *ret, struct
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-static enum err once(struct sql *s, const char *text, struct why *why)
-{
-    struct sql_query *q;
-    enum err err = sql_query_once(s, text, &q, why);
-    if (err)
-        return err;
-    err = sql_do(q, why);
-    sql_query_end(q);
-    return err;
-}
-
 static enum err index_there(struct sql *s, bool *ret, struct why *why)
 {
     struct sql_query *q;
@@ -136,7 +120,7 @@ enum err sql_home_index_make(struct sql *s, struct why *why)
 {
     bool there = true;
     enum err err = s->shared ? index_there(s, &there, why) : OK;
-    return err || there ? err : once(s, s->driver->home_index->make, why);
+    return err || there ? err : sql_do_once(s, s->driver->home_index->make, why);
 }
 
 void sql_home_index_drop(struct sql *s)
@@ -145,7 +129,7 @@ void sql_home_index_drop(struct sql *s)
     struct why why = { "" };
     enum err err = s->shared ? OK : index_there(s, &there, &why);
     if (!err && there)
-        err = once(s, s->driver->home_index->drop, &why);
+        err = sql_do_once(s, s->driver->home_index->drop, &why);
     if (err)
         log_warn("store", "the index i_due_home, which only several servers need, stays: %s",
                  why.text);

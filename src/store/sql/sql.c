@@ -121,6 +121,17 @@ enum err sql_do(struct sql_query *q, struct why *why)
     return err;
 }
 
+enum err sql_do_once(struct sql *s, const char *text, struct why *why)
+{
+    struct sql_query *q;
+    enum err err = sql_query_once(s, text, &q, why);
+    if (err)
+        return err;
+    err = sql_do(q, why);
+    sql_query_end(q);
+    return err;
+}
+
 enum err sql_change(struct sql_query *q, int64_t *ret_rows, struct why *why)
 {
     enum err err = sql_do(q, why);

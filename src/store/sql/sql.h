@@ -157,6 +157,8 @@ MUST_CHECK enum err sql_query_own(struct sql *s, const char *text, struct sql_qu
 void sql_query_end(struct sql_query *q);
 /* Run a statement without rows, to its end. */
 MUST_CHECK enum err sql_do(struct sql_query *q, struct why *why);
+/* The same of one that is composed and used once: it is prepared, run and released. */
+MUST_CHECK enum err sql_do_once(struct sql *s, const char *text, struct why *why);
 /* The same, and how many rows it found to change. */
 MUST_CHECK enum err sql_change(struct sql_query *q, int64_t *ret_rows, struct why *why);
 /* The same, of an INSERT of one row, and its id. */
