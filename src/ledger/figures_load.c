@@ -46,27 +46,6 @@ static struct job_tally *load_job(struct loading *l, int64_t id)
     return tallies_job(&l->f->all, id, 0);
 }
 
-struct through {
-    int64_t node, n;
-};
-
-static bool look_through(void *ctx, const struct figure_row *r)
-{
-    struct through *t = ctx;
-    if (r->node == t->node && r->through > t->n)
-        t->n = r->through;
-    return true;
-}
-
-static int64_t load_through_own(struct loading *l, const struct tally *t, const int64_t slots[2])
-{
-    struct through own = { others_node(l->f->others), 0 };
-    for (int i = 0; !l->err && i < 2; i++)
-        l->err =
-            l->s->ops->cluster->figure_nodes(l->s, slots[i], t->id, 0, look_through, &own, l->why);
-    return own.n;
-}
-
 /* The commit that the group's rows of this quarter include. The quarter's own may have gone
  * already; that of the day stays, but is another one when the server's zone has changed. */
 static int64_t load_through(struct loading *l, const struct tally *t, int64_t quarter)
@@ -74,8 +53,12 @@ static int64_t load_through(struct loading *l, const struct tally *t, int64_t qu
     const struct store_figures *ops = l->s->ops->figures;
     int64_t day = figure_slot(FIGURE_DAY, l->f->all.zone, figure_slot_ms(quarter)), through = 0;
     const int64_t slots[] = { quarter, day };
-    if (l->f->others)
-        return load_through_own(l, t, slots);
+    if (l->f->others) {
+        if (!l->err)
+            l->err = others_through(l->f->others, l->s, others_node(l->f->others), t->id, quarter,
+                                    &through, l->why);
+        return through;
+    }
     for (size_t i = 0; !l->err && i < countof(slots); i++) {
         struct figure_row row;
         enum err err = ops->figure_get(l->s, slots[i], t->id, 0, &row, NULL, l->why);

@@ -266,17 +266,18 @@ static bool look_through(void *ctx, const struct figure_row *r)
     return true;
 }
 
-/* The commit that the group's rows of this quarter include; as load_through in figures_load.c. */
-static int64_t group_through(struct loading *l, const struct peer *p, int64_t group_id,
-                             int64_t quarter)
+/* The quarter's own row may have gone already; that of the day stays, but is another one when the
+ * server's zone has changed. */
+enum err others_through(struct others *o, struct store *s, int64_t node, int64_t group_id,
+                        int64_t quarter, int64_t *ret, struct why *why)
 {
-    const struct store_cluster *ops = l->store->ops->cluster;
-    int64_t day = figure_slot(FIGURE_DAY, l->o->zone, figure_slot_ms(quarter));
-    const int64_t slots[] = { quarter, day };
-    struct through t = { p->node, 0 };
-    for (size_t i = 0; !l->err && i < countof(slots); i++)
-        l->err = ops->figure_nodes(l->store, slots[i], group_id, 0, look_through, &t, l->why);
-    return t.n;
+    const int64_t slots[] = { quarter, figure_slot(FIGURE_DAY, o->zone, figure_slot_ms(quarter)) };
+    struct through t = { node, 0 };
+    enum err err = OK;
+    for (size_t i = 0; !err && i < countof(slots); i++)
+        err = s->ops->cluster->figure_nodes(s, slots[i], group_id, 0, look_through, &t, why);
+    *ret = t.n;
+    return err;
 }
 
 static void count_group(struct loading *l, struct peer *p, struct tally *t, const struct run_end *e,
@@ -284,8 +285,8 @@ static void count_group(struct loading *l, struct peer *p, struct tally *t, cons
 {
     bool is_new = false;
     struct part *part = tally_part(t, tallies_quarter(e), &is_new);
-    if (is_new)
-        part->through = group_through(l, p, t->id, part->slot);
+    if (is_new && !l->err)
+        l->err = others_through(l->o, l->store, p->node, t->id, part->slot, &part->through, l->why);
     if (n > part->through)
         tally_end(&p->all, t, part, e, n, at_ms);
 }

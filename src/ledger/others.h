@@ -58,5 +58,10 @@ struct others_part *others_parts(struct others *o, int64_t slot, int64_t group_i
 /* The quarter hours of the whole and of groups, as far as memory has them, behind those in rows;
  * and of each server the commit through which they go. */
 void others_copy(struct others *o, struct figures_copy *ret);
+/* The last commit of that node which its rows of the group include, in the row of the quarter hour
+ * or of its day; 0: none. Any handle. */
+MUST_CHECK enum err others_through(struct others *o, struct store *s, int64_t node,
+                                   int64_t group_id, int64_t quarter, int64_t *ret,
+                                   struct why *why);
 
 #endif
