@@ -6,17 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/clock.h"
 #include "base/mem.h"
 #include "server/follow.h"
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include "support_still.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_TURNS 20000 /* of a millisecond at least */
 #define OWN 1
 #define COMMITS_MAX 1300
 #define ENDED_MS 1700000000000
@@ -26,7 +22,6 @@ struct written { /* a letter an end: what became of the run */
     const char *ends;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of these */
 static struct {
     struct life_record lives[4];
     int nlives;
@@ -41,54 +36,7 @@ static struct {
     char last[100];
 } at;
 
-static _Atomic int64_t boot_ms;
-
-static int64_t get(const void *value, bool wide)
-{
-    pthread_mutex_lock(&lock);
-    int64_t v = wide ? *(const int64_t *)value : *(const int *)value;
-    pthread_mutex_unlock(&lock);
-    return v;
-}
-
-#define GET(field) (get(&at.field, sizeof(at.field) == sizeof(int64_t)))
-#define WAIT_FOR(condition)                                                                        \
-    do {                                                                                           \
-        for (int turn = 0; !(condition); turn++) {                                                 \
-            assert_true(turn < WAIT_TURNS);                                                        \
-            poll(NULL, 0, 1);                                                                      \
-        }                                                                                          \
-    } while (0)
-
-/* ---- clock, figures ---- */
-
-int64_t clock_boot_ms(void)
-{
-    return boot_ms;
-}
-
-int64_t clock_boot_us(void)
-{
-    return boot_ms * 1000;
-}
-
-int64_t clock_wall_ms(void)
-{
-    return boot_ms;
-}
-
-int64_t clock_wall_us(void)
-{
-    return boot_ms * 1000;
-}
-
-struct timespec clock_after_ms(int64_t ms)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ms / 1000 + 1;
-    return t;
-}
+/* ---- figures ---- */
 
 enum err figures_others_load(struct figures *f, struct store *s, struct why *why)
 {

@@ -7,24 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "base/clock.h"
 #include "base/mem.h"
 #include "server/node.h"
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include "support_still.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_TURNS 20000 /* of a millisecond at least */
 #define URL "mysql://u@127.0.0.1:1/one"
 #define NODE 3
 #define EPOCH 17
 #define OTHER 4
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all of these */
 static struct {
     enum err err; /* of a beat */
     bool refuses; /* beats */
@@ -42,65 +37,13 @@ static struct {
     char why[300];
 } at;
 
-static _Atomic int64_t boot_ms, wall_ms;
 static struct bench {
     char folder[64];
     struct metrics metrics;
     struct node *n;
 } bench;
 
-static int64_t get(const void *value, bool wide)
-{
-    pthread_mutex_lock(&lock);
-    int64_t v = wide ? *(const int64_t *)value : *(const int *)value;
-    pthread_mutex_unlock(&lock);
-    return v;
-}
-
-#define GET(field) (get(&at.field, sizeof(at.field) == sizeof(int64_t)))
-#define SET(field, value)                                                                          \
-    do {                                                                                           \
-        pthread_mutex_lock(&lock);                                                                 \
-        at.field = (value);                                                                        \
-        pthread_mutex_unlock(&lock);                                                               \
-    } while (0)
-#define WAIT_FOR(condition)                                                                        \
-    do {                                                                                           \
-        for (int turn = 0; !(condition); turn++) {                                                 \
-            assert_true(turn < WAIT_TURNS);                                                        \
-            poll(NULL, 0, 1);                                                                      \
-        }                                                                                          \
-    } while (0)
-
 /* ---- clock ---- */
-
-int64_t clock_boot_ms(void)
-{
-    return boot_ms;
-}
-
-int64_t clock_boot_us(void)
-{
-    return boot_ms * 1000;
-}
-
-int64_t clock_wall_ms(void)
-{
-    return wall_ms;
-}
-
-int64_t clock_wall_us(void)
-{
-    return wall_ms * 1000;
-}
-
-struct timespec clock_after_ms(int64_t ms)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ms / 1000 + 1;
-    return t;
-}
 
 static void pass(int64_t ms)
 {
