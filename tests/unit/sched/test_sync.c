@@ -20,7 +20,7 @@ static int live(struct fixture *f)
     return core_rows(f->c, f->job, rows, 64);
 }
 
-static void begin(struct fixture *f, const char *type, const char *conf)
+static void begin_job(struct fixture *f, const char *type, const char *conf)
 {
     struct job_record r = core_record(type, conf);
     core_text(&r.misfire, "FIRE_ALL");
@@ -33,8 +33,20 @@ static void begin(struct fixture *f, const char *type, const char *conf)
     f->job = core_job(f->c, &r);
     job_record_done(&r);
     core_run(f->c, 2500);
+}
+
+static void begin(struct fixture *f, const char *type, const char *conf)
+{
+    begin_job(f, type, conf);
     assert_true(f->c->nsent > 0);
     assert_true(live(f) > 0);
+}
+
+/* The job has no run in memory: it is due in half a minute. */
+static void begin_far(struct fixture *f)
+{
+    begin_job(f, "CRON", "30 * * * * ?");
+    assert_int_equal(live(f), 0);
 }
 
 /* As the other server leaves the row. */
@@ -471,6 +483,58 @@ static void news_that_are_read_again_open_no_gate(void **state)
     core_free(f.c);
 }
 
+/* The first runs of the job are planned as it was, and not in memory yet. */
+static void news_of_a_job_whose_runs_are_being_planned_wait_for_these(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin_far(&f);
+    core_take_next(f.c);
+    for (core_write(f.c); !f.c->batch->nplanned; core_write(f.c)) {
+        core_done(f.c);
+        core_take_next(f.c);
+    }
+    struct job_record r = core_job_row(f.c, f.job);
+    r.enabled = false;
+    r.next_ms = NEVER_MS;
+    elsewhere(&f, &r);
+    hear_row(&f);
+    core_done(f.c);
+    core_settle(f.c);
+    assert_int_equal(live(&f), 0);
+    core_run(f.c, 60000);
+    assert_int_equal(sent(&f), 0);
+    assert_int_equal(core_unaccounted(f.c), 0);
+    core_free(f.c);
+}
+
+/* Whoever plans reads the job anew: the news of the edit may come later than that. */
+static void rows_of_a_newer_version_are_news_of_those_before(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    begin(&f, "CRON", "* * * * * ?");
+    struct job_record r = core_job_row(f.c, f.job);
+    int64_t version = r.version + 1;
+    core_text(&r.param, "other");
+    elsewhere(&f, &r);
+    bool is_read = false;
+    while (!is_read) {
+        core_take_next(f.c);
+        core_write(f.c);
+        for (int i = 0; i < f.c->batch->nplanned; i++)
+            is_read |= f.c->batch->planned[i].row.version == version;
+        core_done(f.c);
+    }
+    core_settle(f.c);
+    struct run_row *rows[64];
+    for (int i = core_rows(f.c, f.job, rows, 64); i-- > 0;)
+        if (rows[i]->scheduled_ms > f.c->now.wall_ms)
+            assert_int_equal(rows[i]->version, version);
+    assert_true(planned(&f) > 1);
+    core_free(f.c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,6 +550,8 @@ int main(void)
         cmocka_unit_test(a_row_beside_other_shards_of_its_firing_is_left),
         cmocka_unit_test(old_news_do_nothing),
         cmocka_unit_test(news_that_are_read_again_open_no_gate),
+        cmocka_unit_test(news_of_a_job_whose_runs_are_being_planned_wait_for_these),
+        cmocka_unit_test(rows_of_a_newer_version_are_news_of_those_before),
     };
     return cmocka_run_group_tests_name("sched.sync", tests, NULL, NULL);
 }
