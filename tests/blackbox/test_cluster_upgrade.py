@@ -5,7 +5,6 @@ Later releases are those of tests/later: `wider` runs beside this one, `breaking
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 import threading
 
@@ -14,46 +13,13 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1])]
 import pytest  # noqa: E402 (path just set)
 
 from support import postgres, servers  # noqa: E402
-from support.center import ROOT, binary, clean_environment  # noqa: E402
+from support.center import ROOT, binary  # noqa: E402
 from support.cluster import (  # noqa: E402, F401 (a fixture)
     Reporter, database, fresh, jobs_each_second, node, settled, wait_for, wait_for_ends)
 from support.ctl import Ctl  # noqa: E402
+from support.releases import LATER, OURS, checked, ended, later, launched, refused  # noqa: E402
 from support.v1 import V1  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
-
-LATER = {name: binary().parent / "tests" / f"peal_later_{name}" for name in ("wider", "breaking")}
-OURS = subprocess.run([str(binary()), "version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-
-
-def launched(folder, url, name, program=None):
-    return subprocess.Popen([str(program or binary()), "server", "--listen", "127.0.0.1:0", "--data", str(folder), "--token",
-                             "t", "--db", url, "--node.name", name, "--node.cluster"], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True,
-                            env=clean_environment(PEAL_RECORDER="none", PEAL_DB_PASSWORD=servers.PASSWORD))
-
-
-def ended(process):
-    said = process.communicate(timeout=60 * PATIENCE)[0]
-    assert process.returncode > 0, said
-    return said
-
-
-def refused(folder, url, name, program=None):
-    """What a server that must not start says."""
-    return ended(launched(folder, url, name, program))
-
-
-def checked(url, program=None):
-    """Exit status of the test of a database server, and what it says of releases."""
-    done = subprocess.run([str(program or binary()), "db", "check", "--selftest", "--db", url], capture_output=True, text=True,
-                          timeout=120 * PATIENCE, check=False, env=clean_environment(PEAL_DB_PASSWORD=servers.PASSWORD))
-    return done.returncode, next((line for line in done.stdout.splitlines() if "releases" in line), done.stdout + done.stderr)
-
-
-def later(folder, url, name, release):
-    center = node(folder, url, name)
-    center.program = LATER[release]
-    return center
 
 
 # ---- the upgrade that the page has -------------------------------------------------------------

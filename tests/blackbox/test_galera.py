@@ -16,6 +16,7 @@ from support import galera, mariadb, servers, webapi  # noqa: E402
 from support.center import binary, clean_environment  # noqa: E402
 from support.cluster import (  # noqa: E402
     Reporter, jobs_each_second, node, settled, states, unaccounted, wait_for, wait_for_ends)
+from support.releases import LATER, OURS, later, refused  # noqa: E402
 from support.v1 import V1  # noqa: E402
 from support.wait import PATIENCE, wait_until  # noqa: E402
 from support.xxl_tables import make  # noqa: E402
@@ -194,3 +195,24 @@ def test_two_nodes_on_two_servers_plan_each_time_once(pair, tmp_path):
             wait_until(lambda: db.number(owners, name) == 2, "both to plan", 60)
             wait_for_ends(db, name, 60)
             settled(db, name, puppet, one.api(), jobs)
+
+
+def test_a_release_that_breaks_the_tables_waits_for_a_node_at_the_other_server(pair, tmp_path):
+    name, first, second = fresh(pair)
+    wanted = "SELECT max(oldest) FROM peal_migration"
+    with node(tmp_path / "a", first, "one") as one:
+        said = refused(tmp_path / "b", second, "two", LATER["breaking"])
+        assert f"node one at 127.0.0.1:{one.port} runs release {OURS}: stop all nodes first, then start this one" in said, said
+        assert pair.servers[0].number(wanted, name) == 0
+        with Reporter(one) as puppet:  # which goes on with the tables as they are
+            jobs = jobs_each_second(one, puppet, 5)
+            wait_for_ends(pair.servers[0], name, 10)
+            settled(pair.servers[0], name, puppet, one.api(), jobs)
+        one.kill()
+        with later(tmp_path / "b", second, "two", "breaking") as two:
+            wait_for(two, one="dead", two="up")
+            wait_until(lambda: pair.servers[0].number(wanted, name) == 3, "the other server to have the tables", 20)
+            said = refused(tmp_path / "a", first, "one")
+            assert "it wants protocol 3, and this release speaks 1" in said, said
+            with later(tmp_path / "c", first, "three", "breaking"):
+                wait_for(two, one="dead", two="up", three="up")
