@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void is_silent(struct elsewhere_silent *s, const char *name)
+static void is_silent(struct elsewhere_silent *s, const char *name, enum err err)
 {
-    if (s->n < ELSEWHERE_NODES)
-        text_copy(s->names[s->n++], ELSEWHERE_NAME, slice_text(name));
+    if (s->n == ELSEWHERE_NODES)
+        return;
+    text_copy(s->items[s->n].name, ELSEWHERE_NAME, slice_text(name));
+    s->items[s->n++].older = err == ERR_INVALID;
 }
 
 /* ---- the story of a run ---------------------------------------------------------------------- */
@@ -29,7 +31,7 @@ bool elsewhere_story(struct web_call *call, int64_t log_id, struct story *ret,
     struct peer_ask *asked = center_peer_ask(call->center, node, path, slice_of(NULL, 0));
     enum err err = center_peer_answer(call->center, asked, &said, &n, &why);
     if (err)
-        is_silent(silent, name);
+        is_silent(silent, name, err);
     bool found = !err && n && story_get(slice_of(said, n), ret);
     free(said);
     return found;
@@ -74,9 +76,9 @@ static void ask_all(struct web_call *call, const char *path, struct slice body,
     for (int i = 0; i < a.n; i++) {
         char *said = NULL;
         size_t size = 0;
-        if (center_peer_answer(call->center, a.items[i].ask, &said, &size, &why) ||
-            !fn(ctx, slice_of(said, size)))
-            is_silent(silent, a.items[i].name);
+        enum err err = center_peer_answer(call->center, a.items[i].ask, &said, &size, &why);
+        if (err || !fn(ctx, slice_of(said, size)))
+            is_silent(silent, a.items[i].name, err);
         free(said);
     }
 }
@@ -191,8 +193,11 @@ void elsewhere_write(struct jsonw *w, const struct elsewhere_silent *silent)
 {
     jsonw_array(w, "notKnown");
     for (int i = 0; i < silent->n; i++) {
-        char text[ELSEWHERE_NAME + 40];
-        snprintf(text, sizeof(text), "server %s does not answer", silent->names[i]);
+        char text[ELSEWHERE_NAME + 60];
+        snprintf(text, sizeof(text),
+                 silent->items[i].older ? "server %s does not know it: its release is an older one"
+                                        : "server %s does not answer",
+                 silent->items[i].name);
         jsonw_text(w, NULL, text);
     }
     jsonw_array_end(w);

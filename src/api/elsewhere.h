@@ -12,9 +12,12 @@
 #define ELSEWHERE_NODES 16 /* that are asked at most */
 #define ELSEWHERE_NAME 129
 
-/* Servers that were to be asked and have not answered. */
+/* Servers that were to be asked and have not said it. */
 struct elsewhere_silent {
-    char names[ELSEWHERE_NODES][ELSEWHERE_NAME];
+    struct {
+        char name[ELSEWHERE_NAME];
+        bool older; /* its release does not know the question */
+    } items[ELSEWHERE_NODES];
     int n;
 };
 

@@ -188,7 +188,8 @@ MUST_CHECK struct peer_ask *center_peer_ask(struct center *c, int64_t node, cons
                                             struct slice body);
 /* Wait for it, half a second at most. On OK *ret is what it says, owned (free), with a NUL behind
  * it; else why says why it is not known: ERR_NOTFOUND (no such node lives, or it has not answered
- * lately), ERR_NET (it did not answer now), ERR_TIMEOUT, ERR_STOPPING. */
+ * lately), ERR_INVALID (its release does not know the question), ERR_NET (it did not answer now),
+ * ERR_TIMEOUT, ERR_STOPPING. */
 MUST_CHECK enum err center_peer_answer(struct center *c, struct peer_ask *a, char **ret,
                                        size_t *ret_n, struct why *why);
 /* Stop a run; ret_text (size 256) is what the executor said. ERR_NOTFOUND: it is not open here. */

@@ -109,7 +109,7 @@ static void done(struct peer_call *call)
     struct peer_ask *a = container_of(call, struct peer_ask, call);
     if (!call->answered) {
         why_set(&a->why, "%s", call->why);
-        answer(a, ERR_NET);
+        answer(a, call->refused == 404 ? ERR_INVALID : ERR_NET);
         return;
     }
     a->answer = mem_dupn(call->body.n ? call->body.p : "", call->body.n);

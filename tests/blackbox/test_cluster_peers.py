@@ -180,7 +180,7 @@ def test_a_server_that_does_not_know_a_question_is_told_all_else(db, tmp_path):
             run = puppet.wait_for_runs(n)[-1]
             wait_until(lambda: db.number("SELECT count(*) FROM peal_run WHERE phase = 4", name) == 1, "it to be accepted", 30)
             refused = front.refused
-            assert V1(one).get("/dashboard")["notKnown"] == ["server two does not answer"]
+            assert V1(one).get("/dashboard")["notKnown"] == ["server two does not know it: its release is an older one"]
             assert one.open_api("callback", [result_of(run)])["code"] == 200
             wait_until(lambda r=run: log_row(db, name, r) == [("200", "done")], "it to end", 30)
             if one.metric("peal_node_results_forwarded_total") and front.refused > refused:

@@ -3002,7 +3002,7 @@ export interface components {
             lastErrorMs?: number | null;
         };
         /**
-         * @description What is in the memory of another server of the database alone, and is missing here: one sentence a server that did not answer (`server b does not answer`). Empty: all is known
+         * @description What is in the memory of another server of the database alone, and is missing here: one sentence a server that did not say it (`server b does not answer`). Empty: all is known
          * @example []
          */
         NotKnown: string[];
