@@ -644,7 +644,7 @@ def run_stage(name, function, needs, bad):
         if not blocked:
             s.say("\n".join("    | " + line for line in s.tail(150 if CI else 60)))
         s.say(f"   {name} FAILED: {reason or 'see above'} (build/log/{name}.log)")
-    if s.failed > len(s.failures):
+    if reason or s.failed > len(s.failures):  # a sanitizer's report has its text here, its case only failed
         s.failures.append(f"{name}: {reason}")
     return s
 

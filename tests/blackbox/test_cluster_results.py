@@ -99,12 +99,13 @@ def test_results_that_come_to_another_server_end_their_runs(db, tmp_path, settin
         assert set(puppet.took.values()) == {one, two}
         took = collections.Counter(puppet.took.values())
         for center, other in (one, two), (two, one):  # whoever is told brings it to the other one, or leaves it
-            brought = center.metric("peal_node_results_forwarded_total")
-            assert (brought > 0) == (not settings)
-            assert brought <= other.metric("peal_node_results_received_total")
-            given = center.metric("peal_node_results_given_total")
-            assert given + brought == took[center]  # one that is answered late is left as well
-            assert other.metric("peal_node_results_taken_total") == given
+            def counted(name, center=center):
+                return center.metric(f"peal_node_results_{name}_total")
+            # the other one ends the run, and answers then; one that is answered late is left as well
+            wait_until(lambda: counted("given") + counted("forwarded") == took[center], "each to be counted", 30)
+            assert (counted("forwarded") > 0) == (not settings)
+            assert counted("forwarded") <= counted("received", other)
+            wait_until(lambda: counted("taken", other) == counted("given"), "all that was left to be taken", 30)
         for job, codes in (parent, {"200": RUNS}), (child, {"200": RUNS}), (shaky, {"200": RUNS, "500": RUNS}):
             rows = ended(db, name, job)
             for code, count in codes.items():

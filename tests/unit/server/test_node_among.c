@@ -623,24 +623,32 @@ static void a_life_that_is_over_reads_nothing(void **state)
 
 /* ---- what the scheduler is told ---- */
 
+/* The next slice is asked for. Each is answered once: the answer is the node's own until it has read
+ * it. */
+static void waits_for_a_walk(struct node_says *ret)
+{
+    ret->sweeps = false;
+    for (int i = 0; i < 50 && !ret->sweeps; i++) {
+        looks_again();
+        assert_true(node_takes(bench.n, ret));
+    }
+    assert_true(ret->sweeps);
+}
+
 static void a_walk_through_homes_goes_on_where_it_was(void **state)
 {
     (void)state;
     struct node_says says = { .sweeps = false };
     const struct home_row next = { 9, 1234, 56 };
     begin(true);
-    WAIT_FOR(node_takes(bench.n, &says) && says.sweeps);
+    waits_for_a_walk(&says);
     assert_int_equal(says.sweep.home, 0);
     assert_true(says.sweep.next_ms == INT64_MIN);
     assert_int_equal(says.share.n, 1);
     assert_true(node_takes(bench.n, &says));
     assert_false(says.sweeps); /* once */
     node_swept(bench.n, &next, true);
-    for (int i = 0; i < 50 && !says.sweeps; i++) {
-        looks_again();
-        assert_true(node_takes(bench.n, &says));
-    }
-    assert_true(says.sweeps);
+    waits_for_a_walk(&says);
     assert_int_equal(says.sweep.home, 9);
     assert_int_equal(says.sweep.next_ms, 1234);
 }
@@ -690,6 +698,8 @@ static void runs_of_an_ended_life_are_taken_slice_by_slice(void **state)
 static void jobs_are_counted_now_and_then(void **state)
 {
     (void)state;
+    struct node_says says = { .sweeps = false };
+    const struct home_row next = { 0, 0, 0 };
     begin(true);
     assert_true(node_counts(bench.n));
     node_count(bench.n, &store); /* none yet: the others have to move them here */
@@ -709,9 +719,11 @@ static void jobs_are_counted_now_and_then(void **state)
     assert_int_equal(bench.metrics.jobs, 0);
     beats_on(1000);
     WAIT_FOR(GET(beat.jobs) == 0);
-    node_swept(bench.n, &(struct home_row){ 0, 0, 0 }, true);
+    waits_for_a_walk(&says);
+    node_swept(bench.n, &next, true);
     assert_false(node_counts(bench.n));
-    node_swept(bench.n, &(struct home_row){ 0, 0, 0 }, false); /* the walk is at its end */
+    waits_for_a_walk(&says);
+    node_swept(bench.n, &next, false); /* the walk is at its end */
     assert_true(node_counts(bench.n));
 }
 
