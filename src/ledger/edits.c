@@ -208,9 +208,12 @@ static bool untold_add(void *ctx, const struct untold *u)
     return true;
 }
 
-/* Each holds the job's row, so a run of an older version that is added beside it is there now, and
- * none will be. */
-static enum err untold_look(struct txn *t)
+/* This server's runs know the edit with its commit. An edit of another server that came before it
+ * waits for them as well, and this server does not ask for that one any more.
+ *
+ * Each edit holds the job's row, so a run of an older version that is added beside it is there now,
+ * and none will be. */
+static enum err told_and_untold(struct txn *t)
 {
     int64_t node, epoch;
     enum err err = OK;
@@ -218,7 +221,10 @@ static enum err untold_look(struct txn *t)
     for (int i = 0; !err && i < t->b->nedits; i++) {
         struct edit *e = t->b->edits[i];
         e->untold = 0;
-        if (tells(e))
+        if (!tells(e))
+            continue;
+        err = t->ops->cluster->runs_told(t->store, e->id, version_of(e), &t->b->why);
+        if (!err)
             err = t->ops->cluster->runs_untold(t->store, e->id, version_of(e), epoch, untold_add, e,
                                                &t->b->why);
     }
@@ -241,5 +247,5 @@ enum err edits_tell(struct txn *t)
     if (n)
         err = t->ops->cluster->changes_put(t->store, changes, n, b->now_ms - SAID_MS, &t->b->why);
     free(changes);
-    return err || !n ? err : untold_look(t);
+    return err || !n ? err : told_and_untold(t);
 }

@@ -188,13 +188,20 @@ static enum err runs_edit(struct txn *t, struct edit *e)
     return err;
 }
 
+/* Was the latest scheduled time that may have left sent by a clock that has gone back? Other
+ * servers have gone on while this batch waited for the database. */
+static bool clock_went_back(const struct txn *t, const struct edit *e)
+{
+    return e->sent_until_ms > e->plan_until_ms + t->b->waited_ms;
+}
+
 /* A new schedule counts from the latest scheduled time that may have left: what was decided beyond
  * it is undone. A rate has no calendar: what was sent by a clock that has gone back does not bind
  * it. */
 static void unplan(const struct txn *t, struct job_record *r, const struct edit *e, bool rate)
 {
     int64_t until = e->sent_until_ms;
-    if (rate && until > e->plan_until_ms)
+    if (rate && clock_went_back(t, e))
         until = t->b->now_ms;
     if (until < r->planned_until_ms)
         r->planned_until_ms = until;
@@ -310,8 +317,8 @@ static enum err others_look(struct txn *t, struct edit *e, const struct job_reco
  * further ahead is of a clock that has gone back. */
 static int64_t others_reach(const struct txn *t, const struct edit *e, const struct job_record *r)
 {
-    bool far = r->planned_until_ms - e->sent_until_ms > REACH_MS ||
-               (is_rate(r) && e->sent_until_ms > e->plan_until_ms);
+    bool far =
+        r->planned_until_ms - e->sent_until_ms > REACH_MS || (is_rate(r) && clock_went_back(t, e));
     if (!t->store->shared || far || same_text(r->schedule_type, "FIX_DELAY"))
         return INT64_MIN;
     return r->planned_until_ms;

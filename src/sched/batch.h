@@ -180,6 +180,8 @@ struct batch {
                                         * failure, NULL at the end; borrowed. NULL: none */
     struct incidents *incidents; /* by the driver: the rules of alarms; borrowed. NULL: none */
     bool no_report; /* by the driver: another server writes what XXL-JOB reports of the days */
+    int64_t taken_boot_ms; /* the boot clock when now_ms was the time */
+    int64_t waited_ms;     /* by the driver, before each try: since then */
 
     /* results */
     struct totals written; /* all that this transaction added */

@@ -188,6 +188,7 @@ struct batch *commit_take(struct sched *s, struct now now)
     take_changes(s, b, watermark || s->draining);
     b->seq = s->seq++;
     b->now_ms = now.wall_ms;
+    b->taken_boot_ms = now.boot_ms;
     b->plan_max_rows = s->config.plan_max_rows;
     if (plan) {
         b->plan_until_ms = now.wall_ms + s->config.horizon_ms;

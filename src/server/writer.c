@@ -293,6 +293,7 @@ static bool is_trouble(enum err err, int n)
 /* Run the batch; while it is not known whether it was committed, ask. */
 static void run(struct writer *w, struct batch *b, struct list *writes)
 {
+    b->waited_ms = clock_boot_ms() - b->taken_boot_ms;
     txn_run(w->store, w->planner, w->figures, b, writes);
     for (int n = 1; b->err == ERR_UNHEARD && !w->stopping; n++) {
         set_trouble(w, b);

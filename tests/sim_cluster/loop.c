@@ -184,6 +184,7 @@ static void on_write(struct world *w, struct event *e)
 {
     struct cnode *n = e->node;
     n->late_ms = 0;
+    n->writing->waited_ms = now_of(n).boot_ms - n->writing->taken_boot_ms;
     txn_run(n->life->store, n->planner, NULL, n->writing, &n->written_with);
     written(w, n, n->late_ms + between(w, 0, 2));
 }

@@ -101,6 +101,8 @@ static void a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch(void **state
 #define REACH_MS (BENCH_NOW_MS + 9000)
 
 static int looks_until_later = 1000; /* at the watermarks; after them the others say LATER_MS */
+static int64_t others_ms = OTHERS_MS;
+static int64_t told; /* the version that this server's runs know */
 
 static void life(struct store *s, int64_t *ret_node, int64_t *ret_epoch)
 {
@@ -112,9 +114,9 @@ static void life(struct store *s, int64_t *ret_node, int64_t *ret_epoch)
 static enum err lives_each(struct store *s, int64_t limit, life_row_fn *fn, void *ctx,
                            struct why *why)
 {
-    static const struct life_record lives[] = {
+    const struct life_record lives[] = {
         { .node = 1, .epoch = 1, .watermark_ms = BENCH_NOW_MS + 1000 },
-        { .node = 2, .epoch = 2, .watermark_ms = OTHERS_MS, .ended = true },
+        { .node = 2, .epoch = 2, .watermark_ms = others_ms, .ended = true },
         { .node = 3, .epoch = 3, .watermark_ms = BENCH_NOW_MS },
     };
     const struct life_record later = { .node = 3, .epoch = 3, .watermark_ms = LATER_MS };
@@ -153,6 +155,15 @@ static enum err runs_untold(struct store *s, int64_t job_id, int64_t version, in
     return OK;
 }
 
+static enum err runs_told(struct store *s, int64_t job_id, int64_t version, struct why *why)
+{
+    (void)s;
+    (void)job_id;
+    (void)why;
+    told = version;
+    return OK;
+}
+
 static void home(struct store *s, int64_t node, int64_t claim_ms)
 {
     (void)s;
@@ -174,6 +185,7 @@ static enum err homes_put(struct store *s, const int64_t *ids, const int64_t *ho
 static const struct store_cluster cluster = { .life = life,
                                               .lives_each = lives_each,
                                               .changes_put = changes_put,
+                                              .runs_told = runs_told,
                                               .runs_untold = runs_untold,
                                               .home = home,
                                               .homes_put = homes_put };
@@ -188,9 +200,10 @@ static int64_t planned_until(struct bench *b, int64_t job_id)
     return until_ms;
 }
 
-/* The edit of a job that is planned up to until_ms; this server looks ahead to LATER_MS. */
-static struct batch *edit_beside(struct bench *b, int64_t job_id, enum edit_kind kind, bool shared,
-                                 int64_t until_ms, enum err wanted)
+/* The edit of a job that is planned up to until_ms; this server looks ahead to LATER_MS. The batch
+ * has waited so long for the database. */
+static struct batch *edit_after(struct bench *b, int64_t job_id, enum edit_kind kind, bool shared,
+                                int64_t until_ms, enum err wanted, int64_t waited_ms)
 {
     struct due_row due = {
         .job_id = job_id, .next_ms = until_ms + 1000, .planned_until_ms = until_ms, .version = 1
@@ -208,11 +221,18 @@ static struct batch *edit_beside(struct bench *b, int64_t job_id, enum edit_kind
     b->s->shared = shared;
     struct batch *batch = bench_edit(e);
     batch->plan_max_rows = 3;
+    batch->waited_ms = waited_ms;
     assert_int_equal(bench_run(b, batch), wanted);
     assert_int_equal(batch->edits[0]->err, OK);
     b->s->ops = b->engine;
     b->s->shared = false;
     return batch;
+}
+
+static struct batch *edit_beside(struct bench *b, int64_t job_id, enum edit_kind kind, bool shared,
+                                 int64_t until_ms, enum err wanted)
+{
+    return edit_after(b, job_id, kind, shared, until_ms, wanted, 0);
 }
 
 static int64_t stop(struct bench *b, bool shared, int64_t *ret_untold)
@@ -235,19 +255,26 @@ static void a_stop_forgets_nothing_that_any_server_may_have_sent(void **state)
     assert_int_equal(untold, 4);
 }
 
-static int64_t job_of_each_second(struct bench *b)
+static int64_t job_with(struct bench *b, const char *type, const char *conf)
 {
     int64_t id = job_of_version_1(b);
     struct job_record r;
     job_record_init(&r);
     assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
     assert_int_equal(b->engine->catalog->job_get(b->s, id, &r, NULL), OK);
+    free(r.schedule_type);
     free(r.schedule_conf);
-    r.schedule_conf = mem_dup("* * * * * ?");
+    r.schedule_type = mem_dup(type);
+    r.schedule_conf = mem_dup(conf);
     assert_int_equal(b->engine->catalog->job_update(b->s, &r, NULL), OK);
     assert_int_equal(b->engine->txn->commit(b->s, NULL, NULL), OK);
     job_record_done(&r);
     return id;
+}
+
+static int64_t job_of_each_second(struct bench *b)
+{
+    return job_with(b, "CRON", "* * * * * ?");
 }
 
 /* Another server, whose clock is ahead, has rows beyond what this one looks ahead to, and knows
@@ -261,6 +288,37 @@ static void an_edit_plans_all_that_others_may_still_send(void **state)
     assert_int_equal(batch->planned[0].row.scheduled_ms, OTHERS_MS + 1000);
     assert_int_equal(batch->planned[5].row.scheduled_ms, REACH_MS);
     assert_int_equal(planned_until(b, id), REACH_MS);
+    batch_free(batch);
+}
+
+/* Another server may have changed the job shortly before, and waits for what is here to know that:
+ * an edit here comes after it, and nothing else says it. */
+static void an_edit_is_known_where_it_was_made(void **state)
+{
+    struct bench *b = *state;
+    int64_t untold;
+    told = 0;
+    stop(b, false, &untold);
+    assert_int_equal(told, 0); /* a server alone has nobody to tell */
+    stop(b, true, &untold);
+    assert_int_equal(told, 2);
+}
+
+/* The database did not answer while this edit waited, and others have gone on: what they may have
+ * sent is not planned again. */
+static void a_rate_that_waited_takes_no_clock_for_gone_back(void **state)
+{
+    struct bench *b = *state;
+    int64_t id = job_with(b, "FIX_RATE", "1");
+    others_ms = LATER_MS + 3000;
+    struct batch *batch = edit_after(b, id, EDIT_JOB_START, true, LATER_MS + 3000, OK, 10000);
+    assert_int_equal(batch->nplanned, 0);
+    batch_free(batch);
+    id = job_with(b, "FIX_RATE", "1");
+    batch = edit_after(b, id, EDIT_JOB_START, true, LATER_MS + 3000, OK, 0); /* it has gone back */
+    others_ms = OTHERS_MS;
+    assert_int_equal(batch->nplanned, 3);
+    assert_int_equal(batch->planned[0].row.scheduled_ms, BENCH_NOW_MS + 1000);
     batch_free(batch);
 }
 
@@ -321,6 +379,8 @@ int main(void)
         BOTH(a_retry_by_hand_follows_each_edit_of_its_job_in_a_batch),
         BOTH(a_stop_forgets_nothing_that_any_server_may_have_sent),
         BOTH(an_edit_plans_all_that_others_may_still_send),
+        BOTH(an_edit_is_known_where_it_was_made),
+        BOTH(a_rate_that_waited_takes_no_clock_for_gone_back),
         BOTH(an_edit_plans_no_more_than_others_look_ahead),
         BOTH(what_was_sent_during_an_edit_is_not_planned_again),
     };
