@@ -51,10 +51,46 @@ static enum err traces_add(struct txn *t)
     return err;
 }
 
+/* Are both rows shards of one firing, which the schedule has planned here? */
+static bool one_firing(const struct txn *t, int a, int b)
+{
+    const struct run_row *x = &t->rows.rows[a], *y = &t->rows.rows[b];
+    return !t->spawns[a] && !t->spawns[b] && x->job_id == y->job_id && x->kind == y->kind &&
+           x->scheduled_ms == y->scheduled_ms;
+}
+
+static enum err take_back(struct txn *t, struct run_row *r)
+{
+    struct run_change c = { .log_id = r->log_id, .what = CHANGE_DROP, .phase = PHASE_WITHDRAWN };
+    int64_t missed;
+    enum err err = t->ops->runs->runs_change(t->store, &c, 1, &missed, &t->b->why);
+    r->log_id = -1;
+    return err;
+}
+
+/* A broadcast is laid down whole, by one list of executors, or not at all: where another server has
+ * some of its shards, which an edit here plans again by another list, all of it is that server's.
+ */
+static enum err parts_drop(struct txn *t)
+{
+    enum err err = OK;
+    for (int i = 0, end; !err && i < t->rows.n; i = end) {
+        bool there = false;
+        for (end = i; end < t->rows.n && (end == i || one_firing(t, i, end)); end++)
+            there |= t->rows.rows[end].log_id < 0;
+        for (int k = i; !err && there && k < end; k++)
+            if (t->rows.rows[k].log_id > 0)
+                err = take_back(t, &t->rows.rows[k]);
+    }
+    return err;
+}
+
 enum err txn_rows_add(struct txn *t)
 {
     struct batch *b = t->b;
     enum err err = t->ops->runs->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    if (!err && t->store->shared)
+        err = parts_drop(t);
     if (!err)
         err = traces_add(t);
     if (err)

@@ -44,6 +44,8 @@ static bool of_schedule(enum kind k)
     return k == KIND_CRON || k == KIND_MISFIRE;
 }
 
+#define ALL_SHARDS 63 /* in place of one; there are fewer executors */
+
 static uint64_t moment_key(int64_t job_id, int64_t scheduled_ms, int shard)
 {
     return hash_u64(hash_u64((uint64_t)job_id * 64 + (uint64_t)shard) ^ (uint64_t)scheduled_ms);
@@ -90,6 +92,7 @@ static void born(struct world *w, const struct mem_run *r)
     g->kind = r->row.kind;
     g->attempt = r->row.attempt;
     g->shard = r->row.shard;
+    g->shards = r->row.shard_total;
     g->epoch = r->epoch;
     w->firings++;
     say(w, "epoch %lld has run %lld: job %lld version %lld, %s of %lld", (long long)r->epoch,
@@ -267,24 +270,41 @@ void check_send(struct world *w, const struct conn *c)
 
 /* ---- what runs ------------------------------------------------------------------------------- */
 
-/* I8: one moment is laid down once. Further shards are not judged: two centers whose lists differ
- * when a job is edited may each plan some of them. */
+/* What the map has under the key, which stands there from now on if nothing has. */
+static int64_t first_of(struct map *m, uint64_t key, int64_t value)
+{
+    int64_t before = (int64_t)(intptr_t)map_find(m, key);
+    if (!before)
+        map_set(m, key, (void *)(intptr_t)value);
+    return before;
+}
+
+/* A run that left late, by a process that was stopped, excuses its second one. */
+static bool excused(struct world *w, const struct ghost *g, int64_t before)
+{
+    bool stale = g->stale || ghost_of(w, before)->stale;
+    w->stale_runs += stale;
+    return stale;
+}
+
+/* I8: one moment is laid down once: each shard of it begins one run, and all that begin are of one
+ * list of executors. */
 static void check_moment(struct world *w, int64_t log_id, const struct ghost *g)
 {
     const struct job_record *j = mem_find(memory_of(w->db), T_JOB, g->job_id);
-    uint64_t key = moment_key(g->job_id, g->scheduled_ms, g->shard);
-    if (!of_schedule(g->kind) || g->attempt || g->shard || !j ||
-        strcmp(j->schedule_type, "CRON") != 0)
+    if (!of_schedule(g->kind) || g->attempt || !j || strcmp(j->schedule_type, "CRON") != 0)
         return;
-    int64_t before = (int64_t)(intptr_t)map_set(&w->moments, key, (void *)(intptr_t)log_id);
-    if (!before || before == log_id)
-        return;
-    if (g->stale || ghost_of(w, before)->stale)
-        w->stale_runs++;
-    else
-        broken(w, "I8", "runs %lld and %lld of job %lld are of the same moment %lld",
+    int64_t before =
+        first_of(&w->moments, moment_key(g->job_id, g->scheduled_ms, g->shard), log_id);
+    if (before && before != log_id && !excused(w, g, before))
+        broken(w, "I8", "runs %lld and %lld of job %lld are of the same moment %lld, shard %d",
                (long long)before, (long long)log_id, (long long)g->job_id,
-               (long long)g->scheduled_ms);
+               (long long)g->scheduled_ms, g->shard);
+    before = first_of(&w->moments, moment_key(g->job_id, g->scheduled_ms, ALL_SHARDS), log_id);
+    if (before && ghost_of(w, before)->shards != g->shards && !excused(w, g, before))
+        broken(w, "I8", "runs %lld and %lld of job %lld are of %d and %d shards of one moment %lld",
+               (long long)before, (long long)log_id, (long long)g->job_id,
+               ghost_of(w, before)->shards, g->shards, (long long)g->scheduled_ms);
 }
 
 void check_begun(struct world *w, struct exec *x, int64_t log_id)

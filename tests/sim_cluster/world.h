@@ -184,7 +184,7 @@ struct ghost { /* of one log id */
     bool born, gone;
     int64_t job_id, scheduled_ms, epoch;
     enum kind kind;
-    int attempt, shard;
+    int attempt, shard, shards;
     int sends, stale, begun, ended_ok;
     uint32_t at; /* executors that began it, as bits */
     int acked;   /* the first code that was acknowledged; 0: none */
