@@ -2,7 +2,7 @@
 /* A burst is taken up in parts: results and commits come between them. */
 #include "support_core.h"
 
-enum { BURST = 14000, PART = 6000 };
+enum { BURST = 7000, PART = 6000 };
 
 static int in_heap(const struct core *c)
 {
