@@ -623,8 +623,8 @@ static void a_life_that_is_over_reads_nothing(void **state)
 
 /* ---- what the scheduler is told ---- */
 
-/* The next slice is asked for. Each is answered once: the answer is the node's own until it has read
- * it. */
+/* The next slice is asked for. Each is answered once: the answer is the node's own until it has
+ * read it. */
 static void waits_for_a_walk(struct node_says *ret)
 {
     ret->sweeps = false;
