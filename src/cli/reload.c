@@ -15,9 +15,10 @@
 #include "net/tls.h"
 
 /* What counts at once; anything else is read at start only. */
-static const char *const at_once[] = { "log.level",     "log.format",    "tls.cert",
-                                       "tls.key",       "tls.client-ca", "http.proxies",
-                                       "backup.folder", "backup.every",  "backup.keep" };
+static const char *const at_once[] = { "log.level",    "log.format",    "tls.cert",
+                                       "tls.key",      "tls.client-ca", "executor.ca",
+                                       "http.proxies", "backup.folder", "backup.every",
+                                       "backup.keep" };
 
 struct reload {
     const struct config *started;
@@ -27,6 +28,7 @@ struct reload {
     char **argv;
     const struct reload_ops *ops;
     struct tls_server *tls;
+    struct tls_client *trust;
     pthread_t thread;
     _Atomic bool stop;
 };
@@ -86,6 +88,34 @@ static void tls_again(struct reload *r, const struct config *now)
         log_info("server", "reload: new connections get the certificate in %s", f.cert);
 }
 
+static struct tls_trust trust_of(const struct config *c)
+{
+    return (struct tls_trust){ .ca = config_text(c, "executor.ca"), .setting = "executor.ca" };
+}
+
+enum err reload_trust_open(const struct config *c, struct tls_client **ret, struct why *why)
+{
+    struct tls_trust trust = trust_of(c);
+    return tls_client_new(&trust, ret, why);
+}
+
+static void trust_again(struct reload *r, const struct config *now)
+{
+    struct tls_trust trust = trust_of(now);
+    struct why why = { "" };
+    if (tls_client_reload(r->trust, &trust, &why))
+        log_error("server", "reload: executors are checked as before: %s", why.text);
+    else
+        log_info("server", "reload: new connections to executors are checked with executor.ca=%s",
+                 trust.ca);
+}
+
+static void certificates_again(struct reload *r, const struct config *now)
+{
+    tls_again(r, now);
+    trust_again(r, now);
+}
+
 /* ---- settings ----------------------------------------------------------------------------------
  */
 
@@ -141,12 +171,12 @@ static void settings_again(struct reload *r)
     if (err) {
         log_error("server", "reload: no setting is changed: %s", why.text);
         config_done(&now);
-        tls_again(r, r->again ? &r->last : r->started);
+        certificates_again(r, r->again ? &r->last : r->started);
         return;
     }
     r->ops->apply(&now);
     tell(r, &now);
-    tls_again(r, &now);
+    certificates_again(r, &now);
     if (r->again)
         config_done(&r->last);
     r->last = now;
@@ -188,10 +218,13 @@ static void *wait_for_it(void *arg)
 }
 
 struct reload *reload_start(const struct config *started, int argc, char **argv,
-                            const struct reload_ops *ops, struct tls_server *tls)
+                            const struct reload_ops *ops, struct tls_server *tls,
+                            struct tls_client *trust)
 {
     struct reload *r = mem_new(sizeof(*r));
-    *r = (struct reload){ .started = started, .argc = argc, .argv = argv, .ops = ops, .tls = tls };
+    *r = (struct reload){
+        .started = started, .argc = argc, .argv = argv, .ops = ops, .tls = tls, .trust = trust
+    };
     int rc = thread_start(&r->thread, "peal-reload", 0, wait_for_it, r);
     if (!rc)
         return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reload.h - what a running server reads again on SIGHUP: the certificate, and some settings.
+/* reload.h - what a running server reads again on SIGHUP: certificates, and some settings.
  *
  * The signal is taken by a thread of its own, so that reading files holds up nothing. A bad file or
  * setting changes nothing, and the log says what is wrong. */
@@ -9,6 +9,7 @@
 #include "base/config.h"
 
 struct reload; /* opaque */
+struct tls_client;
 struct tls_server;
 
 /* Of tls.cert, tls.key and tls.client-ca: are they given together? */
@@ -16,6 +17,10 @@ MUST_CHECK enum err reload_tls_check(const struct config *c, struct why *why);
 /* What they name; *ret stays NULL without them. ERR_INVALID: why names setting and file. */
 MUST_CHECK enum err reload_tls_open(const struct config *c, struct tls_server **ret,
                                     struct why *why);
+
+/* What executor.ca names. ERR_INVALID: why names setting and file. */
+MUST_CHECK enum err reload_trust_open(const struct config *c, struct tls_client **ret,
+                                      struct why *why);
 
 /* Block SIGHUP until reload_start; before other threads start. */
 void reload_hold(void);
@@ -30,7 +35,8 @@ struct reload_ops {
 
 /* Everything is borrowed until reload_stop. tls: NULL without. NULL: no thread, as the log says. */
 struct reload *reload_start(const struct config *started, int argc, char **argv,
-                            const struct reload_ops *ops, struct tls_server *tls);
+                            const struct reload_ops *ops, struct tls_server *tls,
+                            struct tls_client *trust);
 void reload_stop(struct reload *r);
 
 #endif

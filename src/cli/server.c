@@ -232,7 +232,7 @@ static int serve_by(const struct center_config *cc, const struct api_config *api
 }
 
 static int serve(const struct config *config, const struct api_config *api_config,
-                 struct tls_server *tls)
+                 struct tls_server *tls, struct tls_client *trust)
 {
     struct why why = { "" };
     char token[SERVER_TOKEN_MAX + 1];
@@ -247,6 +247,7 @@ static int serve(const struct config *config, const struct api_config *api_confi
     struct center_config cc;
     server_center(config, &cc);
     cc.tls = tls;
+    cc.trust = trust;
     cc.token = token;
     cc.retention = server_retention(config);
     cc.backups = server_backups(config);
@@ -302,21 +303,27 @@ static void tell_reloading(bool reading)
 static const struct reload_ops again = { server_config_read, server_settings_check, apply_again,
                                          tell_reloading };
 
-/* The certificate is there, and SIGHUP heard, before and behind anything that uses them. */
+/* Certificates are there, and SIGHUP heard, before and behind anything that uses them. */
 static int serve_reloading(const struct config *c, const struct api_config *api, int argc,
                            char **argv)
 {
     struct why why = { "" };
     struct tls_server *tls;
+    struct tls_client *trust;
     if (reload_tls_open(c, &tls, &why))
         return complain(why.text);
+    if (reload_trust_open(c, &trust, &why)) {
+        tls_server_free(tls);
+        return complain(why.text);
+    }
     service_open(&service);
-    struct reload *r = reload_start(c, argc, argv, &again, tls);
-    int status = serve(c, api, tls);
+    struct reload *r = reload_start(c, argc, argv, &again, tls, trust);
+    int status = serve(c, api, tls, trust);
     live_set(NULL); /* also if there was none */
     reload_stop(r);
     service_close(&service);
     tls_server_free(tls);
+    tls_client_free(trust);
     return status;
 }
 

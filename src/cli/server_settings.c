@@ -206,7 +206,6 @@ void server_center(const struct config *c, struct center_config *ret)
         .node_name = config_text(c, "node.name"),
         .node_address = config_text(c, "node.address"),
         .cluster = config_flag(c, "node.cluster"),
-        .executor_ca = config_text(c, "executor.ca"),
         .recorder = config_text(c, "recorder"),
         .zone = config_text(c, "zone"),
         .misfire_threshold_ms = config_int(c, "misfire.threshold"),

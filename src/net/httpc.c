@@ -363,13 +363,14 @@ enum err httpc_new(struct loop *l, const struct httpc_config *config, struct htt
         return ERR_INVALID;
     }
     const struct tls_trust *trust = &config->tls;
-    struct tls_client *tls = NULL; /* else made when a peer wants it */
-    if (names_files(trust) && tls_client_new(trust, &tls, why))
+    struct tls_client *tls = config->trust; /* else made when a peer wants it */
+    if (!tls && names_files(trust) && tls_client_new(trust, &tls, why))
         return ERR_INVALID;
     struct httpc *c = mem_new(sizeof(*c));
     c->loop = l;
     c->tls = tls;
     c->cf.tls = *trust;
+    c->cf.trust = config->trust;
     c->token = mem_dup(token);
     c->cf.connections = or_default(config->connections, 64);
     c->cf.connect_timeout_ms = or_default(config->connect_timeout_ms, 3000);
@@ -402,7 +403,8 @@ void httpc_free(struct httpc *c)
         resolver_free(c->resolver);
     }
     loop_undefer(c->loop, &c->failed_task);
-    tls_client_free(c->tls);
+    if (!c->cf.trust)
+        tls_client_free(c->tls);
     buf_done(&c->spare);
     free(c->token);
     free(c);

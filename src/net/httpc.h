@@ -26,7 +26,8 @@ struct httpc_config {  /* 0 in a number: the default */
     int connect_timeout_ms; /* 3000, resolving and TLS included */
     struct tls_trust tls; /* all NULL: any certificate. Checked at once if it names files; texts are
                            * borrowed until httpc_free */
-    int idle_ms;          /* 4000: idle connections are closed then */
+    struct tls_client *trust; /* in place of the files of tls; borrowed until httpc_free */
+    int idle_ms;              /* 4000: idle connections are closed then */
 };
 
 /* ERR_INVALID if the token cannot stand in a header, or a file of tls is not good (why says). */

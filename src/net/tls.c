@@ -16,9 +16,12 @@
 #include <sys/socket.h>
 #include "base/mem.h"
 
-struct tls_client {
+struct tls_client {       /* each connection holds the ctx that it began with */
+    pthread_mutex_t lock; /* for all below */
     SSL_CTX *ctx;
-    bool any; /* certificates are not looked at */
+    bool any;    /* certificates are not looked at */
+    bool system; /* those that this machine trusts are to be loaded, which takes milliseconds */
+    unsigned reloads;
 };
 
 struct tls_server {
@@ -32,6 +35,7 @@ struct tls {
     int fd;
     bool broken;             /* nothing more may be said over it */
     bool offers;             /* its handshake began with a session */
+    unsigned reloads;        /* of its client, when it began */
     struct tls_ticket *keep; /* the caller's; NULL: sessions are not kept */
 };
 
@@ -131,22 +135,28 @@ static bool load_pair(SSL_CTX *ctx, const char *prefix, const char *cert_file, c
     return fit;
 }
 
-static bool load_trust(struct tls_client *t, const struct tls_trust *trust, struct why *why)
+static bool any_certificate(const struct tls_trust *trust)
+{
+    return !trust || !trust->ca || strcmp(trust->ca, TLS_ANY) == 0;
+}
+
+static bool system_certificates(const struct tls_trust *trust)
+{
+    return !any_certificate(trust) && strcmp(trust->ca, TLS_SYSTEM) == 0;
+}
+
+static bool load_trust(SSL_CTX *ctx, const struct tls_trust *trust, struct why *why)
 {
     char prefix[64];
     size_t n = trust->setting ? strlen(trust->setting) : 0;
     snprintf(prefix, sizeof(prefix), "%.*s", n > 2 ? (int)n - 2 : 0,
              trust->setting); /* of "x.ca" */
-    t->any = !trust->ca || strcmp(trust->ca, TLS_ANY) == 0;
-    bool system = !t->any && strcmp(trust->ca, TLS_SYSTEM) == 0;
-    if (system)
-        SSL_CTX_set_default_verify_paths(t->ctx); /* without any file none is trusted */
-    else if (!t->any && SSL_CTX_load_verify_file(t->ctx, trust->ca) != 1)
+    bool file = !any_certificate(trust) && !system_certificates(trust);
+    bool ok = !file || SSL_CTX_load_verify_file(ctx, trust->ca) == 1;
+    if (!ok)
         why_set(why, "%s: %s: %s", trust->setting, trust->ca, first_reason());
     ERR_clear_error();
-    if (why->text[0])
-        return false;
-    return !trust->cert || load_pair(t->ctx, prefix, trust->cert, trust->key, why);
+    return ok && (!trust->cert || load_pair(ctx, prefix, trust->cert, trust->key, why));
 }
 
 void tls_ticket_drop(struct tls_ticket *ticket)
@@ -163,29 +173,55 @@ static int ticket_came(SSL *ssl, SSL_SESSION *session)
     if (copy) {
         tls_ticket_drop(t->keep);
         t->keep->session = copy;
+        t->keep->reloads = t->reloads;
     }
     return 0; /* no reference was taken */
 }
 
+static SSL_CTX *client_ctx(const struct tls_trust *trust, struct why *why)
+{
+    SSL_CTX *ctx = ctx_new(TLS_client_method());
+    if (!ctx)
+        why_set(why, "TLS: OpenSSL refuses");
+    if (!ctx || (trust && !load_trust(ctx, trust, why))) {
+        SSL_CTX_free(ctx);
+        return NULL;
+    }
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, ticket_came);
+    SSL_CTX_set_verify(ctx, any_certificate(trust) ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+    return ctx;
+}
+
+static void trust_set(struct tls_client *t, SSL_CTX *ctx, const struct tls_trust *trust)
+{
+    t->ctx = ctx;
+    t->any = any_certificate(trust);
+    t->system = system_certificates(trust);
+}
+
 enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret, struct why *why)
 {
-    struct tls_client *t = mem_new(sizeof(*t));
-    struct why first = { "" };
-    t->any = true;
-    t->ctx = ctx_new(TLS_client_method());
-    if (!t->ctx)
-        why_set(&first, "TLS: OpenSSL refuses");
-    else if (!trust || load_trust(t, trust, &first)) {
-        SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-        SSL_CTX_sess_set_new_cb(t->ctx, ticket_came);
-        SSL_CTX_set_verify(t->ctx, t->any ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    }
-    if (first.text[0]) {
-        why_set(why, "%s", first.text);
-        tls_client_free(t);
+    SSL_CTX *ctx = client_ctx(trust, why);
+    if (!ctx)
         return ERR_INVALID;
-    }
-    *ret = t;
+    struct tls_client *t = *ret = mem_new(sizeof(*t));
+    pthread_mutex_init(&t->lock, NULL);
+    trust_set(t, ctx, trust);
+    return OK;
+}
+
+enum err tls_client_reload(struct tls_client *t, const struct tls_trust *trust, struct why *why)
+{
+    SSL_CTX *ctx = client_ctx(trust, why);
+    if (!ctx)
+        return ERR_INVALID;
+    pthread_mutex_lock(&t->lock);
+    SSL_CTX *old = t->ctx;
+    trust_set(t, ctx, trust);
+    t->reloads++;
+    pthread_mutex_unlock(&t->lock);
+    SSL_CTX_free(old);
     return OK;
 }
 
@@ -194,6 +230,7 @@ void tls_client_free(struct tls_client *t)
     if (!t)
         return;
     SSL_CTX_free(t->ctx);
+    pthread_mutex_destroy(&t->lock);
     free(t);
 }
 
@@ -223,17 +260,27 @@ static bool expect(struct tls *t, const char *host, bool literal)
 struct tls *tls_new(struct tls_client *client, int fd, const char *host, bool literal,
                     struct tls_ticket *ticket)
 {
+    pthread_mutex_lock(&client->lock);
+    if (client->system)
+        SSL_CTX_set_default_verify_paths(client->ctx); /* without any file none is trusted */
+    client->system = false;
+    bool any = client->any;
+    unsigned reloads = client->reloads;
     struct tls *t = conn_new(client->ctx, fd);
+    pthread_mutex_unlock(&client->lock);
     if (!t)
         return NULL;
+    t->reloads = reloads;
     t->keep = ticket;
     SSL_set_app_data(t->ssl, t);
     SSL_set_connect_state(t->ssl);
+    if (ticket && ticket->reloads != reloads) /* a session stands for a check of the certificate */
+        tls_ticket_drop(ticket);
     if (ticket && ticket->session)
         t->offers = SSL_set_session(t->ssl, ticket->session) == 1;
     if (!literal)
         SSL_set_tlsext_host_name(t->ssl, host);
-    if (!client->any && !expect(t, host, literal)) {
+    if (!any && !expect(t, host, literal)) {
         tls_free(t, false);
         return NULL;
     }

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/why.h"
 
-struct tls_client; /* opaque: settings shared by the connections of one client */
+struct tls_client; /* opaque: what servers are checked with; any thread */
 struct tls_server; /* opaque: certificate and key of a listener; any thread */
 struct tls;        /* opaque: one connection */
 
@@ -48,12 +48,17 @@ struct tls_trust {       /* texts are borrowed for the call */
 /* ERR_INVALID: why names setting, file and what is wrong with it. trust NULL: TLS_ANY. */
 MUST_CHECK enum err tls_client_new(const struct tls_trust *trust, struct tls_client **ret,
                                    struct why *why);
-void tls_client_free(struct tls_client *t);
+/* The next connections are checked with these, and resume no session from before; those that are
+ * open are not touched. Refused, nothing changes. */
+MUST_CHECK enum err tls_client_reload(struct tls_client *t, const struct tls_trust *trust,
+                                      struct why *why);
+void tls_client_free(struct tls_client *t); /* its connections may go on */
 
 /* The session that a server gave last: the next connection to it resumes that one, which saves both
  * sides the certificates and their signatures (RFC 8446, 2.2). All zero: none. */
 struct tls_ticket {
     struct ssl_session_st *session; /* owned */
+    unsigned reloads;               /* of its client, when the connection began */
 };
 void tls_ticket_drop(struct tls_ticket *ticket);
 

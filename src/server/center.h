@@ -27,7 +27,8 @@ struct center;
 
 struct center_config {
     const char *listen;       /* "127.0.0.1:8080" */
-    const char *executor_ca;  /* see tls_trust in net/tls.h; borrowed for good */
+    struct tls_client *trust; /* what executors and other nodes are checked with; NULL: any
+                               * certificate is taken. Borrowed for good */
     struct tls_server *tls;   /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */
     const char *data;         /* folder, made if missing */
     const char *db;           /* as store_open's; NULL: peal.db in the data folder */

@@ -161,7 +161,7 @@ static enum err peers_begin(struct center *c, struct why *why)
     const struct peers_config config = { .center = c,
                                          .rows = peer_rows,
                                          .token = c->config.token,
-                                         .ca = c->config.executor_ca,
+                                         .trust = c->config.trust,
                                          .epoch = c->metrics.node.epoch,
                                          .metrics = &c->metrics };
     if (!center_shares(c) || c->config.still || !c->config.token[0])
@@ -287,7 +287,7 @@ static enum err net_new(struct center *c, struct why *why)
         return err;
     struct transport_config out = { .token = c->config.token,
                                     .connections = c->config.lane_connections + EXTRA_CONNECTIONS,
-                                    .ca = c->config.executor_ca };
+                                    .trust = c->config.trust };
     err = transports_new(transport_rows, c->loop, &out, &c->transports, why);
     if (err)
         return err;

@@ -396,7 +396,8 @@ enum err peers_new(struct loop *l, const struct peers_config *config, struct pee
                                          .connections = PEER_CALLS,
                                          .connect_timeout_ms = timeout_ms,
                                          .idle_ms = IDLE_MS,
-                                         .tls = { .ca = config->ca, .setting = "executor.ca" } };
+                                         .tls = { .setting = "executor.ca" },
+                                         .trust = config->trust };
     enum err err = httpc_new(l, &client, &p->client, why);
     if (err) {
         free(p);

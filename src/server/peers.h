@@ -113,7 +113,7 @@ struct peers_config {
     struct center *center;       /* for the rows' functions */
     const struct peer_row *rows; /* borrowed for good */
     const char *token;           /* copied; not empty */
-    const char *ca;              /* see executor.ca; borrowed for good */
+    struct tls_client *trust;    /* as center_config's; borrowed until peers_free */
     int64_t epoch;               /* of this server */
     int timeout_ms;              /* of a call; 0: PEER_TIMEOUT_MS */
     struct metrics *metrics;

@@ -353,7 +353,8 @@ static enum err make(struct loop *l, const struct transport_config *config, stru
     struct http *h = mem_new(sizeof(*h));
     struct httpc_config client = { .token = config->token,
                                    .connections = config->connections,
-                                   .tls = { .ca = config->ca, .setting = "executor.ca" } };
+                                   .tls = { .setting = "executor.ca" },
+                                   .trust = config->trust };
     enum err err = httpc_new(l, &client, &h->client, why);
     if (err) {
         free(h);

@@ -5,6 +5,8 @@ and what is said of those that are not."""
 import contextlib
 import http.server
 import json
+import shutil
+import signal
 import socket
 import ssl
 import struct
@@ -190,6 +192,38 @@ def test_an_untrusted_certificate_is_said_on_the_run(tmp_path, files, args):
         assert code == 500
         assert "the certificate is not trusted: " in said and "executor.ca" in said
         assert not executor.runs
+
+
+def read_again(center, said):
+    """SIGHUP, and wait for the line that the log says then."""
+    before = center.output.read_text().count(said)
+    center.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: center.output.read_text().count(said) > before, "the certificates to be read again")
+
+
+def test_a_new_ca_counts_at_sighup(tmp_path, files):
+    """The file is read again, though the setting is the same; what was trusted before is not trusted by a session."""
+    (tmp_path / "other").mkdir()
+    other = certificates(tmp_path / "other")[0]
+    ca = tmp_path / "ca.pem"
+    counts = "new connections to executors are checked with"
+    shutil.copy(other, ca)
+    with HttpsExecutor(files) as executor, Center(tmp_path / "c", ["--executor.ca", str(ca)]) as center:
+        executor.close_each = True
+        address = f"https://127.0.0.1:{executor.port}/"
+        assert [code for code, _ in run_at(center, address)] == [500]
+        shutil.copy(files[0], ca)
+        read_again(center, counts)
+        assert [code for code, _ in run_at(center, address, 2)] == [200] * 2
+        assert executor.resumed[-1]
+        ca.write_text("no certificate")
+        read_again(center, "executors are checked as before: executor.ca: ")
+        assert [code for code, _ in run_at(center, address)] == [200]
+        shutil.copy(other, ca)
+        read_again(center, counts)
+        (code, said), = run_at(center, address)
+        assert code == 500 and "the certificate is not trusted: " in said
+        assert len(executor.runs) == 3
 
 
 def test_a_certificate_for_another_address_is_not_taken(tmp_path, files):

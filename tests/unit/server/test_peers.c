@@ -100,7 +100,6 @@ static void begin(struct node *n, int64_t epoch, const char *token)
     struct why why = { "" };
     const struct peers_config config = { .rows = rows,
                                          .token = token,
-                                         .ca = "any",
                                          .epoch = epoch,
                                          .timeout_ms = timeout_ms,
                                          .metrics = &n->metrics };
