@@ -109,8 +109,10 @@ def test_jobs_are_shared_by_the_list_of_servers(db, tmp_path):
             moved = {job for job, home in with_three.items() if home != before[job]}
             assert {with_three[job] for job in moved} == {numbers[2]}
             wait_for_ends(db, name, 6 * len(jobs))
-            assert sum(one_of.metric("peal_node_jobs") for one_of in (one, two, three)) == len(before)
-            assert sum(one_of["jobs"] for one_of in V1(three).get("/nodes")["items"]) == len(before)
+            wait_until(lambda: sum(one_of.metric("peal_node_jobs") for one_of in (one, two, three)) == len(before),
+                       "each to have counted its jobs", 40)
+            wait_until(lambda: sum(one_of["jobs"] for one_of in V1(three).get("/nodes")["items"]) == len(before),
+                       "each to have told its number", 20)
             # the route of those that have stayed goes on; a machine that stands still may let another node claim a run,
             # whose route begins elsewhere
             done = [in_order(db, name, job, addresses) for job in jobs if job not in moved]
