@@ -9,16 +9,13 @@
  * is shorter than the true one. */
 #include "server/node.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mailbox.h"
 #include "base/mem.h"
-#include "base/secret.h"
 #include "base/thread.h"
 #include "sched/node.h"
+#include "server/node_lock.h"
 #include "store/url.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +25,6 @@
 #define WAIT_MAX_MS 60000
 #define ROUND_TRIP_MS 100 /* a slower answer says nothing about clocks */
 #define SKEW_MS 250       /* more is told */
-#define LINE_MAX_BYTES 128
 #define COUNT_EVERY_MS 30000
 #define COUNT_AGAIN_MS 1000 /* until it is known */
 #define ADOPT_ROWS 1000     /* of another node, in one transaction */
@@ -37,10 +33,7 @@
 struct node {
     char *db, *password, *address;
     char name[NODE_NAME_SIZE];
-    char key[65]; /* of the database's URL, for the file */
-    int fd;       /* node.lock */
-    int64_t gone_epoch;
-    int64_t lost;        /* commits, as the last process of the folder has found */
+    struct node_lock folder;
     struct store *store; /* of the beat; NULL: not open */
     struct store_options options;
     struct metrics *metrics;
@@ -87,59 +80,7 @@ static struct now node_now(void)
     return (struct now){ .wall_ms = clock_wall_ms(), .boot_ms = clock_boot_ms() };
 }
 
-/* ---- the data folder's memory ---------------------------------------------------------------- */
-
-static void key_of(const char *db, char key[65])
-{
-    struct db_url u;
-    char text[1024] = "";
-    unsigned char digest[32];
-    if (!db_url_parse(db, &u, NULL)) {
-        db_url_text(&u, text, sizeof(text));
-        db_url_wipe(&u);
-    }
-    sha256(text, strlen(text), digest);
-    hex_text(digest, sizeof(digest), key);
-}
-
-/* "EPOCH KEY LOST": whose life the last process of this folder was, and how many commits it has
- * found that the database had lost; earlier releases have not written that. */
-static void epoch_read(struct node *n)
-{
-    char text[LINE_MAX_BYTES] = "";
-    text[file_read(n->fd, 0, text, sizeof(text) - 1)] = '\0';
-    char *key = strchr(text, ' ');
-    if (!key || strncmp(key + 1, n->key, sizeof(n->key) - 1) != 0 ||
-        !parse_i64(slice_of(text, (size_t)(key - text)), &n->gone_epoch))
-        return;
-    struct slice lost = slice_trim(slice_text(key + sizeof(n->key)));
-    if (!parse_i64(lost, &n->lost) || n->lost < 0)
-        n->lost = 0;
-}
-
-static void epoch_write(const struct node *n, int64_t epoch, int64_t lost)
-{
-    char text[LINE_MAX_BYTES];
-    int size =
-        snprintf(text, sizeof(text), "%lld %s %lld\n", (long long)epoch, n->key, (long long)lost);
-    if (pwrite(n->fd, text, (size_t)size, 0) != size || ftruncate(n->fd, size))
-        log_warn("node", "cannot write node.lock: %s; a start after a kill waits 3 s",
-                 strerror(errno));
-}
-
-static enum err lock(struct node *n, const char *data, struct why *why)
-{
-    char *path = mem_join(data, "/node.lock");
-    n->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    enum err err = n->fd < 0 ? ERR_IO : file_lock(n->fd);
-    if (err == ERR_BUSY)
-        why_set(why, "the folder %s is in use by another server; give this one another --data",
-                data);
-    else if (err)
-        why_set(why, "cannot lock %s: %s", path, strerror(errno));
-    free(path);
-    return err;
-}
+/* ---- life ------------------------------------------------------------------------------------ */
 
 void node_name_choose(const char *given, char ret[NODE_NAME_SIZE])
 {
@@ -164,7 +105,7 @@ enum err node_new(const char *data, const char *db, const char *password, const 
     if (!db_url_is(db))
         return shared ? ERR_INVALID : OK;
     struct node *n = mem_new(sizeof(*n));
-    n->fd = -1;
+    n->folder.fd = -1;
     n->shared = shared;
     n->says.lease_ms = n->says.watermark_ms = INT64_MIN;
     atomic_init(&n->lease_ms, INT64_MIN);
@@ -177,34 +118,32 @@ enum err node_new(const char *data, const char *db, const char *password, const 
     n->password = mem_dup(password);
     n->metrics = metrics;
     text_copy(n->name, sizeof(n->name), slice_text(name));
-    key_of(db, n->key);
-    enum err err = lock(n, data, why);
+    enum err err = node_lock_open(data, db, &n->folder, why);
     if (err) {
         node_free(n);
         return err;
     }
-    epoch_read(n);
-    atomic_store(&metrics->db_lost, (uint64_t)n->lost);
+    atomic_store(&metrics->db_lost, (uint64_t)n->folder.lost);
     *ret = n;
     return OK;
 }
 
 int64_t node_gone_epoch(const struct node *n)
 {
-    return n ? n->gone_epoch : 0;
+    return n ? n->folder.epoch : 0;
 }
 
 bool node_lost_commits(const struct node *n)
 {
-    return n && n->lost;
+    return n && n->folder.lost;
 }
 
 /* For the next process of the folder: this one ends, and nobody will ask it. */
 static void lost_remember(const struct node *n)
 {
-    int64_t lost = (int64_t)atomic_load(&n->metrics->db_lost) - n->lost;
+    int64_t lost = (int64_t)atomic_load(&n->metrics->db_lost) - n->folder.lost;
     if (lost > 0 && n->options.epoch)
-        epoch_write(n, n->options.epoch, lost);
+        node_lock_write(&n->folder, n->options.epoch, lost);
 }
 
 /* ---- the beat -------------------------------------------------------------------------------- */
@@ -714,7 +653,7 @@ enum err node_start(struct node *n, struct store *store, const char *address,
     };
     n->address = mem_dup(address);
     n->hooks = *hooks;
-    epoch_write(n, epoch, 0);
+    node_lock_write(&n->folder, epoch, 0);
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
     rules_make(n, node, epoch);
@@ -798,10 +737,9 @@ void node_free(struct node *n)
     news_rows_done(&n->said);
     live_nodes_done(&n->lives);
     store_close(n->store);
-    if (n->fd >= 0) {
+    if (n->folder.fd >= 0)
         lost_remember(n);
-        close(n->fd);
-    }
+    node_lock_close(&n->folder);
     pthread_mutex_destroy(&n->lock);
     if (n->password)
         explicit_bzero(n->password, strlen(n->password));
