@@ -51,7 +51,7 @@ static const struct config_row rows[] = {
       "host's name in place of every interface); https:// before it if the port speaks TLS",
       0, 0 },
     { "node.cluster", NULL, CONFIG_FLAG, "false", NULL,
-      "being built, not for use: several servers on one database", 0, 0 },
+      "several servers share the database, and each plans and sends; not for a file", 0, 0 },
     { "recorder", NULL, CONFIG_TEXT, NULL, "DIR",
       "folder on tmpfs for the flight recorder, by which a killed server knows what it had sent;\n"
       "none: do without (default: $RUNTIME_DIRECTORY, else /dev/shm)",
