@@ -90,6 +90,7 @@ class Stage:
             done.set()
             process.returncode = os.waitstatus_to_exitcode(status)
             self.cpu.append(used.ru_utime + used.ru_stime)
+            log.write(f"+ took {self.cpu[-1]:.0f} s of the cores\n")
             if not in_time:
                 raise Failed(f"{command[0]} took more than {limit} s")
             return process.returncode
