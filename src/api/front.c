@@ -212,8 +212,11 @@ enum err web_new(struct center *c, const struct api_config *config,
     pthread_cond_init(&w->ready, NULL);
     web_queues_init(w);
     enum err err = start(w, why);
-    if (err) {
-        free(w); /* the process ends: nothing was started */
+    if (err) { /* no thread was started, and the process ends: what the center points to goes */
+        feed_free(w->feed);
+        if (list_linked(&w->back_incoming.node))
+            loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
+        free(w);
         return err;
     }
     *ret = w;

@@ -184,3 +184,21 @@ def test_a_standby_is_refused_and_the_primary_beside_it_is_used(tmp_path):
         said = said_at_start(tmp_path, other)
         assert "read-only" in said and "name the primary, or all servers, in the URL" in said, said
         works(tmp_path, url.replace(f"127.0.0.1:{primary.port}", f"127.0.0.1:{standby.port},127.0.0.1:{primary.port}"))
+
+
+@pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")
+def test_a_start_that_runs_out_of_connections_ends_with_the_text(tmp_path):
+    """Whichever of its connections it is that the database refuses, what was begun is taken down in order."""
+    with servers.open("postgres") as server:
+        url = server.create("few").replace(f":{servers.WRITTEN}@", "@")
+        for limit in range(1, 40):
+            server.run(f"ALTER ROLE {servers.USER} CONNECTION LIMIT {limit}")
+            center = Center(tmp_path / str(limit), ["--db", url], env={"PEAL_DB_PASSWORD": servers.PASSWORD})
+            try:
+                center.start()
+            except RuntimeError as ended:
+                assert "ended by itself (3)" in str(ended) and "too many connections" in str(ended), ended
+            else:
+                center.stop()
+                break
+        assert 3 < limit < 39
