@@ -154,8 +154,10 @@ static enum err start(struct web *w, struct why *why)
         return err;
     }
     err = forecast_new(w->center, &w->forecast, why);
-    if (err)
+    if (err) {
+        store_close(reader);
         return err;
+    }
     web_live_start(w);
     w->board = board_new(w->feed, w->loop, center_figures(w->center), reader);
     w->attention = attention_new(w->center, w->loop, w->board);
@@ -172,6 +174,26 @@ static enum err start(struct web *w, struct why *why)
         return OK;
     log_error("web", "cannot start a thread: %s", strerror(rc));
     abort(); /* at start, with nothing done yet */
+}
+
+/* A start that failed, before the first thread. */
+static void web_undo(struct web *w)
+{
+    viewers_free(w->live.viewers);
+    tails_free(w->live.tails);
+    httpd_free(w->front);
+    feed_free(w->feed);
+    if (list_linked(&w->incoming.node))
+        loop_mailbox_remove(w->loop, &w->incoming);
+    if (list_linked(&w->back_incoming.node))
+        loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
+    mailbox_free(w->mailbox);
+    mailbox_free(w->back);
+    loop_free(w->loop);
+    pthread_cond_destroy(&w->ready);
+    pthread_mutex_destroy(&w->lock);
+    logins_free(w->logins);
+    free(w);
 }
 
 enum err web_new(struct center *c, const struct api_config *config,
@@ -212,11 +234,8 @@ enum err web_new(struct center *c, const struct api_config *config,
     pthread_cond_init(&w->ready, NULL);
     web_queues_init(w);
     enum err err = start(w, why);
-    if (err) { /* no thread was started, and the process ends: what the center points to goes */
-        feed_free(w->feed);
-        if (list_linked(&w->back_incoming.node))
-            loop_mailbox_remove(center_loop(w->center), &w->back_incoming);
-        free(w);
+    if (err) {
+        web_undo(w);
         return err;
     }
     *ret = w;
