@@ -334,6 +334,29 @@ def check_calls(house):
                 house.report(f"{path}:{number}", f"{match.group(1)}() is banned here")
 
 
+def check_values(house):
+    """Two words of an enumeration with one number are two meanings that nobody can tell apart; a second name for a
+    value is written as that name."""
+    for path in house.c_files("src/", "include/"):
+        text = strip(house.read(path))
+        for body in re.finditer(r"\benum\s+\w+\s*\{([^{}]*)\}", text):
+            seen = {}
+            for word in re.finditer(r"\b(\w+)\s*=\s*([^,]+)", body.group(1)):
+                number = value_of(word.group(2))
+                if number is None:
+                    continue
+                if number in seen:
+                    line = text.count("\n", 0, body.start(1) + word.start()) + 1
+                    house.report(f"{path}:{line}", f"{word.group(1)} has the number of {seen[number]}")
+                seen.setdefault(number, word.group(1))
+
+
+def value_of(text):
+    """The number that is written there: 16, 0x10, 1 << 4; None if it is something else."""
+    shifted = re.fullmatch(r"\(?\s*(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*(?:<<\s*(\d+))?\s*\)?", text.strip())
+    return int(shifted.group(1), 0) << int(shifted.group(2) or 0) if shifted else None
+
+
 def check_licence(house):
     for path in house.files:
         name = os.path.basename(path)
@@ -354,6 +377,7 @@ CHECKS = {
     "comments": check_comments,
     "heads": check_heads,
     "calls": check_calls,
+    "values": check_values,
     "licence": check_licence,
     "columns": check_columns,
 }

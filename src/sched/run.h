@@ -3,6 +3,7 @@
 #ifndef PEAL_SCHED_RUN_H
 #define PEAL_SCHED_RUN_H
 
+#include <assert.h>
 #include "model/story.h"
 #include "sched/job.h"
 #include "sched/lane.h"
@@ -24,27 +25,34 @@ enum wait {
     WAIT_COUNT
 };
 
-enum run_flag {
-    RUN_DOUBT = 1,         /* an earlier send may have arrived */
-    RUN_DOUBTED = 2,       /* was in doubt at least once */
-    RUN_RESENT = 4,        /* has used its one resend */
-    RUN_BROADCAST = 8,     /* shard i of n */
-    RUN_CLOSED = 16,       /* ended; goes when the end is on disk */
-    RUN_WRITTEN = 32,      /* its end is on disk; a call is still under way */
-    RUN_ENDING = 64,       /* is out, and its job is being deleted: no end of its own meanwhile */
-    RUN_PROBED = 128,      /* FAILOVER or BUSYOVER has chosen */
-    RUN_AWAY = 256,        /* the center was away during its life */
-    RUN_RETRYING = 512,    /* it has ended, and its retry is being planned */
-    RUN_LEFT = 1024,       /* a /run with this id may have left */
-    RUN_SCHEDULED = 2048,  /* the job's schedule asked for it, or for the run it retries */
-    RUN_UNSENT = 4096,     /* the recorder of the life before says that it was not sent */
-    RUN_MOVED = 8192,      /* its job has got another group or route: it is routed by them */
-    RUN_ELSEWHERE = 16384, /* another program has ended it, and sees to what follows */
-    RUN_SCHEDULED_LOG = 16384, /* a retry with its scheduled time as log time: a release before
-                                  planned it */
-    RUN_STALE = 32768,         /* the job was changed since the call under way was made */
-    RUN_RENEWING = 65536,      /* its log row gets the job's handler and parameter (run_renew) */
-};
+/* Each flag has the bit of its place in this table: no number is written by hand. */
+#define RUN_FLAGS(X)                                                                               \
+    X(DOUBT)         /* an earlier send may have arrived */                                        \
+    X(DOUBTED)       /* was in doubt at least once */                                              \
+    X(RESENT)        /* has used its one resend */                                                 \
+    X(BROADCAST)     /* shard i of n */                                                            \
+    X(CLOSED)        /* ended; goes when the end is on disk */                                     \
+    X(WRITTEN)       /* its end is on disk; a call is still under way */                           \
+    X(ENDING)        /* is out, and its job is being deleted: no end of its own meanwhile */       \
+    X(PROBED)        /* FAILOVER or BUSYOVER has chosen */                                         \
+    X(AWAY)          /* the center was away during its life */                                     \
+    X(RETRYING)      /* it has ended, and its retry is being planned */                            \
+    X(LEFT)          /* a /run with this id may have left */                                       \
+    X(SCHEDULED)     /* the job's schedule asked for it, or for the run it retries */              \
+    X(UNSENT)        /* the recorder of the life before says that it was not sent */               \
+    X(MOVED)         /* its job has got another group or route: it is routed by them */            \
+    X(ELSEWHERE)     /* another program has ended it, and sees to what follows */                  \
+    X(SCHEDULED_LOG) /* a retry with its scheduled time as log time, of an older release */        \
+    X(STALE)         /* the job was changed since the call under way was made */                   \
+    X(RENEWING)      /* its log row gets the job's handler and parameter (run_renew) */
+
+#define RUN_FLAG_BIT(name) RUN_BIT_##name,
+#define RUN_FLAG_VALUE(name) RUN_##name = 1 << RUN_BIT_##name,
+enum run_flag_bit { RUN_FLAGS(RUN_FLAG_BIT) RUN_FLAG_BITS };
+enum run_flag { RUN_FLAGS(RUN_FLAG_VALUE) };
+#undef RUN_FLAG_BIT
+#undef RUN_FLAG_VALUE
+static_assert(RUN_FLAG_BITS < 31, "an int, and run.flags, hold each of them");
 
 enum reconcile_step {
     RECONCILE_NOTHING,

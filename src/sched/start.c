@@ -75,7 +75,9 @@ void start_run(struct sched *s, struct now now, const struct run_row *row, struc
     }
     if (row->group_id != job->group_id)
         r->flags |= RUN_MOVED;
-    if (row->log_ms >= 0 && row->log_ms != run_log_time(r)) /* its executor knows it by that */
+    /* Its executor knows it by that. Only a retry can have either time: any other difference was
+     * written by another program, and changes nothing here. */
+    if (row->kind == KIND_RETRY && row->log_ms >= 0 && row->log_ms != run_log_time(r))
         r->flags |= RUN_SCHEDULED_LOG;
     if (row->phase == PHASE_PLANNED && !sent) {
         run_wait_due(s, r);

@@ -68,7 +68,7 @@ def test_a_sound_house_passes_every_check(house):
     house.build()
     status, out = house.check()
     assert status == 0, out
-    assert out.startswith("10 checks"), out
+    assert out.startswith("11 checks"), out
 
 
 @pytest.mark.parametrize("check, path, text, finding", [
@@ -174,3 +174,18 @@ def test_objects_that_were_not_built_are_a_finding(house):
     status, out = house.check("circles")
     assert status == 1, out
     assert "build first" in out
+
+
+@pytest.mark.parametrize("second", ["16", "0x10", "1 << 4", "16u"])
+def test_two_words_of_an_enumeration_with_one_number_are_found(house, second):
+    house.write("src/base/flags.h", SPDX + "enum flag {\n    FLAG_A = 8, /* = 16 */\n    FLAG_B = 16,\n"
+                                           f"    FLAG_C = {second},\n}};\n")
+    status, out = house.check("values")
+    assert status == 1, out
+    assert "src/base/flags.h:5: FLAG_C has the number of FLAG_B" in out
+
+
+def test_a_second_name_for_a_value_is_allowed(house):
+    house.write("src/base/flags.h", SPDX + "enum flag { FLAG_A = 8, FLAG_B = FLAG_A, FLAG_C = 8 << 1 };\n")
+    status, out = house.check("values")
+    assert status == 0, out

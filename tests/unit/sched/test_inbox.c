@@ -94,6 +94,7 @@ static void adopted(struct core *c, const struct run_row *row_taken, bool in_inb
 {
     struct job_record r = core_record("NONE", "");
     r.id = 900;
+    r.retries = 1;
     struct batch *b = c->batch;
     b->adopted = mem_new(sizeof(*b->adopted));
     b->adopted[b->nadopted++] =
@@ -133,6 +134,40 @@ static void adopted_run_ends(struct core *c, bool in_inbox)
     core_done(c);
     core_run(c, 5000);
     assert_int_equal(core_calls(c, CALL_IDLE) + core_calls(c, CALL_LOG), 0); /* nobody was asked */
+}
+
+/* Another program, or an older release, has written another trigger_time than the schedule gives.
+ */
+static void fails_with_a_log_time_of_its_own(struct core *c, enum kind kind)
+{
+    core_register(c, "app", "http://10.0.0.1:9999/");
+    core_settle(c);
+    struct run_row r = others_run(c);
+    r.kind = kind;
+    r.log_ms = r.scheduled_ms - 3600000;
+    r.retries_left = 1;
+    sched_want_batch(c->s);
+    core_take_next(c);
+    core_write(c);
+    adopted(c, &r, false);
+    sched_result(c->s, c->now, r.log_id, 500, slice_text("no disk"));
+    core_done(c);
+    core_take_next(c);
+    assert_int_equal(c->batch->nchanges, 1);
+    assert_true(c->batch->changes[0].what & CHANGE_ALARM);
+    assert_int_equal(c->batch->nspawns, 1); /* its retry */
+    core_write(c);
+    core_done(c);
+}
+
+static void a_retry_with_a_log_time_of_its_own_fails_as_any_other(void **state)
+{
+    fails_with_a_log_time_of_its_own(*state, KIND_RETRY);
+}
+
+static void a_run_with_a_log_time_of_its_own_fails_as_any_other(void **state)
+{
+    fails_with_a_log_time_of_its_own(*state, KIND_MANUAL);
 }
 
 /* How often it was asked for shortly before 2 s have passed, and when they have. */
@@ -186,6 +221,8 @@ int main(void)
         CASE(a_run_that_was_handed_over_is_asked_for_at_once),
         CASE(what_waits_for_an_adopted_run_ends_it),
         CASE(what_comes_during_an_adoption_ends_the_run),
+        CASE(a_retry_with_a_log_time_of_its_own_fails_as_any_other),
+        CASE(a_run_with_a_log_time_of_its_own_fails_as_any_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
