@@ -53,6 +53,11 @@ void account_place(struct account *a, const struct rights *rights);
 MUST_CHECK enum err account_run(struct store *s, struct account *a, struct why *why);
 void account_free(struct account *a); /* NULL is fine */
 
+/* The refusal of rights that the asker does not have (actor_covers): neither given, nor taken from
+ * somebody who has them, nor reached by setting that person's password. */
+#define ACCOUNT_NOT_COVERED                                                                        \
+    "a user of more rights than this token has is neither made, changed nor deleted with it"
+
 #define ACCOUNT_NAME_MIN 4 /* characters, as the original's rule */
 #define ACCOUNT_NAME_MAX 20
 /* Letters a-z; digits, '.', '_' and '-' behind the first one. */

@@ -130,7 +130,7 @@ struct actor *actor_new_token(const struct actor *user, int64_t token_id, unsign
     struct actor *a = mem_new(sizeof(*a));
     a->user_id = user->user_id;
     a->token_id = token_id;
-    a->center = user->center & permissions;
+    a->center = scope_is_all(groups) ? user->center & permissions : 0;
     size_t room = groups->n;
     for (int p = 0; p < PERMISSIONS_OF_GROUPS; p++)
         if (user->scopes[p].n > room)
@@ -141,6 +141,16 @@ struct actor *actor_new_token(const struct actor *user, int64_t token_id, unsign
                            ? scope_and(&user->scopes[p], groups, a->ids + (size_t)p * room)
                            : SCOPE_NONE;
     return a;
+}
+
+bool actor_covers(const struct actor *a, const struct rights *r)
+{
+    struct actor *given = actor_new(a->user_id, r);
+    bool covers = !(given->center & ~a->center);
+    for (int p = 0; p < PERMISSIONS_OF_GROUPS; p++)
+        covers = covers && scope_within(&given->scopes[p], &a->scopes[p]);
+    actor_free(given);
+    return covers;
 }
 
 void actor_free(struct actor *a)

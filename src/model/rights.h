@@ -53,7 +53,8 @@ struct actor {
 
 /* Never NULL. */
 struct actor *actor_new(int64_t user_id, const struct rights *r);
-/* What the user may, cut to a token's permissions and groups. */
+/* What the user may, cut to a token's permissions and groups. A token for some groups has none of
+ * the permissions of the server: these know no groups, and lead to all of them. */
 struct actor *actor_new_token(const struct actor *user, int64_t token_id, unsigned permissions,
                               const struct scope *groups);
 void actor_free(struct actor *a);
@@ -62,6 +63,9 @@ void actor_free(struct actor *a);
 bool actor_may(const struct actor *a, enum permission p, int64_t group_id);
 /* On some group, or for the server. */
 bool actor_has(const struct actor *a, enum permission p);
+/* Does the actor have all that these rights give? Else they are not the actor's to give, and
+ * whoever has them is not the actor's to change. */
+bool actor_covers(const struct actor *a, const struct rights *r);
 /* The groups that a permission of groups is held for; borrowed from the actor. */
 const struct scope *actor_scope(const struct actor *a, enum permission p);
 

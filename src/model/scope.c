@@ -26,6 +26,16 @@ bool scope_same(const struct scope *a, const struct scope *b)
     return a->n == b->n && (a->n == 0 || memcmp(a->ids, b->ids, a->n * sizeof(*a->ids)) == 0);
 }
 
+bool scope_within(const struct scope *a, const struct scope *b)
+{
+    if (a->all || b->all)
+        return b->all;
+    for (size_t i = 0; i < a->n; i++)
+        if (!scope_has(b, a->ids[i]))
+            return false;
+    return true;
+}
+
 static int by_id(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

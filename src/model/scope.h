@@ -23,6 +23,8 @@ static inline bool scope_is_all(const struct scope *s)
     return !s || s->all;
 }
 bool scope_has(const struct scope *s, int64_t group_id);
+/* Is each group of a in b? */
+bool scope_within(const struct scope *a, const struct scope *b);
 bool scope_same(const struct scope *a, const struct scope *b);
 
 /* Sort ids and take out what is there twice; how many are left. */

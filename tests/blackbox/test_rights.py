@@ -83,7 +83,8 @@ class World:
             self._user(role, permissions, grants=[{"role": role, "groups": [self.mine]}])
             self._user(role + "-all", permissions, permissions, grants=[{"role": role, "groups": None}])
         for permission in GROUP + SERVER:
-            secret = token(center, it, permissions=[permission], groups=[self.mine])["secret"]
+            groups = [self.mine] if permission in GROUP else None  # those of the server know no groups
+            secret = token(center, it, permissions=[permission], groups=groups)["secret"]
             on_server = [permission] if permission in SERVER else []
             self.askers["token " + permission] = (Client(center, token=secret), [permission], on_server, False)
         secret = token(center, it, permissions=GROUP, groups=[self.other])["secret"]

@@ -487,13 +487,61 @@ def test_a_token_cannot_do_what_is_for_sessions(center):
     assert it.status("GET", "/users") == 200
 
 
+def test_a_token_makes_nobody_who_may_more_than_it(center):
+    """Not by the resource, the form API or an import; nor does it reach somebody's rights by that person's password."""
+    it = Client(center, token=token(center, admin(center), permissions=["read", "users:admin"])["secret"])
+    boss, reader = make(center, "boss-1", center="admin"), make(center, "reader-1", grants=[{"role": "viewer", "groups": None}])
+    me = f"/users/{admin(center).me['user']['id']}"
+    new = {"name": "newcomer", "password": "newcomer"}
+    for method, path, body in [
+            ("POST", "/users", {**new, "center": "admin"}), ("POST", "/users", {**new, "center": "auditor"}),
+            ("POST", "/users", {**new, "grants": [{"role": "operator", "groups": [1]}]}),
+            ("PATCH", f"/users/{reader}", {"center": "admin"}), ("PATCH", f"/users/{boss}", {"password": "mine now"}),
+            ("PATCH", f"/users/{boss}", {"center": "none"}), ("DELETE", f"/users/{boss}", None),
+            ("PATCH", me, {"password": "mine now"}), ("DELETE", me, None),
+            ("POST", "/import", {"peal": 1, "users": [{"name": "newcomer", "password": "newcomer", "center": "admin"}]}),
+            ("POST", "/import", {"peal": 1, "users": [{"name": "boss-1", "center": "none"}]})]:
+        headers = {"If_Match": "*"} if path.startswith("/users/") else {}
+        assert it.status(method, path, body, **headers) in (403, 409), (method, path, body)
+    names = {u["name"]: u for u in admin(center).ask("GET", "/users").json["items"]}
+    assert "newcomer" not in names and names["boss-1"]["center"] == "admin" and names["reader-1"]["center"] == "none"
+    Client(center, "boss-1", "boss-1")
+    assert it.status("PATCH", f"/users/{reader}", {"password": "another one"}, If_Match="*") == 200
+    assert it.status("POST", "/users", {**new, "grants": [{"role": "viewer", "groups": [1]}]}) == 201
+
+
+def test_ones_own_password_needs_the_old_one(center):
+    make(center, "own-pass", center="admin")
+    it = Client(center, "own-pass", "own-pass")
+    path = f"/users/{it.me['user']['id']}"
+    assert it.status("PATCH", path, {"password": "without the old"}, If_Match="*") == 409
+    Client(center, "own-pass", "own-pass")
+    assert it.status("PUT", "/me/password", {"old": "own-pass", "new": "another one"}) == 204
+
+
+def test_a_token_for_groups_has_no_permission_of_the_server(center):
+    """One that an older release has made may say both."""
+    it = admin(center)
+    made = token(center, it, permissions=["read", "executors:write", "system:admin"])
+    mine, other = center.api().add_group("token-mine"), center.api().add_group("token-other")
+    user = Client(center, token=made["secret"])
+    assert user.status("GET", f"/groups/{other}/token") == 200
+    with sqlite3.connect(center.data / "peal.db", timeout=10) as db:
+        db.execute("UPDATE peal_token SET group_ids = ? WHERE id = ?", (f"{mine}", made["token"]["id"]))
+    assert user.ask("GET", "/session").json["rights"] == [{"permissions": ["read"], "groups": [mine]}]
+    assert user.status("GET", f"/groups/{other}/token") == 403
+    assert user.status("PATCH", f"/groups/{other}", {"title": "taken"}, If_Match="*") == 403
+
+
 @pytest.mark.parametrize("body, field", [
     ({"name": "", "permissions": ["read"]}, "/name"), ({"name": "x"}, "/permissions"),
     ({"name": "x", "permissions": []}, "/permissions"), ({"name": "x", "permissions": ["READ"]}, "/permissions"),
     ({"name": "x", "permissions": ["read", "read"]}, "/permissions"),
     ({"name": "x", "permissions": ["read"], "days": 0}, "/days"),
     ({"name": "x", "permissions": ["read"], "days": 3651}, "/days"),
-    ({"name": "x", "permissions": ["read"], "groups": [0]}, "/groups")])
+    ({"name": "x", "permissions": ["read"], "groups": [0]}, "/groups"),
+    ({"name": "x", "permissions": ["read", "executors:write"], "groups": [1]}, "/groups"),
+    ({"name": "x", "permissions": ["users:admin"], "groups": []}, "/groups")])
 def test_a_bad_token_is_not_made(center, body, field):
     with_user = f"bad-{abs(hash(str(body))) % 10**9}"
     make(center, with_user)

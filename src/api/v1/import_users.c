@@ -139,6 +139,13 @@ static void read_password(struct import *x, struct import_user *u, const json_t 
                       why.text);
 }
 
+static void covered(struct import *x, int item, const struct rights *rights)
+{
+    if (!actor_covers(x->call->actor, rights))
+        problem_error(fault(x, PROBLEM_FORBIDDEN, item), "", "permission", NULL, "%s",
+                      ACCOUNT_NOT_COVERED);
+}
+
 static void make_user(struct import *x, const json_t *want, int item, const char *name)
 {
     struct import_user *u = add_step(x, item, name);
@@ -149,6 +156,7 @@ static void make_user(struct import *x, const json_t *want, int item, const char
                       ACCOUNT_NAME_MIN, ACCOUNT_NAME_MAX);
     read_password(x, u, want);
     read_rights(x, u, want);
+    covered(x, item, &u->rights);
 }
 
 static bool same_grants(const struct rights *a, const struct rights *b)
@@ -173,6 +181,10 @@ static void change_user(struct import *x, const json_t *want, int item,
     if (json_array_size(u->changes) && is->id == x->call->user.id)
         problem_error(fault(x, PROBLEM_CONFLICT, item), "", "user.self", NULL,
                       "users cannot change their own center or grants");
+    if (json_array_size(u->changes)) {
+        covered(x, item, &is->rights);
+        covered(x, item, &u->rights);
+    }
 }
 
 static void plan_user(struct import *x, const json_t *want, int item)

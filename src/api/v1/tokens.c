@@ -109,6 +109,19 @@ static void read_permissions(const struct body_texts *texts, unsigned *ret,
     }
 }
 
+/* Permissions of the server lead to all groups. */
+static void check_groups(const struct token_record *t, struct problem_errors *errors)
+{
+    const unsigned of_groups = PERM_BIT(PERMISSIONS_OF_GROUPS) - 1;
+    struct buf b = BUF_INIT(1000);
+    permissions_write(t->permissions & ~of_groups, &b);
+    if (!t->all_groups && t->permissions & ~of_groups)
+        problem_error(errors, "/groups", "token.groups", NULL,
+                      "groups: must be null with %s, which is for the server as a whole",
+                      buf_str(&b));
+    buf_done(&b);
+}
+
 static void read_groups(const struct body_ids *ids, struct token_record *t)
 {
     t->all_groups = ids->array == NULL;
@@ -138,6 +151,7 @@ static bool read_token(struct web_call *call, struct token_record *t)
                       "days: a token without an end is for administrators");
     t->name = mem_dupn(in.name.n ? in.name.p : "", in.name.n);
     read_groups(&in.groups, t);
+    check_groups(t, &errors);
     t->user_id = call->user.id;
     t->created_ms = clock_wall_ms();
     t->expires_ms = in.days ? t->created_ms + in.days * DAY_MS : -1;

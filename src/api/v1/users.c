@@ -208,6 +208,16 @@ static const char *column_of(const struct web_call *call, struct slice password,
     return to;
 }
 
+/* Are these rights the asker's to give, and whoever has them the asker's to change? False: the call
+ * is answered. */
+static bool covers(struct web_call *call, const struct rights *rights)
+{
+    if (actor_covers(call->actor, rights))
+        return true;
+    problem(call, PROBLEM_FORBIDDEN, ACCOUNT_NOT_COVERED);
+    return false;
+}
+
 /* ---- make ---------------------------------------------------------------------------------------
  */
 
@@ -248,7 +258,7 @@ void v1_user_create(struct web_call *call)
     struct user_in in = { .name = { NULL, 0 } };
     struct rights rights = { .center = CENTER_NONE };
     int64_t id;
-    if (read_user(call, new_fields, countof(new_fields), &in, &rights)) {
+    if (read_user(call, new_fields, countof(new_fields), &in, &rights) && covers(call, &rights)) {
         enum err err = make(call, &in, &rights, &id, &why);
         if (err)
             problem_err(call, err, &why);
@@ -277,6 +287,11 @@ static void change(struct web_call *call, const struct user_record *u, const str
         problem(call, PROBLEM_CONFLICT, "users cannot change their own center or grants");
         return;
     }
+    if (anew &&
+        u->id == call->user.id) { /* there the old one is asked for, and no token is taken */
+        problem(call, PROBLEM_CONFLICT, "users change their own password with PUT /me/password");
+        return;
+    }
     enum err err = anew ? password_hash(in->password, hash) : OK;
     if (!err && (anew || other))
         err = account_change(call->center, &c, audit_new(call, "user.update"), &why);
@@ -300,8 +315,8 @@ void v1_user_update(struct web_call *call)
     if (!find(call, call->params.items[0].number, &u))
         return;
     rights_copy(&rights, &u.rights);
-    if (etag_match(call, tag_of(&u), "the user") &&
-        read_user(call, patch_fields, countof(patch_fields), &in, &rights))
+    if (etag_match(call, tag_of(&u), "the user") && covers(call, &u.rights) &&
+        read_user(call, patch_fields, countof(patch_fields), &in, &rights) && covers(call, &rights))
         change(call, &u, &in, &rights);
     rights_done(&rights);
     user_record_done(&u);
@@ -322,7 +337,7 @@ void v1_user_delete(struct web_call *call)
     }
     if (u.id == call->user.id) {
         problem(call, PROBLEM_CONFLICT, "users cannot delete themselves");
-    } else {
+    } else if (covers(call, &u.rights)) {
         enum err err =
             account_delete(call->center, u.id, u.version, audit_new(call, "user.delete"), &why);
         if (err == ERR_OVERTAKEN)

@@ -124,6 +124,24 @@ static enum err read_words(const struct form *f, struct words *w, struct why *wh
 /* ---- change ------------------------------------------------------------------------------------
  */
 
+static enum err covers(const struct web_call *call, const struct rights *rights, struct why *why)
+{
+    if (actor_covers(call->actor, rights))
+        return OK;
+    why_set(why, ACCOUNT_NOT_COVERED);
+    return ERR_INVALID;
+}
+
+/* The rights that XXL-JOB's words would give. */
+static enum err covers_words(const struct web_call *call, const struct words *w, struct why *why)
+{
+    struct rights rights;
+    rights_of_xxl(w->role, w->permission, &rights);
+    enum err err = covers(call, &rights, why);
+    rights_done(&rights);
+    return err;
+}
+
 static enum err insert(struct web_call *call, struct why *why)
 {
     struct slice name, password;
@@ -134,6 +152,8 @@ static enum err insert(struct web_call *call, struct why *why)
         err = read_password(&call->form, true, &password, why);
     if (!err)
         err = read_words(&call->form, &words, why);
+    if (!err)
+        err = covers_words(call, &words, why);
     if (!err)
         err = password_hash(password, hash);
     if (err)
@@ -177,7 +197,14 @@ static enum err other_user(struct web_call *call, struct user_record *ret, struc
         why_set(why, "id: users cannot change or delete themselves here");
         err = ERR_INVALID;
     }
-    return err ? err : call->db->ops->users->user_get(call->db, id, ret, why);
+    if (!err)
+        err = call->db->ops->users->user_get(call->db, id, ret, why);
+    if (err)
+        return err;
+    err = covers(call, &ret->rights, why);
+    if (err)
+        user_record_done(ret);
+    return err;
 }
 
 static enum err update_read(struct web_call *call, const struct user_record *u,
@@ -189,6 +216,8 @@ static enum err update_read(struct web_call *call, const struct user_record *u,
     enum err err = read_password(&call->form, false, &password, why);
     if (!err)
         err = read_words(&call->form, &words, why);
+    if (!err)
+        err = covers_words(call, &words, why);
     if (!err && password.p)
         err = password_hash(password, hash);
     if (err)

@@ -271,7 +271,7 @@ static void an_actor_may_what_center_and_grants_say(void **state)
         { CENTER_AUDITOR, "operator@3", 0, 0, "r|r|rg|a" },
         { CENTER_ADMIN, "", 0, 0, "rgjs|rgjs|rgjs|aeux" },
         { CENTER_ADMIN, "", PERM_BIT(PERM_READ) | PERM_BIT(PERM_RUN), 0, "rg|rg|rg|" },
-        { CENTER_ADMIN, "", PERM_ALL, 2, "|rgjs||aeux" },
+        { CENTER_ADMIN, "", PERM_ALL, 2, "|rgjs||" },
         { CENTER_NONE, "developer@1,viewer@2", PERM_ALL, 2, "|r||" },
         { CENTER_NONE, "developer@1,viewer@2", PERM_BIT(PERM_RUN), 0, "g|||" },
         { CENTER_NONE, "developer@1", PERM_BIT(PERM_USERS_ADMIN) | PERM_BIT(PERM_READ), 3, "|||" },
@@ -300,6 +300,49 @@ static void an_actor_may_what_center_and_grants_say(void **state)
     }
 }
 
+/* What the actor of one user, cut by a token, may give to another. */
+static void nobody_gives_what_they_lack(void **state)
+{
+    (void)state;
+    const unsigned of_groups = PERM_BIT(PERMISSIONS_OF_GROUPS) - 1;
+    const struct {
+        const char *grants; /* of the one who gives */
+        enum center_role center;
+        unsigned cut; /* of the token; 0: a session */
+        enum center_role to;
+        const char *given;
+        bool covered;
+    } rows[] = {
+        { "", CENTER_ADMIN, 0, CENTER_ADMIN, "", true },
+        { "", CENTER_ADMIN, PERM_ALL, CENTER_ADMIN, "", true },
+        { "", CENTER_ADMIN, PERM_BIT(PERM_USERS_ADMIN), CENTER_NONE, "", true },
+        { "", CENTER_ADMIN, PERM_BIT(PERM_USERS_ADMIN), CENTER_NONE, "viewer@1", false },
+        { "", CENTER_ADMIN, PERM_BIT(PERM_READ), CENTER_AUDITOR, "", false },
+        { "", CENTER_ADMIN, PERM_BIT(PERM_READ), CENTER_NONE, "viewer@0", true },
+        { "", CENTER_ADMIN, of_groups, CENTER_NONE, "developer@0", true },
+        { "", CENTER_ADMIN, PERM_ALL & ~PERM_BIT(PERM_SYSTEM_ADMIN), CENTER_ADMIN, "", false },
+        { "developer@1", CENTER_NONE, 0, CENTER_NONE, "viewer@1", true },
+        { "developer@1", CENTER_NONE, 0, CENTER_NONE, "viewer@1,viewer@2", false },
+        { "developer@1", CENTER_NONE, 0, CENTER_NONE, "viewer@0", false },
+        { "viewer@0", CENTER_NONE, 0, CENTER_NONE, "viewer@7", true },
+    };
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rights r = some_rights(rows[i].center, rows[i].grants);
+        struct rights given = some_rights(rows[i].to, rows[i].given);
+        struct actor *a = actor_new(5, &r);
+        if (rows[i].cut) {
+            struct actor *token = actor_new_token(a, 9, rows[i].cut, &SCOPE_ALL);
+            actor_free(a);
+            a = token;
+        }
+        if (actor_covers(a, &given) != rows[i].covered)
+            fail_msg("row %zu", i);
+        actor_free(a);
+        rights_done(&r);
+        rights_done(&given);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +350,7 @@ int main(void)
         cmocka_unit_test(texts_name_what_they_are_made_of),
         cmocka_unit_test(lists_of_permissions_are_read_strictly),
         cmocka_unit_test(a_scope_holds_what_is_in_its_list),
+        cmocka_unit_test(nobody_gives_what_they_lack),
         cmocka_unit_test(scopes_are_cut_by_each_other),
         cmocka_unit_test(columns_of_the_original_are_developers_and_admins),
         cmocka_unit_test(only_developers_stand_in_the_columns),

@@ -107,7 +107,7 @@ export interface paths {
         put?: never;
         /**
          * Make an access token
-         * @description A token cannot make tokens.
+         * @description A token cannot make tokens. Permissions of the server need `groups` null, since they lead to all groups.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1208,7 +1208,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description The last admin stays admin, and users cannot change their own `center` or `grants`. Needs `users:admin`.
+         * @description The last admin stays admin, and users cannot change their own `center` or `grants`, nor here their own password (`PUT /me/password`). A token changes nobody who may more than the token, and gives nobody more. Needs `users:admin`.
          */
         patch: operations["updateUser"];
         trace?: never;

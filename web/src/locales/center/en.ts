@@ -80,6 +80,7 @@ export const center = {
   'rule.password.wrong': 'This is not your present password.',
   'rule.password': 'At least 4 characters, with no blank at either end.',
   'rule.token.days': 'Only administrators make tokens without an end.',
+  'rule.token.groups': 'A permission of the server leads to all groups: choose all groups, or leave that permission out.',
   'rule.array.unique': 'One stands here twice.',
   'rule.list.unique': 'One stands here twice.',
   'rule.list.length': 'Too few or too many.',

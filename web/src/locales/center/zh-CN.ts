@@ -19,7 +19,7 @@ export const center = {
   'rule.token.known': '这是 XXL-JOB 文档中公开的令牌。', 'rule.token.center': '这是调度中心的令牌。', 'rule.text.visible': '只能使用 ASCII 字母、数字和符号，不含空格。',
   'rule.text.empty': '不能为空。', 'rule.text.comma': '此处不能有逗号。', 'rule.text.markup': '不能包含 < 或 >。', 'rule.number.range': p => p.min === undefined || p.max === undefined ? p.detail : `应为 ${n(p.min)} 至 ${n(p.max)} 的数。`, 'rule.type.integer': '应为整数。',
   'rule.type.number': '应为数字。',
-  'rule.word': p => `此处只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 开头，其后为 a-z、0-9、“.”、“_”和“-”。', 'rule.password.wrong': '当前密码不正确。', 'rule.password': '至少 4 个字符，首尾不能有空格。', 'rule.token.days': '只有管理员可以创建永久令牌。', 'rule.array.unique': '有重复项。',
+  'rule.word': p => `此处只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 开头，其后为 a-z、0-9、“.”、“_”和“-”。', 'rule.password.wrong': '当前密码不正确。', 'rule.password': '至少 4 个字符，首尾不能有空格。', 'rule.token.days': '只有管理员可以创建永久令牌。', 'rule.token.groups': '服务器级权限适用于所有分组：请选择所有分组，或去掉该权限。', 'rule.array.unique': '有重复项。',
   'rule.list.unique': '有重复项。', 'rule.list.length': '数量过少或过多。',
   'rule.group.exists': '请选择存在的执行器。', 'rule.handler.needed': 'BEAN 任务需要 JobHandler 名称。', 'rule.schedule.conf': p => `无法识别该调度：${p.detail}`, 'rule.zone': '未知的时区。', 'rule.child.exists': p => `任务 ${p.ids} 不存在。`, 'rule.child.permission': p => `您无权使用任务 ${p.ids}。`,
   'rule.child.list': '任务 ID，以逗号分隔。', 'rule.child.self': '任务不能是自己的子任务。', 'rule.child.cycle': p => `这些子任务会回到本任务：${p.ids}`, 'rule.address': '地址格式为 [http[s]://]主机[:端口][/路径]，不含空格、逗号和查询参数。',

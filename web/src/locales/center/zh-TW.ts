@@ -19,7 +19,7 @@ export const center = {
   'rule.token.known': '這是 XXL-JOB 文件中公開的權杖。', 'rule.token.center': '這是調度中心的權杖。', 'rule.text.visible': '只能使用 ASCII 字母、數字和符號，不含空格。',
   'rule.text.empty': '不能為空。', 'rule.text.comma': '此處不能有逗號。', 'rule.text.markup': '不能包含 < 或 >。', 'rule.number.range': p => p.min === undefined || p.max === undefined ? p.detail : `應為 ${n(p.min)} 至 ${n(p.max)} 的數。`, 'rule.type.integer': '應為整數。',
   'rule.type.number': '應為數字。',
-  'rule.word': p => `此處只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 開頭，其後為 a-z、0-9、「.」、「_」和「-」。', 'rule.password.wrong': '目前密碼不正確。', 'rule.password': '至少 4 個字元，首尾不能有空格。', 'rule.token.days': '只有管理員可以建立永久權杖。', 'rule.array.unique': '有重複項。',
+  'rule.word': p => `此處只能是：${p.detail}`, 'rule.user.name': '以字母 a-z 開頭，其後為 a-z、0-9、「.」、「_」和「-」。', 'rule.password.wrong': '目前密碼不正確。', 'rule.password': '至少 4 個字元，首尾不能有空格。', 'rule.token.days': '只有管理員可以建立永久權杖。', 'rule.token.groups': '伺服器層級的權限適用於所有群組：請選擇所有群組，或去掉該權限。', 'rule.array.unique': '有重複項。',
   'rule.list.unique': '有重複項。', 'rule.list.length': '數量過少或過多。',
   'rule.group.exists': '請選擇存在的執行器。', 'rule.handler.needed': 'BEAN 工作需要 JobHandler 名稱。', 'rule.schedule.conf': p => `無法讀取這個排程：${p.detail}`, 'rule.zone': '未知的時區。', 'rule.child.exists': p => `工作 ${p.ids} 不存在。`, 'rule.child.permission': p => `您無權使用工作 ${p.ids}。`,
   'rule.child.list': '工作 ID，以逗號分隔。', 'rule.child.self': '工作不能是自己的子工作。', 'rule.child.cycle': p => `這些子工作會回到本工作：${p.ids}`, 'rule.address': '位址格式為 [http[s]://]主機[:連接埠][/路徑]，不含空格、逗號和查詢參數。',
