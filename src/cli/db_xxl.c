@@ -27,6 +27,7 @@ struct check {
     int warnings;
     int64_t jobs, running, groups, users, now_ms;
     int64_t refused, other_next; /* jobs that Peal cannot schedule; whose next time differs */
+    int64_t unsaid;              /* that are on, and whose next time is 0 or less */
     int last_year;
 };
 
@@ -66,6 +67,15 @@ static void check_next(struct check *c, const struct slice *v, const struct sche
            theirs);
 }
 
+static void check_unsaid(struct check *c, const struct slice *v)
+{
+    if (number(v[3]) > 0 || c->unsaid++ >= LISTED_MAX)
+        return;
+    printf("next: job %.*s is on and its trigger_next_time is %.*s: its misfire strategy decides "
+           "whether it fires at once, and it goes on from now\n",
+           (int)v[0].n, v[0].p, (int)v[3].n, v[3].p);
+}
+
 static void on_job(void *ctx, const struct slice *v)
 {
     struct check *c = ctx;
@@ -80,6 +90,8 @@ static void on_job(void *ctx, const struct slice *v)
             printf("refused: job %.*s: %s\n", (int)v[0].n, v[0].p, why.text);
         return;
     }
+    if (running && schedule.type != SCHEDULE_NONE)
+        check_unsaid(c, v);
     if (running)
         check_next(c, v, &schedule);
     schedule_done(&schedule);
@@ -126,10 +138,10 @@ int db_check(const struct db_args *a)
     int status = err ? xxl_complain(&why, err) : EXIT_DONE;
     if (!err) {
         printf("%lld groups, %lld jobs, %lld of them running, %lld users; refused by Peal: %lld; "
-               "another next time: %lld\n",
+               "another next time: %lld; without a next time: %lld\n",
                (long long)c.groups, (long long)c.jobs, (long long)c.running, (long long)c.users,
-               (long long)c.refused, (long long)c.other_next);
-        if (c.warnings || c.refused || c.other_next)
+               (long long)c.refused, (long long)c.other_next, (long long)c.unsaid);
+        if (c.warnings || c.refused || c.other_next || c.unsaid)
             status = EXIT_NO;
     }
     xxl_source_done(&s);

@@ -145,6 +145,11 @@ double *job_real(struct job_record *r, const struct job_column *c);
  */
 
 /* peal_due: where planning of a job stands. */
+/* Due now, at a time that nobody has said: an enabled job of XXL-JOB whose next time is 0 or less,
+ * as scripts insert it. The misfire policy decides of this one firing, and the schedule goes on
+ * from now. The statements of the stores write it as 1. */
+#define DUE_UNSAID_MS INT64_C(1)
+
 struct due_row {
     int64_t job_id, next_ms, last_ms, planned_until_ms, version;
     int64_t

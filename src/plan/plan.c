@@ -369,7 +369,8 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
               int64_t until_ms, int max_rows, struct plan_rows *out, struct plan_result *ret)
 {
     *ret = (struct plan_result){ .due = *due };
-    int64_t next = due->next_ms;
+    const int64_t limit = now_ms - p->config.misfire_threshold_ms;
+    int64_t next = due->next_ms <= DUE_UNSAID_MS ? limit - 1 : due->next_ms;
     if (!j->enabled || j->fault || j->schedule.type == SCHEDULE_NONE) {
         ret->due.next_ms = NEVER_MS;
         ret->stop = j->enabled ? stop_reason(j) : NULL;
@@ -379,7 +380,6 @@ void plan_job(struct planner *p, const struct job *j, const struct due_row *due,
         next = j->schedule.type == SCHEDULE_FIX_DELAY ? due->planned_until_ms + 1
                                                       : next_after(j, due->planned_until_ms);
     int start0 = out->n;
-    int64_t limit = now_ms - p->config.misfire_threshold_ms;
     if (next < limit)
         next = take_missed(p, j, next, limit, now_ms, out, ret);
     int start = out->n;

@@ -102,8 +102,8 @@ void xxl_rows_select(struct buf *sql, const struct xxl_rows *p, const struct lay
 {
     const struct bulk_table *t = &p->tables[table];
     if (table == XXL_DUE) {
-        buf_text(sql, "SELECT id, IF(trigger_status = 1 AND trigger_next_time > 0, "
-                      "trigger_next_time, NULL), trigger_last_time, 1 FROM xxl_job_info");
+        buf_text(sql, "SELECT id, IF(trigger_status = 1, GREATEST(trigger_next_time, 1), NULL), "
+                      "trigger_last_time, 1 FROM xxl_job_info");
         return;
     }
     if (table == XXL_REGISTRY) { /* before 2.5 a registration may have several rows */

@@ -97,7 +97,7 @@ def test_what_is_there_comes_over(server, tmp_path, layout):
     before = dump(db, database)
     status, out, err = peal("check", "--db", source(server, database))
     assert (status, err) == (1 if layout == "2.3" else 0, "")
-    assert "2 groups, 3 jobs, 1 of them running, 2 users; refused by Peal: 0; another next time: 0" in out
+    assert "2 groups, 3 jobs, 1 of them running, 2 users; refused by Peal: 0; another next time: 0; without a next time: 0" in out
     data = tmp_path / "data"
     everything = "12000 log rows, 2 groups, 3 jobs, 3 next times, 1 scripts, 2 users, 1 registrations"
     status, out, err = peal("import", "--from", source(server, database), "--data", str(data), "--history", "30", "--dry-run")
@@ -176,6 +176,35 @@ def test_a_live_admin_is_not_doubled_and_bad_jobs_are_named(server, tmp_path):
         assert made.execute("SELECT i.trigger_status, d.next_ms FROM xxl_job_info i JOIN peal_due d ON d.job_id = i.id"
                             ).fetchall() == [(0, None), (0, None)]
     db.close()
+
+
+def insert_without_a_next_time(run, table):
+    """As scripts insert jobs: on, with a next time of 0. Hourly, so that only the misfire strategy fires them now."""
+    for job, kind, conf, misfire, next_ms in ((51, "CRON", "0 0 0 1 1 ?", "FIRE_ONCE_NOW", 0), (52, "CRON", "0 0 0 1 1 ?", "DO_NOTHING", 0),
+                                              (53, "FIX_RATE", "1", "DO_NOTHING", -1), (54, "CRON", "0/1 * * * * ?", "DO_NOTHING", 0)):
+        run(f"INSERT INTO {table} (id, job_group, job_desc, schedule_type, schedule_conf, misfire_strategy, glue_type, "
+            "executor_handler, executor_route_strategy, executor_block_strategy, trigger_status, trigger_next_time) VALUES "
+            "(%s, 1, 'made by a script', %s, %s, %s, 'BEAN', 'demo', 'FIRST', 'SERIAL_EXECUTION', 1, %s)", job, kind, conf,
+            misfire, next_ms)
+
+
+def test_jobs_without_a_next_time_are_named_and_fire(server, tmp_path):
+    db = server.connect("")
+    make(db, "unsaid", "3.4")
+    insert_without_a_next_time(db.run, "xxl_job_info")
+    status, out, _ = peal("check", "--db", source(server, "unsaid"))
+    assert status == 1 and "without a next time: 4" in out and "job 53 is on and its trigger_next_time is -1" in out
+    data = tmp_path / "data"
+    status, _, err = peal("import", "--from", source(server, "unsaid"), "--data", str(data))
+    assert (status, err) == (0, "")
+    db.close()
+    with Center(data.parent, ["--zone", "Asia/Shanghai"]) as center:
+        admin = webapi.WebApi(center.port, "3.3", "admin", "123456")
+        for job in (51, 53, 54):  # there is no executor: their rows say so
+            wait_until(lambda: admin.logs(job), f"job {job} to fire")
+        assert admin.logs(52) == []
+        times = {job["id"]: job["triggerNextTime"] for job in jobs_of(admin)}
+        assert all(times[job] > now_ms() for job in (51, 52)), times
 
 
 def test_what_cannot_be_read_is_refused(server, tmp_path):

@@ -209,6 +209,35 @@ def test_a_killed_server_and_a_change_by_java(server, tmp_path):
     it.db.close()
 
 
+def test_jobs_without_a_next_time_fire(server, tmp_path):
+    """As scripts insert them: before the tables are taken, and while the center is down."""
+    it = Database(server, "unsaid", "3.4")
+    columns = ("job_group, job_desc, schedule_type, schedule_conf, misfire_strategy, glue_type, executor_handler, "
+               "executor_route_strategy, executor_block_strategy, trigger_status, trigger_next_time")
+
+    def add(job, misfire, next_ms):
+        it.run(f"INSERT INTO NAME.xxl_job_info (id, {columns}) VALUES (%s, 1, 'made by a script', 'CRON', '0 0 0 1 1 ?', %s, "
+               "'BEAN', 'demo', 'FIRST', 'SERIAL_EXECUTION', 1, %s)", job, misfire, next_ms)
+
+    def rows(job):
+        return int(it.run("SELECT count(*) FROM NAME.xxl_job_log WHERE job_id = %s", job)[0][0])
+
+    add(51, "FIRE_ONCE_NOW", 0)
+    add(52, "DO_NOTHING", -1)
+    it.run("UPDATE NAME.xxl_job_info SET trigger_next_time = 0 WHERE id = 1")  # each second
+    assert migrate(server, it.name)[0] == 0
+    with it.center(tmp_path) as center:
+        wait_until(lambda: rows(51) and rows(1), "those that were there to fire")
+        assert rows(52) == 0 and it.run("SELECT count(*) FROM NAME.peal_due WHERE job_id = 52 AND next_ms > %s",
+                                        now_ms()) == [("1",)]
+        center.stop()
+        add(53, "FIRE_ONCE_NOW", 0)
+        center.start()
+        wait_until(lambda: rows(53), "the one that was added since to fire")
+        assert (rows(51), rows(52)) == (1, 0)
+    it.db.close()
+
+
 def test_a_zone_with_summer_time_must_be_known_to_the_server(server, tmp_path):
     it = Database(server, "summer", "3.4")
     zone = "America/New_York"

@@ -452,8 +452,8 @@ static enum err take(struct mydb *s, struct commit *c, struct why *why)
                      "l.id IS NULL",
         [TAKE] = "UPDATE peal_due d JOIN xxl_job_info i ON i.id = d.job_id SET d.last_ms = "
                  "greatest(d.last_ms, i.trigger_last_time), d.version = d.version + 1, "
-                 "d.next_ms = CASE WHEN i.trigger_status = 1 AND i.trigger_next_time > 0 THEN "
-                 "i.trigger_next_time END WHERE i.id BETWEEN ?1 AND ?2 AND " CHANGED,
+                 "d.next_ms = CASE WHEN i.trigger_status = 1 THEN greatest(i.trigger_next_time, 1) "
+                 "END WHERE i.id BETWEEN ?1 AND ?2 AND " CHANGED,
         [PARK] = "UPDATE xxl_job_info SET trigger_next_time = " PARKED " WHERE id BETWEEN ?1 AND "
                  "?2 AND trigger_status = 1 AND trigger_next_time <> " PARKED,
     };
@@ -461,8 +461,9 @@ static enum err take(struct mydb *s, struct commit *c, struct why *why)
                                "i.id = d.job_id WHERE i.id IS NULL";
     static const char new[] =
         "INSERT INTO peal_due (job_id, next_ms, last_ms, version) SELECT i.id, CASE WHEN "
-        "i.trigger_status = 1 AND i.trigger_next_time BETWEEN 1 AND " PARKED " - 1 THEN "
-        "i.trigger_next_time END, i.trigger_last_time, 1 FROM xxl_job_info i LEFT JOIN peal_due d "
+        "i.trigger_status = 1 AND i.trigger_next_time < " PARKED " THEN "
+        "greatest(i.trigger_next_time, 1) END, i.trigger_last_time, 1 FROM xxl_job_info i LEFT "
+        "JOIN peal_due d "
         "ON d.job_id = i.id WHERE d.job_id IS NULL";
     int64_t rows_of[TAKE_TEXTS] = { 0 };
     enum err err = lock(s, why);

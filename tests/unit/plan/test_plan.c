@@ -163,6 +163,35 @@ static void missed_times_go_to_the_policy(void **state)
     tear_down(&b);
 }
 
+/* XXL-JOB's row says 0, or less: due now by the policy, and no years of missed times. */
+static void a_next_time_that_nobody_said_is_now(void **state)
+{
+    (void)state;
+    static const char *const types[][2] = { { "CRON", "* * * * * ?" },
+                                            { "CRON", "0 0 3 1 1 ?" },
+                                            { "FIX_RATE", "10" },
+                                            { "FIX_DELAY", "10" } };
+    for (size_t i = 0; i < countof(types); i++) {
+        for (int64_t next = -1; next <= DUE_UNSAID_MS; next++) {
+            struct bench b;
+            set_up(&b, types[i][0], types[i][1], "DO_NOTHING", "FIRST");
+            b.due.next_ms = next;
+            plan(&b, NOW, NOW, 100);
+            assert_int_equal(b.result.skip.count, 1);
+            assert_true(b.due.next_ms > NOW && b.due.next_ms != NEVER_MS);
+            for (int n = 0; n < b.rows.n; n++)
+                assert_true(b.rows.rows[n].scheduled_ms >= NOW - 5000); /* the threshold */
+            tear_down(&b);
+            set_up(&b, types[i][0], types[i][1], "FIRE_ONCE_NOW", "FIRST");
+            b.due.next_ms = next;
+            plan(&b, NOW, NOW, 100);
+            assert_int_equal(b.rows.rows[0].kind, KIND_MISFIRE);
+            assert_int_equal(b.rows.rows[0].due_ms, NOW);
+            tear_down(&b);
+        }
+    }
+}
+
 /* Without arithmetic that skips over many: each scheduled time is looked at. */
 static void the_newest_of_the_missed_are_made_up_for(void **state)
 {
@@ -298,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_broadcast_is_one_row_an_address),
         cmocka_unit_test(a_long_outage_is_counted_by_arithmetic),
         cmocka_unit_test(missed_times_go_to_the_policy),
+        cmocka_unit_test(a_next_time_that_nobody_said_is_now),
         cmocka_unit_test(the_newest_of_the_missed_are_made_up_for),
         cmocka_unit_test(a_fix_delay_job_that_missed_its_scheduled_time_goes_on),
         cmocka_unit_test(a_job_that_can_never_fire_again_is_stopped),
