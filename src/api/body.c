@@ -40,8 +40,9 @@ enum err body_parse(struct slice text, struct json_t **ret, struct why *why)
 
 enum err body_parse_file(struct slice text, struct json_t **ret, struct why *why)
 {
-    static const struct wire_json_rules rules = { CATALOG_BYTES_MAX, DEPTH, true,
-                                                  CATALOG_VALUES_MAX };
+    static const struct wire_json_rules rules = {
+        .max = CATALOG_BYTES_MAX, .depth = DEPTH, .strict = true, .values = CATALOG_VALUES_MAX
+    };
     return parse(text, &rules, ret, why);
 }
 

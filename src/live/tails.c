@@ -20,6 +20,7 @@
 #define PAUSE_SLOW_MS 60000 /* for executors that take long */
 #define KEPT_MS 30000       /* without a viewer, for those who come back */
 #define UNREACHABLE_MS 60000
+#define SHORTS_MAX 3
 #define PIECE_LINES 500
 #define PIECE_BYTES 32768
 #define HELD_MAX (64u << 20)                       /* bytes of pages that are being taken, in all */
@@ -49,7 +50,8 @@ struct tail {
     size_t held;
     struct log_lines lines;
     struct slice line; /* read ahead */
-    int last;          /* number of its last line */
+    int claimed;       /* its last line's number, as the executor says */
+    int shorts;        /* pages in a row that had fewer lines than they said */
     /* what viewers are told */
     enum tail_state state;
     char detail[256];
@@ -99,10 +101,11 @@ static struct shared_buf *event_from(const struct piece *p, int from)
     struct slice all = shared_buf_content(p->event);
     const char *at = memmem(all.p, all.n, LINES_KEY, sizeof(LINES_KEY) - 1);
     at += sizeof(LINES_KEY) - 1;
-    for (int i = p->from; i < from; i++) {
+    for (int i = p->from; i < from && *at == '"'; i++) {
         for (at++; *at != '"'; at++)
             at += *at == '\\';
-        at += 2; /* the quotation mark, the comma */
+        at++;             /* the quotation mark */
+        at += *at == ','; /* none after the last line */
     }
     struct buf b;
     buf_init(&b, SIZE_MAX / 4);
@@ -182,7 +185,7 @@ static void page_hold(struct tail *t, struct center_log *page)
 {
     t->content = page->content;
     t->held = page->n;
-    t->last = page->to_line;
+    t->claimed = page->to_line;
     t->of->held += t->held;
     page->content = NULL;
     log_lines_begin(&t->lines, slice_of(t->content, t->held));
@@ -190,8 +193,20 @@ static void page_hold(struct tail *t, struct center_log *page)
         page_drop(t);
 }
 
-/* Some lines of the page go into the ring. The executor says how many there are: if fewer came, the
- * last event makes up for it; what came beyond is left out. */
+/* The page is taken. The lines that came count, not what the executor says of them: the next
+ * request begins after them. One that numbers otherwise would be asked for the same lines for ever,
+ * so after some such pages in a row its own number counts. */
+static void page_end(struct tail *t)
+{
+    t->shorts = t->claimed >= t->next ? t->shorts + 1 : 0;
+    if (t->shorts == SHORTS_MAX) {
+        t->next = t->claimed + 1;
+        t->shorts = 0;
+    }
+    page_drop(t);
+}
+
+/* Some lines of the page go into the ring. */
 static void page_take(struct tail *t)
 {
     struct buf text, event;
@@ -200,12 +215,11 @@ static void page_take(struct tail *t)
     struct jsonw w = jsonw_on(&text);
     int from = t->next, to = from - 1;
     bool more = true;
-    while (more && to < t->last && to - from < PIECE_LINES && text.len < PIECE_BYTES) {
+    while (more && to - from < PIECE_LINES && text.len < PIECE_BYTES) {
         jsonw_slice(&w, NULL, t->line);
         to++;
         more = log_lines_next(&t->lines, &t->line);
     }
-    to = more ? to : t->last;
     event_begin(&event, from, to);
     buf_add(&event, text.data, text.len);
     buf_text(&event, "]}\n\n");
@@ -213,8 +227,8 @@ static void page_take(struct tail *t)
     t->next = to + 1;
     buf_done(&text);
     buf_done(&event);
-    if (to == t->last)
-        page_drop(t);
+    if (!more)
+        page_end(t);
 }
 
 /* ---- viewers -----------------------------------------------------------------------------------
@@ -273,7 +287,7 @@ static bool page_wanted(const struct tail *t)
     list_each(&t->watchers, n, tmp)
     {
         const struct watcher *w = container_of(n, struct watcher, node);
-        if (w->next >= t->next && viewer_has_room(&w->viewer))
+        if (!piece_for(t, w) && viewer_has_room(&w->viewer))
             return true;
     }
     return false;
@@ -402,7 +416,9 @@ static void heard(struct tail *t, struct center_log_ask *a)
         t->address = mem_dup(a->address);
         t->trigger_ms = a->trigger_ms;
     }
-    bool lines = page->n && page->to_line >= t->next && page->to_line < INT32_MAX;
+    /* no more lines than bytes: their numbers stay below that of the claim's type */
+    bool lines = page->n && page->to_line >= t->next && page->to_line < INT32_MAX &&
+                 page->n < (size_t)(INT32_MAX - t->next);
     if (is_cleaned(page)) { /* its file is made when the run starts */
         tell(t, a->run_open ? TAIL_NOT_STARTED : TAIL_CLEANED, !a->run_open, "");
         lines = false;
@@ -412,8 +428,9 @@ static void heard(struct tail *t, struct center_log_ask *a)
         tell(t, a->run_open ? TAIL_RUNNING : TAIL_FINISHED, false, "");
         page_hold(t, page);
     } else {
-        bool ended = !a->run_open || page->is_end;
-        tell(t, ended ? TAIL_FINISHED : TAIL_RUNNING, ended, "");
+        /* isEnd of an open run is the end of what the file has now: some executors say it each time
+         */
+        tell(t, a->run_open ? TAIL_RUNNING : TAIL_FINISHED, !a->run_open, "");
     }
     t->pause_ms = tail_pause(t->pause_ms, lines, a->took_ms);
 }

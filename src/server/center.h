@@ -124,12 +124,13 @@ struct center_result {
 };
 /* Keep results, but for those that are surely of other runs, which are taken out of the array; then
  * answer q: code 200 once they are in the database or in the journal, 500 if
- * that takes longer than 2 s. q is the callback that they were read from (its body may be read
- * again for the journal). Results of groups for which the token does not serve are left out as
- * well. False: all of them were, and q is not answered; where only the log knows the group, q is
- * refused later. */
+ * that takes longer than 2 s. unread: how many more there were that could not be read: code 500 in
+ * any case, so that their executor keeps them. q is the callback that they were read from (its body
+ * may be read again for the journal). Results of groups for which the token does not serve are left
+ * out as well. False: all of them were, and q is not answered; where only the log knows the group,
+ * q is refused later. */
 MUST_CHECK bool center_results(struct center *c, struct center_result *results, size_t n,
-                               struct slice token, struct httpd_request *q);
+                               size_t unread, struct slice token, struct httpd_request *q);
 
 /* ---- any other thread: blocks until the scheduler has answered ---------------------------------
  */

@@ -87,8 +87,8 @@ static bool take_results(struct center *c, struct now now, struct reply *r,
     return here;
 }
 
-bool center_results(struct center *c, struct center_result *results, size_t n, struct slice token,
-                    struct httpd_request *q)
+bool center_results(struct center *c, struct center_result *results, size_t n, size_t unread,
+                    struct slice token, struct httpd_request *q)
 {
     struct now now = center_now();
     struct claim *claim;
@@ -105,6 +105,7 @@ bool center_results(struct center *c, struct center_result *results, size_t n, s
     r->file = -1;
     r->claim = claim;
     r->n = n;
+    r->unread = unread != 0;
     list_push(&c->held, &r->held);
     list_push(&c->replies, &r->node);
     bool here = take_results(c, now, r, results);

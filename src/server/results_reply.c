@@ -9,6 +9,10 @@
 #include <stdlib.h>
 
 #define REFUSED_EVERY_MS 10000 /* between two lines about refused results */
+#define UNREAD                                                                                     \
+    "{\"code\":500,\"msg\":\"an element of this request is no JSON: the others were taken, and "   \
+    "this "                                                                                        \
+    "one is not lost as long as it is sent again\",\"content\":null,\"data\":null}"
 
 void results_reply(struct reply *r, const char *body)
 {
@@ -21,7 +25,7 @@ void results_reply(struct reply *r, const char *body)
 void results_answer(struct reply *r)
 {
     if (r->request)
-        results_reply(r, WIRE_REPLY_OK);
+        results_reply(r, r->unread ? UNREAD : WIRE_REPLY_OK);
 }
 
 /* The first at once, then those of ten seconds together: executors send them again and again. */

@@ -50,6 +50,7 @@ struct reply { /* one callback request, until its results are committed, here or
     int file;             /* of the journal that has them, or will have; -1: none */
     struct claim *claim;  /* of results whose group is looked at by the commit; NULL: of none */
     size_t n;             /* results that count */
+    bool unread;          /* there was one that could not be read: to be sent again */
 };
 
 #define FORWARD_HINTS 4096

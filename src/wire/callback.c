@@ -197,10 +197,11 @@ static enum err gather(json_t *doc, struct wire_arena *arena, struct parts *e, s
 }
 
 static enum err slow_element(struct slice text, struct wire_arena *arena, struct parts *e,
-                             struct why *why)
+                             bool *ret_unread, struct why *why)
 {
     json_t *doc = NULL;
-    enum err err = wire_json_parse(text, WIRE_CALLBACK_MAX, "element", &doc, why);
+    enum err err = wire_json_parse_mended(text, WIRE_CALLBACK_MAX, "element", &doc, why);
+    *ret_unread = err && err != ERR_NOMEM;
     if (!err)
         err = gather(doc, arena, e, why);
     wire_json_free(doc);
@@ -250,7 +251,7 @@ static enum err read_element(struct wire_quick *c, bool quick, struct wire_arena
         return ERR_INVALID;
     }
     memset(&e, 0, sizeof(e));
-    enum err err = slow_element(text, arena, &e, &reason);
+    enum err err = slow_element(text, arena, &e, &ret->unread, &reason);
     if (err == OK)
         ret->fault = settle(&e, ret);
     else if (err != ERR_NOMEM)
@@ -301,6 +302,7 @@ static enum err read_elements(struct wire_quick *c, bool quick, struct builder *
             return err;
         b->out.n++;
         b->out.nfault += item->fault != NULL;
+        b->out.nunread += item->unread;
     } while (wire_quick_take(c, ','));
     if (wire_quick_take(c, ']'))
         return OK;

@@ -286,8 +286,9 @@ enum err catalog_check(const struct json_t *doc, struct why *why)
 
 enum err catalog_read(struct slice text, struct json_t **ret, struct why *why)
 {
-    static const struct wire_json_rules rules = { CATALOG_BYTES_MAX, DEPTH, true,
-                                                  CATALOG_VALUES_MAX };
+    static const struct wire_json_rules rules = {
+        .max = CATALOG_BYTES_MAX, .depth = DEPTH, .strict = true, .values = CATALOG_VALUES_MAX
+    };
     json_t *doc;
     enum err err = wire_json_read(text, &rules, "the file", &doc, why);
     if (err)

@@ -2,6 +2,7 @@
 /* A scan without recursion measures the text first; only what is within bounds reaches the parser.
  */
 #include "wire/json.h"
+#include "wire/json_mend.h"
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -54,25 +55,42 @@ static enum err measure(struct slice text, const struct wire_json_rules *rules, 
     return ERR_TOOBIG;
 }
 
-static json_t *load(struct slice text, bool strict, json_error_t *e)
+static json_t *load(struct slice text, const struct wire_json_rules *rules, json_error_t *e)
 {
-    size_t flags = strict ? JSON_REJECT_DUPLICATES : JSON_ALLOW_NUL;
+    size_t flags = rules->strict ? JSON_REJECT_DUPLICATES : rules->mend ? 0 : JSON_ALLOW_NUL;
     return json_loadb(text.p, text.n, JSON_DECODE_ANY | flags, e);
 }
 
 /* jansson may call a lack of memory a syntax error. A real one is found again in the same place,
  * with words; what is not is told as ERR_NOMEM, so that a good request is sent again and not
  * thrown away. */
-static enum err load_surely(struct slice text, bool strict, json_t **ret_doc, json_error_t *e)
+static enum err load_surely(struct slice text, const struct wire_json_rules *rules,
+                            json_t **ret_doc, json_error_t *e)
 {
     json_error_t again;
-    *ret_doc = load(text, strict, e);
+    *ret_doc = load(text, rules, e);
     if (!*ret_doc && e->text[0]) {
-        *ret_doc = load(text, strict, &again);
+        *ret_doc = load(text, rules, &again);
         if (!*ret_doc && strcmp(e->text, again.text) == 0 && e->position == again.position)
             return ERR_INVALID;
     }
     return *ret_doc ? OK : ERR_NOMEM;
+}
+
+/* Is it the text within, and not the JSON, that cannot be read? Then a peer has cut it in the
+ * middle of a character, or written it in another character set: what else it says must not be
+ * lost. */
+static enum err load_mended(struct slice text, const struct wire_json_rules *rules,
+                            json_t **ret_doc, json_error_t *e)
+{
+    struct buf mended;
+    buf_init(&mended, text.n * 6 + 1);
+    enum err err = ERR_INVALID;
+    if (json_mend(text, &mended))
+        err = mended.failed ? ERR_NOMEM
+                            : load_surely(slice_of(mended.data, mended.len), rules, ret_doc, e);
+    buf_done(&mended);
+    return err;
 }
 
 enum err wire_json_read(struct slice text, const struct wire_json_rules *rules, const char *what,
@@ -93,7 +111,9 @@ enum err wire_json_read(struct slice text, const struct wire_json_rules *rules, 
         return err;
     json_error_t e;
     json_t *doc;
-    err = load_surely(text, rules->strict, &doc, &e);
+    err = load_surely(text, rules, &doc, &e);
+    if (err == ERR_INVALID && rules->mend)
+        err = load_mended(text, rules, &doc, &e);
     if (err == ERR_INVALID)
         why_set(why, "%s is not valid JSON at byte %d: %s", what, e.position, e.text);
     else if (err)
@@ -107,6 +127,13 @@ enum err wire_json_parse(struct slice text, size_t max, const char *what, json_t
                          struct why *why)
 {
     const struct wire_json_rules rules = { .max = max, .depth = WIRE_JSON_DEPTH };
+    return wire_json_read(text, &rules, what, ret_doc, why);
+}
+
+enum err wire_json_parse_mended(struct slice text, size_t max, const char *what, json_t **ret_doc,
+                                struct why *why)
+{
+    const struct wire_json_rules rules = { .max = max, .depth = WIRE_JSON_DEPTH, .mend = true };
     return wire_json_read(text, &rules, what, ret_doc, why);
 }
 

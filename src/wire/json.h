@@ -5,7 +5,9 @@
  * behind it (jansson: exact 64-bit integers) cannot be made to recurse or to allocate out of
  * proportion. Refused: trailing text, invalid UTF-8, anything that is not RFC 8259. Accepted:
  * a byte order mark, surrounding blanks; repeated members (the last counts) and \u0000 in text
- * unless the rules are strict, as they are for our own API, which no Java peer writes to.
+ * unless the rules are strict, as they are for our own API, which no Java peer writes to. What
+ * reports of a run say is taken even if its texts are damaged (json_mend.h), for what else stands
+ * there counts.
  *
  * The readers take what Gson, the library of the Java peers, takes: numbers in quotes, 1.0 for an
  * integer, text from numbers and booleans, null as if the member were absent. Names are
@@ -27,6 +29,7 @@ struct wire_json_rules {
     int depth;     /* levels, at most WIRE_JSON_DEPTH */
     bool strict;   /* refuse repeated members and \u0000 as well */
     size_t values; /* at most; 0: WIRE_JSON_VALUES */
+    bool mend;     /* not with strict: damaged text is mended, also \u0000 */
 };
 
 /* Parse text within the rules. what names the document in why ("callback body").
@@ -36,6 +39,9 @@ MUST_CHECK enum err wire_json_read(struct slice text, const struct wire_json_rul
 /* The same, lenient, with WIRE_JSON_DEPTH levels and at most max bytes. */
 MUST_CHECK enum err wire_json_parse(struct slice text, size_t max, const char *what,
                                     struct json_t **ret_doc, struct why *why);
+/* The same, and damaged text is mended. */
+MUST_CHECK enum err wire_json_parse_mended(struct slice text, size_t max, const char *what,
+                                           struct json_t **ret_doc, struct why *why);
 void wire_json_free(struct json_t *doc); /* NULL is fine */
 bool wire_json_is_object(const struct json_t *doc);
 

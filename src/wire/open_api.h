@@ -46,13 +46,14 @@ struct wire_callback {
     int64_t log_date_ms; /* as sent; 0 if unreadable; some clients send their own time */
     int code;            /* 200, 500, 502, or the user's own; 0 without has_code */
     bool has_code;
-    struct slice msg;  /* any JSON type as text; may contain NUL; empty if absent */
+    struct slice msg;  /* any JSON type as text; empty if absent */
     const char *fault; /* NULL, or why this element alone cannot be used */
+    bool unread;       /* with a fault: it is no JSON, so it may be a good result */
 };
 
 struct wire_callbacks {
     struct wire_callback *items; /* in the order of the request */
-    size_t n, nfault;
+    size_t n, nfault, nunread;
     struct wire_arena arena; /* private, owned */
 };
 

@@ -46,7 +46,7 @@ static bool unicode(const char **p, const char *end, unsigned *ret)
     *p += 5;
     if (hi < 0xD800 || hi > 0xDFFF) {
         *ret = hi;
-        return true;
+        return hi != 0; /* a NUL is mended */
     }
     if (hi > 0xDBFF || end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u' || !hex4(*p + 2, &lo) ||
         lo < 0xDC00 || lo > 0xDFFF)

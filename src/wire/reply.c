@@ -123,7 +123,7 @@ static void parse_into(int http_status, struct slice body, size_t max, struct wi
         own_words(r, "the answer is empty, HTTP status %d", http_status);
         return;
     }
-    enum err err = wire_json_parse(body, max, "reply", &r->doc, NULL);
+    enum err err = wire_json_parse_mended(body, max, "reply", &r->doc, NULL);
     if (err == ERR_TOOBIG)
         own_words(r, "the answer is too large, HTTP status %d", http_status);
     else if (json_is_object(r->doc))

@@ -14,6 +14,7 @@
 #define LINES_MAX 10000
 #define LINES_DEFAULT 1000
 #define DOWNLOAD_MS 60000
+#define DOWNLOAD_PAGES 10000 /* an executor that gives a line a page is not asked for ever */
 #define CLEANED "readLog fail, logFile not exists" /* as Java's executors say it */
 
 /* ---- asking ------------------------------------------------------------------------------------
@@ -39,10 +40,11 @@ static bool is_missing(const struct center_log *page)
            memmem(page->content, page->n, CLEANED, sizeof(CLEANED) - 1);
 }
 
-/* Nothing more will come: the executor says so, or the run has ended and there was nothing. */
+/* Nothing more will come: the run has ended, and the executor says so or had nothing. Of a run that
+ * is open it speaks of what its file has now. */
 static bool is_end(const struct center_log *page, const struct log_record *r)
 {
-    return page->is_end || (page->from_line > page->to_line && r->handle_code > 0);
+    return r->handle_code > 0 && (page->is_end || page->from_line > page->to_line);
 }
 
 /* ---- a page ------------------------------------------------------------------------------------
@@ -81,8 +83,9 @@ static void write_page(struct web_call *call, const struct log_record *r,
     struct slice text = slice_of(page->content, missing ? 0 : page->n);
     int n = write_lines(&w, text, max);
     jsonw_array_end(&w);
-    bool all = missing || from + n - 1 >= page->to_line;
-    jsonw_i64(&w, "toLine", from + n - 1);
+    /* all of the lines that came, whatever the executor says of their number */
+    bool all = missing || n < max || (int64_t)from + n > page->to_line;
+    jsonw_i64(&w, "toLine", (int64_t)from + n - 1);
     jsonw_bool(&w, "end", all && (missing ? ended : is_end(page, r)));
     jsonw_text(&w, "state", state_of(missing, ended));
     v1_instant(&w, "read", clock_wall_ms());
@@ -164,8 +167,9 @@ static enum err add_page(struct web_call *call, const struct log_record *r, bool
         buf_slice(&call->output, text);
     else
         add_plain(&call->output, text);
-    *ret_end = page.is_end || page.to_line < *from;
-    *from = page.to_line + 1;
+    *ret_end = page.is_end || text.n == 0 || page.to_line < *from || page.to_line == INT32_MAX;
+    if (!*ret_end)
+        *from = page.to_line + 1;
     free(page.content);
     if (call->output.failed) {
         why_set(why, "the log is larger than 32 MiB: read it by pages");
@@ -181,7 +185,7 @@ static void download(struct web_call *call, const struct log_record *r, bool ans
     bool end = !has_log(r);
     int from = 1;
     enum err err = OK;
-    while (!err && !end && clock_boot_ms() < end_ms)
+    for (int i = 0; !err && !end && i < DOWNLOAD_PAGES && clock_boot_ms() < end_ms; i++)
         err = add_page(call, r, ansi, &from, &end, &why);
     if (err) {
         refuse(call, err, &why);

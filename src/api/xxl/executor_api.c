@@ -123,7 +123,7 @@ static void callback(struct center *c, struct httpd_request *q)
             results[n++] =
                 (struct center_result){ item->log_id, item->log_date_ms, item->code, item->msg };
     }
-    if (!center_results(c, results, n, token_of(q), q))
+    if (!center_results(c, results, n, items.nunread, token_of(q), q))
         refuse_token(q);
     if (results != few)
         free(results);

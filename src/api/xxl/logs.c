@@ -264,8 +264,8 @@ static enum err detail(struct web_call *call, const struct log_record *r, struct
     err = center_log_page(call->center, &of, from, &page, why);
     if (err)
         return err;
-    /* the executor does not know that nothing more will come; the row does */
-    write_page(call, &page, page.is_end || (page.from_line > page.to_line && r->handle_code > 0));
+    /* the executor does not know whether more will come; the row does */
+    write_page(call, &page, r->handle_code > 0 && (page.is_end || page.from_line > page.to_line));
     free(page.content);
     return OK;
 }

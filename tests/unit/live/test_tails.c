@@ -141,15 +141,27 @@ static void until_asks(struct fixture *f, int n)
 }
 
 /* Answer the oldest ask with lines from..to, or without any. */
-static void answer(struct fixture *f, bool open, int to, const char *content)
+static void answer_with(struct fixture *f, bool open, bool is_end, int to, const char *content)
 {
     struct center_log_ask *a = f->asks[0];
     memmove(f->asks, f->asks + 1, (size_t)--f->n * sizeof(*f->asks));
     a->run_open = open;
-    a->log = (struct center_log){
-        .from_line = a->from_line, .to_line = to, .content = mem_dup(content), .n = strlen(content)
-    };
+    a->log = (struct center_log){ .from_line = a->from_line,
+                                  .to_line = to,
+                                  .content = mem_dup(content),
+                                  .n = strlen(content),
+                                  .is_end = is_end };
     tails_answered(f->tails, a);
+}
+
+static void answer(struct fixture *f, bool open, int to, const char *content)
+{
+    answer_with(f, open, false, to, content);
+}
+
+static void answer_end(struct fixture *f, bool open, int to, const char *content)
+{
+    answer_with(f, open, true, to, content);
 }
 
 /* ---- tests -------------------------------------------------------------------------------------
@@ -211,30 +223,77 @@ static void an_event_is_cut_for_one_who_has_its_beginning(void **state)
     end(f);
 }
 
-static void pages_with_other_lines_than_they_say_keep_the_numbers(void **state)
+/* The lines that came count. One who comes in the middle of what was only said is sent nothing of
+ * it: once, that read beyond the event's end. */
+static void pages_with_other_lines_than_they_say_are_counted(void **state)
+{
+    (void)state;
+    struct fixture *f = begin();
+    struct client c, gap;
+    watch(f, &c, 7, 1, "http://a/");
+    until_asks(f, 1);
+    answer(f, true, 1000, "one\ntwo\n");
+    until(f, &c, "id: 2\nevent: lines\ndata: {\"fromLine\":1,\"lines\":[\"one\",\"two\"]}\n\n");
+    watch(f, &gap, 7, 500, "http://a/");
+    until(f, &gap, "retry: ");
+    until_asks(f, 1);
+    assert_int_equal(f->asks[0]->from_line, 3);
+    answer(f, true, 4, "three\nfour\nfive\n"); /* more than it says */
+    until(f, &c, "id: 5\nevent: lines\ndata: {\"fromLine\":3,\"lines\":[\"three\",");
+    until_asks(f, 1);
+    assert_int_equal(f->asks[0]->from_line, 6);
+    answer(f, true, 5, "from long ago\n"); /* a page before what was asked for */
+    until_asks(f, 1);
+    assert_int_equal(f->asks[0]->from_line, 6);
+    answer(f, true, INT32_MAX, "far away\n");
+    until_asks(f, 1);
+    assert_int_equal(f->asks[0]->from_line, 6);
+    take(&c);
+    assert_null(strstr(buf_str(&c.got), "long ago"));
+    assert_null(strstr(buf_str(&c.got), "far away"));
+    take(&gap);
+    assert_null(strstr(buf_str(&gap.got), "event: lines"));
+    leave(&c);
+    leave(&gap);
+    end(f);
+}
+
+/* It gives the same lines for ever otherwise. */
+static void an_executor_that_numbers_otherwise_is_believed_after_three_pages(void **state)
+{
+    (void)state;
+    struct fixture *f = begin();
+    struct client c;
+    watch(f, &c, 7, 1, "http://a/");
+    for (int i = 0; i < 3; i++) {
+        until_asks(f, 1);
+        assert_int_equal(f->asks[0]->from_line, i + 1);
+        answer(f, true, 10, "x\n");
+    }
+    until_asks(f, 1);
+    assert_int_equal(f->asks[0]->from_line, 11);
+    answer(f, true, 11, "eleven\n");
+    until(f, &c, "id: 11\nevent: lines\ndata: {\"fromLine\":11,");
+    leave(&c);
+    end(f);
+}
+
+/* isEnd is what the file has now: some executors say it each time. */
+static void the_end_of_the_file_is_not_the_end_of_an_open_run(void **state)
 {
     (void)state;
     struct fixture *f = begin();
     struct client c;
     watch(f, &c, 7, 1, "http://a/");
     until_asks(f, 1);
-    answer(f, true, 10, "one\ntwo\n");
-    until(f, &c, "id: 10\nevent: lines\ndata: {\"fromLine\":1,\"lines\":[\"one\",\"two\"]}\n\n");
+    answer_end(f, true, 0, "");
+    until(f, &c, "data: {\"state\":\"running\",\"end\":false,\"detail\":null}\n\n");
     until_asks(f, 1);
-    assert_int_equal(f->asks[0]->from_line, 11);
-    answer(f, true, 11, "eleven\ntwelve\n");
-    until(f, &c, "id: 11\nevent: lines\ndata: {\"fromLine\":11,\"lines\":[\"eleven\"]}\n\n");
+    answer_end(f, true, 1, "one\n");
+    until(f, &c, "\"lines\":[\"one\"]}\n\n");
     until_asks(f, 1);
-    assert_int_equal(f->asks[0]->from_line, 12);
-    answer(f, true, 5, "from long ago\n"); /* a page before what was asked for */
-    until_asks(f, 1);
-    assert_int_equal(f->asks[0]->from_line, 12);
-    answer(f, true, INT32_MAX, "far away\n");
-    until_asks(f, 1);
-    assert_int_equal(f->asks[0]->from_line, 12);
-    take(&c);
-    assert_null(strstr(buf_str(&c.got), "long ago"));
-    assert_null(strstr(buf_str(&c.got), "far away"));
+    answer_end(f, false, 1, "");
+    until(f, &c, "data: {\"state\":\"finished\",\"end\":true,\"detail\":null}\n\n");
     leave(&c);
     end(f);
 }
@@ -314,7 +373,9 @@ int main(void)
         cmocka_unit_test(pauses_grow_while_nothing_comes),
         cmocka_unit_test(many_viewers_are_one_ask),
         cmocka_unit_test(an_event_is_cut_for_one_who_has_its_beginning),
-        cmocka_unit_test(pages_with_other_lines_than_they_say_keep_the_numbers),
+        cmocka_unit_test(pages_with_other_lines_than_they_say_are_counted),
+        cmocka_unit_test(an_executor_that_numbers_otherwise_is_believed_after_three_pages),
+        cmocka_unit_test(the_end_of_the_file_is_not_the_end_of_an_open_run),
         cmocka_unit_test(an_address_has_four_asks_at_most),
         cmocka_unit_test(nobody_watches_and_nobody_asks),
         cmocka_unit_test(so_many_logs_and_no_more),
