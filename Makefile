@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build console axe pictures console-if-possible test demo picture bench fuzz-long soak crash powercut model model-all sim \
+.PHONY: build console axe pictures test demo picture bench fuzz-long soak crash powercut model model-all sim \
     test-db crash-db chaos demo-cluster deps-database \
     sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test deps-browser
 
@@ -18,12 +18,11 @@ build: deps-build ## the optimised binary, build/peal
 	@cmake --preset release >build/release.log 2>&1 || { cat build/release.log; exit 1; }
 	@cmake --build build/release
 	@if [ -x build/release/peal ]; then ln -sfn release/peal build/peal; fi
+	@[ -f web/dist/packed/sources ] || \
+	    echo "built without the console (the web pages): \`make console\`, then \`make\` again, puts it in"
 
 console: deps-console ## build the console; the next `make` puts it into the binary
 	@scripts/console.sh
-
-console-if-possible:
-	@scripts/console.sh --if-possible
 
 test: deps-test ## build and run all tests
 	@$(PYTHON) scripts/run-tests.py $(or $(STAGES),test) $(if $(RESULTS),--save $(RESULTS))
@@ -39,7 +38,10 @@ axe: deps-browser console ## the console's flows, and each screen by axe in all 
 pictures: deps-browser console ## the console's flows, which keep their pictures in docs/pictures
 	@PEAL_PICTURES=$(CURDIR)/docs/pictures $(PYTHON) scripts/run-tests.py build console-flows
 
-demo: console-if-possible build ## a center, an executor and sample jobs, followed in this terminal
+console-if-possible:
+	@scripts/console.sh --if-possible
+
+demo: ## a center, an executor and sample jobs, followed in this terminal
 	@scripts/demo.sh
 
 demo-cluster: build deps-database ## three nodes on a database, to be killed by a key while the others take over
@@ -100,7 +102,7 @@ format: deps-test ## write the C files as .clang-format says
 lint: deps-test ## clang-tidy, and the checks of the house's structure
 	@$(PYTHON) scripts/run-tests.py lint
 
-install: console-if-possible build ## the binary, libpeal, pages and units under PREFIX (/usr/local), in DESTDIR
+install: deps-console console-if-possible build ## the binary, libpeal, pages and units under PREFIX (/usr/local), in DESTDIR
 	@cmake --install build/release --prefix $(abspath $(PREFIX)) >build/install.log || { cat build/install.log; exit 1; }
 	@cp build/release/install_manifest.txt build/installed
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig

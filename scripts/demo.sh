@@ -6,14 +6,16 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-deps.sh build
+scripts/install-deps.sh build console
 mkdir -p build
 quietly() { # LOG COMMAND...: show what was said only if it fails
     local log=$1
     shift
     "$@" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 }
-[ -f build/release/build.ninja ] || echo "Building Peal (a minute or two the first time) ..."
+[ -f build/release/build.ninja ] || echo "Building Peal and its console (two or three minutes the first time) ..."
+quietly build/console.log scripts/console.sh --if-possible
+[ -f web/dist/packed/sources ] || cat build/console.log >&2
 quietly build/release.log cmake --preset release
 quietly build/release-build.log cmake --build build/release --target peal
 exec build/release/peal demo "$@"

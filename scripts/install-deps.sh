@@ -16,7 +16,7 @@ packages[build]="gcc libc6-dev make cmake ninja-build pkg-config binutils
     python3 python3-yaml"
 why[build]="to build Peal"
 packages[test]="git python3-pytest python3-requests libcmocka-dev tzdata
-    python3-aiosmtpd prometheus-alertmanager openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch procps e2fsprogs
+    python3-aiosmtpd prometheus-alertmanager openssl g++ mandoc clang clang-format clang-tidy libclang-rt-14-dev llvm gdb spin patch curl:curl procps mount:mount e2fsprogs
     mariadb-server-core mariadb-client-core systemd-analyze:systemd libseccomp2 promtool,prometheus:prometheus"
 why[test]="to test Peal"
 packages[console]="node:nodejs npm:npm python3"

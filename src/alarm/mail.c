@@ -21,7 +21,9 @@ static const struct config_row options[] = {
     { "mail.host", "spring.mail.host", CONFIG_TEXT, NULL, "HOST",
       "SMTP server for alarms by mail; without it none are sent", 0, 0 },
     { "mail.port", "spring.mail.port", CONFIG_INT, "0", "N",
-      "its port; 0: 465 with mail.tls=tls, 587 with starttls, 25 with none", 0, 65535 },
+      "its port; 0: 465 with mail.tls=tls, 587 with starttls, 25 with none.\n"
+      "465 means mail.tls=tls where that is not set",
+      0, 65535 },
     { "mail.tls", NULL, CONFIG_TEXT, "starttls", "starttls|tls|none",
       "starttls: nothing is said before the connection is encrypted; tls: encrypted from the "
       "start;\n"
@@ -76,6 +78,9 @@ static enum err server_read(const struct config *config, struct mail *m, struct 
                  { "none", "smtp", CURLUSESSL_NONE, 25 } };
     const char *host = config_text(config, "mail.host"), *tls = config_text(config, "mail.tls");
     int port = (int)config_int(config, "mail.port");
+    /* Nobody speaks STARTTLS there, and files of XXL-JOB have the port alone. */
+    if (port == 465 && config_origin(config, "mail.tls") == CONFIG_DEFAULT)
+        tls = "tls";
     if (!host_ok(host))
         return refuse(why, "mail.host must be a host's name or numeric address, without a port");
     for (size_t i = 0; i < countof(ways); i++) {

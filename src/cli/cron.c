@@ -15,7 +15,7 @@ enum { COUNT_DEFAULT = 10, COUNT_MAX = 100000 };
 
 static const char help_text[] =
     "usage: peal cron next EXPR [--zone Z] [--from MOMENT] [--count N] [--dst smart|xxl]\n"
-    "       peal cron explain EXPR [--lang en|zh-CN|zh-TW]\n"
+    "       peal cron explain EXPR [--zone Z] [--lang en|zh-CN|zh-TW]\n"
     "       peal cron next --batch [--count N] [--dst smart|xxl] < LINES\n"
     "\n"
     "An expression has 6 or 7 fields (quote it, the shell knows * and ? too):\n"
@@ -45,7 +45,8 @@ static const char help_text[] =
     "repeated\n"
     "ones the second pass does.\n"
     "\n"
-    "explain says it in one sentence, in English unless --lang names another language.\n"
+    "explain says it in one sentence, in English unless --lang names another language, and names\n"
+    "the --zone that it is given.\n"
     "\n"
     "--batch reads lines EXPR<TAB>ZONE<TAB>MOMENT (\\\\ \\t \\n \\r \\uXXXX stand for characters "
     "in EXPR,\n"
@@ -169,12 +170,24 @@ static int cron_next_command(int argc, char **argv)
     return one_expression("peal cron next", others) ? next_one(argv[1], &a) : EXIT_USAGE;
 }
 
+static bool zone_is_there(const char *name, struct why *why)
+{
+    struct zones *zones = zones_new(NULL);
+    struct zone *z;
+    enum err err = zones_get(zones, name, &z, why);
+    if (!err)
+        zone_unref(z);
+    zones_free(zones);
+    return !err;
+}
+
 static int cron_explain_command(int argc, char **argv)
 {
     bool help = false;
-    const char *language = "en";
+    const char *language = "en", *zone = NULL;
     enum language lang;
     const struct option_row rows[] = { { "--lang", &language, NULL },
+                                       { "--zone", &zone, NULL },
                                        { "--help", NULL, &help },
                                        { "-h", NULL, &help } };
     int others = options_read("peal cron explain", rows, (int)countof(rows), argc, argv);
@@ -188,11 +201,15 @@ static int cron_explain_command(int argc, char **argv)
         return complain("peal cron explain", "--lang must be en, zh-CN or zh-TW");
     struct why why = { { 0 } };
     struct cron c;
-    if (cron_parse(slice_text(argv[1]), last_year(), &c, &why))
+    if (cron_parse(slice_text(argv[1]), last_year(), &c, &why) ||
+        (zone && !zone_is_there(zone, &why)))
         return complain("peal cron explain", why.text);
     struct buf text = BUF_INIT(EXPLAIN_MAX);
     cron_explain(&c, lang, &text);
-    puts(buf_str(&text));
+    if (zone)
+        printf("%s (%s)\n", buf_str(&text), zone);
+    else
+        puts(buf_str(&text));
     buf_done(&text);
     return EXIT_DONE;
 }

@@ -26,6 +26,7 @@
 #include "cli/command.h"
 #include "cli/demo_view.h"
 #include "cli/demo_web.h"
+#include "console/console.h"
 
 #define APP "peal-demo"
 #define EXECUTORS 2
@@ -422,9 +423,12 @@ static enum err jobs_make(struct demo *d, struct why *why)
 
 static void introduce(const struct demo *d)
 {
-    printf(
-        "\n  console    http://127.0.0.1:%u/     open it in a browser: user admin, password %s\n",
-        d->web.port, d->password);
+    printf("\n  %s    http://127.0.0.1:%u/     %suser admin, password %s\n",
+           console_embedded() ? "console" : "center ", d->web.port,
+           console_embedded() ? "open it in a browser: " : "no console is in this build: ",
+           d->password);
+    if (!console_embedded())
+        puts("             `make console`, then `make`, in Peal's sources puts it in");
     printf("  executors  two, of app " APP ", with shell scripts switched on for this demo\n");
     printf("  data       %s%s\n", d->folder, d->own_folder ? " (removed at the end)" : "");
     printf("\n  XXL-JOB executors may join: xxl.job.admin.addresses=http://127.0.0.1:%u\n"

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
@@ -76,6 +77,15 @@ static int cmd_version(int argc, char **argv)
     return EXIT_DONE;
 }
 
+/* May this command make a database or a file of one? Tokens, channels' secrets and passwords'
+ * hashes stand in it, and SQLite itself opens with what the umask leaves. The executor is none of
+ * them: what users' scripts make is as they want it. */
+static bool makes_secrets(int (*run)(int argc, char **argv))
+{
+    return run == cmd_server || run == cmd_db || run == cmd_import || run == cmd_backup ||
+           run == cmd_restore;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -87,5 +97,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return cmd_version(1, argv + 1);
     const struct command *c = find(argv[1]);
-    return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+    if (!c)
+        return unknown(argv[1]);
+    if (makes_secrets(c->run))
+        (void)umask(0077);
+    return c->run(argc - 1, argv + 1);
 }

@@ -340,6 +340,26 @@ def test_a_channel_that_hangs_keeps_no_other_waiting(tmp_path, server):
         assert ledger.number(center, "SELECT count(*) FROM peal_alarm WHERE closed_ms IS NULL") == 3
 
 
+def test_port_465_is_encrypted_from_the_first_byte(tmp_path):
+    """As XXL-JOB's files have it: the port alone. By STARTTLS the sender would wait for a greeting."""
+    with socket.socket() as relay:
+        relay.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            relay.bind(("127.0.0.77", 465))
+        except PermissionError:
+            pytest.skip("only root may listen there")
+        relay.listen()
+        relay.settimeout(30 * PATIENCE)
+        with Center(tmp_path / "center", ["--spring.mail.host=127.0.0.77", "--spring.mail.port=465", "--mail.from",
+                                          "peal@example.org"]) as center:
+            api, job = failing_job(center, "a@example.org")
+            api.trigger(job)
+            peer, _ = relay.accept()
+            with peer:
+                peer.settimeout(30 * PATIENCE)
+                assert peer.recv(1) == b"\x16", "a ClientHello"
+
+
 # ---- settings ----
 
 

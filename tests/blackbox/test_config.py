@@ -175,6 +175,15 @@ def test_settings_of_xxl_job_may_be_options_too(tmp_path):
         assert done.returncode == 2 and f"there is no option {mistyped.split('=')[0]}" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["xxl.job.login.username", "xxl.job.login.password", "xxl.job.mail.host", "xxl.job.mail.sendNick",
+                                  "xxl.job.db.driverClass"])
+def test_settings_of_its_old_releases_do_nothing(tmp_path, name):
+    """Of 2.1 and before: the file may have them still."""
+    path = file_of(tmp_path, f"{name}={SECRET}\n")
+    done = peal("config", "check", path)
+    assert done.returncode == 0 and f"{path}:1: does nothing here: {name}" in done.stdout and SECRET not in done.stdout, done
+
+
 def test_health_asks_the_server_of_the_same_settings(tmp_path):
     center = Center(tmp_path / "center")
     assert peal("health", "--listen", f"127.0.0.1:{center.port}").returncode == 1, "nothing listens there yet"

@@ -74,6 +74,9 @@ def test_explain_speaks_three_languages():
         for language, sentence in (("en", english), ("zh-CN", simplified), ("zh-TW", traditional)):
             assert peal("cron", "explain", expression, "--lang", language)[:2] == (0, sentence + "\n")
         assert peal("cron", "explain", expression)[1] == english + "\n"
+    there = peal("cron", "explain", "0 0 9 * * ?", "--zone", "Asia/Shanghai")
+    assert there[0] == 0 and there[1].endswith(" (Asia/Shanghai)\n"), there
+    assert "Asia/Nowhere" in peal("cron", "explain", "0 0 9 * * ?", "--zone", "Asia/Nowhere")[2]
     status, out, err = peal("cron", "explain", "0 0 9 * * ?", "--lang", "fr")
     assert (status, out) == (2, "") and "--lang must be en, zh-CN or zh-TW" in err
 

@@ -189,6 +189,9 @@ def test_a_standby_is_refused_and_the_primary_beside_it_is_used(tmp_path):
 @pytest.mark.skipif("postgres" not in servers.built(binary()), reason="built without PostgreSQL")
 def test_a_start_that_runs_out_of_connections_ends_with_the_text(tmp_path):
     """Whichever of its connections it is that the database refuses, what was begun is taken down in order."""
+    lacks = servers.missing("postgres")
+    if lacks:
+        pytest.skip(f"{lacks} is not installed: scripts/install-deps.sh database")
     with servers.open("postgres") as server:
         url = server.create("few").replace(f":{servers.WRITTEN}@", "@")
         for limit in range(1, 40):

@@ -44,7 +44,7 @@ class Demo:
         return self.output.read_text(errors="replace")
 
     def port(self):
-        return int(re.search(r"console +http://127\.0\.0\.1:(\d+)", self.text())[1])
+        return int(re.search(r"(?:console|center) +http://127\.0\.0\.1:(\d+)", self.text())[1])
 
     def ended(self):
         return self.process.poll() is not None

@@ -104,6 +104,16 @@ def test_settings_come_from_a_file_too(tmp_path):
         assert row["startDeadlineMs"] == 7000
 
 
+def test_a_database_is_its_owners_alone(tmp_path):
+    """Also in a folder that was there before, by a shell whose umask lets others read."""
+    center = Center(tmp_path)
+    center.data.mkdir(parents=True, exist_ok=True)
+    center.data.chmod(0o755)
+    with center:
+        files = list(center.data.glob("peal.db*"))
+        assert len(files) >= 3 and not [file for file in files if file.stat().st_mode & 0o077], files
+
+
 def test_one_center_on_one_database(tmp_path):
     with Center(tmp_path) as center:
         status, output = server("--listen", "127.0.0.1:0", "--data", str(center.data), "--token", "t")

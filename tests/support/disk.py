@@ -20,7 +20,9 @@ def own_mounts():
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS):
         raise OSError(ctypes.get_errno(), "cannot have a namespace of mounts")
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    if os.path.ismount("/"):
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+    # else in a chroot: nothing there names the mount above, so what is mounted is seen outside too, until its umount
 
 
 class SmallDisk:

@@ -31,7 +31,7 @@ export const settings: Record<string, string> = {
   'backup.every': '最新的备份达到这么旧时，再做一次备份',
   'backup.keep': '文件夹中保留的备份数；新备份检查通过后删除更旧的',
   'mail.host': '发送告警邮件的 SMTP 服务器；未设置时不发邮件',
-  'mail.port': '其端口；0：mail.tls=tls 时为 465，starttls 时为 587，none 时为 25',
+  'mail.port': '其端口；0：mail.tls=tls 时为 465，starttls 时为 587，none 时为 25。465 且未设置 mail.tls 时，即为 tls',
   'mail.tls': 'starttls：加密之前不发送任何内容；tls：从一开始就加密；none：全部明文，包括密码',
   'mail.ca': '检查邮件服务器证书所用的证书文件（PEM）',
   'mail.user': 'SMTP 认证的用户；未设置时不认证',

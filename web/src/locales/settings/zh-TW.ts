@@ -31,7 +31,7 @@ export const settings: Record<string, string> = {
   'backup.every': '最新的備份達到這麼舊時，再做一次備份',
   'backup.keep': '資料夾中保留的備份數；新備份檢查通過後刪除更舊的',
   'mail.host': '傳送告警郵件的 SMTP 伺服器；未設定時不寄郵件',
-  'mail.port': '其連接埠；0：mail.tls=tls 時為 465，starttls 時為 587，none 時為 25',
+  'mail.port': '其連接埠；0：mail.tls=tls 時為 465，starttls 時為 587，none 時為 25。465 且未設定 mail.tls 時，即為 tls',
   'mail.tls': 'starttls：加密之前不傳送任何內容；tls：從一開始就加密；none：全部明文，包括密碼',
   'mail.ca': '檢查郵件伺服器憑證所用的憑證檔（PEM）',
   'mail.user': 'SMTP 驗證的使用者；未設定時不驗證',
