@@ -124,6 +124,43 @@ def test_one_center_on_one_database(tmp_path):
         assert center.get("/readyz")[0] == 200
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_one_center_on_one_file_whatever_its_name(tmp_path, link):
+    with Center(tmp_path / "a") as center:
+        other = tmp_path / "b"
+        other.mkdir()
+        link(center.data / "peal.db", other / "peal.db")
+        status, output = server("--listen", "127.0.0.1:0", "--data", str(other), "--token", "t")
+        assert status == 3 and "in use by another server, under another name" in output, output
+        assert center.get("/readyz")[0] == 200
+    if link is os.link:
+        with center:
+            assert "has 2 names (hard links)" in center.tail(1 << 30)
+
+
+@pytest.mark.parametrize("how, said", [("removed", "was removed or moved away"), ("moved", "was removed or moved away"),
+                                       ("replaced", "another file was put in the place")])
+def test_a_database_that_is_taken_away_ends_the_server(tmp_path, how, said):
+    """At its next commit, of which there is one a second: nothing is acknowledged into a file that nobody finds."""
+    center = Center(tmp_path / "center")
+    center.start()
+    try:
+        center.api().add_group("kept")
+        if how == "replaced":
+            (tmp_path / "copy.db").write_bytes(b"")
+            os.replace(tmp_path / "copy.db", center.data / "peal.db")
+        for file in list(center.data.glob("peal.db*")):
+            if how == "removed" and file.suffix != ".lock":
+                file.unlink()
+            elif how == "moved" and file.name == "peal.db":
+                file.rename(tmp_path / "elsewhere.db")
+        wait_until(lambda: center.process.poll() is not None, "the server to end", 30)
+    finally:
+        if center.running():
+            center.kill()
+    assert center.process.returncode == 3 and said in center.tail(1 << 30), center.tail()
+
+
 @pytest.mark.parametrize("path,body", [
     ("/livez", b"ok\n"), ("/readyz", b"ok\n"), ("/startupz", b"ok\n"), ("/health", b'"status":"UP"'),
     ("/healthz", b'"status":"UP"'), ("/actuator/health", b'"status":"UP"'),

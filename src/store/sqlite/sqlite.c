@@ -2,9 +2,10 @@
 /* The embedded database: opening, the lock, transactions, checkpoints.
  *
  * WAL with synchronous=FULL: a commit is on the disk when it returns. One writing handle per file,
- * kept by flock on FILE.lock, which the kernel gives back however the process ends; the file's
- * text is only for people. Handles for pages are opened for writing too where the file allows it,
- * because a checkpoint needs that, and forbidden to change anything by query_only. */
+ * kept by flock on FILE.lock and on the file itself, which the kernel gives back however the
+ * process ends; the file's text is only for people. Handles for pages are opened for writing too
+ * where the file allows it, because a checkpoint needs that, and forbidden to change anything by
+ * query_only. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -66,6 +68,8 @@ static void checkpoint_own(struct sqlite *s)
                  sqlite3_errmsg(s->db));
 }
 
+static enum err still_there(const struct sqlite *s, struct why *why);
+
 static enum err sqlite_commit(struct store *store, const struct commit *c, struct why *why)
 {
     static const struct commit nothing;
@@ -85,8 +89,10 @@ static enum err sqlite_commit(struct store *store, const struct commit *c, struc
     if (err)
         return err;
     s->in_transaction = false;
-    checkpoint_own(s);
-    return OK;
+    err = still_there(s, why);
+    if (!err)
+        checkpoint_own(s);
+    return err;
 }
 
 static void sqlite_rollback(struct store *store)
@@ -200,6 +206,56 @@ enum err sqlite_lock(const char *db, int *ret_fd, struct why *why)
     return err;
 }
 
+enum err sqlite_lock_file(const char *db, int *ret_fd, struct why *why)
+{
+    struct stat st;
+    int fd = open(db, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return OK; /* there is none yet, or SQLite says what is wrong with it */
+    enum err err = file_lock(fd);
+    if (err) {
+        if (err == ERR_BUSY)
+            why_set(why,
+                    "database %s is in use by another server, under another name (a link); stop "
+                    "that one, or give this one another --data or --db",
+                    db);
+        else
+            why_set(why, "cannot lock %s: %s", db, strerror(errno));
+        close(fd);
+        return err;
+    }
+    if (fstat(fd, &st) == 0 && st.st_nlink > 1)
+        log_warn("store", "%s has %lu names (hard links); a copy of it is made by peal backup", db,
+                 (unsigned long)st.st_nlink);
+    *ret_fd = fd;
+    return OK;
+}
+
+/* Does the name still lead to the file that is open? Else what is committed goes where nobody will
+ * find it, and may not be acknowledged. Two calls of the kernel, without the disk. */
+static enum err still_there(const struct sqlite *s, struct why *why)
+{
+    struct stat open_one, named;
+    if (s->file_fd < 0 || fstat(s->file_fd, &open_one))
+        return OK;
+    if (stat(s->path, &named)) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return OK; /* nothing is known */
+        why_set(why,
+                "database %s was removed or moved away under this server; what was done since "
+                "is not in it",
+                s->path);
+        return ERR_FENCED;
+    }
+    if (named.st_ino == open_one.st_ino && named.st_dev == open_one.st_dev)
+        return OK;
+    why_set(why,
+            "another file was put in the place of database %s under this server; stop the "
+            "server before that, or use peal restore",
+            s->path);
+    return ERR_FENCED;
+}
+
 static int wal_hook(void *ctx, sqlite3 *db, const char *name, int frames)
 {
     (void)db;
@@ -279,6 +335,8 @@ static void sqlite_close(struct store *store)
         sqlite3_finalize(s->change[i]);
     sql_done(&s->sql);
     sqlite3_close(s->db);
+    if (s->file_fd >= 0)
+        close(s->file_fd); /* not before SQLite: it takes SQLite's own locks (fcntl) along */
     if (s->lock_fd >= 0)
         close(s->lock_fd); /* last: the file is at rest now */
     free(s->path);
@@ -292,14 +350,19 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
 {
     struct sqlite *s = mem_new(sizeof(*s));
     s->path = mem_dup(path);
-    s->lock_fd = -1;
+    s->lock_fd = s->file_fd = -1;
     s->read_only = options && (options->read_only || options->bulk == STORE_BULK_READ);
     map_init(&s->statements);
     enum err err = sql_init(&s->sql, &store_sqlite_ops, &sqlite_driver, options, why);
     if (!err && (!s->read_only || s->sql.bulk) && !in_memory(s))
         err = sqlite_lock(s->path, &s->lock_fd, why);
+    bool alone = s->lock_fd >= 0;
+    if (!err && alone)
+        err = sqlite_lock_file(s->path, &s->file_fd, why);
     if (!err)
         err = open_file(s, why);
+    if (!err && alone && s->file_fd < 0) /* SQLite has made it */
+        err = sqlite_lock_file(s->path, &s->file_fd, why);
     if (!err)
         err = s->read_only ? sqlite_schema_check(s, why) : sqlite_migrate(s, why);
     if (!err && !s->read_only && !s->sql.bulk)

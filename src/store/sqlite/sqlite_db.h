@@ -25,6 +25,7 @@ struct sqlite {
     sqlite3 *db;
     char *path;
     int lock_fd; /* -1: none */
+    int file_fd; /* the database file, locked too: it may have several names. -1: not */
     bool read_only;
     bool in_transaction;
     enum err lost; /* the transaction cannot be committed any more, and why */
@@ -60,6 +61,10 @@ enum err sqlite_open(const char *path, const struct store_options *options, stru
 /* The lock that keeps a second server off the database of this name; ERR_BUSY names the holder. The
  * descriptor holds it. */
 enum err sqlite_lock(const char *db, int *ret_fd, struct why *why);
+/* Beside it, behind it: the lock on the file itself, which a second name of the file meets
+ * (ERR_BUSY). A file that cannot be opened leaves *ret_fd as it is. Closing the descriptor ends the
+ * locks that SQLite holds on that file in this process, so that SQLite is closed before. */
+enum err sqlite_lock_file(const char *db, int *ret_fd, struct why *why);
 enum err sqlite_migrate(struct sqlite *s, struct why *why);
 /* Is the schema there? For handles that may not create it. */
 enum err sqlite_schema_check(struct sqlite *s, struct why *why);

@@ -360,13 +360,18 @@ enum err store_sqlite_restore(const char *path, const char *from, store_step_fn 
                               struct store_restored *ret, struct why *why)
 {
     struct restore r = { .path = path, .from = from, .step = step, .ctx = ctx };
-    int lock = -1;
+    int lock = -1, file = -1;
     *ret = (struct store_restored){ 0 };
     enum err err = look_at_old(&r, why);
     if (!err)
         err = sqlite_lock(path, &lock, why);
     if (err)
         return err;
+    err = sqlite_lock_file(path, &file, why);
+    if (err) {
+        close(lock);
+        return err;
+    }
     r.to = mem_join(path, ".restore");
     err = prepare(&r, ret, why);
     if (!err && r.replaces)
@@ -375,6 +380,8 @@ enum err store_sqlite_restore(const char *path, const char *from, store_step_fn 
         err = exchange(&r, why);
     if (err)
         (void)!unlink(r.to);
+    if (file >= 0)
+        close(file);
     close(lock);
     free(r.to);
     return err;
