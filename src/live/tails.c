@@ -543,6 +543,19 @@ static void tail_again(struct tail *t, const struct tail_wish *wish)
     t->pause_ms = 0;
 }
 
+/* One more comes for earlier lines, and there are none yet: the asking goes back to his, for those
+ * who were there first may have named a line that the log never reaches. */
+static void tail_back(struct tail *t, int from_line)
+{
+    if (from_line >= t->next || t->content || piece_first(t))
+        return;
+    t->next = from_line;
+    t->shorts = 0;
+    t->pause_ms = 0;
+    if (!t->asking && !t->waiting)
+        after(t, 0);
+}
+
 enum err tails_watch(struct tails *ts, struct httpd_request *q, struct slice headers,
                      const struct tail_wish *wish, struct viewer_who *who)
 {
@@ -565,6 +578,8 @@ enum err tails_watch(struct tails *ts, struct httpd_request *q, struct slice hea
         t = tail_new(ts, wish);
     else if (first)
         tail_again(t, wish);
+    else
+        tail_back(t, wish->from_line);
     w->tail = t;
     list_push(&t->watchers, &w->node);
     pump(t, w);

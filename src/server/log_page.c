@@ -21,8 +21,11 @@ static enum err unheard(const struct transport_call *call, const struct call_res
 
 static enum err refused(const struct call_result *r, struct why *why)
 {
-    why_set(why, "the executor answered: %.*s", (int)utf8_cut(r->msg.p, r->msg.n, 300),
-            r->msg.n ? r->msg.p : "");
+    if (r->msg.n)
+        why_set(why, "the executor answered: %.*s", (int)utf8_cut(r->msg.p, r->msg.n, 300),
+                r->msg.p);
+    else
+        why_set(why, "the executor answered: code %d without a message", r->code);
     return ERR_NET;
 }
 

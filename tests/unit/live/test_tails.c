@@ -342,6 +342,31 @@ static void nobody_watches_and_nobody_asks(void **state)
     end(f);
 }
 
+static void a_line_that_is_never_reached_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    struct fixture *f = begin();
+    struct client far, near;
+    watch(f, &far, 7, 2000000000, "http://a/");
+    until_asks(f, 1);
+    answer(f, true, 2, "");
+    watch(f, &near, 7, 1, "http://a/");
+    until(f, &near, "retry: ");
+    until_asks(f, 1);
+    if (f->asks[0]->from_line != 1) { /* it was on its way when the second came */
+        answer(f, true, 2, "");
+        until_asks(f, 1);
+    }
+    assert_int_equal(f->asks[0]->from_line, 1);
+    answer(f, true, 2, "one\ntwo\n");
+    until(f, &near, "{\"fromLine\":1,\"lines\":[\"one\",\"two\"]}\n\n");
+    take(&far);
+    assert_null(strstr(buf_str(&far.got), "\"one\""));
+    leave(&far);
+    leave(&near);
+    end(f);
+}
+
 static void so_many_logs_and_no_more(void **state)
 {
     (void)state;
@@ -378,6 +403,7 @@ int main(void)
         cmocka_unit_test(the_end_of_the_file_is_not_the_end_of_an_open_run),
         cmocka_unit_test(an_address_has_four_asks_at_most),
         cmocka_unit_test(nobody_watches_and_nobody_asks),
+        cmocka_unit_test(a_line_that_is_never_reached_keeps_nobody_waiting),
         cmocka_unit_test(so_many_logs_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
