@@ -192,11 +192,43 @@ static void count_login(struct web_call *call, struct slice name, bool good)
     pthread_mutex_unlock(&l->lock);
 }
 
+enum { ALIKE_AMONG = 10000 }; /* users that are looked at for a name in another case */
+
+struct alike {
+    struct slice name;
+    int64_t id; /* 0: none yet */
+    int n;
+};
+
+static bool is_alike(void *ctx, const struct user_record *r)
+{
+    struct alike *a = ctx;
+    if (r->username && slice_eq_nocase(a->name, r->username)) {
+        a->id = r->id;
+        a->n++;
+    }
+    return true;
+}
+
+/* MySQL's collation did not tell Admin from admin, and people are used to that: the exact name,
+ * else the one that is equal but for the case of A to Z. Two such are nobody. */
 static enum err find_user(struct web_call *call, struct slice name, struct why *why)
 {
     char text[USERNAME_MAX * 4 + 1];
+    const struct users_filter all = { .role = -1, .limit = ALIKE_AMONG };
+    struct alike a = { .name = name };
+    int64_t total;
     text_copy(text, sizeof(text), name);
-    return call->db ? call->db->ops->users->user_find(call->db, text, &call->user, why) : ERR_STORE;
+    if (!call->db)
+        return ERR_STORE;
+    const struct store_users *users = call->db->ops->users;
+    enum err err = users->user_find(call->db, text, &call->user, why);
+    if (err != ERR_NOTFOUND)
+        return err;
+    err = users->users_page(call->db, &all, is_alike, &a, &total, why);
+    if (err)
+        return err;
+    return a.n == 1 ? users->user_get(call->db, a.id, &call->user, why) : ERR_NOTFOUND;
 }
 
 static enum err wrong(struct why *why)
@@ -221,6 +253,8 @@ enum err session_login(struct web_call *call, struct slice name, struct slice pa
     if (err && err != ERR_NOTFOUND)
         return err;
     why_clear(why);
+    if (!err)
+        name = slice_text(call->user.username); /* guesses count for the user, however written */
     if (must_wait(call, name, ret_wait_ms, why))
         return too_often(call);
     bool legacy, good = password_matches(err ? NULL : &call->user, password, &legacy);

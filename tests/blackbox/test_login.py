@@ -79,6 +79,23 @@ def test_wrong_name_and_wrong_password_get_the_same_answer(center):
     assert "Set-Cookie" not in a[1]
 
 
+def test_a_name_in_another_case_is_the_users_if_it_is_one(tmp_path):
+    """As MySQL's collation had it. Guesses by all spellings count together."""
+    with Center(tmp_path) as center:
+        assert code(login(center, "2.x", userName="ADMIN")) == code(login(center, "2.x", userName="Admin")) == 200
+        assert code(login(center, "2.x", userName="Admi")) == 500
+        center.stop()
+        with sqlite3.connect(center.data / "peal.db") as db:
+            db.executemany("INSERT INTO xxl_job_user (username, password, role, permission) VALUES "
+                           "(?, 'e10adc3949ba59abbe56e057f20f883e', 0, '')", [("Bob",), ("bob",)])
+        center.start()
+        assert code(login(center, "2.x", userName="bob", password="123456")) == 200
+        assert code(login(center, "2.x", userName="BOB", password="123456")) == 500, "which of them?"
+        for name in ("admin", "Admin", "aDmin", "adMin", "admIn", "admiN", "ADMIN"):
+            last = post(center, "/login", userName=name, password="guess")
+        assert "too many failed logins" in msg(last)
+
+
 def test_empty_fields_are_named(center):
     assert "userName, password" in msg(post(center, "/login", userName="", password="x"))
     assert "userName, password" in msg(post(center, "/login"))

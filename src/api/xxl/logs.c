@@ -128,7 +128,7 @@ enum err log_filter_time(const char *text, const struct zone *zone, int64_t *ret
     struct slice s = slice_trim(slice_text(text));
     const char *at = s.n ? memmem(s.p, s.n, separator, sizeof(separator) - 1) : NULL;
     int64_t from, to;
-    if (s.n == 0) {
+    if (s.n == 0 || slice_eq(s, "0")) { /* scripts write 0 for none */
         *ret_from_ms = *ret_to_ms = -1;
         return OK;
     }
