@@ -18,4 +18,5 @@ quietly build/console.log scripts/console.sh --if-possible
 [ -f web/dist/packed/sources ] || cat build/console.log >&2
 quietly build/release.log cmake --preset release
 quietly build/release-build.log cmake --build build/release --target peal
+ln -sfn release/peal build/peal
 exec build/release/peal demo "$@"
