@@ -86,7 +86,9 @@ static enum err is_last_admin(struct store *s, const struct user_record *u, stru
     int64_t admins = 0;
     if (u->role != 1)
         return OK;
-    enum err err = s->ops->users->user_count(s, true, &admins, why);
+    enum err err = store_record_hold(s, STORE_ADMINS, 0, why);
+    if (!err)
+        err = s->ops->users->user_count(s, true, &admins, why);
     if (err || admins > 1)
         return err;
     why_set(why, "user %s is the last administrator, and stays one", u->username);
@@ -129,7 +131,9 @@ static enum err audit_end(struct account *a, struct store *s, struct why *why)
 static enum err user_take(struct store *s, const struct account *a, struct user_record *ret,
                           struct why *why)
 {
-    enum err err = s->ops->users->user_get(s, a->id, ret, why);
+    enum err err = store_record_hold(s, STORE_USER, a->id, why);
+    if (!err)
+        err = s->ops->users->user_get(s, a->id, ret, why);
     if (err || a->version < 0 || ret->version == a->version)
         return err;
     err = overtaken(ret->version, a->version, why);

@@ -163,7 +163,9 @@ static enum err replace(const struct channel_edit *e, struct store *s,
 static enum err change(const struct channel_edit *e, struct store *s, struct why *why)
 {
     struct channel_record was;
-    enum err err = s->ops->alarms->channel_get(s, e->channel.id, &was, why);
+    enum err err = store_record_hold(s, STORE_CHANNEL, e->channel.id, why);
+    if (!err)
+        err = s->ops->alarms->channel_get(s, e->channel.id, &was, why);
     if (err)
         return err;
     if (was.version == e->channel.version) {

@@ -148,7 +148,9 @@ static enum err run(struct store *s, void *arg, struct why *why)
     struct token_job *j = arg;
     struct group_record g = { .id = 0 };
     struct group_token was = { .group_id = 0 };
-    enum err err = s->ops->catalog->group_get(s, j->change.group_id, &g, why);
+    enum err err = store_record_hold(s, STORE_GROUP, j->change.group_id, why);
+    if (!err)
+        err = s->ops->catalog->group_get(s, j->change.group_id, &g, why);
     if (!err) {
         err = s->ops->catalog->group_token_get(s, g.id, &was, why);
         if (!err || err == ERR_NOTFOUND)

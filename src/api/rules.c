@@ -147,7 +147,9 @@ static enum err run_add(struct store *s, struct rule_edit *e, struct why *why)
 static enum err take(struct store *s, const struct rule_edit *e, struct rule_record *ret,
                      struct why *why)
 {
-    enum err err = s->ops->rules->rule_get(s, e->rule.id, ret, why);
+    enum err err = s->ops->rules->rule_lock(s, e->rule.id, why);
+    if (!err)
+        err = s->ops->rules->rule_get(s, e->rule.id, ret, why);
     if (err || ret->version == e->rule.version)
         return err;
     why_set(why, "the rule is at version %lld, the edit was made on %lld", (long long)ret->version,

@@ -167,8 +167,42 @@ static enum err edit_run(struct txn *t, struct edit *e)
     return e->err && !ledger_refuses(e->err) ? e->err : OK;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The rows that the edits change, before any is read: two servers would change what neither has
+ * seen, and one of the two changes be lost. In one order, jobs before groups. */
+static enum err hold_all(struct txn *t)
+{
+    struct batch *b = t->b;
+    int64_t *ids = mem_new(((size_t)b->nedits + 1) * sizeof(*ids));
+    enum err err = OK;
+    for (int jobs = 1; !err && jobs >= 0; jobs--) {
+        int n = 0, kept = 0;
+        for (int i = 0; i < b->nedits; i++)
+            if (b->edits[i]->id && of_job(b->edits[i]) == jobs)
+                ids[n++] = b->edits[i]->id;
+        qsort(ids, (size_t)n, sizeof(*ids), by_id);
+        for (int i = 0; i < n; i++)
+            if (!kept || ids[kept - 1] != ids[i])
+                ids[kept++] = ids[i];
+        if (jobs && kept)
+            err = t->ops->cluster->jobs_hold(t->store, ids, kept, &b->why);
+        for (int i = 0; !jobs && !err && i < kept; i++)
+            err = t->ops->cluster->record_hold(t->store, STORE_GROUP, ids[i], &b->why);
+    }
+    free(ids);
+    return err;
+}
+
 enum err edits_run(struct txn *t)
 {
+    enum err held = t->store->shared && t->ops->cluster && t->b->nedits ? hold_all(t) : OK;
+    if (held)
+        return held;
     for (int i = 0, n; i < t->b->nedits; i += n) {
         struct edit **edits = &t->b->edits[i];
         n = edits[0]->bundle ? edits[0]->bundle : 1;

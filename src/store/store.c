@@ -198,3 +198,8 @@ enum err store_outcome_known(struct store *s, bool *ret_done, struct why *why)
     *ret_done = false;
     return OK;
 }
+
+enum err store_record_hold(struct store *s, enum store_record kind, int64_t id, struct why *why)
+{
+    return s->shared && s->ops->cluster ? s->ops->cluster->record_hold(s, kind, id, why) : OK;
+}

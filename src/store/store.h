@@ -807,6 +807,8 @@ typedef bool elsewhere_fn(void *ctx, enum kind kind, enum phase phase, int64_t n
 /* The numbers of a life's commits begin here, so that no two lives have one in peal_delta. */
 #define EPOCH_COMMITS_BITS 36
 
+enum store_record { STORE_GROUP, STORE_USER, STORE_ADMINS, STORE_CHANNEL, STORE_RECORDS };
+
 /* On a database that several servers can open. */
 struct store_cluster {
     /* Of a writing handle: whose life it is. */
@@ -892,8 +894,13 @@ struct store_cluster {
 
     /* Edits of jobs. The server that makes one says so, the others ask for what was said; each row
      * of a run has the version of its job that the run's owner knew. */
+    /* In a transaction: no other one changes this row until it ends: to be called before what is
+     * changed is read, or two servers change what neither has seen. One that is not there is passed
+     * over. STORE_ADMINS: all users who are administrators, whatever id is. */
+    MUST_CHECK enum err (*record_hold)(struct store *s, enum store_record kind, int64_t id,
+                                       struct why *why);
     /* In a transaction: no other one changes these jobs until it ends. One that is not there is
-     * passed over. */
+     * passed over. In ascending order, so that two transactions do not wait for each other. */
     MUST_CHECK enum err (*jobs_hold)(struct store *s, const int64_t *ids, int n, struct why *why);
     /* In a transaction: say these; ids are not looked at. Those said before then go. */
     MUST_CHECK enum err (*changes_put)(struct store *s, const struct job_news *changes, int n,
@@ -1001,6 +1008,10 @@ typedef void store_progress_fn(void *ctx, int64_t done, int64_t all);
  * error the old one is as it was. */
 MUST_CHECK enum err store_compact(const char *url, store_progress_fn *progress, void *ctx,
                                   struct store_compacted *ret, struct why *why);
+
+/* record_hold where other servers share the database; nothing where not. */
+MUST_CHECK enum err store_record_hold(struct store *s, enum store_record kind, int64_t id,
+                                      struct why *why);
 
 /* Rows touched by planning must not grow with the number of stored jobs: store_sqlite_steps
  * (sqlite.h) counts what a handle has done. */

@@ -269,6 +269,7 @@ enum err memory_inbox_answer(struct store *s, int64_t id, enum inbox_answer code
                              int64_t before_ms, struct why *why);
 enum err memory_inbox_get(struct store *s, int64_t id, struct inbox_row *ret, struct why *why);
 /* memory_changes.c */
+enum err memory_record_hold(struct store *s, enum store_record kind, int64_t id, struct why *why);
 enum err memory_jobs_hold(struct store *s, const int64_t *ids, int n, struct why *why);
 enum err memory_changes_put(struct store *s, const struct job_news *changes, int n,
                             int64_t before_ms, struct why *why);

@@ -5,12 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Only groups are edited where several servers share what is in memory. */
+enum err memory_record_hold(struct store *s, enum store_record kind, int64_t id, struct why *why)
+{
+    struct memory *m = memory_of(s);
+    if (kind != STORE_GROUP || !mem_find(m, T_GROUP, id) || mem_lock(m, T_GROUP, id))
+        return OK;
+    return mem_busy(m, why);
+}
+
 enum err memory_jobs_hold(struct store *s, const int64_t *ids, int n, struct why *why)
 {
     struct memory *m = memory_of(s);
     for (int i = 0; i < n; i++)
-        if (mem_find(m, T_DUE, ids[i]) && !mem_lock(m, T_DUE, ids[i]))
+        if (mem_find(m, T_DUE, ids[i])) {
+            if (!mem_lock(m, T_DUE, ids[i]))
+                return mem_busy(m, why);
+        } else if (mem_find(m, T_JOB, ids[i]) && !mem_lock(m, T_JOB, ids[i])) {
             return mem_busy(m, why);
+        }
     return OK;
 }
 

@@ -3,6 +3,7 @@
  * said is kept for a while and deleted by whoever says something next; a server that was away for
  * longer is not alive any more, and who has taken its runs over compares versions. */
 #include "base/buf.h"
+#include <stdio.h>
 #include "store/sql/hold.h"
 #include "store/sql/tables.h"
 
@@ -15,29 +16,88 @@ static int piece(int left, int max)
     return left < max ? left : max;
 }
 
+/* ---- rows that are edited -------------------------------------------------------------------- */
+
+/* Lock the rows of this statement; their ids into list, "1,2" (NULL: how many is enough). */
+static enum err select_held(struct sql *s, const char *text, struct buf *list, int *ret_n,
+                            struct why *why)
+{
+    struct sql_query *q;
+    bool row = true;
+    enum err err = sql_query_once(s, text, &q, why);
+    if (err)
+        return err;
+    for (*ret_n = 0; !(err = sql_next(q, &row, why)) && row; ++*ret_n)
+        if (list)
+            buf_printf(list, "%s%lld", *ret_n ? "," : "", (long long)sql_i64(q, 0, 0));
+    sql_query_end(q);
+    return err;
+}
+
+enum err sql_record_hold(struct store *store, enum store_record kind, int64_t id, struct why *why)
+{
+    static const struct {
+        const char *table, *column; /* one that holds a number */
+    } tables[STORE_RECORDS] = {
+        [STORE_GROUP] = { "xxl_job_group", "address_type" },
+        [STORE_USER] = { "xxl_job_user", "role" },
+        [STORE_ADMINS] = { "xxl_job_user", "role" },
+        [STORE_CHANNEL] = { "peal_channel", "version" },
+    };
+    struct sql *s = sql_of(store);
+    struct buf list = BUF_INIT(LIST_BYTES), rows = BUF_INIT(LIST_BYTES * 2);
+    char which[64] = "role = 1", text[200];
+    int n;
+    if (kind != STORE_ADMINS)
+        snprintf(which, sizeof(which), "id = %lld", (long long)id);
+    snprintf(text, sizeof(text), "SELECT id FROM %s WHERE %s ORDER BY id FOR UPDATE",
+             tables[kind].table, which);
+    enum err err = select_held(s, text, &list, &n, why);
+    if (!err && n) {
+        buf_printf(&rows, "id IN (%s)", buf_str(&list));
+        err = sql_hold(s, tables[kind].table, tables[kind].column, buf_str(&rows), why);
+    }
+    buf_done(&list);
+    buf_done(&rows);
+    return err;
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* Of jobs that have no row of scheduled times, the definition. */
+static enum err hold_definitions(struct sql *s, const char *ids, struct why *why)
+{
+    struct buf text = BUF_INIT(LIST_BYTES), rows = BUF_INIT(LIST_BYTES);
+    int n;
+    buf_printf(&rows, "id IN (%s) AND id NOT IN (SELECT job_id FROM peal_due)", ids);
+    buf_printf(&text, "SELECT id FROM xxl_job_info WHERE %s ORDER BY id FOR UPDATE",
+               buf_str(&rows));
+    enum err err = select_held(s, buf_str(&text), NULL, &n, why);
+    if (!err && n)
+        err = sql_hold(s, "xxl_job_info", "job_group", buf_str(&rows), why);
+    buf_done(&text);
+    buf_done(&rows);
+    return err;
+}
 
 static enum err hold_some(struct sql *s, const int64_t *ids, int n, struct why *why)
 {
-    struct buf rows = BUF_INIT(LIST_BYTES), text = BUF_INIT(LIST_BYTES);
-    struct sql_query *q;
-    bool row = true;
-    buf_text(&rows, "job_id IN (");
+    struct buf list = BUF_INIT(LIST_BYTES), rows = BUF_INIT(LIST_BYTES),
+               text = BUF_INIT(LIST_BYTES);
+    int held = 0;
     for (int i = 0; i < n; i++)
-        buf_printf(&rows, "%s%lld", i ? "," : "", (long long)ids[i]);
-    buf_char(&rows, ')');
+        buf_printf(&list, "%s%lld", i ? "," : "", (long long)ids[i]);
+    buf_printf(&rows, "job_id IN (%s)", buf_str(&list));
     buf_printf(&text, "SELECT job_id FROM peal_due WHERE %s ORDER BY job_id FOR UPDATE",
                buf_str(&rows));
-    enum err err = sql_query_once(s, buf_str(&text), &q, why);
-    if (!err) {
-        while (!(err = sql_next(q, &row, why)) && row)
-            ;
-        sql_query_end(q);
-    }
+    enum err err = select_held(s, buf_str(&text), NULL, &held, why);
     if (!err) /* an edit writes the row as well */
         err = sql_hold(s, "peal_due", "version", buf_str(&rows), why);
+    if (!err && held < n)
+        err = hold_definitions(s, buf_str(&list), why);
     buf_done(&text);
     buf_done(&rows);
+    buf_done(&list);
     return err;
 }
 

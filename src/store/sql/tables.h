@@ -157,6 +157,8 @@ MUST_CHECK enum err sql_inbox_answer(struct store *store, int64_t id, enum inbox
 MUST_CHECK enum err sql_inbox_get(struct store *store, int64_t id, struct inbox_row *ret,
                                   struct why *why);
 /* changes.c */
+MUST_CHECK enum err sql_record_hold(struct store *store, enum store_record kind, int64_t id,
+                                    struct why *why);
 MUST_CHECK enum err sql_jobs_hold(struct store *store, const int64_t *ids, int n, struct why *why);
 MUST_CHECK enum err sql_changes_put(struct store *store, const struct job_news *changes, int n,
                                     int64_t before_ms, struct why *why);

@@ -182,7 +182,30 @@ static enum err homes_put(struct store *s, const int64_t *ids, const int64_t *ho
     return OK;
 }
 
+static int64_t held[8]; /* ids, in the order in which they were asked for */
+static int nheld;
+
+static enum err jobs_hold(struct store *s, const int64_t *ids, int n, struct why *why)
+{
+    (void)s;
+    (void)why;
+    for (int i = 0; i < n && nheld < (int)countof(held); i++)
+        held[nheld++] = ids[i];
+    return OK;
+}
+
+static enum err record_hold(struct store *s, enum store_record kind, int64_t id, struct why *why)
+{
+    (void)s;
+    (void)kind;
+    (void)why;
+    held[nheld++ % (int)countof(held)] = id;
+    return OK;
+}
+
 static const struct store_cluster cluster = { .life = life,
+                                              .jobs_hold = jobs_hold,
+                                              .record_hold = record_hold,
                                               .lives_each = lives_each,
                                               .changes_put = changes_put,
                                               .runs_told = runs_told,
@@ -222,7 +245,10 @@ static struct batch *edit_after(struct bench *b, int64_t job_id, enum edit_kind 
     struct batch *batch = bench_edit(e);
     batch->plan_max_rows = 3;
     batch->waited_ms = waited_ms;
+    nheld = 0;
     assert_int_equal(bench_run(b, batch), wanted);
+    assert_int_equal(nheld, shared); /* the row that it changes, and where there are others alone */
+    assert_true(!shared || held[0] == job_id);
     assert_int_equal(batch->edits[0]->err, OK);
     b->s->ops = b->engine;
     b->s->shared = false;
