@@ -140,3 +140,8 @@ enum err api_prefix(const char *setting, char ret[API_PREFIX_MAX + 1], struct wh
 {
     return context_check(slice_text(setting), ret, why);
 }
+
+bool api_has_console(void)
+{
+    return console_embedded();
+}

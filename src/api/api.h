@@ -61,6 +61,9 @@ MUST_CHECK enum err api_new(struct center *c, const struct api_config *config, s
 void api_proxies(const struct proxies *proxies);
 void api_free(struct api *a);
 
+/* Does this build have the console's pages? Any thread. */
+bool api_has_console(void);
+
 #define API_PREFIX_MAX 100
 
 /* The setting http.prefix as it is used: "/peal", "" for none. ERR_INVALID: why says the rule. */

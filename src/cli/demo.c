@@ -20,13 +20,13 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "api/api.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include "cli/command.h"
 #include "cli/demo_view.h"
 #include "cli/demo_web.h"
-#include "console/console.h"
 
 #define APP "peal-demo"
 #define EXECUTORS 2
@@ -424,10 +424,10 @@ static enum err jobs_make(struct demo *d, struct why *why)
 static void introduce(const struct demo *d)
 {
     printf("\n  %s    http://127.0.0.1:%u/     %suser admin, password %s\n",
-           console_embedded() ? "console" : "center ", d->web.port,
-           console_embedded() ? "open it in a browser: " : "no console is in this build: ",
+           api_has_console() ? "console" : "center ", d->web.port,
+           api_has_console() ? "open it in a browser: " : "no console is in this build: ",
            d->password);
-    if (!console_embedded())
+    if (!api_has_console())
         puts("             `make console`, then `make`, in Peal's sources puts it in");
     printf("  executors  two, of app " APP ", with shell scripts switched on for this demo\n");
     printf("  data       %s%s\n", d->folder, d->own_folder ? " (removed at the end)" : "");

@@ -20,9 +20,10 @@ def own_mounts():
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS):
         raise OSError(ctypes.get_errno(), "cannot have a namespace of mounts")
-    if os.path.ismount("/"):
-        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-    # else in a chroot: nothing there names the mount above, so what is mounted is seen outside too, until its umount
+    # in a chroot nothing names the mount that / lies on: what is mounted there is seen outside too, until its umount
+    done = subprocess.run(["mount", "--make-rprivate", "/"], check=False, capture_output=True, text=True)
+    if done.returncode and os.stat("/").st_ino == os.stat("/proc/1/root").st_ino:
+        raise OSError(done.stderr)
 
 
 class SmallDisk:
