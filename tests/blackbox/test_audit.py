@@ -72,7 +72,7 @@ def test_users_tokens_and_logins_are_there_without_secrets(center):
     who = Client(center, "audited", "audited")
     who.ask("PUT", "/me/password", {"old": "audited", "new": "very secret word"})
     made = token(center, who, name="deploy")
-    bearer = Client(center, token=token(center, it, permissions=["users:admin", "audit:read"])["secret"])
+    bearer = Client(center, token=token(center, it, permissions=["read", "users:admin", "audit:read"])["secret"])
     assert bearer.status("PATCH", f"/users/{user}", {"center": "auditor", "password": "another secret"},
                          If_Match="*") == 200
     who = Client(center, "audited", "another secret")
