@@ -58,7 +58,7 @@ def test_the_statements_of_a_firing_read_the_rows_that_they_take(db, tmp_path):
                 # two nodes walk through one home: what one of them holds, or has moved a moment ago, the other passes over
                 assert s.read <= s.taken * (3 if walks else 1) + 2 * s.count, said  # and what comes behind what is due
     check_names(db, [plans.name_of(s.text) for s in found], said)
-    texts = [s.text for s in found]
+    texts = [s.text.replace("UPDATE IGNORE ", "UPDATE ") for s in found]
     for wanted in ("home = ", "home <> ", "FOR UPDATE", "UPDATE xxl_job_log", "UPDATE peal_due", "DELETE FROM peal_run", "UPDATE peal_epoch",
                    "INSERT INTO xxl_job_log", "INSERT INTO peal_run"):
         assert any(wanted in text for text in texts), (wanted, said)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include <string.h>
 
-#define PARAM_MAX 65536
+#define PARAM_MAX 65535 /* what a column of type text takes */
 #define ADDRESSES_MAX 100
 
 struct trigger {

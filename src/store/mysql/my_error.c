@@ -89,6 +89,16 @@ static bool lacks_right(unsigned code)
     return code == 1044 || code == 1142 || code == 1143;
 }
 
+/* The server takes no such value, whatever the rest of the transaction is. */
+static bool of_value(unsigned code)
+{
+    static const unsigned codes[] = { TOO_LONG, 1264, 1265, 1366, 1267, 3988 };
+    for (size_t i = 0; i < countof(codes); i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
 static void advise_grant(const struct mydb *s, char *to, size_t size)
 {
     char guess[sizeof(s->account)];
@@ -104,11 +114,15 @@ enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *wh
     enum err err = my_class(code);
     struct why full = { "" };
     char grant[1024];
-    /* XXL-JOB's older releases have shorter columns than the rules of edits know: an edit, which
-     * has a savepoint, is refused then, and its transaction goes on */
-    if (code == TOO_LONG && s->adopted.is && s->has_saved) {
+    /* Columns may be shorter than the rules of edits know (XXL-JOB's older releases), or lack the
+     * character (tables that are not utf8mb4): an edit, which has a savepoint, is refused then, and
+     * its transaction goes on */
+    if (s->has_saved && of_value(code)) {
         err = ERR_INVALID;
-        why_set(&full, "longer than its column in this release of XXL-JOB: %.300s", text);
+        why_set(&full,
+                code == TOO_LONG ? "longer than its column in this database: %.300s"
+                                 : "its column in this database does not take it: %.300s",
+                text);
     } else if (lacks_right(code)) {
         advise_grant(s, grant, sizeof(grant));
         why_set(&full, "database %s: %.200s (%u); %s", s->name, text, code, grant);

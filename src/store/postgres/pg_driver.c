@@ -431,6 +431,7 @@ const struct sql_driver pg_driver = {
     .bytes_of = "octet_length(%s)",
     .by_index = "%.0s",
     .must_index = "%.0s",
+    .cut = "%s",
     .home_index = &home_index,
     .counts_tables = false,
     .epochs = true,

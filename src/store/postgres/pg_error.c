@@ -103,6 +103,14 @@ static const char *advice_of(const char *state)
     return pg_advice(pg_class(state));
 }
 
+/* The server takes no such value, whatever the rest of the transaction is: class 22, data, and 23
+ * but for a row that is there already. */
+static bool of_value(const char *state)
+{
+    return state && (strncmp(state, "22", 2) == 0 || strcmp(state, "23502") == 0 ||
+                     strcmp(state, "23514") == 0);
+}
+
 enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
 {
     char text[300], said[200];
@@ -116,5 +124,7 @@ enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
         primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
     first_line(primary, said, sizeof(said));
     snprintf(text, sizeof(text), state ? "%s (%s)" : "%s", said, state);
+    if (s->saved.on && of_value(state)) /* an edit, which is refused; the transaction goes on */
+        return pg_fail_with(s, ERR_INVALID, text, "its column does not take this value", why);
     return pg_fail_with(s, pg_class(state), text, advice_of(state), why);
 }

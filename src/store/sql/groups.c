@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups, and which executors have registered, on any engine that speaks SQL. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/sql/page.h"
 #include "store/sql/tables.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define GROUP_COLUMNS "id, app_name, title, address_type, address_list, {ms update_time}"
 #define TOKEN_COLUMNS "group_id, token, next_token, since_ms"
@@ -20,12 +22,34 @@ static void group_read(struct sql_query *q, struct group_record *r)
     r->updated_ms = sql_i64(q, 5, 0);
 }
 
-static void bind_group(struct sql_query *q, const struct group_record *r)
+/* The list of a group by registry is a copy for XXL-JOB's programs: whole addresses, as many as the
+ * column takes. Peal goes by the registry itself. NULL: it fits. Owned. */
+static char *list_cut(struct sql *s, const struct group_record *r)
+{
+    size_t n = r->address_list ? strlen(r->address_list) : 0, max = s->driver->text_max;
+    if (r->address_type != 0 || !max || n <= max)
+        return NULL;
+    const char *end = memrchr(r->address_list, ',', max + 1);
+    size_t kept = end ? (size_t)(end - r->address_list) : 0;
+    int left_out = 1;
+    for (const char *p = r->address_list + kept + 1; (p = strchr(p, ',')); p++)
+        left_out++;
+    if (s->list_cut != r->id) /* once in a row: the list is written with each executor that comes */
+        log_warn("store",
+                 "the addresses of group %s do not fit into xxl_job_group.address_list: %d of them "
+                 "are not shown to XXL-JOB's programs; Peal calls all of them",
+                 r->app, left_out);
+    s->list_cut = r->id;
+    return mem_dupn(r->address_list, kept);
+}
+
+/* list is borrowed until the statement has run. */
+static void bind_group(struct sql_query *q, const struct group_record *r, const char *list)
 {
     sql_bind_text_or(q, 1, r->app, "");
     sql_bind_text_or(q, 2, r->title, "");
     sql_bind_i64(q, 3, r->address_type);
-    sql_bind_text(q, 4, r->address_list);
+    sql_bind_text(q, 4, list);
     sql_bind_i64(q, 5, r->updated_ms);
 }
 
@@ -56,7 +80,7 @@ enum err sql_group_insert(struct store *store, struct group_record *r, struct wh
                              &q, why);
     if (err)
         return err;
-    bind_group(q, r);
+    bind_group(q, r, r->address_list); /* one that is new has no executors yet */
     s->changed = true;
     return sql_insert(q, &r->id, why);
 }
@@ -72,11 +96,13 @@ enum err sql_group_update(struct store *store, const struct group_record *r, str
                   &q, why);
     if (err)
         return err;
-    bind_group(q, r);
+    char *cut = list_cut(s, r);
+    bind_group(q, r, cut ? cut : r->address_list);
     sql_bind_i64(q, 6, r->id);
     s->changed = true;
     int64_t rows = 0;
     err = sql_change(q, &rows, why);
+    free(cut);
     return err || rows ? err : sql_none("group", r->id, why);
 }
 

@@ -157,7 +157,7 @@ static enum err end_of_theirs(struct sql *s, struct late_result *late, const str
     struct sql_query *q;
     int64_t changed = 0;
     enum err err = sql_query(s,
-                             "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
+                             "UPDATE {cut xxl_job_log} SET handle_msg = ?2, handle_code = ?3, "
                              "handle_time = {time ?4} WHERE id = ?1 AND handle_code = 0",
                              &q, why);
     if (err)
@@ -182,11 +182,12 @@ static enum err late_note(struct sql *s, struct late_result *late, const struct 
     if (!text)
         return OK;
     struct sql_query *q;
-    enum err err = sql_query(s,
-                             open ? "UPDATE xxl_job_log SET handle_msg = ?2, handle_code = ?3, "
-                                    "handle_time = {time ?4} WHERE id = ?1"
-                                  : "UPDATE xxl_job_log SET handle_msg = ?2 WHERE id = ?1",
-                             &q, why);
+    enum err err =
+        sql_query(s,
+                  open ? "UPDATE {cut xxl_job_log} SET handle_msg = ?2, handle_code = ?3, "
+                         "handle_time = {time ?4} WHERE id = ?1"
+                       : "UPDATE {cut xxl_job_log} SET handle_msg = ?2 WHERE id = ?1",
+                  &q, why);
     if (!err) {
         sql_bind_i64(q, 1, late->log_id);
         sql_bind_text(q, 2, text);

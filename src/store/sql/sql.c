@@ -17,11 +17,8 @@ static const char *expand_one(const struct sql_driver *d, const char *p, struct 
 {
     const struct {
         const char *name, *format;
-    } macros[] = { { "{ms ", d->ms_of },
-                   { "{time ", d->time_of },
-                   { "{by ", d->by_index },
-                   { "{must ", d->must_index },
-                   { "{bytes ", d->bytes_of } };
+    } macros[] = { { "{ms ", d->ms_of },        { "{time ", d->time_of },   { "{by ", d->by_index },
+                   { "{must ", d->must_index }, { "{bytes ", d->bytes_of }, { "{cut ", d->cut } };
     for (size_t i = 0; i < countof(macros); i++) {
         size_t n = strlen(macros[i].name);
         const char *end = strchr(p, '}');

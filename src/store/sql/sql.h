@@ -32,9 +32,10 @@ struct sql_driver {
      * id is that number (%1$s, %2$lld); not within a transaction. */
     const char *last_id, *next_id[2];
     const char *least; /* the function that gives the smallest of its arguments */
-    /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN}, {by INDEX} and {must INDEX} are written,
-     * with %s: see below. */
-    const char *ms_of, *time_of, *bytes_of, *by_index, *must_index;
+    /* How {ms COLUMN}, {time PARAMETER}, {bytes COLUMN}, {by INDEX}, {must INDEX} and {cut TABLE}
+     * are written, with %s: see below. */
+    const char *ms_of, *time_of, *bytes_of, *by_index, *must_index, *cut;
+    size_t text_max; /* bytes of a column of XXL-JOB's type text; 0: there is no bound */
     /* Statements about the index by peal_due.home: how many there are, make it, drop it; and
      * store_cluster.homes_take by it (home, behind that time and job, so many). NULL: one server
      * has the database. */
@@ -118,12 +119,13 @@ struct sql { /* an engine's handle begins with it */
     enum store_bulk bulk;
     bool homed; /* see store_cluster.home, as these: */
     int64_t home, claim_ms;
-    int64_t counted; /* what sql_seq_next has given on a shared database */
-    bool shared;     /* with servers of other names */
-    bool certified;  /* rows are locked on one of several servers only: hold.h */
-    bool joined;     /* the epoch is this handle's own */
-    bool leaving;    /* and ends with the commit under way */
-    bool changed;    /* what other servers are told of, since the last commit: epoch.c */
+    int64_t counted;  /* what sql_seq_next has given on a shared database */
+    bool shared;      /* with servers of other names */
+    bool certified;   /* rows are locked on one of several servers only: hold.h */
+    bool joined;      /* the epoch is this handle's own */
+    bool leaving;     /* and ends with the commit under way */
+    int64_t list_cut; /* groups.c: the group of which it was said last that its list was cut */
+    bool changed;     /* what other servers are told of, since the last commit: epoch.c */
 };
 
 struct sql_query {
@@ -142,7 +144,8 @@ static inline struct sql *sql_of(struct store *s)
  * milliseconds, {time ?5} the value of such a column that is written or compared, {bytes
  * glue_source} the length of a text, and {by i_name} behind a table the index that its rows are
  * found by, where a statement may name one; {must i_name} the same, where the server would do
- * otherwise. */
+ * otherwise; {cut TABLE} in an UPDATE the table whose columns take of a text what they can, where
+ * the server would refuse the statement for it. */
 
 /* The kept statement of this text (a literal), reset and ready to be bound. */
 MUST_CHECK enum err sql_query(struct sql *s, const char *text, struct sql_query **ret,

@@ -145,6 +145,7 @@ const struct sql_driver sqlite_driver = {
     .bytes_of = "length(CAST(%s AS BLOB))",
     .by_index = " INDEXED BY %s",
     .must_index = " INDEXED BY %s",
+    .cut = "%s",
     .counts_tables = true,
     .prepare = prepare,
     .finalize = finalize,
