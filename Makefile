@@ -2,7 +2,7 @@
 # A thin front: what a newcomer types. The work is done by CMake (CMakePresets.json) and scripts/.
 # Every target first installs what is missing of the Debian packages that it needs, and says so.
 .DEFAULT_GOAL := build
-.PHONY: build console axe pictures test demo picture bench fuzz-long soak crash powercut model model-all sim \
+.PHONY: build console console-if-possible axe pictures test demo picture bench fuzz-long soak crash powercut model model-all sim \
     test-db crash-db chaos demo-cluster deps-database \
     sim-long mutants format lint structure install uninstall deb install-deps clean help deps-build deps-console deps-test deps-browser
 
