@@ -2,6 +2,7 @@
 /* The executor's journal: what the disk refuses is refused or waits, and is written when there is
  * room. */
 #include "support_journal.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,15 +81,15 @@ static void more_than_a_group_may_wait(void **state)
     free(ops);
 }
 
-static void the_one_that_does_not_fit_is_refused_alone(void **state)
+/* The journal halves a group for a second, then refuses what is left of it: true if that time was
+ * over here, on a machine that does much else, and the outcome says nothing. */
+static bool one_too_large(void)
 {
-    (void)state;
-    /* On a busy machine each small one is a commit of its own, of several pages of the log: all of
-     * them have room, and the large one has not. */
-    enum { N = 40, ROOM = 6 * 1024 * 1024, LARGE = ROOM + 1024 * 1024 };
+    enum { N = 8, ROOM = 768 * 1024, LARGE = 1024 * 1024, HALVED_MS = 1000 };
     struct journal j;
     static struct run_journal_op ops[2 * N];
     char *large = mem_new(LARGE);
+    bool late = false;
     journal_open(&j);
     journal_room(ROOM);
     for (int i = 0; i < N; i++) {
@@ -96,18 +97,39 @@ static void the_one_that_does_not_fit_is_refused_alone(void **state)
         ops[2 * i + 1] = result_op(i + 1, "small");
     }
     ops[N].row.request = slice_of(large, LARGE); /* an ACCEPT in the middle */
+    int64_t begun_ms = clock_boot_ms();
     for (int i = 0; i < 2 * N; i++)
         run_journal_send(j.store, &ops[i]);
     for (int i = 0; i < 2 * N; i++) {
         const struct run_journal_op *op = journal_answer(&j);
-        assert_int_equal(op->err, op == &ops[N] ? ERR_FULL : OK);
+        if (op->err == (op == &ops[N] ? ERR_FULL : OK))
+            continue;
+        late = clock_boot_ms() - begun_ms >= HALVED_MS;
+        if (!late)
+            fail_msg("change %d of %d: %s: %s", (int)(op - ops), 2 * N, err_text(op->err),
+                     op->why.text);
+        journal_room(-1); /* what waits can be answered */
     }
     journal_room(-1);
     journal_close(&j);
-    journal_open(&j);
-    assert_int_equal(seen.n, N - 1);
-    journal_close(&j);
+    if (!late) {
+        journal_open(&j);
+        assert_int_equal(seen.n, N - 1);
+        journal_close(&j);
+    }
     free(large);
+    return late;
+}
+
+static void the_one_that_does_not_fit_is_refused_alone(void **state)
+{
+    int tries = 20;
+    while (one_too_large()) {
+        if (--tries == 0)
+            fail_msg("the journal never wrote a few small changes within a second");
+        journal_teardown(state);
+        assert_int_equal(journal_setup(state), 0);
+    }
 }
 
 static void stopping_does_not_wait_for_ever(void **state)
