@@ -128,7 +128,7 @@ static void literal(struct mend *m)
 
 size_t json_mend(struct slice text, struct buf *out)
 {
-    struct mend m = { text.p, text.p + text.n, out, 0 };
+    struct mend m = { text.p, text.n ? text.p + text.n : text.p, out, 0 };
     while (m.p < m.end && !out->failed) {
         char c = *m.p;
         keep(&m, 1);

@@ -16,11 +16,12 @@ from support.webapi import ApiError, finished
 
 LONG = str(int(2000 * PATIENCE))  # ms of a run that is looked at, or met by others, while it sleeps
 UNICODE = "a=1&b=2, 中文 é 😀 \"quoted\" 'single' <b>\\n</b> \\ %41 + ;\ttab\nnext line\u2028 end"
-# 64 KiB of UTF-8 exactly, of characters of one to four bytes
-LARGE = "a" + "é中😀" * ((64 * 1024 - 1) // 9)
-LARGE += "z" * (64 * 1024 - len(LARGE.encode()))
+LONGEST = 65535  # bytes: what a column of XXL-JOB's kind holds on each database
+# so much UTF-8 exactly, of characters of one to four bytes
+LARGE = "a" + "é中😀" * ((LONGEST - 1) // 9)
+LARGE += "z" * (LONGEST - len(LARGE.encode()))
 PARAMETERS = {"empty": "", "plain": "hello world", "json": '{"POST":"/run","n":[1,2.5,null]}',
-              "unicode": UNICODE, "64KiB": LARGE}
+              "unicode": UNICODE, "longest": LARGE}
 
 
 @pytest.fixture

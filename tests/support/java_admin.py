@@ -19,6 +19,13 @@ def now_ms():
     return time.time_ns() // 1_000_000
 
 
+def latest_deadlock(db):
+    """The two transactions of it, as the server says: which statement of whom waits for what the other has."""
+    status = db.run("SHOW ENGINE INNODB STATUS")[0][-1]
+    lines = status.partition("LATEST DETECTED DEADLOCK")[2].partition("TRANSACTIONS\n---")[0].splitlines()
+    return " ".join(line.strip() for line in lines if line.isprintable() and not line.startswith((" 0:", " len")))
+
+
 class JavaAdmin:
     def __init__(self, connect, offset_s=0, language="zh"):
         self.connect, self.offset_s, self.language = connect, offset_s, language
@@ -45,6 +52,8 @@ class JavaAdmin:
             db = self.connect()
             try:
                 work(db, *args)
+            except DatabaseError as error:
+                raise AssertionError(f"{error}: {latest_deadlock(db)}" if error.code == 1213 else error) from error
             finally:
                 db.close()
         except Exception as error:  # a thread's error is the test's

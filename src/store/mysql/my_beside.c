@@ -216,10 +216,13 @@ enum err my_beside_take(struct mydb *s, int64_t from_ms, int64_t until_ms, int m
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Of i, d (peal_due) and p (peal_job). A job that has stopped has no times, as XXL-JOB has it. */
+/* Of i, d (peal_due) and p (peal_job). A job that has stopped has no times, as XXL-JOB has it. By
+ * the primary key: along an index on trigger_status it would wait for jobs that it does not write,
+ * which a Java admin holds while it waits for that index. */
 #define TELL                                                                                       \
-    "UPDATE xxl_job_info i JOIN peal_due d ON d.job_id = i.id LEFT JOIN peal_job p ON "            \
-    "p.job_id = i.id SET i.trigger_last_time = CASE WHEN i.trigger_status <> 1 THEN 0 ELSE "       \
+    "UPDATE xxl_job_info i FORCE INDEX (PRIMARY) JOIN peal_due d ON d.job_id = i.id LEFT JOIN "    \
+    "peal_job p ON p.job_id = i.id SET i.trigger_last_time = CASE WHEN i.trigger_status <> 1 "     \
+    "THEN 0 ELSE "                                                                                 \
     "greatest(i.trigger_last_time, d.last_ms) END, i.trigger_next_time = CASE WHEN "               \
     "i.trigger_status <> 1 THEN 0 WHEN " MY_JAVA_KNOWS " THEN coalesce(d.next_ms, " MY_PARKED      \
     ") ELSE " MY_PARKED " END WHERE "
