@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "cron/rfc3339.h"
+#include "server/ages.h"
 
 #define LOOK_MS 5000
 #define EVENT_MS 60000     /* what is no state (an error, a step of the clock) holds for so long */
@@ -292,7 +293,13 @@ static enum err look_at_center(struct watch *w, const struct rule_record *r, str
         ill(w, r, "database", "the database has refused a commit within the last minute");
     if (w->now_ms < w->journal.until_ms)
         ill(w, r, "journal", "the journal of results was full, or could not be written");
-    if (w->now_ms < w->clock.until_ms)
+    bool stepped;
+    (void)ages_held(center_metrics(w->c.center), &stepped);
+    if (stepped)
+        ill(w, r, "clock",
+            "the clock of this machine was set by more than 10 minutes: nothing is deleted by its "
+            "age for an hour");
+    else if (w->now_ms < w->clock.until_ms)
         ill(w, r, "clock", "the clock of this machine was set by more than 2 s");
     look_at_disk(w, r);
     look_at_backup(w, r);

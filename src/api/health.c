@@ -72,6 +72,8 @@ static void write_text(struct buf *b, const struct findings *f, bool verbose)
         text_check(b, "not stopping", !f->health.draining);
         if (f->health.reason[0])
             buf_printf(b, "%s\n", f->health.reason);
+        if (f->health.note[0])
+            buf_printf(b, "%s\n", f->health.note);
     }
     buf_text(b, f->up ? "ok\n" : "not ready\n");
 }
@@ -95,6 +97,8 @@ static void write_json(struct buf *b, const struct findings *f, bool verbose)
         jsonw_object_end(&w);
         if (f->health.reason[0])
             jsonw_text(&w, "reason", f->health.reason);
+        if (f->health.note[0])
+            jsonw_text(&w, "note", f->health.note);
     }
     jsonw_object_end(&w);
 }

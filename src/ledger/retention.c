@@ -46,6 +46,7 @@ struct retention {
     struct age_walk age, failed;
     struct rows_walk rows;
     int64_t age_due_ms, rows_due_ms; /* boot: the next walks */
+    bool held;                       /* nothing by age */
     bool asked;                      /* there is a request, or there may be */
     int64_t gone[GONE_COUNT], kept[GONE_COUNT];
     int64_t told, log_ms; /* rows that the log has been told of, and when */
@@ -263,13 +264,24 @@ static void rows_all_begin(struct retention *r, int64_t boot_ms)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+void retention_hold(struct retention *r, bool held)
+{
+    r->held = held;
+    if (held)
+        r->age.on = r->failed.on = false;
+}
+
+static bool age_due(const struct retention *r, int64_t boot_ms)
+{
+    return r->rules.days > 0 && !r->held && boot_ms >= r->age_due_ms;
+}
+
 bool retention_due(struct retention *r, struct store *s, int64_t boot_ms)
 {
     struct clean_request q = { 0 };
     if (!r->asked && !s->ops->runs->clean_first(s, &q, &r->asked, NULL) && r->asked)
         clean_request_done(&q);
-    return r->asked || r->age.on || r->failed.on || r->rows.on ||
-           (r->rules.days > 0 && boot_ms >= r->age_due_ms) ||
+    return r->asked || r->age.on || r->failed.on || r->rows.on || age_due(r, boot_ms) ||
            (r->rules.job_rows > 0 && boot_ms >= r->rows_due_ms);
 }
 
@@ -289,7 +301,7 @@ enum err retention_step(struct retention *r, struct store *s, int64_t wall_ms, i
         return age_step(r, &r->failed, s, why);
     if (r->rows.on)
         return rows_step(r, s, why);
-    if (r->rules.days > 0 && boot_ms >= r->age_due_ms)
+    if (age_due(r, boot_ms))
         return age_all_begin(r, s, wall_ms, boot_ms, why);
     *ret_more = r->rules.job_rows > 0 && boot_ms >= r->rows_due_ms;
     if (*ret_more)

@@ -25,6 +25,9 @@ struct retention;
 struct retention *retention_new(const struct retention_rules *rules);
 void retention_free(struct retention *r); /* NULL is fine */
 
+/* From now on nothing is deleted by its age, until it may be again; a walk that is under way ends.
+ * What people ask for, and what is one too many, goes on. */
+void retention_hold(struct retention *r, bool held);
 /* Is there something to do now? Reads the store; not in a transaction. */
 bool retention_due(struct retention *r, struct store *s, int64_t boot_ms);
 /* One step, in a transaction. *ret_more: there is more to do now. */

@@ -41,7 +41,8 @@ struct loop {
     void (*on_set)(void *arg);
     void *wall_arg;
     int64_t wake_ms;
-    bool clock_set; /* noticed while arming: told at the end of the iteration */
+    int64_t step_ms; /* of the machine's clock, when the timer was armed */
+    bool clock_set;  /* noticed while arming: told at the end of the iteration */
 };
 
 static void stop_ready(struct loop_fd *f, uint32_t events)
@@ -58,8 +59,10 @@ static void wall_arm(struct loop *l)
 {
     const int64_t far_s = INT64_C(1) << 40;
     struct itimerspec at = { .it_value = { .tv_sec = far_s } };
+    l->step_ms = clock_step_ms();
     if (l->wake_ms / 1000 < far_s) {
-        int64_t ms = l->wake_ms > 0 ? l->wake_ms : 1;
+        int64_t ms = l->wake_ms + l->step_ms; /* the kernel's timer goes by the machine's clock */
+        ms = ms > 0 ? ms : 1;
         at.it_value.tv_sec = ms / 1000;
         at.it_value.tv_nsec = ms % 1000 * 1000000;
     }
@@ -258,7 +261,7 @@ void loop_on_wall(struct loop *l, void (*on_wake)(void *arg), void (*on_set)(voi
 
 void loop_wake_at(struct loop *l, int64_t wall_ms)
 {
-    if (wall_ms == l->wake_ms)
+    if (wall_ms == l->wake_ms && l->step_ms == clock_step_ms())
         return;
     l->wake_ms = wall_ms;
     wall_arm(l);

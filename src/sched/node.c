@@ -30,6 +30,7 @@ struct cluster {
     int64_t sent, taken;       /* its numbers */
     int64_t beat_ms, begun_ms; /* boot clock: the next one; when the one under way was made */
     int64_t lease_ms;          /* boot clock: end of the lease */
+    uint64_t before_step;      /* ticket of the beat that was under way at a step; 0: none */
     int64_t watermark_ms;
     /* what was read */
     int64_t look_ms, claim_ms, orphans_ms, weight_ms, retry_ms;
@@ -42,6 +43,8 @@ struct cluster {
     /* clock, room */
     int64_t offset_ms;
     bool odd, full;
+    bool stepped, compared; /* the machine's clock has; and was compared with the database's then */
+    bool looked;            /* and the others were looked at */
     int weight;
 };
 
@@ -112,6 +115,7 @@ static void end(struct cluster *c, struct now now)
         c->config.gone_epoch = c->epoch;
     c->queued = 0;
     memset(c->under_way, 0, sizeof(c->under_way));
+    c->before_step = 0;
     seen_beat_over(&c->seen, now.boot_ms);
     c->node = c->epoch = 0;
     c->lease_ms = c->watermark_ms = INT64_MIN;
@@ -171,13 +175,16 @@ void cluster_beat(struct cluster *c, struct now now, const struct cluster_action
 {
     if (!answers(c, a))
         return;
+    bool stepped = a->ticket == c->before_step; /* since it was made */
+    c->before_step = 0;
     if (answer == CLUSTER_NO)
         refused(c, now);
     if (answer != CLUSTER_YES)
         return;
     c->taken = a->beat;
     seen_beat_over(&c->seen, now.boot_ms);
-    c->lease_ms = c->begun_ms + own_lease(c);
+    if (!stepped)
+        c->lease_ms = c->begun_ms + own_lease(c);
     if (a->watermark_ms > c->watermark_ms)
         c->watermark_ms = a->watermark_ms;
 }
@@ -290,6 +297,7 @@ static bool off(const struct cluster *c, int64_t ms)
 static void clocks_compare(struct cluster *c)
 {
     c->odd = off(c, c->offset_ms) && seen_agrees(&c->seen, c->epoch, c->config.skew_ms);
+    c->looked = c->compared;
 }
 
 static void homes_make(struct cluster *c)
@@ -342,6 +350,27 @@ bool cluster_first(const struct cluster *c)
 void cluster_clock(struct cluster *c, int64_t offset_ms)
 {
     c->offset_ms = offset_ms;
+    if (!c->stepped || c->compared || c->before_step)
+        return;
+    c->compared = true;
+    c->look_ms = 0; /* at once: who else agrees decides whether this machine's is wrong */
+}
+
+void cluster_stepped(struct cluster *c, struct now now)
+{
+    c->lease_ms = INT64_MIN;
+    c->stepped = true;
+    c->compared = c->looked = false;
+    c->before_step = c->under_way[CLUSTER_BEAT];
+    c->beat_ms = now.boot_ms;
+}
+
+bool cluster_follow(struct cluster *c)
+{
+    bool follow = c->stepped && c->looked && !c->odd;
+    if (follow)
+        c->stepped = c->compared = c->looked = false;
+    return follow;
 }
 
 void cluster_load(struct cluster *c, struct now now, int64_t live, int64_t live_max)

@@ -131,6 +131,13 @@ void cluster_swept(struct cluster *c, struct now now, const struct cluster_actio
 void cluster_handed(struct cluster *c, struct now now, const struct cluster_action *a);
 /* The database's clock minus this machine's, from any answer whose round trip was short. */
 void cluster_clock(struct cluster *c, int64_t offset_ms);
+/* This machine's clock has stepped, and the caller goes on by the boot clock (now as well). Nothing
+ * is sent until a beat that begins after it has been acknowledged: a machine that was stopped has
+ * its clock set when it goes on, and its lease may be over. The epoch stays. */
+void cluster_stepped(struct cluster *c, struct now now);
+/* Whether the machine's clock is to be followed after that, now that it has been compared with the
+ * database's, and a look at the others does not show it to be wrong. True once for each step. */
+bool cluster_follow(struct cluster *c);
 /* A commit was refused by its fence. */
 void cluster_fenced(struct cluster *c, struct now now);
 

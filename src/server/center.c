@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* center.c - the scheduler's loop: the pump, the clock, messages. */
 #include "base/clock.h"
+#include "base/clock_step.h"
 #include "base/log.h"
+#include "server/ages.h"
 #include "server/state.h"
 #include "server/stopping.h"
 #include <stdlib.h>
-
-#define CLOCK_STEP_MS 500 /* a smaller difference between the clocks is drift */
 
 /* ---- the pump ------------------------------------------------------------------------------- */
 
@@ -107,15 +107,37 @@ static void before_sleep(void *arg)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
+/* A server of a cluster does not see the step of its machine's clock before that clock has been
+ * compared with the database's and the others' (clock_hold). What is due goes on by the boot clock;
+ * only what would be sent waits for the next beat. */
+static void look_at_machine(struct center *c)
+{
+    int64_t step_ms = clock_step_ms();
+    if (!clock_step_of(step_ms - c->step_ms))
+        return;
+    c->step_ms = step_ms;
+    if (!step_ms) /* it is followed, or has been set back */
+        return;
+    log_warn("center",
+             "this machine's clock stepped by %lld ms; it is compared with the database's "
+             "before the schedule follows it",
+             (long long)step_ms);
+    sched_lease(c->sched, center_now(), INT64_MIN, INT64_MIN);
+    node_stepped(c->node);
+}
+
 /* The difference between the clocks tells a step from time that has passed. */
 static void look_at_clocks(struct center *c)
 {
+    look_at_machine(c);
     struct now now = center_now();
-    int64_t difference = now.wall_ms - now.boot_ms, by = difference - c->wall_minus_boot_ms;
-    if (by > -CLOCK_STEP_MS && by < CLOCK_STEP_MS)
+    int64_t difference = now.wall_ms - now.boot_ms;
+    int64_t by = clock_step_of(difference - c->wall_minus_boot_ms);
+    if (!by)
         return;
     c->wall_minus_boot_ms = difference;
     log_warn("center", "the clock stepped by %lld ms; the schedule follows it", (long long)by);
+    ages_stepped(&c->metrics, by);
     sched_clock_stepped(c->sched, now, by);
 }
 
@@ -278,6 +300,7 @@ void center_node_said(struct center *c)
 static void node_woke(struct center *c)
 {
     atomic_store(&c->is_woken, false);
+    look_at_clocks(c); /* it may be that a step is to be followed */
     center_node_said(c);
 }
 

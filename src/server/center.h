@@ -299,6 +299,7 @@ struct center_health {
     bool fires;    /* the watermark is ahead of the clock; among others the lease holds, too */
     bool draining;
     char reason[768]; /* why not, for people */
+    char note[200];   /* what else they should know: all is well without it */
 };
 void center_health(struct center *c, struct center_health *ret); /* any thread, never blocks */
 

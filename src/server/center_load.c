@@ -2,6 +2,7 @@
 /* center_load.c - what the last process left: the database's rows and the flight recorder go into
  * the core, before it starts. */
 #include "base/log.h"
+#include "server/ages.h"
 #include "server/state.h"
 
 struct loading {
@@ -124,6 +125,7 @@ enum err center_load(struct center *c, struct store *store, struct planner *plan
     struct watermark watermark = { 0 };
     enum err err = ops->txn->watermark_get(store, &watermark, why);
     c->trace_key = watermark.trace_key;
+    ages_begin(&c->metrics, watermark.until_ms);
     sched_load_watermark(c->sched, watermark.until_ms, watermark.clean);
     recorder_read(c, &watermark, &l.said);
     if (!err)

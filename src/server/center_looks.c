@@ -3,6 +3,7 @@
  * and whether it fires. */
 #include "base/clock.h"
 #include "net/tls.h"
+#include "server/ages.h"
 #include "server/state.h"
 #include <stdio.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static const char *journal_health(struct center *c, char *text, size_t size)
 void center_health(struct center *c, struct center_health *ret)
 {
     char trouble[512], journal[100];
+    bool stepped;
     memset(ret, 0, sizeof(*ret));
     ret->store_ok = !writer_trouble(c->writer, trouble, sizeof(trouble));
     bool marked = c->watermark_ms > clock_wall_ms(), leased = node_leased(c->node);
@@ -172,4 +174,9 @@ void center_health(struct center *c, struct center_health *ret)
                  "for 2 s");
     else if (ret->draining)
         snprintf(ret->reason, sizeof(ret->reason), "stopping");
+    if (ages_held(&c->metrics, &stepped))
+        snprintf(ret->note, sizeof(ret->note),
+                 "nothing is deleted by its age for an hour: the clock %s",
+                 stepped ? "stepped by more than 10 minutes"
+                         : "is more than an hour ahead of the database's last commit");
 }

@@ -66,6 +66,8 @@ struct metrics {
     _Atomic uint64_t results_refused; /* there was no room for them */
     _Atomic int64_t journal_records;  /* on disk, not yet forgotten */
     _Atomic uint64_t journal_full, journal_errors;
+    _Atomic int64_t ages_ms;              /* boot: nothing is deleted by its age before (ages.h) */
+    _Atomic bool ages_step;               /* because the clock has stepped */
     _Atomic int64_t log_gone[GONE_COUNT]; /* log rows deleted, by enum retention_gone */
     struct metric_channel channels[METRIC_CHANNELS];
     _Atomic int64_t backup_every_ms; /* 0: none are made */

@@ -24,6 +24,7 @@
 
 #define WAIT_MAX_MS 60000
 #define ROUND_TRIP_MS 100 /* a slower answer says nothing about clocks */
+#define STEP_TRIP_MS 1000 /* the same while a step is looked at, which must not stay open */
 #define SKEW_MS 250       /* more is told */
 #define COUNT_EVERY_MS 30000
 #define COUNT_AGAIN_MS 1000 /* until it is known */
@@ -59,6 +60,8 @@ struct node {
     int64_t asked_ms;    /* boot: when it may be */
     _Atomic bool nudged; /* such a message is on its way */
     struct message nudge;
+    _Atomic bool stepped; /* the same, of a step of the clock */
+    struct message step;
     struct cluster_action adopting;
     struct message adopted; /* the answer: */
     int64_t taken;
@@ -73,7 +76,7 @@ struct node {
     bool started, leaving;
 };
 
-enum node_message { NODE_LEAVE, NODE_STOP, NODE_ADOPTED, NODE_NUDGE, NODE_SWEPT };
+enum node_message { NODE_LEAVE, NODE_STOP, NODE_ADOPTED, NODE_NUDGE, NODE_SWEPT, NODE_STEPPED };
 
 static struct now node_now(void)
 {
@@ -150,13 +153,14 @@ static void lost_remember(const struct node *n)
 
 /* The clock of the database is not used for anything here, but people compare its times with ours,
  * and the next server may stand on another machine. */
-static void clock_look(struct node *n, int64_t before_us, int64_t after_us, int64_t wall_ms,
+static void clock_look(struct node *n, int64_t before_us, int64_t after_us, int64_t machine_ms,
                        int64_t clock_ms)
 {
-    int64_t trip_us = after_us - before_us;
-    if (clock_ms < 0 || trip_us > ROUND_TRIP_MS * 1000)
+    int64_t trip_us = after_us - before_us, step_ms = clock_step_ms();
+    int64_t max_ms = step_ms ? STEP_TRIP_MS : ROUND_TRIP_MS;
+    if (clock_ms < 0 || trip_us > max_ms * 1000)
         return;
-    int64_t skew_ms = clock_ms - (wall_ms - trip_us / 2000);
+    int64_t skew_ms = clock_ms - (machine_ms - trip_us / 2000);
     cluster_clock(n->rules, skew_ms);
     atomic_store_explicit(&n->metrics->db_skew_ms, skew_ms, memory_order_relaxed);
     bool skewed = skew_ms > SKEW_MS || skew_ms < -SKEW_MS;
@@ -205,7 +209,7 @@ static enum err beat_send(struct node *n, const struct cluster_action *a, struct
         return ERR_FENCED;
     }
     int64_t after_us = clock_boot_us();
-    clock_look(n, before_us, after_us, clock_wall_ms(), clock_ms);
+    clock_look(n, before_us, after_us, clock_machine_ms(), clock_ms);
     atomic_store_explicit(&n->metrics->beat_us, after_us - before_us, memory_order_relaxed);
     atomic_store_explicit(&n->metrics->db_beat_ms, clock_wall_ms(), memory_order_relaxed);
     atomic_store_explicit(&n->metrics->db_server, 1, memory_order_relaxed);
@@ -559,7 +563,12 @@ static enum err iterate(struct node *n, struct why *why)
         enum err one = act(n, &a, &w, why);
         err = one ? one : err;
     }
+    bool follow = cluster_follow(n->rules);
+    if (follow)
+        clock_follow();
     publish(n, &w);
+    if (follow && n->started)
+        n->hooks.woken(n->hooks.arg);
     return err;
 }
 
@@ -597,6 +606,10 @@ static bool take_messages(struct node *n)
         if (kind == NODE_NUDGE) {
             n->asked = n->shared && !n->out;
             atomic_store(&n->nudged, false);
+        }
+        if (kind == NODE_STEPPED) {
+            atomic_store(&n->stepped, false);
+            cluster_stepped(n->rules, node_now());
         }
         if (kind == NODE_LEAVE) {
             n->leaving = true;
@@ -657,6 +670,8 @@ enum err node_start(struct node *n, struct store *store, const char *address,
     log_info("node", "%s is node %lld of this database, epoch %lld", n->name, (long long)node,
              (long long)epoch);
     rules_make(n, node, epoch);
+    if (n->shared)
+        clock_hold();
     enum err err = iterate(n, why); /* rights, limits of connections and the clock show here */
     if (err)
         return err;
@@ -681,6 +696,19 @@ void node_nudge(struct node *n)
         return;
     n->nudge.kind = NODE_NUDGE;
     mailbox_send(n->in, &n->nudge);
+}
+
+void node_stepped(struct node *n)
+{
+    if (!node_shared(n) || !n->started || atomic_exchange(&n->stepped, true))
+        return;
+    pthread_mutex_lock(&n->lock);
+    n->says.lease_ms = INT64_MIN; /* until the thread says so itself */
+    atomic_store(&n->lease_ms, INT64_MIN);
+    atomic_store(&n->first_ms, INT64_MIN);
+    pthread_mutex_unlock(&n->lock);
+    n->step.kind = NODE_STEPPED;
+    mailbox_send(n->in, &n->step);
 }
 
 void node_swept(struct node *n, const struct home_row *next, bool left)

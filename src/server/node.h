@@ -80,6 +80,10 @@ bool node_lives(struct node *n, struct live_nodes *ret);
 /* The scheduler's thread: another server has written something; look at all of it now. However
  * often that is said, one look is under way and one waits. NULL is fine. */
 void node_nudge(struct node *n);
+/* The same: this machine's clock has stepped. Nothing is sent until a beat has been acknowledged;
+ * the step is followed (clock_follow, then woken) when the database's clock and the others do not
+ * show it to be wrong. NULL is fine. */
+void node_stepped(struct node *n);
 bool node_shared(const struct node *n); /* NULL is fine */
 /* The database is open: remember whose life it is, and begin to beat. address: copied; where others
  * reach this server.

@@ -9,6 +9,7 @@
 #include "ledger/alarms.h"
 #include "ledger/retention.h"
 #include "ledger/txn.h"
+#include "server/ages.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,8 +142,9 @@ static enum err house_run(struct store *s, void *arg, struct why *why)
     struct writer *w = arg;
     int64_t boot_ms = clock_boot_ms(), wall_ms = clock_wall_ms();
     int64_t end_us = clock_boot_us() + HOUSE_US;
-    bool more = false;
-    enum err err = boot_ms >= w->purge_ms ? purge(w, &more, why) : OK;
+    bool more = false, held = ages_held(w->metrics, NULL);
+    retention_hold(w->retention, held);
+    enum err err = !held && boot_ms >= w->purge_ms ? purge(w, &more, why) : OK;
     w->more = more;
     do {
         more = false;
@@ -183,9 +185,12 @@ static bool house_due(struct writer *w)
     int64_t boot_ms = clock_boot_ms();
     if (boot_ms < w->house_ms)
         return false;
+    bool held = ages_held(w->metrics, NULL);
+    retention_hold(w->retention, held);
     if (!node_first(w->node))
         w->more = false;
-    else if (w->more || boot_ms >= w->purge_ms || retention_due(w->retention, w->store, boot_ms))
+    else if (w->more || (!held && boot_ms >= w->purge_ms) ||
+             retention_due(w->retention, w->store, boot_ms))
         return true;
     w->house_ms = boot_ms + HOUSE_MS;
     return false;

@@ -53,6 +53,7 @@ def test_an_hour_forward_goes_to_the_misfire_policy_and_the_schedule_goes_on(wor
     skipped = sum(row["count"] for row in ledger.skips(center, job))
     assert 3500 < skipped < 3600, "what lay between is counted, in few rows"
     assert len(ledger.skips(center, job)) < 5
+    assert b"nothing is deleted by its age for an hour: the clock stepped" in center.get("/readyz?verbose")[2]
     check(clock, center, puppet, job)
 
 

@@ -9,6 +9,7 @@ from support.center import Center
 from support.disk import DiskErrors
 from support.executor import Executor
 from support.history import days_ago, fill
+from support.stepped import Clock
 from support.wait import wait_until
 
 MANY = 3000
@@ -37,6 +38,22 @@ def counted(center, why, number):
 
 
 # -- by age --
+
+def test_a_clock_far_ahead_of_the_last_commit_deletes_nothing_by_age(tmp_path):
+    """What is one too many goes in the same round, after the look at ages."""
+    clock = Clock(tmp_path)
+    center = Center(tmp_path / "center", env=clock.env)
+    center.start()
+    center.stop()
+    center.args += ("--log.retention-rows", "3")
+    made_ids = fill(center, [{"ms": days_ago(d)} for d in (20, 10, 5, 1, 0)])
+    clock.step(40 * 24 * 3600_000)
+    with center:
+        gone(center, made_ids[2:])
+        assert center.metric("peal_log_rows_deleted_total", why="age") == 0
+        assert "nothing is deleted by its age for an hour" in center.tail()
+        assert b"ahead of the database's last commit" in center.get("/readyz?verbose")[2]
+
 
 @pytest.mark.every_engine
 def test_rows_go_after_thirty_days_unless_told_otherwise(tmp_path):

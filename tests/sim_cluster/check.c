@@ -233,6 +233,19 @@ static void check_called_with(struct world *w, const struct conn *c, const struc
                c->param, c->handler, j->param, j->handler);
 }
 
+/* Another center lives, has been there for a while, beats, and its clock is right. */
+bool check_witness(const struct world *w, const struct cnode *n)
+{
+    for (int i = 0; i < w->nnodes; i++) {
+        const struct cnode *o = &w->nodes[i];
+        bool right = o->wall_off >= -500 && o->wall_off <= 500;
+        bool beats = o->up && o->sched && !o->leaving && o->paused_ms <= w->t && o->cut_ms <= w->t;
+        if (o != n && right && beats && w->t > o->in_ms + 5000)
+            return true;
+    }
+    return false;
+}
+
 void check_send(struct world *w, const struct conn *c)
 {
     struct ghost *g = ghost_of(w, c->log_id);
@@ -259,6 +272,9 @@ void check_send(struct world *w, const struct conn *c)
     if (r->row.due_ms > now_of(c->from).wall_ms)
         broken(w, "P3", "run %lld leaves %lld ms early", id,
                (long long)(r->row.due_ms - now_of(c->from).wall_ms));
+    if (r->row.due_ms > EPOCH_MS + w->t + CLOCK_WRONG_MS)
+        broken(w, "P3", "run %lld leaves %lld ms early, by a clock that is wrong", id,
+               (long long)(r->row.due_ms - EPOCH_MS - w->t));
     if (r->row.due_ms > l->watermark.until_ms && r->row.due_ms > n->mark_ms)
         broken(w, "I4", "run %lld leaves beyond the watermark on disk", id);
     if (!r->row.address || strcmp(r->row.address, c->address) != 0)

@@ -34,6 +34,29 @@ static void ask_to_drain(struct world *w, struct cnode *n, bool on)
         say(w, "%s is asked %s", n->name, on ? "to drain" : "to go on");
 }
 
+static void on_clock_right(struct world *w, struct event *e)
+{
+    if (!w->calm)
+        node_step_clock(w, e->node, between(w, -300, 300));
+}
+
+/* By a minute to months, either way, for a while, beside another center whose clock is right: that
+ * one is left alone meanwhile, so the database's clock has a witness. */
+static bool clock_goes_mad(struct world *w, struct cnode *n, int64_t ms)
+{
+    static const int64_t steps[] = { 60000, 3600000, 86400000, 40 * INT64_C(86400000) };
+    int64_t by = steps[dice_below(&w->dice, countof(steps))] + between(w, -5000, 5000);
+    if (w->t < w->db_down_ms || !check_witness(w, n))
+        return false;
+    w->mad_ms = w->t + (ms < 4000 ? ms : 4000);
+    w->mad_clocks++;
+    if (chance(w, 300000))
+        n->cut_ms = w->t + ms / 2;
+    node_step_clock(w, n, chance(w, 500000) ? by : -by);
+    elsewhere(w, w->mad_ms - w->t, n, on_clock_right, NULL);
+    return true;
+}
+
 static void trouble_at_node(struct world *w, struct cnode *n, int64_t ms)
 {
     switch (dice_below(&w->dice, 6)) {
@@ -56,6 +79,8 @@ static void trouble_at_node(struct world *w, struct cnode *n, int64_t ms)
         ask_to_drain(w, n, chance(w, 500000));
         return;
     default:
+        if (chance(w, 500000) && clock_goes_mad(w, n, ms))
+            return;
         node_step_clock(w, n, between(w, -2000, 2000));
         if (chance(w, 300000)) /* no beat says what the new clock makes due */
             n->cut_ms = w->t + ms;
@@ -94,7 +119,8 @@ static void on_trouble(struct world *w, struct event *e)
     (void)e;
     if (w->calm)
         return;
-    trouble(w);
+    if (w->t >= w->mad_ms)
+        trouble(w);
     elsewhere(w, between(w, 200, 5000), NULL, on_trouble, NULL);
 }
 
@@ -104,7 +130,7 @@ static void calm_down(struct world *w)
 {
     say(w, "all is calm");
     w->calm = true;
-    w->db_down_ms = 0;
+    w->db_down_ms = w->mad_ms = 0;
     w->db_slow = false;
     w->loss_ppm = w->late_ppm = w->refuse_ppm = 0;
     for (int i = 0; i < w->nnodes; i++) {

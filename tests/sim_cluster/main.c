@@ -5,6 +5,7 @@
  *     peal_sim_cluster --seed 17 [--trace]      one, told step by step
  *     peal_sim_cluster --list FILE              those in a file; # begins a comment */
 #include "world.h"
+#include "base/clock_step.h"
 #include "base/str.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +26,15 @@ bool chance(struct world *w, uint32_t ppm)
 struct now now_of(const struct cnode *n)
 {
     int64_t t = n->w->t, drift = t * n->ppm / 1000000;
-    return (struct now){ .wall_ms = EPOCH_MS + t + drift + n->wall_off,
-                         .boot_ms = n->boot_off + t + drift };
+    int64_t boot_ms = n->boot_off + t + drift, machine = machine_ms(n);
+    int64_t step_ms = n->up && n->life ? clock_step_of(machine - boot_ms - n->agreed_ms) : 0;
+    return (struct now){ .wall_ms = machine - step_ms, .boot_ms = boot_ms };
+}
+
+int64_t machine_ms(const struct cnode *n)
+{
+    int64_t t = n->w->t, drift = t * n->ppm / 1000000;
+    return EPOCH_MS + t + drift + n->wall_off;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -156,17 +164,18 @@ static void report(const struct world *f, double seconds)
     printf(
         "%lld seeds in %.1f s (%.1f ms each); on average %.0f firings, %.0f begun, %.1f sent "
         "after a pause, %.2f of these ran twice, %.1f resent, %.1f lost; %.1f joins, %.1f kills, "
-        "%.1f pauses, %.1f stops, %.1f declared dead, %.1f fenced, %.1f runs adopted; %.0f "
+        "%.1f pauses, %.1f stops, %.1f clocks far off, %.1f declared dead, %.1f fenced, %.1f runs "
+        "adopted; %.0f "
         "commits, %.1f late, %.1f unheard, %.1f conflicts; %.1f edits, %.2f of them not told in "
         "time, %.1f results passed on; taken over within %lld ms, handed over within %lld ms\n",
         (long long)f->nghosts, seconds, seconds * 1000 / n, (double)f->firings / n,
         (double)f->begun / n, (double)f->stale_sends / n, (double)f->stale_runs / n,
         (double)f->resent / n, (double)f->lost / n, (double)f->joins / n, (double)f->kills / n,
-        (double)f->pauses / n, (double)f->stops / n, (double)f->declared / n, (double)f->fenced / n,
-        (double)f->adopted / n, (double)f->commits / n, (double)f->late_commits / n,
-        (double)f->unheard / n, (double)f->conflicts / n, (double)f->edits / n,
-        (double)f->told_late / n, (double)f->passed_on / n, (long long)f->takeover_ms,
-        (long long)f->handover_ms);
+        (double)f->pauses / n, (double)f->stops / n, (double)f->mad_clocks / n,
+        (double)f->declared / n, (double)f->fenced / n, (double)f->adopted / n,
+        (double)f->commits / n, (double)f->late_commits / n, (double)f->unheard / n,
+        (double)f->conflicts / n, (double)f->edits / n, (double)f->told_late / n,
+        (double)f->passed_on / n, (long long)f->takeover_ms, (long long)f->handover_ms);
 }
 
 static bool range(const char *text, uint64_t *ret_first, uint64_t *ret_last)

@@ -143,7 +143,7 @@ static void beaten(struct cnode *n, const struct op *op)
 {
     enum cluster_answer answer = op->failed ? CLUSTER_UNHEARD : op->done ? CLUSTER_YES : CLUSTER_NO;
     if (answer == CLUSTER_YES)
-        cluster_clock(n->rules, op->clock_ms - now_of(n).wall_ms);
+        cluster_clock(n->rules, op->clock_ms - machine_ms(n));
     cluster_beat(n->rules, now_of(n), &op->a, answer);
 }
 
@@ -342,8 +342,10 @@ static void go_on(struct world *w, struct cnode *n, enum what from)
             return;
     if (n->busy)
         return;
-    if (from == DO_ACTION)
+    if (from == DO_ACTION) {
         publish(w, n);
+        node_follow_clock(w, n);
+    }
     if (from < DO_INBOX && inbox_next(&n->inbox) <= boot_ms)
         op_send(w, n, DO_INBOX, NULL);
     else if (from < DO_NEWS && n->news.next_ms <= boot_ms)

@@ -135,7 +135,9 @@ struct cnode {
     uint32_t gen;              /* of it */
     int64_t paused_ms, cut_ms; /* true times: stopped until, without the database until */
     int64_t boot_off, ppm, wall_off;
-    int64_t gone_epoch;      /* what its data folder says; 0: it has another one */
+    int64_t in_ms;      /* true time at which it has joined */
+    int64_t agreed_ms;  /* wall minus boot clock, when its process has followed the former last */
+    int64_t gone_epoch; /* what its data folder says; 0: it has another one */
     struct life_watch watch; /* while it waits for the last life of its name */
     bool for_good;           /* it does not come back */
 
@@ -212,6 +214,7 @@ struct world {
     struct heap events;
     struct store *db; /* the checker's handle: no server's */
     int64_t db_down_ms;
+    int64_t mad_ms; /* until then a clock is far off, and nothing else is done to anybody */
     bool db_slow;
     int nnodes, nexecs, njobs, inserted;
     struct cnode nodes[NODES];
@@ -231,8 +234,8 @@ struct world {
     struct map rows;    /* (job, scheduled time) -> any */
     /* figures */
     int64_t firings, sends, stale_sends, stale_runs, begun, resent, adopted, joins, declared, kills,
-        pauses, stops, fenced, unheard, late_commits, conflicts, edits, told_late, passed_on, lost,
-        commits;
+        pauses, stops, mad_clocks, fenced, unheard, late_commits, conflicts, edits, told_late,
+        passed_on, lost, commits;
     int64_t takeover_ms, handover_ms; /* the longest of the calm */
 };
 
@@ -260,7 +263,12 @@ void node_kill(struct world *w, struct cnode *n);
 void node_stop(struct world *w, struct cnode *n);
 void node_lost(struct world *w, struct cnode *n, const char *what); /* it is refused, and ends */
 void node_back_in(struct world *w, struct cnode *n, int64_t ms);
+#define CLOCK_WRONG_MS 5000 /* further from the database's clock no center starts */
 void node_step_clock(struct world *w, struct cnode *n, int64_t wall_off);
+/* What the machine's clock says, also where the process does not follow it; and after an answer of
+ * the database, whether it does now. */
+int64_t machine_ms(const struct cnode *n);
+void node_follow_clock(struct world *w, struct cnode *n);
 void life_unref(struct life *l);
 
 /* loop.c: the scheduler's thread, and the writer */
@@ -313,6 +321,9 @@ void users_kill_row(struct world *w, struct cnode *n, const struct inbox_row *r)
 /* check.c */
 struct ghost *ghost_of(struct world *w, int64_t log_id);
 void check_commit(struct world *w); /* the tables have changed */
+/* Whether the clock of another center, which has been there for a while, shows that this one's is
+ * wrong. */
+bool check_witness(const struct world *w, const struct cnode *n);
 void check_send(struct world *w, const struct conn *c);
 void check_begun(struct world *w, struct exec *x, int64_t log_id);
 void check_ack(struct world *w, const struct cack *a);

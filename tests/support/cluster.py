@@ -33,9 +33,9 @@ def fresh(db):
     return name, db.create(name).replace(f":{servers.WRITTEN}@", "@")
 
 
-def node(folder, url, name, cluster=True, settings=()):
+def node(folder, url, name, cluster=True, settings=(), env=None):
     return Center(folder, ["--db", url, "--node.name", name, *(["--node.cluster"] if cluster else []), *settings],
-                  env={"PEAL_DB_PASSWORD": servers.PASSWORD})
+                  env={"PEAL_DB_PASSWORD": servers.PASSWORD, **(env or {})})
 
 
 def states(api):

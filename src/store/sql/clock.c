@@ -8,13 +8,13 @@
 enum err sql_clock_apart(struct sql *s, int64_t *ret_ms, struct why *why)
 {
     struct sql_query *q;
-    int64_t before_ms = clock_wall_ms(), theirs_ms = before_ms;
+    int64_t before_ms = clock_machine_ms(), theirs_ms = before_ms;
     enum err err = sql_query_once(s, s->driver->clock, &q, why);
     if (err)
         return err;
     err = sql_one(q, before_ms, &theirs_ms, why);
     sql_query_end(q);
-    int64_t after_ms = clock_wall_ms();
+    int64_t after_ms = clock_machine_ms();
     *ret_ms = theirs_ms < before_ms  ? theirs_ms - before_ms
               : theirs_ms > after_ms ? theirs_ms - after_ms
                                      : 0;

@@ -390,6 +390,57 @@ static void a_clock_that_is_wrong_alone_hands_over(void **state)
     }
 }
 
+/* The machine was stopped, and its clock is set when it goes on: its lease may be over. */
+static void a_step_ends_the_lease_until_a_beat_that_begins_after_it(void **state)
+{
+    (void)state;
+    struct rig g = rig_in();
+    beat(&g, CLUSTER_YES);
+    step(&g, 1000); /* this beat is under way */
+    assert_true(sends(&g));
+    cluster_stepped(g.c, g.now);
+    assert_false(sends(&g));
+    assert_int_equal(cluster_state(g.c), CLUSTER_IN);
+    cluster_clock(g.c, 3600000); /* with its answer: it says nothing of the clock that is now */
+    beat(&g, CLUSTER_YES);
+    assert_false(sends(&g));
+    assert_false(cluster_follow(g.c));
+    assert_int_equal(cluster_epoch(g.c), MINE);
+    step(&g, 0); /* at once */
+    beat(&g, CLUSTER_YES);
+    assert_true(sends(&g));
+    cluster_free(g.c);
+}
+
+static void a_step_is_followed_unless_others_and_the_database_contradict(void **state)
+{
+    (void)state;
+    static const struct {
+        bool other;
+        int64_t offset_ms;
+        bool follows;
+    } cases[] = { { true, 0, true }, { true, -3600000, false }, { false, -3600000, true } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct rig g = rig_in();
+        if (cases[i].other)
+            row(&g, 1, OTHER);
+        step(&g, 200);
+        beat(&g, CLUSTER_YES);
+        assert_false(cluster_follow(g.c));
+        cluster_stepped(g.c, g.now);
+        step(&g, 200); /* looks; nothing is compared yet */
+        assert_false(cluster_follow(g.c));
+        cluster_clock(g.c, cases[i].offset_ms);
+        beat(&g, CLUSTER_YES);
+        assert_false(cluster_follow(g.c));
+        step(&g, 0);
+        assert_int_equal(cluster_follow(g.c), cases[i].follows);
+        assert_int_equal(cluster_odd(g.c), !cases[i].follows);
+        assert_false(cluster_follow(g.c)); /* once */
+        cluster_free(g.c);
+    }
+}
+
 /* ---- homes ----------------------------------------------------------------------------------- */
 
 static void a_node_that_goes_moves_its_own_jobs_only(void **state)
@@ -533,6 +584,8 @@ int main(void)
         cmocka_unit_test(a_node_that_drains_sends_and_plans_nothing),
         cmocka_unit_test(the_last_node_that_plans_does_not_drain),
         cmocka_unit_test(a_clock_that_is_wrong_alone_hands_over),
+        cmocka_unit_test(a_step_ends_the_lease_until_a_beat_that_begins_after_it),
+        cmocka_unit_test(a_step_is_followed_unless_others_and_the_database_contradict),
         cmocka_unit_test(a_node_that_goes_moves_its_own_jobs_only),
         cmocka_unit_test(what_no_home_has_planned_is_claimed_in_time),
         cmocka_unit_test(jobs_are_moved_when_the_list_of_nodes_changes),

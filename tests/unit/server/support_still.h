@@ -13,6 +13,7 @@
 #define WAIT_TURNS 20000 /* of a millisecond at least */
 
 static _Atomic int64_t boot_ms, wall_ms;
+static _Atomic int64_t step_ms; /* of the machine's clock, which is not followed */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for `at`, all that threads share */
 
 static int64_t get(const void *value, bool wide)
@@ -56,6 +57,26 @@ int64_t clock_wall_ms(void)
 int64_t clock_wall_us(void)
 {
     return wall_ms * 1000;
+}
+
+int64_t clock_machine_ms(void)
+{
+    return wall_ms + step_ms;
+}
+
+int64_t clock_step_ms(void)
+{
+    return step_ms;
+}
+
+void clock_hold(void)
+{
+}
+
+void clock_follow(void)
+{
+    wall_ms += step_ms;
+    step_ms = 0;
 }
 
 /* A wait of a thread ends by real time, later than asked: what it waits for comes by a signal. */
