@@ -392,8 +392,11 @@ def hardening(s):
 
 
 def fuzz(s):
-    s.run("scripts/fuzz.py", "--seconds", os.environ.get("FUZZ_SECONDS", "10"))
+    status = s.try_run("scripts/fuzz.py", "--seconds", os.environ.get("FUZZ_SECONDS", "6"))
     s.show("inputs in")
+    if status:
+        failed = [line.split(":")[0] for line in s.tail(100000) if ": FAILED, exit status" in line]
+        raise Failed(f"scripts/fuzz.py ended with exit status {status}: {', '.join(failed)}")
 
 
 def crash(s):
