@@ -68,6 +68,17 @@ static enum err take_back(struct txn *t, struct run_row *r)
     return err;
 }
 
+/* This transaction has laid down that shard itself, among the rows from first to end: the one that
+ * exists already is its twin. An edit and the planner may come upon one scheduled time. */
+static bool has_twin(const struct txn *t, int first, int end, int i)
+{
+    const struct run_row *rows = t->rows.rows;
+    for (int k = first; k < end; k++)
+        if (rows[k].log_id > 0 && rows[k].shard == rows[i].shard)
+            return true;
+    return false;
+}
+
 /* A broadcast is laid down whole, by one list of executors, or not at all: where another server has
  * some of its shards, which an edit here plans again by another list, all of it is that server's.
  */
@@ -76,8 +87,10 @@ static enum err parts_drop(struct txn *t)
     enum err err = OK;
     for (int i = 0, end; !err && i < t->rows.n; i = end) {
         bool there = false;
-        for (end = i; end < t->rows.n && (end == i || one_firing(t, i, end)); end++)
-            there |= t->rows.rows[end].log_id < 0;
+        for (end = i + 1; end < t->rows.n && one_firing(t, i, end);)
+            end++;
+        for (int k = i; k < end; k++)
+            there |= t->rows.rows[k].log_id < 0 && !has_twin(t, i, end, k);
         for (int k = i; !err && there && k < end; k++)
             if (t->rows.rows[k].log_id > 0)
                 err = take_back(t, &t->rows.rows[k]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A broadcast of which another server has some shards already, by another list of executors. */
 #include "base/mem.h"
+#include "ledger/internal.h"
 #include "support_ledger.h"
 #include <stdlib.h>
 
@@ -111,6 +112,44 @@ static void a_later_shard_that_is_there_counts_as_well(void **state)
     assert_int_equal(bench_logs(b), 3);
 }
 
+static struct run_row row_of(int64_t job_id, int shard)
+{
+    return (struct run_row){ .job_id = job_id,
+                             .group_id = GROUP,
+                             .kind = KIND_CRON,
+                             .scheduled_ms = BENCH_NOW_MS + 1000,
+                             .due_ms = BENCH_NOW_MS + 1000,
+                             .shard = shard,
+                             .shard_total = 2,
+                             .broadcast = true,
+                             .version = 1,
+                             .phase = PHASE_PLANNED };
+}
+
+/* An edit and the planner have come upon the same scheduled time, in one transaction. */
+static void what_a_transaction_plans_twice_is_laid_down_once(void **state)
+{
+    struct bench *b = *state;
+    int64_t job = broadcast_due(b);
+    struct run_row rows[] = { row_of(job, 0), row_of(job, 1), row_of(job, 0), row_of(job, 1) };
+    struct job *jobs[countof(rows)] = { NULL };
+    const struct spawn *spawns[countof(rows)] = { NULL };
+    struct batch *batch = bench_batch();
+    struct txn t = { .store = b->s,
+                     .ops = b->engine,
+                     .b = batch,
+                     .rows = { .rows = rows, .n = countof(rows) },
+                     .jobs = jobs,
+                     .spawns = spawns,
+                     .njobs = countof(rows) };
+    assert_int_equal(b->engine->txn->begin(b->s, NULL), OK);
+    assert_int_equal(txn_rows_add(&t), OK);
+    assert_int_equal(b->engine->txn->commit(b->s, &nothing, NULL), OK);
+    assert_int_equal(batch->nplanned, 2);
+    has_shards(b, BENCH_NOW_MS + 1000, 2, 2);
+    batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +157,8 @@ int main(void)
                                         bench_free),
         cmocka_unit_test_setup_teardown(a_later_shard_that_is_there_counts_as_well, shared_new,
                                         bench_free),
+        cmocka_unit_test_setup_teardown(what_a_transaction_plans_twice_is_laid_down_once,
+                                        shared_new, bench_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
