@@ -55,7 +55,7 @@ struct watch {
     struct textmap held; /* key_of -> struct held */
     int nheld;
     int64_t look, now_ms; /* number; boot */
-    struct counter commits, journal, clock;
+    struct counter commits, journal, clock, values;
     int64_t wall_minus_boot_ms;
     struct skips skips;
     struct rule_record *rules; /* that watch, of this look */
@@ -254,6 +254,7 @@ static void count_all(struct watch *w, bool first)
     int64_t offset_ms = clock_wall_ms() - clock_boot_ms();
     int64_t step_ms = offset_ms - w->wall_minus_boot_ms;
     count(w, &w->commits, m->batch_errors);
+    count(w, &w->values, m->refused);
     count(w, &w->journal, m->journal_full + m->journal_errors);
     if (!first && (step_ms > CLOCK_STEP_MS || step_ms < -CLOCK_STEP_MS))
         w->clock.until_ms = w->now_ms + EVENT_MS;
@@ -293,6 +294,10 @@ static enum err look_at_center(struct watch *w, const struct rule_record *r, str
         ill(w, r, "database", "the database has refused a commit within the last minute");
     if (w->now_ms < w->journal.until_ms)
         ill(w, r, "journal", "the journal of results was full, or could not be written");
+    if (w->now_ms < w->values.until_ms)
+        ill(w, r, "values",
+            "the database did not take a value within the last minute, and it was left out: the "
+            "log says which");
     bool stepped;
     (void)ages_held(center_metrics(w->c.center), &stepped);
     if (stepped)

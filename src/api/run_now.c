@@ -76,6 +76,12 @@ enum err run_now(struct web_call *call, const struct job_record *job, const char
         struct request *asked = spawn_ask(call, job, spawn, NULL);
         err = run_now_answer(call, asked, ret_log_id, why);
     }
+    if (err == ERR_VALUE) { /* all else is the job's own, or has been looked at */
+        why_clear(why);
+        names->bad = names->param;
+        why_set(why, "%s: the log's column in this database does not take this text", names->param);
+        err = ERR_INVALID;
+    }
     buf_done(&choices);
     return err;
 }

@@ -26,6 +26,7 @@
     X(CONFLICT, "another transaction was in the way")                                              \
     X(UNHEARD, "the database has not said whether it committed")                                   \
     X(FENCED, "another server has taken over")                                                     \
+    X(VALUE, "the database does not take this value")                                              \
     X(MORE, "more is to be done")
 
 enum err {

@@ -161,7 +161,7 @@ static enum err bundle_run(struct txn *t, struct edit **edits, int n)
 
 static enum err edit_run(struct txn *t, struct edit *e)
 {
-    if (e->companion)
+    if (e->companion || t->apart)
         return bundle_run(t, &e, 1);
     e->err = edit_alone(t, e);
     return e->err && !ledger_refuses(e->err) ? e->err : OK;

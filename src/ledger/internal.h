@@ -24,6 +24,7 @@ struct txn {
     struct list *writes;
     struct totals totals;
     bool may_plan;         /* no other program does meanwhile */
+    bool apart;            /* each write in a savepoint of its own: see apart.c */
     struct plan_rows rows; /* planned, not yet inserted */
     struct job **jobs;     /* of each row, borrowed from the planner until they are counted */
     const struct spawn **spawns;
@@ -45,6 +46,16 @@ static inline enum err overtaken(struct edit *e, const char *what)
             (long long)e->id);
     return ERR_OVERTAKEN;
 }
+
+/* apart.c */
+/* Around a write that can be told apart: where this transaction does so, what is refused for its
+ * value is taken back and noted with what it was, and the others go on. Else both do nothing. */
+enum err apart_begin(struct txn *t);
+enum err apart_end(struct txn *t, enum err err, const char *what, bool *ret_refused);
+/* The batch's changes, each apart; *ret_missed as of runs_change. */
+enum err apart_changes(struct txn *t, int64_t *ret_missed);
+/* The rows that were planned, each apart. What a request asks for is refused with ERR_VALUE. */
+enum err apart_rows(struct txn *t);
 
 /* rows.c */
 /* The parsed job at this version; ERR_NOTFOUND if the row is gone. Borrowed from the planner. */

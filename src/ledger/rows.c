@@ -101,7 +101,8 @@ static enum err parts_drop(struct txn *t)
 enum err txn_rows_add(struct txn *t)
 {
     struct batch *b = t->b;
-    enum err err = t->ops->runs->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
+    enum err err = t->apart ? apart_rows(t)
+                            : t->ops->runs->runs_add(t->store, t->rows.rows, t->rows.n, &b->why);
     if (!err && t->store->shared)
         err = parts_drop(t);
     if (!err)

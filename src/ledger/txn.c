@@ -8,20 +8,32 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ledger/internal.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PLAN_WAIT_MS = 20 }; /* for the lock of other programs: so long results may wait, too */
 
+static enum err registry_one(struct txn *t, const struct registry_change *c)
+{
+    const struct store_ops *ops = t->ops;
+    bool refused;
+    char what[700];
+    snprintf(what, sizeof(what), "the registration of %.255s for %.255s", c->row.value, c->row.key);
+    enum err err = apart_begin(t);
+    if (!err)
+        err = apart_end(t,
+                        c->gone ? ops->catalog->registry_delete(t->store, &c->row, 1, &t->b->why)
+                                : ops->catalog->registry_put(t->store, &c->row, 1, &t->b->why),
+                        what, &refused);
+    return err;
+}
+
 /* In order: an executor that leaves and comes back within one batch is there. */
 static enum err registry_run(struct txn *t)
 {
-    const struct store_ops *ops = t->ops;
     enum err err = OK;
-    for (int i = 0; !err && i < t->b->nregistry; i++) {
-        const struct registry_change *c = &t->b->registry[i];
-        err = c->gone ? ops->catalog->registry_delete(t->store, &c->row, 1, &t->b->why)
-                      : ops->catalog->registry_put(t->store, &c->row, 1, &t->b->why);
-    }
+    for (int i = 0; !err && i < t->b->nregistry; i++)
+        err = registry_one(t, &t->b->registry[i]);
     return err;
 }
 
@@ -31,7 +43,8 @@ static enum err changes_run(struct txn *t)
     int64_t missed = 0;
     if (!b->nchanges)
         return OK;
-    enum err err = alarms_change(t, b->changes, b->nchanges, &missed);
+    enum err err =
+        t->apart ? apart_changes(t, &missed) : alarms_change(t, b->changes, b->nchanges, &missed);
     if (!err)
         err = stories_put(t);
     if (!err)
@@ -153,10 +166,11 @@ static enum err plan_lock(struct txn *t)
     return err;
 }
 
-void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
-             struct list *writes)
+static void try_batch(struct store *store, struct planner *planner, struct figures *figures,
+                      struct batch *b, struct list *writes, bool apart)
 {
     struct txn t = { .store = store,
+                     .apart = apart,
                      .ops = store->ops,
                      .planner = planner,
                      .figures = figures,
@@ -168,7 +182,7 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
         planner_forget_all(planner);
     why_clear(&b->why);
     b->plan_more = false;
-    b->nalarms = 0;
+    b->nalarms = b->refused = 0;
     b->plan_next_ms = NEVER_MS;
     free(b->ends);
     b->ends = NULL;
@@ -193,4 +207,12 @@ void txn_run(struct store *store, struct planner *planner, struct figures *figur
             settled(planner, figures, b);
     }
     txn_rows_drop(&t);
+}
+
+void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
+             struct list *writes)
+{
+    try_batch(store, planner, figures, b, writes, false);
+    if (b->err == ERR_VALUE)
+        try_batch(store, planner, figures, b, writes, true);
 }

@@ -205,6 +205,7 @@ struct batch {
         plan_next_ms;  /* earliest next scheduled time that is not planned yet, NEVER_MS if none */
     int njobs_planned; /* jobs that planning looked at */
     int nalarms;       /* rows of peal_alarm that are new, changes of what rules have found */
+    int refused;       /* writes that the database does not take for their values, left out */
     int64_t plan_us;   /* CPU-side time that planning took; for the metric */
 };
 

@@ -201,6 +201,7 @@ static void batch_done(struct center *c)
         atomic_fetch_add_explicit(&c->metrics.totals[i], b->written.n[i], memory_order_relaxed);
     atomic_store_explicit(&c->metrics.queue_writer, 0, memory_order_relaxed);
     atomic_fetch_add(&c->metrics.inbox_given, (uint64_t)b->inbox_given);
+    atomic_fetch_add(&c->metrics.refused, (uint64_t)b->refused);
     atomic_fetch_add(&c->metrics.inbox_taken, (uint64_t)b->inbox_taken);
     if (b->told || b->inbox_given || b->clean) /* what others are to see, or to take over */
         peers_nudge(c->peers);

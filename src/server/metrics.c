@@ -296,6 +296,9 @@ void metrics_write(struct metrics *m, const struct totals *totals, int64_t unacc
             atomic_load_explicit(&m->batches, relaxed));
     counter(out, "peal_commit_errors_total", "Transactions that failed and were tried again.",
             atomic_load_explicit(&m->batch_errors, relaxed));
+    counter(out, "peal_values_refused_total",
+            "Writes that were left out because the database does not take their values.",
+            atomic_load_explicit(&m->refused, relaxed));
     counter(out, "peal_callbacks_total", "Results that executors have sent.",
             atomic_load_explicit(&m->callbacks, relaxed));
     counter(out, "peal_callbacks_foreign_total",

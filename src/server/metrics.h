@@ -50,6 +50,7 @@ struct metrics {
     _Atomic uint64_t recorder_wrong;
     _Atomic int64_t planned_jobs; /* jobs that planning has looked at */
     _Atomic uint64_t batches, batch_errors;
+    _Atomic uint64_t refused; /* writes that the database does not take for their values */
     _Atomic uint64_t db_conflicts, db_unheard; /* of these errors */
     _Atomic uint64_t db_lost;  /* commits that the database had acknowledged and does not have */
     _Atomic int64_t db_server; /* 1: the database is a server's, and what follows */

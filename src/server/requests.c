@@ -82,7 +82,7 @@ void request_spawned(struct center *c, const struct action *act)
     (void)c;
     struct request *a = act->reply;
     a->log_id = act->log_id;
-    if (act->err)
+    if (act->err == ERR_NOTFOUND)
         why_set(&a->why, "there is no such job");
     request_answer(a, act->err);
 }

@@ -118,6 +118,54 @@ def test_a_character_that_the_tables_lack_is_replaced(db, tmp_path, charset):
         job = site.run()
         row = wait_until(lambda: site.row(job), "the refusal")
         assert "no ?" in row["triggerMsg"]
+        made = site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": "with 😀"})
+        assert made.status == 422, made.json
+        assert site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": "without"}).status == 201
+        assert center.metric("peal_values_refused_total") == 1
+        assert "a run of job" in center.tail() and "is left out" in center.tail()
         answer = site.v1.ask("PATCH", f"/jobs/{job}", {"name": "named 😀"}, If_Match="*")
         assert answer.status in (409, 422), answer.json
         site.goes_on()
+
+
+POISON = "poison"
+TRAPS = {  # a column that does not take the text POISON: by a shorter type, or by a rule of the table
+    "mariadb": "ALTER TABLE {table} MODIFY {column} VARCHAR({short})",
+    "postgres": "ALTER TABLE {table} ADD CHECK (length({column}) <= {short})",
+}
+
+
+def trapped(site, table, column, short):
+    site.db.run(TRAPS[site.db.kind].format(table=table, column=column, short=short), site.name)
+
+
+def test_each_write_that_the_database_refuses_for_a_value_is_left_out_alone(site):
+    """Others that are in the same transaction, or come after it, are written."""
+    job = site.api.add_job(site.group, "h")
+    trapped(site, "xxl_job_registry", "registry_key", 20)
+    trapped(site, "xxl_job_log", "executor_param", 20)
+    site.goes_on()
+    for app in "a-name-that-is-too-long-for-it", "short":
+        site.center.open_api("registry", {"registryGroup": "EXECUTOR", "registryKey": app,
+                                          "registryValue": "http://10.0.0.9:9999/"})
+    kept = "SELECT registry_key FROM xxl_job_registry WHERE registry_value = 'http://10.0.0.9:9999/'"
+    wait_until(lambda: site.db.run(kept, site.name) == [("short",)], "the other registration to be kept")
+    refused = site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": POISON * 10})
+    assert refused.status == 422 and "does not take this text" in str(refused.json), refused.json
+    assert site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": POISON}).status == 201
+    wait_until(lambda: site.row(job), "the end of the run")
+    assert site.center.metric("peal_values_refused_total") == 2
+    log = site.center.tail()
+    assert "the registration of http://10.0.0.9:9999/ for a-name-that-is-too-long-for-it is left out" in log, log
+    assert f"a run of job {job} is left out" in log, log
+    site.goes_on()
+
+
+def test_a_result_counts_where_the_database_refuses_its_text(site):
+    trapped(site, "xxl_job_log", "handle_msg", 100)
+    site.puppet.result = lambda body: {"handleCode": 200, "handleMsg": "x" * 101 if body["jobId"] != site.other else "ok"}
+    job = site.run()
+    row = wait_until(lambda: site.row(job), "the end of the run")
+    cut = "x" * 100 if site.db.kind == "mariadb" else "(this text is left out: the database does not take it)"
+    assert (row["handleCode"], row["handleMsg"]) == (200, cut)
+    site.goes_on()

@@ -115,10 +115,10 @@ enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *wh
     struct why full = { "" };
     char grant[1024];
     /* Columns may be shorter than the rules of edits know (XXL-JOB's older releases), or lack the
-     * character (tables that are not utf8mb4): an edit, which has a savepoint, is refused then, and
-     * its transaction goes on */
-    if (s->has_saved && of_value(code)) {
-        err = ERR_INVALID;
+     * character (tables that are not utf8mb4): what has a savepoint is refused then, and its
+     * transaction goes on */
+    if (of_value(code)) {
+        err = s->has_saved ? ERR_INVALID : ERR_VALUE;
         why_set(&full,
                 code == TOO_LONG ? "longer than its column in this database: %.300s"
                                  : "its column in this database does not take it: %.300s",

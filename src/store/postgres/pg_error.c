@@ -124,7 +124,8 @@ enum err pg_fail(struct pg *s, const PGresult *r, struct why *why)
         primary = s->db ? PQerrorMessage(s->db) : "there is no connection";
     first_line(primary, said, sizeof(said));
     snprintf(text, sizeof(text), state ? "%s (%s)" : "%s", said, state);
-    if (s->saved.on && of_value(state)) /* an edit, which is refused; the transaction goes on */
-        return pg_fail_with(s, ERR_INVALID, text, "its column does not take this value", why);
+    if (of_value(state)) /* what has a savepoint is refused; the transaction goes on */
+        return pg_fail_with(s, s->saved.on ? ERR_INVALID : ERR_VALUE, text,
+                            "its column does not take this value", why);
     return pg_fail_with(s, pg_class(state), text, advice_of(state), why);
 }

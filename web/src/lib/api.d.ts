@@ -4040,7 +4040,7 @@ export interface components {
              * @description With the cause `center`: what is not well
              * @enum {string|null}
              */
-            check: "horizon" | "database" | "disk" | "clock" | "journal" | "backup" | null;
+            check: "horizon" | "database" | "disk" | "clock" | "journal" | "values" | "backup" | null;
             /** @description Why the first one failed, numbers and addresses folded */
             text: string;
             /** Format: date-time */
@@ -4204,7 +4204,7 @@ export interface components {
              * @description With the cause `center`: what is not well
              * @enum {string|null}
              */
-            check: "horizon" | "database" | "disk" | "clock" | "journal" | "backup" | null;
+            check: "horizon" | "database" | "disk" | "clock" | "journal" | "values" | "backup" | null;
             /** @description Why the first one failed, numbers and addresses folded */
             text: string;
             /** Format: date-time */

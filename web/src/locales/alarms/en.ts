@@ -83,6 +83,7 @@ export const messages = {
   'alarms.title.gone': (p: {group: string}) => `An executor is gone: ${p.group}`,
   'alarms.title.center': (p: {what: string}) => `The center is not well: ${p.what}`,
   'alarms.check.horizon': 'nothing fires',
+  'alarms.check.values': 'a value was left out',
   'alarms.check.database': 'the database takes no writes',
   'alarms.check.disk': 'the disk is nearly full',
   'alarms.check.clock': 'the clock has jumped',

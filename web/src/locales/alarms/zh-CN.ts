@@ -20,7 +20,7 @@ export const messages = {
   'deliveries.try.sent': '已接收', 'deliveries.try.failed': '失败，将重试', 'deliveries.try.given_up': '已放弃', 'deliveries.try.held': '未发送', 'deliveries.tries': p => `尝试 ${p.n} 次`, 'deliveries.resend': '重新发送', 'deliveries.resent': p => `已重新发送到 ${p.channel}。`,
   'channels.per_minute': '每分钟最多消息数', 'channels.per_minute.note': '留空则不限。超出的不发送，下一条消息会说明数量；告警结束的消息总会发送。', 'channels.held': p => `因限流有 ${n(p.n)} 条未发送`,
   'alarms.center': '调度中心', 'alarms.title.late': p => `${n(p.n)} 个任务没有运行：${p.group}`, 'alarms.title.empty': p => `没有在线的机器：${p.group}`, 'alarms.title.gone': p => `有机器失联：${p.group}`, 'alarms.title.center': p => `调度中心异常：${p.what}`,
-  'alarms.check.horizon': '没有触发', 'alarms.check.database': '数据库无法写入', 'alarms.check.disk': '磁盘将满', 'alarms.check.clock': '时钟跳变', 'alarms.check.journal': '结果日志无法写入', 'alarms.check.backup': '备份缺失或过旧',
+  'alarms.check.horizon': '没有触发', 'alarms.check.values': '有值被舍弃', 'alarms.check.database': '数据库无法写入', 'alarms.check.disk': '磁盘将满', 'alarms.check.clock': '时钟跳变', 'alarms.check.journal': '结果日志无法写入', 'alarms.check.backup': '备份缺失或过旧',
   'rules.kind.late': '任务没有运行', 'rules.kind.empty': '执行器没有在线的机器', 'rules.kind.gone': '机器失联', 'rules.kind.center': '调度中心异常',
   'rules.kind.late.note': '到了计划时间之后这么久仍未发送。', 'rules.kind.empty.note': '执行器有调度中的任务，但没有在线的机器。', 'rules.kind.gone.note': '停止心跳或拒绝连接。主动注销的不算失联。', 'rules.kind.center.note': '没有触发，或数据库、结果日志、磁盘、时钟、备份异常。',
   'rules.longer.late': '超过多少秒未发送', 'rules.longer.empty': '持续（秒）', 'rules.longer.gone': '持续（秒）', 'rules.longer.center': '持续（秒）', 'rules.longer.none': '留空则立即通知。',

@@ -20,7 +20,7 @@ export const messages = {
   'deliveries.try.sent': '已接收', 'deliveries.try.failed': '失敗，將重試', 'deliveries.try.given_up': '已放棄', 'deliveries.try.held': '未傳送', 'deliveries.tries': p => `嘗試 ${p.n} 次`, 'deliveries.resend': '重新傳送', 'deliveries.resent': p => `已重新傳送到 ${p.channel}。`,
   'channels.per_minute': '每分鐘最多訊息數', 'channels.per_minute.note': '留空則不限。超出的不傳送，下一則訊息會說明數量；告警結束的訊息一律傳送。', 'channels.held': p => `因流量限制有 ${n(p.n)} 則未傳送`,
   'alarms.center': '排程中心', 'alarms.title.late': p => `${n(p.n)} 個工作沒有執行：${p.group}`, 'alarms.title.empty': p => `沒有上線的機器：${p.group}`, 'alarms.title.gone': p => `有機器失聯：${p.group}`, 'alarms.title.center': p => `排程中心異常：${p.what}`,
-  'alarms.check.horizon': '沒有觸發', 'alarms.check.database': '資料庫無法寫入', 'alarms.check.disk': '磁碟將滿', 'alarms.check.clock': '時鐘跳變', 'alarms.check.journal': '結果日誌無法寫入', 'alarms.check.backup': '備份缺少或過舊',
+  'alarms.check.horizon': '沒有觸發', 'alarms.check.values': '有值被捨棄', 'alarms.check.database': '資料庫無法寫入', 'alarms.check.disk': '磁碟將滿', 'alarms.check.clock': '時鐘跳變', 'alarms.check.journal': '結果日誌無法寫入', 'alarms.check.backup': '備份缺少或過舊',
   'rules.kind.late': '工作沒有執行', 'rules.kind.empty': '執行器沒有上線的機器', 'rules.kind.gone': '機器失聯', 'rules.kind.center': '排程中心異常',
   'rules.kind.late.note': '到了排定時間之後這麼久仍未傳送。', 'rules.kind.empty.note': '執行器有排程中的工作，但沒有上線的機器。', 'rules.kind.gone.note': '停止心跳或拒絕連線。主動登出的不算失聯。', 'rules.kind.center.note': '沒有觸發，或資料庫、結果日誌、磁碟、時鐘、備份異常。',
   'rules.longer.late': '超過多少秒未傳送', 'rules.longer.empty': '持續（秒）', 'rules.longer.gone': '持續（秒）', 'rules.longer.center': '持續（秒）', 'rules.longer.none': '留空則立即通知。',
