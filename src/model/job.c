@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A record becomes a job here, once a version: what the row says, with what XXL-JOB makes of words
  * that it does not know. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "model/job.h"
+#include "model/mail_list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +141,20 @@ static void take_numbers(struct job *j, const struct job_record *r)
         j->start_deadline_ms = r->start_deadline_ms;
 }
 
+/* NULL: nobody. */
+static char *emails_of(const char *text)
+{
+    struct slice rest = slice_text(text), one;
+    struct buf list = BUF_INIT(65536);
+    while (mail_list_next(&rest, &one)) {
+        buf_text(&list, list.len ? "," : "");
+        buf_slice(&list, one);
+    }
+    char *ret = list.len && !list.failed ? mem_dup(buf_str(&list)) : NULL;
+    buf_done(&list);
+    return ret;
+}
+
 /* ---- the job ----------------------------------------------------------------------------------
  */
 
@@ -163,9 +179,7 @@ struct job *job_new(const struct job_record *r, zone_find_fn *zone_find, void *c
     j->glue_type = text_or_empty(r->glue_type);
     j->glue_source = text_or_empty(r->glue_source);
     j->bean = strcmp(j->glue_type, "BEAN") == 0;
-    struct slice rest = slice_text(r->alarm_email), one;
-    if (slice_item(&rest, &one))
-        j->alarm_email = mem_dup(r->alarm_email);
+    j->alarm_email = emails_of(r->alarm_email);
     parse_children(j, r->children);
     return j;
 }

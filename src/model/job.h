@@ -207,7 +207,7 @@ struct job {
 #include "model/job_columns.def"
     int64_t glue_updated_ms;
     char *handler, *param, *glue_type, *glue_source; /* never NULL: "" */
-    char *alarm_email; /* comma separated, as written; NULL if it names nobody */
+    char *alarm_email; /* its addresses, comma separated; NULL if it names nobody */
     int64_t *children;
     int nchildren;
     char *form; /* made by the sender at the first send; scheduler's thread only; freed here */

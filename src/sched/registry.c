@@ -30,11 +30,27 @@ struct app *app_get(struct sched *s, struct slice name)
     return app;
 }
 
-/* Any holder of the token may make names up: there is a bound, and an unused name is forgotten. */
-static struct app *app_of_executor(struct sched *s, struct slice name)
+/* A bound for what a database may hold. */
+static struct app *app_of_row(struct sched *s, struct slice name)
 {
     bool full = s->apps.len >= APPS_MAX;
     return full ? textmap_find(&s->apps, name) : app_get(s, name);
+}
+
+static int names_without_group(const struct sched *s)
+{
+    int n = 0;
+    void *value;
+    for (size_t i = 0; textmap_next(&s->apps, &i, &value);)
+        n += list_empty(&((struct app *)value)->groups);
+    return n;
+}
+
+/* Any holder of the token may make names up: there is a bound, and an unused name is forgotten. */
+static struct app *app_of_executor(struct sched *s, struct slice name)
+{
+    struct app *app = textmap_find(&s->apps, name);
+    return app ? app : names_without_group(s) < NAMES_MAX ? app_get(s, name) : NULL;
 }
 
 void app_forget(struct sched *s, struct app *app)
@@ -105,6 +121,7 @@ static struct registered *app_add(struct sched *s, struct app *app, struct slice
     memmove(&app->addresses[i + 1], &app->addresses[i],
             (size_t)(app->n - i) * sizeof(*app->addresses));
     app->n++;
+    s->registered++;
     app->addresses[i] = (struct registered){ .lane = lane_get(s, address), .stored_ms = -1 };
     app->addresses[i].lane->registered++;
     app_changed(s, app);
@@ -117,6 +134,7 @@ static void app_remove(struct sched *s, struct app *app, int i)
     lane->registered--;
     lane_left(s, lane);
     app->n--;
+    s->registered--;
     memmove(&app->addresses[i], &app->addresses[i + 1],
             (size_t)(app->n - i) * sizeof(*app->addresses));
     app_changed(s, app);
@@ -142,9 +160,16 @@ bool registry_add(struct sched *s, struct now now, struct slice app_name, struct
                   bool ours)
 {
     struct app *app = app_of_executor(s, app_name);
-    struct registered *r = app ? app_add(s, app, address) : NULL;
-    if (!r)
+    bool there = false;
+    if (app)
+        (void)app_place(app, address, &there);
+    bool room = there || s->registered < REGISTERED_MAX;
+    struct registered *r = app && room ? app_add(s, app, address) : NULL;
+    if (!r) {
+        if (app)
+            app_forget(s, app);
         return false;
+    }
     r->beat_ms = now.boot_ms;
     struct lane *lane = r->lane;
     lane->beat_ms = now.boot_ms;
@@ -202,7 +227,7 @@ void registry_load(struct sched *s, struct now now, const struct registry_record
 {
     if (!r->group || strcmp(r->group, "EXECUTOR") != 0 || !r->key || !r->value || !r->value[0])
         return;
-    struct app *app = app_of_executor(s, slice_text(r->key));
+    struct app *app = app_of_row(s, slice_text(r->key));
     struct registered *a = app ? app_add(s, app, slice_text(r->value)) : NULL;
     if (a) { /* while the center was away no beat could arrive: all get the full time */
         a->beat_ms = now.boot_ms;

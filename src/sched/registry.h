@@ -8,6 +8,9 @@
 struct lane;
 
 #define ADDRESSES_MAX 10000 /* of one app, or listed by hand for one group */
+/* What executors may add; what stands in the database counts, and is read whatever it comes to. */
+#define REGISTERED_MAX 100000 /* addresses in all */
+#define NAMES_MAX 1000        /* apps of which no group knows */
 
 struct registered {    /* one address of an app */
     struct lane *lane; /* counted */

@@ -28,6 +28,7 @@ struct sched {
     struct heap due, waits;
     struct map runs, jobs, groups; /* by id */
     struct textmap lanes, apps;
+    int registered;          /* addresses of all apps */
     struct list stale;       /* groups */
     struct list left;        /* lanes with a queue that have left a list, until the entry ends */
     struct list to_replan;   /* groups */

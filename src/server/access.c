@@ -3,6 +3,8 @@
  *
  * That an address came with the next token of its group is written down, because a center that is
  * started anew during the change must go on calling it with that one. */
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/state.h"
 #include <stdlib.h>
@@ -141,6 +143,14 @@ bool center_register(struct center *c, struct slice app, struct slice address, b
     bool taken = sched_register(c->sched, center_now(), app, address, ours);
     if (taken)
         keys_heard(c->keys, app, address, token, on_moved, c);
+    else if (clock_boot_ms() >= c->full_ms) { /* a minute after it was said last */
+        log_warn("center",
+                 "the registration of %.*s for %.*s is refused: there are 10,000 addresses of that "
+                 "app, 100,000 in all, or 1,000 apps without a group",
+                 (int)utf8_cut(address.p, address.n, 255), address.p,
+                 (int)utf8_cut(app.p, app.n, 255), app.p);
+        c->full_ms = clock_boot_ms() + 60000;
+    }
     return taken;
 }
 

@@ -143,6 +143,7 @@ struct center {
     const struct center_watcher *watcher; /* NULL: none */
     void *watcher_arg;
     int64_t wall_minus_boot_ms; /* to notice a step of the clock */
+    int64_t full_ms;            /* boot: a registration that has no room is said from then on */
     int64_t step_ms;            /* of the machine's, which is not followed yet */
     bool beside;                /* Java admins plan on the tables, too */
     int64_t empty_until_ms;     /* boot: at a stop, what is planned leaves until then; 0: no stop */

@@ -10,7 +10,6 @@
 #define WIRE_HEADER_SCHEDULED "Peal-Moment"          /* on /run: planned instant, epoch ms */
 #define WIRE_HEADER_ATTEMPT "Peal-Attempt"           /* on /run: 0 = first, n = n-th retry */
 #define WIRE_HEADER_DEADLINE "Peal-Deadline"         /* on /run: start deadline, epoch ms */
-#define WIRE_HEADER_NOT_AFTER "Peal-Not-After"       /* on /run in clusters: lease end, epoch ms */
 #define WIRE_HEADER_EXECUTOR "Peal-Executor"         /* on /api/registry: remembers log ids */
 #define WIRE_HEADER_TRACE "traceparent" /* on calls about a run: W3C Trace Context, version 00 */
 

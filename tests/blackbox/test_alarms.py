@@ -108,6 +108,15 @@ def test_what_the_executor_said_is_in_the_mail_and_successes_are_silent(center, 
     assert (alarm["log_id"], alarm["cause"], alarm["status"], alarm["code"]) == (second, "boom <i>#</i>", SENT, 500)
 
 
+def test_addresses_are_separated_as_people_do_it(center, server):
+    """XXL-JOB takes the comma alone, and mails nobody of any other list."""
+    api, job = failing_job(center, "a@example.org; Ann <b@example.org>，c@example.org d@example.org")
+    api.trigger(job)
+    server.wait(4)
+    wait_status(center, job, SENT)
+    assert {mail["X-RcptTo"] for mail in server.all()} == {f"{name}@example.org" for name in "abcd"}
+
+
 def test_each_try_of_a_run_alarms_and_jobs_without_an_address_do_not(center, server):
     api, job = failing_job(center, "a@example.org", executorFailRetryCount=1, retryDelayMs=0)
     _, silent = failing_job(center, "")

@@ -141,9 +141,6 @@ class Executor:
 
     def _run(self, body, headers):
         log, job, attempt = body["logId"], body["jobId"], int(headers.get(b"peal-attempt", 0))
-        not_after = int(headers.get(b"peal-not-after", 0))
-        if not_after and now_ms() > not_after and not self.stock:
-            return b'{"code":500,"msg":"too late: Peal-Not-After"}'
         twin = log in self.begun and not self.stock
         self.fleet.records.write("run", now_ms(), log, job, headers.get(b"peal-moment", b"0").decode(), attempt,
                                  body["broadcastIndex"], body["broadcastTotal"], body["executorParams"] or "", self.app,

@@ -179,22 +179,25 @@ static void read_emails(struct reading *x, const struct job_column *c, const jso
 {
     struct body_texts texts = { NULL, 0 };
     struct buf list = BUF_INIT(65536);
-    bool commas = false;
+    bool commas = false, controls = false;
     if (!read_list(x, c, &emails_field, v, &texts))
         return;
     for (size_t i = 0; i < texts.n; i++) {
         struct slice one = body_text(&texts, i);
         commas |= memchr(one.p, ',', one.n) != NULL;
+        for (size_t k = 0; k < one.n; k++)
+            controls |= (unsigned char)one.p[k] < 0x20 || one.p[k] == 0x7F;
         buf_text(&list, i ? "," : "");
         buf_slice(&list, one);
     }
     set_text(x, c, mem_dup(buf_str(&list)));
     buf_done(&list);
-    if (!commas)
+    if (!commas && !controls)
         return;
     x->in.told |= job_bit(c);
-    problem_error(x->errors, c->json, "text.comma", NULL, "%s: an address must not have a comma",
-                  c->json + 1);
+    problem_error(x->errors, c->json, commas ? "text.comma" : "text.control", NULL,
+                  "%s: an address must not have a %s", c->json + 1,
+                  commas ? "comma" : "control character");
 }
 
 /* ---- null --------------------------------------------------------------------------------------

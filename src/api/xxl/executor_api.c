@@ -94,7 +94,7 @@ static void registry(struct center *c, struct httpd_request *q, bool add)
         answer(q, slice_text(WIRE_REPLY_OK));
     else
         refuse(q, "registryValue: more addresses or apps than this center takes (10,000 of one "
-                  "app, 100,000 apps)");
+                  "app, 100,000 in all, 1,000 apps without a group)");
 }
 
 static void callback(struct center *c, struct httpd_request *q)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"
 #include "executor/core/internal.h"
@@ -171,22 +170,15 @@ static enum err number_header(const struct httpd_request *q, const char *name, i
 /* What a Peal center says beside the body. */
 static enum err read_headers(const struct httpd_request *q, struct peal_run *r, struct why *why)
 {
-    int64_t attempt = 0, not_after = INT64_MAX;
+    int64_t attempt = 0;
     enum err err = number_header(q, WIRE_HEADER_SCHEDULED, SCHEDULED_MAX_MS, &r->scheduled_ms, why);
     if (!err)
         err = number_header(q, WIRE_HEADER_ATTEMPT, INT32_MAX, &attempt, why);
-    if (!err)
-        err = number_header(q, WIRE_HEADER_NOT_AFTER, SCHEDULED_MAX_MS, &not_after, why);
     if (err)
         return err;
     r->attempt = (int)attempt;
     wire_trace_parent(httpd_header(q, WIRE_HEADER_TRACE), r->trace); /* else there is none */
-    int64_t late = clock_wall_ms() - not_after;
-    if (not_after == INT64_MAX || late <= 0)
-        return OK;
-    why_set(why, "too late: this run was not to be taken after %lld (%s), %lld ms ago",
-            (long long)not_after, WIRE_HEADER_NOT_AFTER, (long long)late);
-    return ERR_TIMEOUT;
+    return OK;
 }
 
 static void refuse_run(struct executor *e, struct httpd_request *q, const char *text)

@@ -393,6 +393,35 @@ static void an_address_that_has_left_has_no_row(void **state)
     assert_int_equal(registered(c), 0);
 }
 
+static bool takes(struct core *c, const char *app, int address)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "http://h%d:1/", address);
+    return sched_register(c->s, c->now, slice_text(app), slice_text(text), false);
+}
+
+/* Any holder of the token may make up names and addresses. */
+static void registrations_have_bounds(void **state)
+{
+    struct core *c = *state;
+    char app[16];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(app, sizeof(app), "app-%d", i);
+        assert_true(takes(c, app, 0));
+    }
+    assert_false(takes(c, "one more", 0));
+    assert_true(takes(c, "app-7", 0)); /* a beat */
+    assert_true(takes(c, "app", 0));   /* a group's */
+    for (int i = 1001; i < 100000; i++) {
+        snprintf(app, sizeof(app), "app-%d", i % 1000);
+        assert_true(takes(c, app, i));
+    }
+    assert_false(takes(c, "app", 100000));
+    assert_true(takes(c, "app", 0));
+    sched_unregister(c->s, c->now, slice_text("app-7"), slice_text("http://h0:1/"));
+    assert_true(takes(c, "app", 100000));
+}
+
 static bool knows(struct core *c, const char *address)
 {
     return sched_address_known(c->s, 1, slice_text(address));
@@ -489,6 +518,7 @@ int main(void)
         cmocka_unit_test(a_row_due_at_the_watermark_may_have_left),
         T(a_scheduled_time_that_has_left_is_not_planned_again_by_an_edit),
         T(rows_are_planned_for_the_living),
+        T(registrations_have_bounds),
         T(an_address_that_has_left_has_no_row),
         T(what_registers_at_another_center_is_known_by_its_row),
         T(what_is_newer_here_than_the_look_stays),
