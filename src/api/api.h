@@ -35,7 +35,9 @@ struct api_config {
     enum wire_lang lang;    /* of the messages in the trigger log */
     const char *prefix;     /* before all paths, as api_prefix gives it; borrowed for api_new */
     struct proxies proxies; /* whose X-Forwarded-* count */
-    const char *address;    /* of this center, shown there; borrowed for good */
+    struct proxies metrics_allow; /* who may read /metrics, besides who has this: */
+    const char *metrics_token;    /* borrowed for good; NULL: none. Without both everybody may */
+    const char *address;          /* of this center, shown there; borrowed for good */
     enum api_per_job per_job;
     bool get_changes;               /* GET may change something too, as in XXL-JOB (false) */
     bool write_passwords;           /* new passwords go into XXL-JOB's column, too (false) */

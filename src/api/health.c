@@ -10,7 +10,10 @@
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/secret.h"
+#include "net/addr.h"
 #include <string.h>
+#include <strings.h>
 
 enum probe { PROBE_LIVE, PROBE_READY, PROBE_STARTED };
 enum form_of_answer { AS_TEXT, AS_JSON }; /* as Kubernetes' own probes, or as Spring's actuator */
@@ -133,8 +136,33 @@ void health_serve(struct center *c, bool started, struct httpd_request *q)
     buf_done(&b);
 }
 
+/* Names of jobs, groups and owners are in it: not for everybody, where the settings say for whom.
+ */
+static bool metrics_may(const struct web_call *call)
+{
+    const struct api_config *c = call->config;
+    struct slice given = call->authorization;
+    struct sockaddr_storage at;
+    socklen_t len;
+    bool bearer = given.n > 7 && strncasecmp(given.p, "Bearer ", 7) == 0;
+    bool token = c->metrics_token && c->metrics_token[0];
+    if (!token && !c->metrics_allow.n)
+        return true;
+    if (token && bearer &&
+        secret_equal(slice_trim(slice_of(given.p + 7, given.n - 7)), slice_text(c->metrics_token)))
+        return true;
+    return addr_numeric(call->peer, 0, &at, &len) && proxies_has(&c->metrics_allow, &at);
+}
+
 void health_metrics(struct web_call *call)
 {
+    if (!metrics_may(call)) {
+        call->status = 401;
+        call->content_type = "text/plain;charset=UTF-8";
+        buf_text(&call->headers, "WWW-Authenticate: Bearer realm=\"peal metrics\"\r\n");
+        buf_text(&call->output, "metrics.allow and metrics.token say who may read this\n");
+        return;
+    }
     struct totals t;
     int64_t open = 0;
     struct why why = { "" };

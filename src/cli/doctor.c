@@ -117,6 +117,18 @@ static void look_at_port(struct doctor *d)
             listen);
 }
 
+static void look_at_metrics(struct doctor *d)
+{
+    const char *allow = config_text(d->config, "metrics.allow");
+    const char *token = config_text(d->config, "metrics.token");
+    if (is_loopback(config_text(d->config, "listen")) || (allow && allow[0]) || (token && token[0]))
+        return;
+    tell(d, "metrics.open",
+         "name who may read it: metrics.allow (networks), or metrics.token (a Bearer token)",
+         "everybody who reaches %s can read /metrics, with the names of jobs, groups and owners",
+         config_text(d->config, "listen"));
+}
+
 static void look_at_token(struct doctor *d)
 {
     const char *token = config_text(d->config, "token");
@@ -574,6 +586,7 @@ static int examine(struct doctor *d)
         jsonw_object(&d->w, NULL);
         jsonw_array(&d->w, "findings");
     }
+    look_at_metrics(d);
     look_at_port(d);
     look_at_token(d);
     look_at_passwords_given(d);

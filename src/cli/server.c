@@ -345,6 +345,8 @@ static int serve_with(const struct config *c, const struct server_settings *s, i
     api.per_job = s->per_job;
     api.prefix = s->prefix;
     api.proxies = s->proxies;
+    api.metrics_allow = s->metrics_allow;
+    api.metrics_token = config_text(c, "metrics.token");
     api.address = config_text(c, "listen");
     api.streams_max = (int)config_int(c, "streams.max");
     api.write_passwords = config_flag(c, "compat.write-passwords");

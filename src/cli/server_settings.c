@@ -100,6 +100,12 @@ static const struct config_row rows[] = {
       "whose own metrics /metrics has, by job number; all, or with more than 2,000 jobs failing,\n"
       "if left out",
       0, 0 },
+    { "metrics.allow", NULL, CONFIG_TEXT, "", "NETWORKS",
+      "who may read /metrics, such as 127.0.0.1, 10.0.0.0/8; everybody, if this and\n"
+      "metrics.token are left out",
+      0, 0 },
+    { "metrics.token", NULL, CONFIG_SECRET, NULL, "TEXT",
+      "with this Bearer token anybody may read /metrics", 0, 0 },
     { "compat.get-changes", NULL, CONFIG_FLAG, "false", NULL,
       "let GET requests of the web API change something, as XXL-JOB does: a link on any page\n"
       "can then act for a user who is logged in",
@@ -237,6 +243,12 @@ static bool per_job(const char *name, enum api_per_job *ret)
     return false;
 }
 
+static enum err networks(const struct config *c, const char *name, struct proxies *ret,
+                         struct why *why)
+{
+    return proxies_parse(slice_text(config_text(c, name)), name, ret, why);
+}
+
 enum err server_settings_read(const struct config *c, struct server_settings *ret, struct why *why)
 {
     if (!log_level(config_text(c, "log.level"), &ret->level))
@@ -248,7 +260,8 @@ enum err server_settings_read(const struct config *c, struct server_settings *re
     else if (!per_job(config_text(c, "metrics.per_job"), &ret->per_job))
         why_set(why, "metrics.per_job must be off, failing or all");
     else if (reload_tls_check(c, why) == OK &&
-             proxies_parse(slice_text(config_text(c, "http.proxies")), &ret->proxies, why) == OK)
+             networks(c, "http.proxies", &ret->proxies, why) == OK &&
+             networks(c, "metrics.allow", &ret->metrics_allow, why) == OK)
         return api_prefix(config_text(c, "http.prefix"), ret->prefix, why);
     return ERR_INVALID;
 }

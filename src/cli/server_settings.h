@@ -16,7 +16,7 @@ struct server_settings { /* what is not a number or a text as it stands */
     enum wire_lang lang;
     enum api_per_job per_job;
     char prefix[API_PREFIX_MAX + 1];
-    struct proxies proxies;
+    struct proxies proxies, metrics_allow;
 };
 
 /* ERR_INVALID: why names the setting. */

@@ -58,7 +58,7 @@ static bool net_parse(struct slice text, struct proxies_net *ret)
     return true;
 }
 
-enum err proxies_parse(struct slice text, struct proxies *ret, struct why *why)
+enum err proxies_parse(struct slice text, const char *setting, struct proxies *ret, struct why *why)
 {
     struct slice one;
     *ret = (struct proxies){ .n = 0 };
@@ -66,14 +66,13 @@ enum err proxies_parse(struct slice text, struct proxies *ret, struct why *why)
     while (text.n && slice_cut(&text, ',', &one)) {
         one = slice_trim(one);
         if (ret->n == PROXIES_MAX) {
-            why_set(why, "http.proxies: at most %d addresses and networks", PROXIES_MAX);
+            why_set(why, "%s: at most %d addresses and networks", setting, PROXIES_MAX);
             return ERR_INVALID;
         }
         if (!net_parse(one, &ret->nets[ret->n++])) {
             why_set(why,
-                    "http.proxies: %.*s is no address or network such as 192.0.2.7, 10.0.0.0/8 or "
-                    "fd00::/8",
-                    (int)utf8_cut(one.p, one.n, 80), one.p);
+                    "%s: %.*s is no address or network such as 192.0.2.7, 10.0.0.0/8 or fd00::/8",
+                    setting, (int)utf8_cut(one.p, one.n, 80), one.p);
             return ERR_INVALID;
         }
     }

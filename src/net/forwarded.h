@@ -24,8 +24,9 @@ struct proxies {
     int n;
 };
 
-/* "10.0.0.0/8, 192.0.2.7, fd00::/8", or nothing. ERR_INVALID: why says the rule. */
-MUST_CHECK enum err proxies_parse(struct slice text, struct proxies *ret, struct why *why);
+/* "10.0.0.0/8, 192.0.2.7, fd00::/8", or nothing. ERR_INVALID: why says the setting and the rule. */
+MUST_CHECK enum err proxies_parse(struct slice text, const char *setting, struct proxies *ret,
+                                  struct why *why);
 bool proxies_has(const struct proxies *p, const struct sockaddr_storage *a);
 
 /* One value of X-Forwarded-For, from a peer that proxies_has; call it for the last header first. On

@@ -76,8 +76,8 @@ def test_nothing_is_found_where_nothing_is_wrong(site, backup):
 
 
 @pytest.mark.parametrize("name,args,env", [
-    ("listen.open", ["--listen", "0.0.0.0:8080"], {}),
-    ("listen.open", ["--listen", "192.0.2.7:8080"], {}),
+    ("listen.open", ["--listen", "0.0.0.0:8080"], {"PEAL_METRICS_TOKEN": "of the scraper"}),
+    ("listen.open", ["--listen", "192.0.2.7:8080", "--metrics.allow", "192.0.2.0/24"], {}),
     ("token.empty", [], {"PEAL_TOKEN": ""}),
     ("token.empty", ["--insecure-no-token"], {}),
     ("token.known", [], {"PEAL_TOKEN": "default_token"}),

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sockaddr_storage peer, at;
     socklen_t len;
     char host[64];
-    if (proxies_parse(line(&rest), &p, &why)) {
+    if (proxies_parse(line(&rest), "http.proxies", &p, &why)) {
         if (!why.text[0] || p.n > PROXIES_MAX)
             abort();
         return 0;

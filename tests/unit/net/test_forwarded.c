@@ -42,7 +42,7 @@ static void networks_are_named_by_their_bits(void **state)
     for (size_t i = 0; i < countof(rows); i++) {
         struct proxies p;
         struct sockaddr_storage a = address(rows[i].address);
-        assert_int_equal(proxies_parse(slice_text(rows[i].setting), &p, NULL), OK);
+        assert_int_equal(proxies_parse(slice_text(rows[i].setting), "http.proxies", &p, NULL), OK);
         if (proxies_has(&p, &a) != rows[i].in)
             fail_msg("%s in %s", rows[i].address, rows[i].setting);
     }
@@ -58,7 +58,7 @@ static void a_bad_network_is_named(void **state)
     for (size_t i = 0; i < countof(bad); i++) {
         struct proxies p;
         struct why why = { "" };
-        if (proxies_parse(slice_text(bad[i]), &p, &why) != ERR_INVALID)
+        if (proxies_parse(slice_text(bad[i]), "http.proxies", &p, &why) != ERR_INVALID)
             fail_msg("%s is taken", bad[i]);
         assert_non_null(strstr(why.text, "http.proxies"));
     }
@@ -87,7 +87,7 @@ static void the_client_is_the_last_that_is_no_named_proxy(void **state)
     };
     struct proxies p;
     (void)state;
-    assert_int_equal(proxies_parse(slice_text("10.0.0.0/8"), &p, NULL), OK);
+    assert_int_equal(proxies_parse(slice_text("10.0.0.0/8"), "http.proxies", &p, NULL), OK);
     for (size_t i = 0; i < countof(rows); i++) {
         struct sockaddr_storage at = address("10.0.0.1");
         char text[46];
@@ -105,7 +105,7 @@ static void a_list_without_end_is_not_followed(void **state)
     struct sockaddr_storage at = address("10.0.0.1");
     char text[46];
     (void)state;
-    assert_int_equal(proxies_parse(slice_text("10.0.0.0/8"), &p, NULL), OK);
+    assert_int_equal(proxies_parse(slice_text("10.0.0.0/8"), "http.proxies", &p, NULL), OK);
     size_t n = strlen(list);
     for (int i = 0; i < 100; i++, n += 10)
         memcpy(list + n, ", 10.0.0.2", 10);

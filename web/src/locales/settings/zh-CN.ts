@@ -46,6 +46,8 @@ export const settings: Record<string, string> = {
   'webhook.private': '允许 webhook.url 指向非公网地址',
   'language': '调度日志中消息的语言：en 或 zh_CN',
   'metrics.per_job': '/metrics 中包含哪些任务各自的指标：off、failing（最近一次运行未成功）或 all',
+  'metrics.allow': '可以读取 /metrics 的地址和网段，如 127.0.0.1, 10.0.0.0/8；与 metrics.token 都不设置时任何人都可以',
+  'metrics.token': '凭此 Bearer 令牌可以读取 /metrics',
   'compat.get-changes': '允许 Web API 的 GET 请求进行更改，与 XXL-JOB 相同；任何网页上的链接因此都可能以已登录用户的身份操作',
   'compat.write-passwords': '新密码同时写入 xxl_job_user.password（SHA-256），供同一数据库上的 XXL-JOB 调度中心使用；否则只保存 argon2id 哈希',
   'audit.keep': '早于该时长的审计条目会被删除；0 表示不删除',

@@ -46,6 +46,8 @@ export const settings: Record<string, string> = {
   'webhook.private': '允許 webhook.url 指向非公開位址',
   'language': '調度日誌中訊息的語言：en 或 zh_CN',
   'metrics.per_job': '/metrics 中包含哪些工作各自的指標：off、failing（最近一次執行未成功）或 all',
+  'metrics.allow': '可以讀取 /metrics 的位址和網段，如 127.0.0.1, 10.0.0.0/8；與 metrics.token 都不設定時任何人都可以',
+  'metrics.token': '憑此 Bearer 權杖可以讀取 /metrics',
   'compat.get-changes': '允許 Web API 的 GET 請求進行變更，與 XXL-JOB 相同；任何網頁上的連結因此都可能以已登入使用者的身分操作',
   'compat.write-passwords': '新密碼同時寫入 xxl_job_user.password（SHA-256），供同一資料庫上的 XXL-JOB 調度中心使用；否則只儲存 argon2id 雜湊',
   'audit.keep': '早於該時長的稽核項目會被刪除；0 表示不刪除',
