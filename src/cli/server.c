@@ -240,12 +240,13 @@ static int serve(const struct config *config, const struct api_config *api_confi
     struct alarms *alarms;
     if (alarms_open(config, &alarms, &why))
         return complain(why.text);
-    if (server_token_choose(config, token, &g.token_made, &why)) {
+    struct center_config cc;
+    server_center(config, &cc);
+    if (server_token_choose(config, token, &g.token_made, &why) ||
+        server_targets(config, &cc.targets, &why)) {
         alarms_free(alarms);
         return complain(why.text);
     }
-    struct center_config cc;
-    server_center(config, &cc);
     cc.tls = tls;
     cc.trust = trust;
     cc.token = token;

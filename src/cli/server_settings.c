@@ -31,6 +31,11 @@ static const struct config_row rows[] = {
       "what the certificates of https executors are checked with: those that this machine trusts,\n"
       "or a file of certificates (PEM); any: they are not checked, as in XXL-JOB",
       0, 0 },
+    { "executor.targets", NULL, CONFIG_TEXT, "", "NETWORKS|any",
+      "addresses that executors are called at, such as 10.0.0.0/8; if left out, all but "
+      "link-local,\n"
+      "multicast, unspecified ones and those of clouds' metadata services",
+      0, 0 },
     { "data", NULL, CONFIG_TEXT, "peal-data", "DIR", "folder of the database and the token", 0, 0 },
     { "db", NULL, CONFIG_TEXT, NULL, "URL",
       "the database: sqlite:FILE (default: peal.db in the data folder), or a server's:\n"
@@ -249,8 +254,15 @@ static enum err networks(const struct config *c, const char *name, struct proxie
     return proxies_parse(slice_text(config_text(c, name)), name, ret, why);
 }
 
+enum err server_targets(const struct config *c, struct targets *ret, struct why *why)
+{
+    static const char name[] = "executor.targets";
+    return targets_parse(slice_text(config_text(c, name)), name, ret, why);
+}
+
 enum err server_settings_read(const struct config *c, struct server_settings *ret, struct why *why)
 {
+    struct targets targets;
     if (!log_level(config_text(c, "log.level"), &ret->level))
         why_set(why, "log.level must be error, warn, info or debug");
     else if (!log_format_of(config_text(c, "log.format"), &ret->format))
@@ -261,7 +273,8 @@ enum err server_settings_read(const struct config *c, struct server_settings *re
         why_set(why, "metrics.per_job must be off, failing or all");
     else if (reload_tls_check(c, why) == OK &&
              networks(c, "http.proxies", &ret->proxies, why) == OK &&
-             networks(c, "metrics.allow", &ret->metrics_allow, why) == OK)
+             networks(c, "metrics.allow", &ret->metrics_allow, why) == OK &&
+             server_targets(c, &targets, why) == OK)
         return api_prefix(config_text(c, "http.prefix"), ret->prefix, why);
     return ERR_INVALID;
 }

@@ -22,6 +22,8 @@ struct server_settings { /* what is not a number or a text as it stands */
 /* ERR_INVALID: why names the setting. */
 MUST_CHECK enum err server_settings_read(const struct config *c, struct server_settings *ret,
                                          struct why *why);
+/* Which addresses executors are called at. ERR_INVALID: why names the setting. */
+MUST_CHECK enum err server_targets(const struct config *c, struct targets *ret, struct why *why);
 /* How long rows of the log stay; a warning says if that is for ever. */
 struct retention_rules server_retention(const struct config *c);
 struct backups_config server_backups(const struct config *c); /* borrows */

@@ -371,6 +371,9 @@ enum err httpc_new(struct loop *l, const struct httpc_config *config, struct htt
     c->tls = tls;
     c->cf.tls = *trust;
     c->cf.trust = config->trust;
+    c->cf.takes = config->takes;
+    c->cf.takes_arg = config->takes_arg;
+    c->cf.takes_setting = config->takes_setting;
     c->token = mem_dup(token);
     c->cf.connections = or_default(config->connections, 64);
     c->cf.connect_timeout_ms = or_default(config->connect_timeout_ms, 3000);

@@ -28,6 +28,11 @@ struct httpc_config {  /* 0 in a number: the default */
                            * borrowed until httpc_free */
     struct tls_client *trust; /* in place of the files of tls; borrowed until httpc_free */
     int idle_ms;              /* 4000: idle connections are closed then */
+    /* Whether a connection to that address may be opened, by the setting of that name; asked for
+     * each, once its name is resolved. NULL: to all. arg is borrowed until httpc_free. */
+    bool (*takes)(const void *arg, const struct sockaddr_storage *a);
+    const void *takes_arg;
+    const char *takes_setting;
 };
 
 /* ERR_INVALID if the token cannot stand in a header, or a file of tls is not good (why says). */

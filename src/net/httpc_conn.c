@@ -429,6 +429,8 @@ static bool ran_out(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
+#define NOT_TAKEN (-1) /* in place of an errno */
+
 /* This address is no good: the next one, or the end. */
 static void conn_refused(struct httpc_conn *k, int error)
 {
@@ -437,7 +439,10 @@ static void conn_refused(struct httpc_conn *k, int error)
         close(k->fd.fd);
         k->fd.fd = -1;
     }
-    if (ran_out(error))
+    if (error == NOT_TAKEN && !addresses_left(k))
+        httpc_conn_fail(k, ERR_NET, "the address is not among those of the setting %s",
+                        k->peer->c->cf.takes_setting);
+    else if (ran_out(error))
         httpc_conn_fail(k, ERR_FULL, "no room for a connection: %s", strerror(error));
     else if (addresses_left(k))
         httpc_conn_connect(k);
@@ -465,7 +470,12 @@ void httpc_conn_connect(struct httpc_conn *k)
     int left = p->addrs.nfound - k->tried;
     int at = k->tried++;
     const struct sockaddr *to = (const struct sockaddr *)&p->addrs.found[at].addr;
+    const struct httpc_config *cf = &p->c->cf;
     k->state = CONNECTING;
+    if (cf->takes && !cf->takes(cf->takes_arg, &p->addrs.found[at].addr)) {
+        conn_refused(k, NOT_TAKEN);
+        return;
+    }
     k->fd.fd = open_socket(to->sa_family);
     if (k->fd.fd < 0) {
         conn_refused(k, errno);

@@ -13,6 +13,7 @@
 #include "ledger/incidents.h"
 #include "ledger/write.h"
 #include "net/httpd.h"
+#include "net/targets.h"
 #include "ledger/retention.h"
 #include "sched/sched.h"
 #include "server/backups.h"
@@ -27,6 +28,7 @@ struct center;
 
 struct center_config {
     const char *listen;       /* "127.0.0.1:8080" */
+    struct targets targets;   /* which addresses of executors are called; zeroed: all */
     struct tls_client *trust; /* what executors and other nodes are checked with; NULL: any
                                * certificate is taken. Borrowed for good */
     struct tls_server *tls;   /* the port speaks TLS; NULL: plain HTTP. Borrowed for good */

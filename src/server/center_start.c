@@ -287,7 +287,8 @@ static enum err net_new(struct center *c, struct why *why)
         return err;
     struct transport_config out = { .token = c->config.token,
                                     .connections = c->config.lane_connections + EXTRA_CONNECTIONS,
-                                    .trust = c->config.trust };
+                                    .trust = c->config.trust,
+                                    .targets = &c->config.targets };
     err = transports_new(transport_rows, c->loop, &out, &c->transports, why);
     if (err)
         return err;

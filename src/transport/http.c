@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "net/httpc.h"
+#include "net/targets.h"
 #include "transport/transport.h"
 #include "wire/executor_api.h"
 #include "wire/log_scan.h"
@@ -355,6 +356,11 @@ static enum err make(struct loop *l, const struct transport_config *config, stru
                                    .connections = config->connections,
                                    .tls = { .setting = "executor.ca" },
                                    .trust = config->trust };
+    if (config->targets) {
+        client.takes = targets_take;
+        client.takes_arg = config->targets;
+        client.takes_setting = "executor.targets";
+    }
     enum err err = httpc_new(l, &client, &h->client, why);
     if (err) {
         free(h);

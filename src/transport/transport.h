@@ -27,6 +27,8 @@ struct transport { /* one kind for one loop; embedded in the kind's own struct *
 struct transport_config {
     const char *token; /* that executors expect of calls that bring none, "" for none; copied */
     int connections;   /* to one address at most */
+    const struct targets *targets; /* which addresses are called; NULL: all. Borrowed until
+                                    * transports_free */
     struct tls_client *trust; /* what executors are checked with; NULL: any certificate is taken.
                                * Borrowed until transports_free */
 };

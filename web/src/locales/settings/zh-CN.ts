@@ -8,6 +8,7 @@ export const settings: Record<string, string> = {
   'tls.key': '证书的私钥文件（PEM，无口令）',
   'tls.client-ca': '证书文件（PEM）：执行器必须出示由其中证书签发的证书；人员不需要',
   'executor.ca': '检查 https:// 执行器证书所用的证书：本机信任的证书（system），或一个证书文件（PEM）；any 表示不检查，与 XXL-JOB 相同',
+  'executor.targets': '调用执行器时允许的地址和网段，如 10.0.0.0/8；不设置时，除链路本地、组播、未指定地址和云元数据服务的地址外都可以；any：全部',
   'data': '数据库与令牌所在的文件夹；不存在时自动创建',
   'db': 'sqlite:文件，或数据库服务器的 URL：mysql://、postgres://，或 XXL-JOB 写法的 jdbc:',
   'db.password': '数据库用户的密码（URL 中没有时）；命令行上的密码其他人可以看到',

@@ -8,6 +8,7 @@ export const settings: Record<string, string> = {
   'tls.key': '憑證的私密金鑰檔（PEM，無密碼）',
   'tls.client-ca': '憑證檔（PEM）：執行器必須出示由其中憑證簽發的憑證；人員不需要',
   'executor.ca': '檢查 https:// 執行器憑證所用的憑證：本機信任的憑證（system），或一個憑證檔（PEM）；any 表示不檢查，與 XXL-JOB 相同',
+  'executor.targets': '呼叫執行器時允許的位址和網段，如 10.0.0.0/8；不設定時，除鏈路本地、群播、未指定位址和雲端中繼資料服務的位址外都可以；any：全部',
   'data': '資料庫與權杖所在的資料夾；不存在時自動建立',
   'db': 'sqlite:檔案，或資料庫伺服器的 URL：mysql://、postgres://，或 XXL-JOB 寫法的 jdbc:',
   'db.password': '資料庫使用者的密碼（URL 中沒有時）；命令列上的密碼其他人可以看到',
