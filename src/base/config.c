@@ -494,6 +494,19 @@ bool config_is_secret(const struct config_row *row)
     return row->type == CONFIG_SECRET || (named && row->type == CONFIG_TEXT);
 }
 
+/* user:password@, of whatever scheme */
+static bool has_password(const char *value)
+{
+    const char *user = strstr(value, "://"), *at = user ? strchr(user, '@') : NULL;
+    return at && memchr(user + 3, ':', (size_t)(at - user) - 3);
+}
+
+bool config_hides(const struct config_row *row, const char *value)
+{
+    return config_is_secret(row) || has_password(value) || strcasestr(value, "password=") ||
+           strcasestr(value, "pwd=");
+}
+
 static void wipe(const char *p, size_t n)
 {
     explicit_bzero((char *)p, n);

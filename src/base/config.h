@@ -93,6 +93,9 @@ const char *config_place(const struct config *c, const char *key);
 /* Must its value not be shown? By its type; and by the end of its name, in case a table has
  * forgotten the type. A URL can carry a token. */
 bool config_is_secret(const struct config_row *row);
+/* The same of a value, also for what it says: a URL with a user's password, of whatever scheme, or
+ * with one among its parameters. */
+bool config_hides(const struct config_row *row, const char *value);
 
 /* ---- a file as such, line by line -------------------------------------------------------------
  */

@@ -48,8 +48,8 @@ static int complain(const char *problem)
 static const char *shown(const struct config *c, int i)
 {
     const char *value = c->values[i] ? c->values[i] : "";
-    bool secret = config_is_secret(&c->table->rows[i]) || db_url_is(value); /* it has a password */
-    return value[0] && secret ? SHOWN : value;
+    bool hidden = config_hides(&c->table->rows[i], value) || db_url_is(value);
+    return value[0] && hidden ? SHOWN : value;
 }
 
 static void show_text(const struct config *c)

@@ -85,6 +85,15 @@ def test_text_has_a_line_for_each():
     assert re.fullmatch(r"listen +127\.0\.0\.1:8080 +default", lines[0])
 
 
+@pytest.mark.parametrize("url", ["jdbc:mysql://peal:hidden@db/x", "mongodb://u:hidden@h", "jdbc:mysql://h/d?user=u&password=hidden",
+                                 "postgress://u:hidden@h/d"])
+def test_a_password_in_a_url_of_any_kind_is_not_shown(tmp_path, url):
+    path = file_of(tmp_path, f"db={url}\n")
+    for form in "text", "json":
+        done = peal("config", "show", "-o", form, "-c", path)
+        assert "hidden" not in done.stdout + done.stderr and "********" in done.stdout
+
+
 def test_show_says_what_the_server_would_refuse(tmp_path):
     done = peal("config", "show", "--language", "fr")
     assert done.returncode == 1 and "the server would refuse: language must be en or zh_CN" in done.stderr

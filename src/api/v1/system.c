@@ -122,13 +122,14 @@ static void write_help(struct jsonw *w, const char *help)
 static void write_setting(struct jsonw *w, const struct config *c, int i)
 {
     const struct config_row *row = &c->table->rows[i];
-    bool secret = config_is_secret(row);
+    const char *value = c->values[i] ? c->values[i] : "";
+    bool secret = config_hides(row, value);
     jsonw_object(w, NULL);
     jsonw_text(w, "key", row->key);
     if (secret)
         jsonw_null(w, "value");
     else
-        jsonw_text(w, "value", c->values[i] ? c->values[i] : "");
+        jsonw_text(w, "value", value);
     jsonw_text(w, "origin", config_place(c, row->key));
     jsonw_bool(w, "secret", secret);
     write_help(w, row->help);
