@@ -103,7 +103,20 @@ def test_odd_forms_are_refused_by_name(center, admin, body, text):
     assert (status, reply["code"]) == (200, 500) and text in reply["msg"]
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/plain;charset=UTF-8"])
+def test_with_parameters_in_the_query_a_body_of_another_type_does_not_count(center, admin, kind):
+    """As programs with RestTemplate or OkHttp send it. Another site's page gains nothing by it."""
+    path = "/jobinfo/pageList?jobGroup=0&triggerStatus=-1&jobDesc=&executorHandler=&author="
+    assert form(center, path, b'{"jobGroup":"x"}', admin.cookie, kind)[1]["code"] == 200
+    change = "/jobgroup/insert?appname=by-the-query&title=t&addressType=0&addressList="
+    foreign = webapi.request(center.port, "POST", change, b"{}",
+                             {"Cookie": admin.cookie, "Content-Type": kind, "Origin": "http://evil.example"})
+    assert foreign[0] == 403 or json.loads(foreign[2])["code"] == 403
+    assert form(center, change, b"{}", admin.cookie, kind)[1]["code"] == 200
+
+
 def test_bodies_of_other_kinds_and_sizes(center, admin):
+    assert form(center, "/jobinfo/insert?jobGroup=1", b"{}", admin.cookie, "multipart/form-data; boundary=x")[0] == 415
     assert form(center, "/jobinfo/insert", b"{}", admin.cookie, "application/json")[0] == 415
     assert form(center, "/jobinfo/insert", b"a=" + b"x" * (2 << 20), admin.cookie)[0] == 413
 
