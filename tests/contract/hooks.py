@@ -20,3 +20,13 @@ def map_query(context, query):
     if query:
         query.pop("fields", None)
     return query
+
+
+# What these say is HTTP's, and is answered before there is an operation: a coding that is not known by 501
+# (RFC 9112, 6.1). tests/blackbox/test_hostile_http.py looks at that.
+OF_HTTP = {"transfer-encoding", "content-length", "connection", "expect", "upgrade", "te", "trailer", "host"}
+
+
+@schemathesis.hook
+def map_headers(context, headers):
+    return {name: value for name, value in (headers or {}).items() if name.lower() not in OF_HTTP}

@@ -76,6 +76,8 @@ static const char *advice(const struct mydb *s, unsigned code, enum err err)
                                 : "ask for less at a time";
     case ERR_TOOBIG:
         return "a value is larger than its column";
+    case ERR_VALUE:
+        return "a value does not fit its column, or has a character that the column lacks";
     default:
         return my_gone(code) ? "is the server up, and does the address lead to it?"
                              : "see the log of the database server";
@@ -117,8 +119,10 @@ enum err my_fail(struct mydb *s, unsigned code, const char *text, struct why *wh
     /* Columns may be shorter than the rules of edits know (XXL-JOB's older releases), or lack the
      * character (tables that are not utf8mb4): what has a savepoint is refused then, and its
      * transaction goes on */
-    if (of_value(code)) {
-        err = s->has_saved ? ERR_INVALID : ERR_VALUE;
+    if (of_value(code) && !s->has_saved)
+        err = ERR_VALUE;
+    if (of_value(code) && s->has_saved) {
+        err = ERR_INVALID;
         why_set(&full,
                 code == TOO_LONG ? "longer than its column in this database: %.300s"
                                  : "its column in this database does not take it: %.300s",
