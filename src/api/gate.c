@@ -11,6 +11,7 @@
 #include "api/session.h"
 #include "api/token.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "wire/catalog.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -253,6 +254,15 @@ static bool site_ok(struct web_call *call)
 /* ---- permission ---------------------------------------------------------------------------------
  */
 
+/* No request is at fault for what the database refuses to this server; nor is its text, with the
+ * account and the host in it, for who is not known yet. */
+static bool refuse_store(struct web_call *call, const struct why *why)
+{
+    log_debug("api", "who sends a request cannot be looked up: %s", why->text);
+    return refuse(call, PROBLEM_UNAVAILABLE,
+                  "the database cannot be read just now: /readyz and this server's log say why");
+}
+
 #define USED_EVERY_MS 60000 /* the last use is known to the minute */
 
 static bool by_token(struct web_call *call)
@@ -264,7 +274,7 @@ static bool by_token(struct web_call *call)
     if (err == ERR_NOTFOUND)
         return refuse(call, PROBLEM_UNAUTHENTICATED, "this token is not known, or has ended");
     if (err)
-        return refuse_err(call, err, &why);
+        return refuse_store(call, &why);
     if (now_ms - call->token.used_ms >= USED_EVERY_MS)
         account_token_used(call->center, call->token.id, now_ms);
     return true;
@@ -278,7 +288,7 @@ static bool by_session(struct web_call *call)
     if (err == ERR_NOTFOUND)
         return refuse(call, PROBLEM_UNAUTHENTICATED, "no session cookie, or its session has ended");
     if (err)
-        return refuse_err(call, err, &why);
+        return refuse_store(call, &why);
     call->actor = actor_new(call->user.id, &call->user.rights);
     if (now_ms - call->session.used_ms >= USED_EVERY_MS)
         account_session_used(call->center, call->session.digest, now_ms);

@@ -10,6 +10,7 @@ from support.center import Center, binary, clean_environment
 from support.mailserver import certificates
 from support.postgres_refusal import refusing
 from support.rights import grant_in, user_of
+from support.v1 import V1
 from support.wait import PATIENCE, wait_until
 
 RIGHTS = "see that the user, its password and its rights on the database are right"
@@ -205,3 +206,27 @@ def test_a_start_that_runs_out_of_connections_ends_with_the_text(tmp_path):
                 center.stop()
                 break
         assert 3 < limit < 39
+
+
+def set_password(db, to):
+    if db.kind == "mariadb":
+        db.run(f"ALTER USER '{servers.USER}'@'%' IDENTIFIED BY '{to}'")
+        for row in db.run(f"SELECT id FROM information_schema.processlist WHERE user = '{servers.USER}'"):
+            db.run(f"KILL {row[0]}")
+    else:
+        db.run(f"ALTER ROLE {servers.USER} PASSWORD '{to}'")
+        db.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{servers.USER}'")
+
+
+def test_a_password_that_is_refused_meanwhile_is_no_fault_of_a_request(db, tmp_path):
+    with Center(tmp_path, ["--db", db.jobs]) as center:
+        v1 = V1(center)
+        assert v1.ask("GET", "/jobs").status == 200
+        set_password(db, "another")
+        try:
+            answer = wait_until(lambda: next((a for a in [v1.ask("GET", "/jobs")] if a.status != 200), None), "a refusal", 30)
+            assert answer.status == 503, answer.json
+            assert servers.USER not in str(answer.json) and "127.0.0.1" not in str(answer.json), answer.json
+        finally:
+            set_password(db, servers.PASSWORD)
+        wait_until(lambda: v1.ask("GET", "/jobs").status == 200, "the database to let the server in again", 30)
