@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 struct alarm_look;
+struct end_look;
 struct attention;
 
 #define WEB_WORKERS 4
@@ -35,6 +36,8 @@ struct web {
     struct forecast *forecast;
     struct web_live live;
     bool checking; /* whether viewers may still see what they see */
+    struct end_look *ends;
+    bool ending; /* a look at them is under way */
     struct alarm_look *alarms;
     struct loop_timer alarms_timer;
     bool looking; /* at alarms */

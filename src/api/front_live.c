@@ -4,6 +4,7 @@
  * of the server's own, which a worker runs. */
 #include "api/front_internal.h"
 #include "api/alarm_look.h"
+#include "api/end_look.h"
 #include "api/watch.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -37,6 +38,22 @@ static void queue_own(struct web *w, struct web_call *call)
     web_queue_or_refuse(w, call);
 }
 
+static void look_at_ends(struct web *w)
+{
+    if (w->ending || !end_look_wanted(w->ends))
+        return;
+    struct web_call *call = call_own(w, &w->ending);
+    end_look_collect(call, w->ends);
+    queue_own(w, call);
+}
+
+static void look_at_end(void *arg, struct center_log_ask *a)
+{
+    struct web *w = arg;
+    end_look_add(w->ends, a);
+    look_at_ends(w);
+}
+
 /* A viewer whose user has logged out since, or has other rights now, is sent no more. */
 static void check_viewers(void *arg)
 {
@@ -52,6 +69,7 @@ static void look_at_alarms(struct loop_timer *t)
 {
     struct web *w = container_of(t, struct web, alarms_timer);
     loop_timer_set(w->loop, t, loop_now_ms(w->loop) + ALARM_LOOK_MS);
+    look_at_ends(w); /* those that came while one was under way, or was refused */
     if (w->looking || !alarm_look_wanted(w->alarms, w->live.events))
         return;
     struct web_call *call = call_own(w, &w->looking);
@@ -94,9 +112,12 @@ static void on_edits(struct feed_reader *r, const struct feed_edit *edits, size_
 void web_live_new(struct web *w)
 {
     w->live.viewers = viewers_new(w->loop, 0, check_viewers, w);
-    struct tails_config tails = {
-        .loop = w->loop, .viewers = w->live.viewers, .ask = ask_log, .arg = w
-    };
+    struct tails_config tails = { .loop = w->loop,
+                                  .viewers = w->live.viewers,
+                                  .ask = ask_log,
+                                  .look = center_shares(w->center) ? look_at_end : NULL,
+                                  .arg = w };
+    w->ends = end_look_new();
     w->live.tails = tails_new(&tails);
 }
 
@@ -120,6 +141,7 @@ void web_live_free(struct web *w)
 {
     viewers_free(w->live.viewers);
     tails_free(w->live.tails);
+    end_look_free(w->ends);
     events_free(w->live.events);
     loop_timer_clear(w->loop, &w->alarms_timer);
     alarm_look_free(w->alarms);

@@ -5,7 +5,9 @@
  * slower ones find in the ring what is still there, and see by the numbers what is not.
  *
  * A run's end is known to the scheduler, which says with each page whether the run was open when it
- * was asked: an empty page of a run that had ended is the end of its log. */
+ * was asked: an empty page of a run that had ended is the end of its log. Of another server's run
+ * the row says so, once: pages that are asked for from then on are those of a run that has ended.
+ */
 #include "live/tails.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,7 @@ struct tail {
     enum tail_state state;
     char detail[256];
     bool ended;
+    bool over;        /* the run has ended, by its row */
     unsigned version; /* of these three; 0: nothing is known yet */
     /* asking */
     bool asking, waiting;         /* for an answer; for its turn at the address */
@@ -452,9 +455,8 @@ static void take_answer(struct tail *t, struct center_log_ask *a)
     go_on(t);
 }
 
-void tails_answered(struct tails *ts, struct center_log_ask *a)
+static void answered(struct tails *ts, struct tail *t, struct center_log_ask *a)
 {
-    struct tail *t = map_find(&ts->map, (uint64_t)a->log_id);
     if (t) {
         t->asking = false;
         bool fits = a->from_line == t->next && !t->content && !t->ended;
@@ -465,6 +467,25 @@ void tails_answered(struct tails *ts, struct center_log_ask *a)
         let_next_ask(ts, a->address);
     }
     center_log_ask_free(a);
+}
+
+void tails_answered(struct tails *ts, struct center_log_ask *a)
+{
+    struct tail *t = map_find(&ts->map, (uint64_t)a->log_id);
+    if (t && !t->over && !a->run_open && a->err != ERR_STOPPING && ts->cf.look)
+        ts->cf.look(ts->cf.arg, a);
+    else
+        answered(ts, t, a);
+}
+
+/* The page was read before the row: lines may have come in between. */
+void tails_looked(struct tails *ts, struct center_log_ask *a, bool ended)
+{
+    struct tail *t = map_find(&ts->map, (uint64_t)a->log_id);
+    if (t)
+        t->over = ended;
+    a->run_open = true;
+    answered(ts, t, a);
 }
 
 /* ---- watching ----------------------------------------------------------------------------------
@@ -501,6 +522,7 @@ static struct tail *tail_new(struct tails *ts, const struct tail_wish *wish)
     t->trigger_ms = wish->trigger_ms;
     t->address = mem_dup(wish->address ? wish->address : "");
     t->next = wish->from_line;
+    t->over = wish->ended;
     t->timer.fire = on_timer;
     list_init(&t->watchers);
     list_init(&t->pieces);
@@ -531,6 +553,7 @@ static void tail_again(struct tail *t, const struct tail_wish *wish)
     const struct piece *first = piece_first(t);
     int begin = first ? first->from : t->next;
     bool back = wish->from_line < begin;
+    t->over |= wish->ended;
     if (back) {
         ring_empty(t);
         t->next = wish->from_line;

@@ -21,6 +21,9 @@ struct tails_config {
     struct viewers *viewers;
     /* Ask for a page; the answer is given to tails_answered. */
     void (*ask)(void *arg, struct center_log_ask *a);
+    /* Where other servers own runs as well: has the run ended? The scheduler knows its own. It
+     * takes the ask, and gives it to tails_looked. NULL: it knows all. */
+    void (*look)(void *arg, struct center_log_ask *a);
     void *arg;
 };
 
@@ -28,6 +31,7 @@ struct tail_wish {
     int64_t group_id, log_id, trigger_ms; /* of the log row */
     const char *address;                  /* "" or NULL: it has none yet */
     int from_line;                        /* the first line that is wanted */
+    bool ended;                           /* the run, by its row */
 };
 
 struct tails *tails_new(const struct tails_config *config);
@@ -39,6 +43,8 @@ MUST_CHECK enum err tails_watch(struct tails *ts, struct httpd_request *q, struc
                                 const struct tail_wish *wish, struct viewer_who *who);
 /* The answer to an ask, which is taken. */
 void tails_answered(struct tails *ts, struct center_log_ask *a);
+/* The answer to a look; a is taken. */
+void tails_looked(struct tails *ts, struct center_log_ask *a, bool ended);
 int tails_count(const struct tails *ts);
 
 /* How long to wait before the next ask: after the last pause, by whether lines came and how long

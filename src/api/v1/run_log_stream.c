@@ -52,6 +52,7 @@ static void wish_for(struct web_call *call, const struct log_record *r, int from
         .trigger_ms = r->trigger_ms,
         .address = wish->address,
         .from_line = from,
+        .ended = r->handle_code > 0,
     };
     watch_who(call);
     call->stream = begin;
