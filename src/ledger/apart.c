@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apart.c - a batch that the database has refused for a value runs once more, and each write of it
- * in a savepoint of its own: what is refused again is left out, and the rest is committed.
+/* apart.c - a batch that the database has refused for a value runs again, and each write of it in a
+ * savepoint of its own: what is refused again is left out, and the rest is committed.
  *
  * No value may stop a server. What its columns take is another program's business: tables of an
  * older release of XXL-JOB, or of a character set that lacks an emoji. The ordinary transaction has
@@ -94,10 +94,9 @@ static enum err row(struct txn *t, int i)
         err = apart_end(t, t->ops->runs->runs_add(t->store, r, 1, &t->b->why), what, &refused);
     if (err || !refused)
         return err;
-    r->log_id = -1;
-    if (s)
-        s->err = ERR_VALUE;
-    return s ? OK : ERR_VALUE;
+    if (s) /* with what is written along with it: the transaction is made again without */
+        s->refused = true;
+    return ERR_VALUE;
 }
 
 enum err apart_rows(struct txn *t)

@@ -179,7 +179,8 @@ static enum err spawns_plan(struct txn *t, const struct jobs_now *now)
     for (int i = 0; !err && i < t->b->nspawns; i++) {
         struct spawn *s = &t->b->spawns[i];
         s->log_id = 0;
-        s->err = spawn_err(t, s, job_now(now, s->job_id)->job);
+        s->err = s->refused ? ERR_VALUE : spawn_err(t, s, job_now(now, s->job_id)->job);
+        t->b->refused += s->refused;
         err = companion_begin(t, s);
     }
     if (!err)

@@ -209,10 +209,22 @@ static void try_batch(struct store *store, struct planner *planner, struct figur
     txn_rows_drop(&t);
 }
 
+/* Requests for runs that are left out: each shows in a try of its own. */
+static int refused(const struct batch *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->nspawns; i++)
+        n += b->spawns[i].refused;
+    return n;
+}
+
 void txn_run(struct store *store, struct planner *planner, struct figures *figures, struct batch *b,
              struct list *writes)
 {
+    int before = -1;
     try_batch(store, planner, figures, b, writes, false);
-    if (b->err == ERR_VALUE)
+    while (b->err == ERR_VALUE && before < refused(b)) {
+        before = refused(b);
         try_batch(store, planner, figures, b, writes, true);
+    }
 }

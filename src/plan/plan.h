@@ -89,6 +89,7 @@ struct spawn {
     void *reply;    /* of the caller that waits (manual triggers); not looked at here */
     const struct spawn_companion *companion; /* NULL: none */
     void *companion_arg;
+    bool refused; /* by the transaction: the database does not take its values */
     /* result */
     enum err err;   /* ERR_NOTFOUND: no such job; or the companion's */
     int64_t log_id; /* of its first row */

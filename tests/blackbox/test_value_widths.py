@@ -152,9 +152,12 @@ def test_each_write_that_the_database_refuses_for_a_value_is_left_out_alone(site
     wait_until(lambda: site.db.run(kept, site.name) == [("short",)], "the other registration to be kept")
     refused = site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": POISON * 10})
     assert refused.status == 422 and "does not take this text" in str(refused.json), refused.json
+    for _ in range(2):  # nothing is kept of it: with its key it is refused in the same words
+        again = site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": POISON * 10}, Idempotency_Key="a-key-of-ours")
+        assert again.status == 422 and "does not take this text" in str(again.json), again.json
     assert site.v1.ask("POST", f"/jobs/{job}/trigger", {"param": POISON}).status == 201
     wait_until(lambda: site.row(job), "the end of the run")
-    assert site.center.metric("peal_values_refused_total") == 2
+    assert site.center.metric("peal_values_refused_total") == 4
     log = site.center.tail()
     assert "the registration of http://10.0.0.9:9999/ for a-name-that-is-too-long-for-it is left out" in log, log
     assert f"a run of job {job} is left out" in log, log
