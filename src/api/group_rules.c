@@ -88,6 +88,10 @@ static void check_address(struct checking *k, struct slice address)
 {
     static const char name[] = "addressList";
     struct why why = { "" };
+    if (address.n && memchr(address.p, ';', address.n)) { /* else one address with an odd path */
+        fault(k, GROUP_LIST, ERR_INVALID, "address", "commas separate addresses, not semicolons");
+        return;
+    }
     enum err err = transport_address_check(address, name, &why);
     if (err)
         fault(k, GROUP_LIST, err, "address", "%s", why.text + strlen(name) + 2);

@@ -72,6 +72,14 @@ def pair(db, tmp_path):
         yield Pair(one, two)
 
 
+def test_an_edit_of_any_version_is_not_overtaken(pair):
+    """If-Match: * names none: both are made, one on top of the other."""
+    path, member, value = pair.record("job")
+    for n in range(30):
+        answers = pair.at_once([("PATCH", path, {member: value(2 * n + i)}, {"If_Match": "*"}) for i in range(2)])
+        assert [a.status for a in answers] == [200, 200], (n, [a.json for a in answers])
+
+
 def raced(pair, kind):
     path, member, value = pair.record(kind)
     for n in range(ROUNDS):

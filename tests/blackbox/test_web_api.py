@@ -85,6 +85,8 @@ def test_group_rules_name_the_field(api, group):
     assert "appname" in fault(api, insert, appname="abc", title="t")
     assert "title" in fault(api, insert, appname="abcd", title=" ")
     assert "addressList" in fault(api, insert, appname="abcd", title="t", addressType=1)
+    assert "commas separate addresses" in fault(api, insert, appname="abcd", title="t", addressType=1,
+                                                addressList="http://10.0.0.1:9999/;http://10.0.0.2:9999/")
     assert "addressType" in fault(api, insert, appname="abcd", title="t", addressType=3)
     assert "id" in fault(api, "/jobgroup/update", appname="abcd", title="t")
     assert "999" in fault(api, "/jobgroup/update", id=999, appname="abcd", title="t")

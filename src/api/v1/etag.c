@@ -110,6 +110,11 @@ void etag_changed(struct web_call *call, struct etag tag, const char *what)
             (long long)tag.version);
 }
 
+bool etag_any(const struct web_call *call)
+{
+    return slice_eq(slice_trim(call->if_match), "*");
+}
+
 bool etag_match(struct web_call *call, struct etag tag, const char *what)
 {
     if (!call->if_match.p) {

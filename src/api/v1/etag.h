@@ -28,6 +28,7 @@ void etag_answer(struct web_call *call, struct etag tag);
 /* Is the edit made from what there is? False: the call is answered, 428 without If-Match, 412 if
  * the thing (what: "the job") has changed since. */
 MUST_CHECK bool etag_match(struct web_call *call, struct etag tag, const char *what);
+bool etag_any(const struct web_call *call); /* If-Match: *, which names no version */
 /* Somebody was faster, between the look and the edit: 412 with the tag of what is there. */
 void etag_changed(struct web_call *call, struct etag tag, const char *what);
 

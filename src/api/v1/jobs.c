@@ -210,10 +210,13 @@ static void overtaken(struct web_call *call, int64_t id)
     job_record_done(&r);
 }
 
-static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
+/* again: an edit that was overtaken may be made anew. False: it may, and nothing is answered. */
+static bool made_or_again(struct web_call *call, struct edit *e, int64_t id, bool again)
 {
     struct why why = { "" };
     enum err err = edit_make(call, e, NULL, &why);
+    if (err == ERR_OVERTAKEN && again)
+        return false;
     if (err == ERR_OVERTAKEN)
         overtaken(call, id);
     else if (err == ERR_INVALID) /* its schedule has no firing any more */
@@ -224,45 +227,69 @@ static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
         v1_empty(call);
     else
         write_now(call, id);
+    return true;
 }
 
-void v1_job_update(struct web_call *call)
+static void make_and_answer(struct web_call *call, struct edit *e, int64_t id)
+{
+    (void)made_or_again(call, e, id, false);
+}
+
+#define TRIES_OF_ANY                                                                               \
+    8 /* of an edit by If-Match: *, which names no version that could be overtaken */
+
+static bool update_once(struct web_call *call, bool dry, bool again)
 {
     uint64_t said = 0;
-    bool dry;
-    if (!query_dry_run(call, &dry))
-        return;
     struct edit *e = edit_new(EDIT_JOB_UPDATE);
     if (!find(call, &e->job) || !etag_match(call, tag_of(&e->job), "the job") ||
         !read_patch(call, e, &said)) {
         edit_free(e);
-        return;
+        return true;
     }
     e->id = e->job.id;
     e->version = e->job.version;
-    if (said && !dry) {
-        make_and_answer(call, e, e->id);
-        return;
-    }
+    if (said && !dry)
+        return made_or_again(call, e, e->id, again);
     if (dry)
         v1_empty(call);
     else
         write_found(call, &e->job); /* an empty patch changes nothing */
     edit_free(e);
+    return true;
 }
 
-void v1_job_delete(struct web_call *call)
+void v1_job_update(struct web_call *call)
+{
+    bool dry;
+    int tries = etag_any(call) ? TRIES_OF_ANY : 1;
+    if (!query_dry_run(call, &dry))
+        return;
+    while (!update_once(call, dry, --tries > 0))
+        continue;
+}
+
+static bool delete_once(struct web_call *call, bool again)
 {
     struct job_record r;
+    bool answered = true;
     if (!find(call, &r))
-        return;
+        return true;
     if (etag_match(call, tag_of(&r), "the job")) {
         struct edit *e = edit_new(EDIT_JOB_DELETE);
         e->id = r.id;
         e->version = r.version;
-        make_and_answer(call, e, r.id);
+        answered = made_or_again(call, e, r.id, again);
     }
     job_record_done(&r);
+    return answered;
+}
+
+void v1_job_delete(struct web_call *call)
+{
+    int tries = etag_any(call) ? TRIES_OF_ANY : 1;
+    while (!delete_once(call, --tries > 0))
+        continue;
 }
 
 /* ---- start, stop -------------------------------------------------------------------------------
