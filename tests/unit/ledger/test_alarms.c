@@ -180,7 +180,7 @@ static void the_row_says_what_and_why(void **state)
     assert_int_equal(r.phase, PHASE_REJECTED);
     assert_int_equal(r.code, 500);
     assert_string_equal(r.cause, "refused #");
-    assert_string_equal(r.targets, "a@b, c@d");
+    assert_string_equal(r.targets, "a@b,c@d");
     alarm_record_done(&r);
     job_unref(j);
 }
