@@ -18,6 +18,7 @@
 #define COLUMNS                                                                                    \
     "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "         \
     "database() AND (left(table_name, 5) = 'peal_' OR left(table_name, 8) = 'xxl_job_')"
+#define ROUNDS 10 /* the same, of all of it */
 #define TRIES 100 /* of texts that another process runs as well */
 
 #define SCHEMA(n, file) SCHEMA_TEXT(mysql, n, file);
@@ -134,9 +135,11 @@ static enum err foreign_check(struct mydb *s, bool ours, struct why *why)
     return err || !tables ? err : foreign(s, xxl, why);
 }
 
+/* A change of tables at another server of a Galera cluster ends what is under way at this one, as a
+ * conflict or as a query that was interrupted (1317, ERR_TIMEOUT). */
 static bool refused(enum err err)
 {
-    return err == ERR_CONFLICT || err == ERR_EXISTS;
+    return err == ERR_CONFLICT || err == ERR_EXISTS || err == ERR_TIMEOUT;
 }
 
 /* Those that are not there yet. */
@@ -211,6 +214,10 @@ enum err my_migrate(struct mydb *s, struct why *why)
     if (err)
         return err;
     err = migrate_locked(s, why);
+    for (int i = 0; s->sql.certified && !s->adopt && refused(err) && i < ROUNDS; i++) {
+        why_clear(why);
+        err = migrate_locked(s, why);
+    }
     struct why ignored = { "" };
     if (!sql_query(&s->sql, "SELECT release_lock(left(concat('peal_migrate ', database()), 64))",
                    &q, &ignored) &&
