@@ -179,8 +179,7 @@ static enum err start(struct web *w, struct why *why)
 /* A start that failed, before the first thread. */
 static void web_undo(struct web *w)
 {
-    viewers_free(w->live.viewers);
-    tails_free(w->live.tails);
+    web_live_undo(w);
     httpd_free(w->front);
     feed_free(w->feed);
     if (list_linked(&w->incoming.node))

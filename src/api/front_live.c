@@ -137,11 +137,16 @@ void web_live_start(struct web *w)
     loop_timer_set(w->loop, &w->alarms_timer, loop_now_ms(w->loop) + ALARM_LOOK_MS);
 }
 
-void web_live_free(struct web *w)
+void web_live_undo(struct web *w)
 {
     viewers_free(w->live.viewers);
     tails_free(w->live.tails);
     end_look_free(w->ends);
+}
+
+void web_live_free(struct web *w)
+{
+    web_live_undo(w);
     events_free(w->live.events);
     loop_timer_clear(w->loop, &w->alarms_timer);
     alarm_look_free(w->alarms);
