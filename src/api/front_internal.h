@@ -102,7 +102,7 @@ void web_queue_or_refuse(struct web *w, struct web_call *call);
 
 void web_live_new(struct web *w);
 void web_live_start(struct web *w); /* the feed and the forecast are there */
-void web_live_undo(struct web *w); /* of web_live_new alone */
+void web_live_undo(struct web *w);  /* of web_live_new alone */
 void web_live_free(struct web *w);
 
 #endif
